@@ -1,0 +1,1 @@
+"""Does: every effect; decides nothing."""

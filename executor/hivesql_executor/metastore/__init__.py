@@ -1,0 +1,1 @@
+"""The metastore Protocol and its backends."""

@@ -1,0 +1,185 @@
+"""The calls that a statement or a service may make of a metastore."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
+from hivesql_planner.plan import Lock, LockType, Operation
+from hivesql_planner.table import Database, Partition, Table, TableName
+
+
+class TxnType(StrEnum):
+    """TXNS.TXN_TYPE."""
+
+    DEFAULT = "DEFAULT"
+    READ_ONLY = "READ_ONLY"
+    COMPACTION = "COMPACTION"
+    REBALANCE_COMPACTION = "REBALANCE_COMPACTION"
+    SOFT_DELETE = "SOFT_DELETE"
+
+
+class LockState(StrEnum):
+    """State of a whole lock request."""
+
+    ACQUIRED = "ACQUIRED"
+    WAITING = "WAITING"
+    NOT_ACQUIRED = "NOT_ACQUIRED"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockAnswer:
+    """What the metastore says of a lock request; ``reason`` tells who blocks it."""
+
+    lock_id: int
+    state: LockState
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockRow:
+    """One row of SHOW LOCKS; times are milliseconds since the epoch."""
+
+    lock_id: int
+    internal_id: int
+    database: str
+    table: str | None
+    partition: str | None
+    state: LockState
+    blocked_by: str | None
+    type: LockType
+    txn_id: int
+    last_heartbeat: int | None
+    acquired_at: int | None
+    user: str
+    host: str
+    agent_info: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TxnRow:
+    """One row of SHOW TRANSACTIONS: open and aborted ones; times in milliseconds."""
+
+    txn_id: int
+    state: str
+    """``open`` or ``aborted``."""
+    started: int
+    last_heartbeat: int
+    user: str
+    host: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compaction:
+    """One row of COMPACTION_QUEUE or COMPLETED_COMPACTIONS; times in milliseconds."""
+
+    id: int
+    table: TableName
+    partition: str | None
+    kind: str
+    """``major``, ``minor`` or ``rebalance``."""
+    state: str
+    """initiated, working, ready for cleaning, failed, succeeded, did not initiate, refused."""
+    worker_id: str | None = None
+    enqueued: int | None = None
+    started: int | None = None
+    ended: int | None = None
+    highest_write_id: int | None = None
+    txn_id: int | None = None
+    next_txn_id: int | None = None
+    error: str | None = None
+    initiator_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionAnswer:
+    """Answer to a compaction request: refused when one is already scheduled."""
+
+    id: int
+    state: str
+    accepted: bool
+    error: str | None = None
+
+
+class Metastore(Protocol):
+    """Catalog, transactions, locks and compaction queue.
+
+    One method is one database transaction. Unknown objects raise ``NoSuchObject`` (10001 table,
+    10072 database, 10006 partition); an existing table raises ``SemanticError`` 10073.
+    """
+
+    # -- catalog
+    def create_database(self, database: Database, *, if_not_exists: bool = False) -> None: ...
+    def database(self, name: str) -> Database: ...
+    def databases(self) -> tuple[str, ...]: ...
+    def drop_database(self, name: str, *, cascade: bool = False) -> None: ...
+    def create_table(self, table: Table, *, if_not_exists: bool = False) -> Table: ...
+    def table(self, name: TableName) -> Table: ...
+    def tables(self, database: str) -> tuple[TableName, ...]: ...
+    def alter_table(self, name: TableName, table: Table) -> None: ...
+    def drop_table(self, name: TableName) -> None: ...
+    def partitions(self, name: TableName) -> tuple[Partition, ...]: ...
+    def partition(self, name: TableName, values: Sequence[str | None]) -> Partition | None: ...
+    def add_partitions(
+        self, name: TableName, partitions: Collection[Partition], *, if_not_exists: bool = False
+    ) -> None: ...
+    def drop_partitions(
+        self, name: TableName, values: Collection[tuple[str | None, ...]]
+    ) -> None: ...
+
+    # -- transactions
+    def open_txns(
+        self, count: int, user: str, host: str, *, type: TxnType = TxnType.DEFAULT
+    ) -> tuple[int, ...]: ...
+    def valid_txns(self, txn_id: int = 0) -> ValidTxnList: ...
+    def allocate_write_id(self, txn_id: int, table: TableName, *, again: bool = False) -> int: ...
+    def valid_write_ids(
+        self, txns: ValidTxnList, tables: Collection[TableName]
+    ) -> Mapping[TableName, ValidWriteIdList]: ...
+    def compactor_write_ids(self, table: TableName) -> ValidWriteIdList: ...
+    def seed_write_id(self, table: TableName, next_write_id: int) -> None: ...
+    def add_dynamic_partitions(
+        self,
+        txn_id: int,
+        write_id: int,
+        table: TableName,
+        partitions: Collection[str],
+        operation: Operation,
+    ) -> None: ...
+    def newer_writer(self, txn_id: int, locks: Collection[Lock]) -> int | None: ...
+    def commit_txn(self, txn_id: int, *, exclusive_write: bool = True) -> None: ...
+    def abort_txns(self, txn_ids: Collection[int], reason: str) -> tuple[int, ...]: ...
+    def heartbeat(self, txn_id: int, lock_id: int = 0) -> None: ...
+    def transactions(self) -> tuple[TxnRow, ...]: ...
+
+    # -- locks
+    def enqueue_locks(
+        self, txn_id: int, locks: Sequence[Lock], *, user: str, host: str, agent_info: str = "",
+        zero_wait_read: bool = False, exclusive_ctas: bool = False,
+    ) -> LockAnswer: ...  # fmt: skip
+    def check_lock(self, lock_id: int) -> LockAnswer: ...
+    def unlock(self, lock_id: int) -> None: ...
+    def locks(
+        self, database: str | None = None, table: str | None = None, partition: str | None = None
+    ) -> tuple[LockRow, ...]: ...
+
+    # -- compaction queue
+    def enqueue_compaction(
+        self, table: TableName, partition: str | None, kind: str, *, initiator_id: str
+    ) -> CompactionAnswer: ...
+    def next_compaction(self, worker_id: str, *, id: int | None = None) -> Compaction | None: ...
+    def set_compaction_txn(self, id: int, txn_id: int, highest_write_id: int) -> None: ...
+    def mark_compacted(self, id: int) -> None: ...
+    def mark_failed(self, id: int, error: str, *, refused: bool = False) -> None: ...
+    def ready_to_clean(self) -> tuple[Compaction, ...]: ...
+    def mark_cleaned(self, id: int) -> None: ...
+    def compactions(self) -> tuple[Compaction, ...]: ...
+    def min_open_txn(self) -> int: ...
+
+    # -- housekeeping
+    def reap(self, timeout: float) -> tuple[int, ...]: ...
+    def clean_txns(self) -> None: ...
+    def close(self) -> None: ...

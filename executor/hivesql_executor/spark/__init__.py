@@ -1,0 +1,1 @@
+"""The data plane: ACID ORC through Spark."""

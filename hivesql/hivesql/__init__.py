@@ -1,0 +1,1 @@
+"""Reads: the language and the front doors; the public package."""

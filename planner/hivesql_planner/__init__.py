@@ -1,0 +1,1 @@
+"""Decides: pure functions over frozen values; the standard library only."""

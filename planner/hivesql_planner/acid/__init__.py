@@ -1,0 +1,1 @@
+"""Hive's ACID layout as values: row ids, directory names, write ids, snapshots."""

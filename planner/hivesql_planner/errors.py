@@ -1,0 +1,124 @@
+"""Every error a user can see.
+
+HiveSqlError
+├── ParseError              the text is not a statement we know
+├── NotSupported            the statement is Hive's, and we refuse it by name
+├── SemanticError           the statement cannot be planned (Hive codes 10xxx)
+│   └── NoSuchObject            unknown database, table, column or partition
+├── DataError               the warehouse's files are not what they should be
+└── ExecutionError          the plan could not be run
+    ├── CardinalityViolation    two source rows of a MERGE match one target row
+    ├── LockTimeout             another transaction kept the lock        (retry)
+    ├── WriteConflict           another transaction committed first      (retry)
+    ├── StaleSnapshot           the data moved while we waited for locks (retry)
+    ├── TransactionLost         we were aborted, or stopped heartbeating (retry)
+    └── CommitUnknown           the commit's answer was lost: look before running again
+
+An error says what failed, why, and what to do next. ``code`` is Hive's ErrorMsg code, ``retryable``
+tells whether running the same statement again may succeed. All of them pickle.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class HiveSqlError(Exception):
+    """Root of every error raised on purpose."""
+
+    code: int | None = None
+    retryable: bool = False
+
+    def __init__(self, message: str, *, code: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        if code is not None:
+            self.code = code
+        self.file: str | None = None
+        self.line: int | None = None
+        self.column: int | None = None
+
+    def at(self, file: str | None, line: int, column: int) -> HiveSqlError:
+        """Remember where in the script it happened (1-based line and column)."""
+        if self.line is None:
+            self.file, self.line, self.column = file, line, column
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Rebuild from the dictionary: subclasses have other constructors.
+        return _rebuild, (type(self), self.args, dict(self.__dict__))
+
+    def __str__(self) -> str:
+        where = f"{self.file or '<input>'}:{self.line}:{self.column}: " if self.line else ""
+        code = f"[Error {self.code}] " if self.code else ""
+        return f"{where}{code}{self.message}"
+
+
+def _rebuild(cls: type[HiveSqlError], args: tuple[Any, ...], state: dict[str, Any]) -> HiveSqlError:
+    error = cls.__new__(cls)
+    Exception.__init__(error, *args)
+    error.__dict__.update(state)
+    return error
+
+
+class ParseError(HiveSqlError):
+    """The text is not a statement we know."""
+
+
+class NotSupported(HiveSqlError):
+    """A statement or clause of Hive that this release refuses by name."""
+
+    def __init__(self, feature: str) -> None:
+        super().__init__(f"not supported: {feature}")
+        self.feature = feature
+
+
+class SemanticError(HiveSqlError):
+    """The statement cannot be planned; running it again is useless."""
+
+
+class NoSuchObject(SemanticError):
+    """An unknown database, table, column or partition."""
+
+
+class DataError(HiveSqlError):
+    """A file of the warehouse is missing, truncated or of the wrong kind."""
+
+
+class ExecutionError(HiveSqlError):
+    """The plan could not be run."""
+
+
+class CardinalityViolation(ExecutionError):
+    """Two source rows of a MERGE match one target row."""
+
+
+class LockTimeout(ExecutionError):
+    """Another transaction kept the lock."""
+
+    code = 10307
+    retryable = True
+
+
+class WriteConflict(ExecutionError):
+    """Another transaction changed the same partition and committed first."""
+
+    code = 10263
+    retryable = True
+
+
+class StaleSnapshot(ExecutionError):
+    """The snapshot was outdated when the locks were acquired, again and again."""
+
+    retryable = True
+
+
+class TransactionLost(ExecutionError):
+    """The transaction was aborted under us, or its heartbeats stopped."""
+
+    code = 10263
+    retryable = True
+
+
+class CommitUnknown(ExecutionError):
+    """The metastore's answer to the commit was lost; it may or may not have happened."""

@@ -1,0 +1,280 @@
+"""Bound statements: names resolved, types known, conditions as Spark SQL text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from hivesql_planner.table import Column, Database, Partition, Table, TableName
+
+if TYPE_CHECKING:
+    from hivesql_planner.plan import Expr, Query, Scan, Source
+
+PartitionSpec = Mapping[str, str | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectRows:
+    """SELECT, VALUES, WITH … SELECT."""
+
+    query: Query
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InsertTarget:
+    """One INSERT of a statement: the query is already in the table's column order."""
+
+    table: Table
+    query: Query
+    overwrite: bool = False
+    static_partition: PartitionSpec = field(default_factory=dict, hash=False)
+    dynamic_partition: tuple[str, ...] = ()
+    if_not_exists: bool = False
+    union_branches: tuple[Query, ...] = ()
+    """Branches of a top-level UNION ALL: Hive gives each a statement id of its own."""
+    partition: Partition | None = None
+    """The existing partition that a full static specification names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InsertRows:
+    """INSERT and multi-insert."""
+
+    targets: tuple[InsertTarget, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateRows:
+    """UPDATE: assignments by data column name; expressions speak of ``alias``."""
+
+    target: Scan
+    alias: str
+    assignments: Mapping[str, Expr] = field(hash=False)
+    where: Expr | None = None
+    subqueries: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteRows:
+    """DELETE FROM."""
+
+    target: Scan
+    alias: str
+    where: Expr | None = None
+    subqueries: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeClause:
+    """A WHEN clause; ``assignments`` for update, ``values`` (all columns) for insert."""
+
+    kind: Literal["update", "delete", "insert"]
+    condition: Expr | None = None
+    assignments: Mapping[str, Expr] = field(default_factory=dict, hash=False)
+    values: tuple[Expr, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeRows:
+    """MERGE INTO: clauses in the order of the text."""
+
+    target: Scan
+    alias: str
+    source: Query
+    source_alias: str
+    on: Expr
+    clauses: tuple[MergeClause, ...]
+    on_mentions_target: bool = True
+    subqueries: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateDatabase:
+    """CREATE DATABASE; an empty location means the warehouse's default."""
+
+    database: Database
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropDatabase:
+    """DROP DATABASE."""
+
+    name: str
+    if_exists: bool = False
+    cascade: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UseDatabase:
+    """USE."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateTable:
+    """CREATE TABLE, with rows when AS SELECT follows; an empty location means the default."""
+
+    table: Table
+    if_not_exists: bool = False
+    rows: Query | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateView:
+    """CREATE VIEW: ``table.view_text`` holds the query's Hive text."""
+
+    table: Table
+    if_not_exists: bool = False
+    or_replace: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropTable:
+    """DROP TABLE or DROP VIEW."""
+
+    name: TableName
+    if_exists: bool = False
+    purge: bool = False
+    view: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TruncateTable:
+    """TRUNCATE TABLE, whole or by partition."""
+
+    table: Table
+    partitions: tuple[Partition, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlterProperties:
+    """ALTER TABLE … SET/UNSET TBLPROPERTIES."""
+
+    table: Table
+    set: Mapping[str, str] = field(default_factory=dict, hash=False)
+    unset: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenameTable:
+    """ALTER TABLE … RENAME TO."""
+
+    table: Table
+    to: TableName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddColumns:
+    """ALTER TABLE … ADD COLUMNS."""
+
+    table: Table
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddPartitions:
+    """ALTER TABLE … ADD PARTITION; an empty location means the default."""
+
+    table: Table
+    partitions: tuple[Partition, ...]
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropPartitions:
+    """ALTER TABLE … DROP PARTITION: the partitions that match."""
+
+    table: Table
+    partitions: tuple[Partition, ...]
+    purge: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactTable:
+    """ALTER TABLE … COMPACT."""
+
+    table: Table
+    kind: Literal["minor", "major", "rebalance"]
+    partitions: tuple[Partition, ...] = ()
+    wait: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AbortTransactions:
+    """ABORT TRANSACTIONS."""
+
+    txn_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Show:
+    """SHOW …: ``kind`` names what; the rest narrows it."""
+
+    kind: Literal[
+        "databases", "tables", "views", "columns", "partitions", "tblproperties", "create table",
+        "functions", "locks", "transactions", "compactions", "conf",
+    ]  # fmt: skip
+    database: str | None = None
+    table: Table | None = None
+    partition: str | None = None
+    pattern: str | None = None
+    extended: bool = False
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Describe:
+    """DESCRIBE a table or a database."""
+
+    table: Table | None = None
+    database: str | None = None
+    style: Literal["", "extended", "formatted"] = ""
+    partition: Partition | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetSetting:
+    """SET key=value, SET key, SET, RESET."""
+
+    key: str | None = None
+    value: str | None = None
+    reset: bool = False
+    all: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explain:
+    """EXPLAIN [LOCKS]: the statement is planned and not run."""
+
+    statement: Statement
+    style: Literal["", "extended", "formatted", "locks"] = ""
+
+
+Statement = (
+    SelectRows
+    | InsertRows
+    | UpdateRows
+    | DeleteRows
+    | MergeRows
+    | CreateDatabase
+    | DropDatabase
+    | UseDatabase
+    | CreateTable
+    | CreateView
+    | DropTable
+    | TruncateTable
+    | AlterProperties
+    | RenameTable
+    | AddColumns
+    | AddPartitions
+    | DropPartitions
+    | CompactTable
+    | AbortTransactions
+    | Show
+    | Describe
+    | SetSetting
+    | Explain
+)

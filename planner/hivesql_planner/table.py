@@ -1,0 +1,137 @@
+"""Databases, tables, columns and partitions as the catalog describes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+TableType = Literal["MANAGED_TABLE", "EXTERNAL_TABLE", "VIRTUAL_VIEW"]
+FileFormat = Literal["orc", "parquet", "textfile", "avro", "json", "sequencefile", "rcfile"]
+
+DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+# Hive escapes these in partition directory names (FileUtils.charToEscape).
+_ESCAPED = frozenset('"#%\'*/:=?\\\x7f{[]^') | frozenset(map(chr, range(0x20)))
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class TableName:
+    """A table's full name, lower case as Hive stores it."""
+
+    database: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.database}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: lower-case name and Hive type text such as ``decimal(10,2)``."""
+
+    name: str
+    type: str
+    comment: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Database:
+    """A database and where its managed tables live (a URI or an absolute path)."""
+
+    name: str
+    location: str
+    comment: str | None = None
+    properties: Mapping[str, str] = field(default_factory=dict, hash=False)
+    owner: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Partition:
+    """One partition: its values as text (None is Hive's default partition) and its directory."""
+
+    values: tuple[str | None, ...]
+    location: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table of the catalog. ``columns`` excludes the partition columns, as in Hive."""
+
+    name: TableName
+    columns: tuple[Column, ...]
+    location: str
+    id: int = 0
+    partition_columns: tuple[Column, ...] = ()
+    type: TableType = "MANAGED_TABLE"
+    format: FileFormat = "orc"
+    properties: Mapping[str, str] = field(default_factory=dict, hash=False)
+    serde_properties: Mapping[str, str] = field(default_factory=dict, hash=False)
+    bucket_columns: tuple[str, ...] = ()
+    bucket_count: int = 0
+    sort_columns: tuple[str, ...] = ()
+    view_text: str | None = None
+    owner: str = ""
+    created_at: int = 0
+    """Seconds since the epoch."""
+    comment: str | None = None
+
+    @property
+    def is_transactional(self) -> bool:
+        """True for full-ACID and insert-only tables."""
+        return self.properties.get("transactional", "").lower() == "true"
+
+    @property
+    def is_insert_only(self) -> bool:
+        """True for transactional tables without row ids."""
+        kind = self.properties.get("transactional_properties", "default").lower()
+        return self.is_transactional and kind == "insert_only"
+
+    @property
+    def is_full_acid(self) -> bool:
+        """True for transactional tables whose rows have ids."""
+        return self.is_transactional and not self.is_insert_only
+
+    @property
+    def is_view(self) -> bool:
+        """True for a view."""
+        return self.type == "VIRTUAL_VIEW"
+
+    @property
+    def is_bucketed(self) -> bool:
+        """True when rows are placed by the hash of the bucket columns."""
+        return self.bucket_count > 0 and bool(self.bucket_columns)
+
+    @property
+    def bucketing_version(self) -> int:
+        """1 (Java hash) or 2 (Murmur3); absent or unreadable means 1, as in Hive."""
+        return 2 if self.properties.get("bucketing_version", "").strip() == "2" else 1
+
+    @property
+    def all_columns(self) -> tuple[Column, ...]:
+        """Data columns, then partition columns: the order of SELECT *."""
+        return self.columns + self.partition_columns
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of the data columns."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def partition_names(self) -> tuple[str, ...]:
+        """Names of the partition columns."""
+        return tuple(column.name for column in self.partition_columns)
+
+
+def escape_path_part(text: str) -> str:
+    """Escape one partition key or value for a directory name, as Hive does."""
+    if not text:
+        return DEFAULT_PARTITION
+    return "".join(f"%{ord(char):02X}" if char in _ESCAPED else char for char in text)
+
+
+def partition_name(keys: Sequence[str], values: Sequence[str | None]) -> str:
+    """``k=v/k2=v2`` with Hive's escaping; None and '' become the default partition."""
+    return "/".join(
+        f"{escape_path_part(key.lower())}={escape_path_part(value or '')}"
+        for key, value in zip(keys, values, strict=True)
+    )
