@@ -133,9 +133,13 @@ class InsertBranch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Insert:
-    """INSERT INTO / OVERWRITE, CTAS, and multi-insert: branches in statement-id order."""
+    """INSERT INTO / OVERWRITE, CTAS, and multi-insert: branches in statement-id order.
+
+    ``create`` is the table that CREATE TABLE … AS SELECT makes before it writes.
+    """
 
     branches: tuple[InsertBranch, ...]
+    create: Table | None = None
 
 
 class When(Enum):

@@ -1,0 +1,119 @@
+"""A plan as text: exactly what run executes, the same text every time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from hivesql_planner.plan import (
+    Change,
+    ChangeBranch,
+    Command,
+    Insert,
+    InsertBranch,
+    Lock,
+    Plan,
+    Query,
+    Scan,
+    Select,
+    Write,
+    WriteKind,
+)
+from hivesql_planner.table import partition_name
+
+
+def explain(plan: Plan) -> str:
+    """The whole plan, one step a line, indented by what contains what."""
+    return "\n".join(_plan_lines(plan))
+
+
+def explain_locks(locks: Iterable[Lock]) -> str:
+    """The LOCK INFORMATION block of EXPLAIN LOCKS."""
+    return "\n".join(["LOCK INFORMATION:", *map(str, locks)])
+
+
+def _plan_lines(plan: Plan) -> Iterator[str]:
+    if plan.opens_txn:
+        yield "TRANSACTION"
+    for target in plan.targets:
+        yield f"  write id in {target.table} for {target.operation.name.lower()}"
+    for lock in plan.locks:
+        yield f"  lock {lock}"
+    match plan.body:
+        case Select(query=query):
+            yield "SELECT"
+            yield from _query_lines(query)
+        case Insert(branches=branches, create=create):
+            if create:
+                yield f"CREATE TABLE {create.name}"
+            for branch in branches:
+                yield from _insert_lines(branch)
+        case Change() as change:
+            yield from _change_lines(change)
+        case Command(statement=statement):
+            yield f"COMMAND {type(statement).__name__}"
+
+
+def _query_lines(query: Query, indent: str = "  ") -> Iterator[str]:
+    yield f"{indent}query {' '.join(query.sql.split())}"
+    for source in query.sources:
+        yield f"{indent}  {source.view} = {_scan_text(source.scan)}"
+
+
+def _scan_text(scan: Scan) -> str:
+    text = f"scan {scan.table.name}"
+    if scan.with_row_id:
+        text += " with row__id"
+    if scan.table.partition_columns:
+        text += f" partitions {len(scan.partitions)} of {scan.partition_count}"
+    if scan.where:
+        text += f" search {scan.where}"
+    return text
+
+
+def _insert_lines(branch: InsertBranch) -> Iterator[str]:
+    yield f"INSERT {_write_text(branch.write)}"
+    if branch.static_partition or branch.dynamic_partition:
+        keys = tuple(branch.static_partition)
+        static = partition_name(keys, tuple(branch.static_partition.values())).split("/")
+        spec = [part for part in static if part] if keys else []
+        yield f"  partition ({', '.join([*spec, *branch.dynamic_partition])})"
+    yield from _query_lines(branch.query)
+
+
+def _change_lines(change: Change) -> Iterator[str]:
+    yield f"CHANGE {change.target.table.name}"
+    yield f"  target {change.target_alias} = {_scan_text(change.target)}"
+    if change.source:
+        yield f"  source {change.source_alias}"
+        yield from _query_lines(change.source, "    ")
+    if change.on:
+        yield f"  {'on' if change.source else 'where'} {change.on}"
+    for query in change.queries:
+        yield f"  {query.view} = {_scan_text(query.scan)}"
+    if change.cardinality_check:
+        yield "  check that no target row matches twice"
+    for branch in change.branches:
+        yield from _branch_lines(branch)
+
+
+def _branch_lines(branch: ChangeBranch) -> Iterator[str]:
+    condition = f" and {branch.condition}" if branch.condition else ""
+    yield f"  when {branch.when.value}{condition}"
+    if branch.delete:
+        yield f"    {_write_text(branch.delete)}"
+    if branch.insert:
+        yield f"    {_write_text(branch.insert)}"
+        yield f"      values {', '.join(map(str, branch.values))}"
+
+
+def _write_text(write: Write) -> str:
+    table = write.table.name
+    match write.kind:
+        case WriteKind.DELTA:
+            return f"delta_W_W_{write.statement_id:04d} of {table}"
+        case WriteKind.DELETE_DELTA:
+            return f"delete_delta_W_W_{write.statement_id:04d} of {table}"
+        case WriteKind.BASE:
+            return f"base_W of {table}"
+        case WriteKind.FILES:
+            return f"{'replace ' if write.overwrite else ''}files of {table}"

@@ -1,0 +1,136 @@
+"""The planner: a bound statement becomes a plan; nothing is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hivesql_planner import locks
+from hivesql_planner.errors import SemanticError
+from hivesql_planner.plan import (
+    Body,
+    Change,
+    Command,
+    Insert,
+    Lock,
+    Operation,
+    Plan,
+    Query,
+    Scan,
+    Select,
+    Target,
+)
+from hivesql_planner.rewrite.change import (
+    change_targets,
+    rewrite_delete,
+    rewrite_merge,
+    rewrite_update,
+)
+from hivesql_planner.rewrite.insert import insert_targets, rewrite_create_as, rewrite_insert
+from hivesql_planner.settings import Settings
+from hivesql_planner.statements import (
+    AbortTransactions,
+    CompactTable,
+    CreateTable,
+    DeleteRows,
+    Describe,
+    Explain,
+    InsertRows,
+    MergeRows,
+    SelectRows,
+    SetSetting,
+    Show,
+    Statement,
+    TruncateTable,
+    UpdateRows,
+    UseDatabase,
+)
+from hivesql_planner.table import TableName
+
+_NO_TXN = (AbortTransactions, CompactTable, Describe, Explain, SetSetting, Show, UseDatabase)
+
+
+def plan(statement: Statement, settings: Settings | None = None) -> Plan:
+    """Decide everything the statement will do: locks, scans, writes and their statement ids."""
+    settings = settings or Settings()
+    if isinstance(statement, _NO_TXN):
+        return Plan(body=Command(statement=statement), opens_txn=False)
+    body = _body(statement, settings)
+    targets = _targets(statement, body)
+    wanted: tuple[Lock, ...] = ()
+    if settings.flag("hive.support.concurrency"):
+        wanted = locks.merge(locks.wanted(statement, settings))
+    elif targets:
+        raise SemanticError(
+            "a transactional table cannot be written without locks: "
+            "set hive.support.concurrency=true",
+            code=10264,
+        )
+    reads = _reads(body)
+    return Plan(
+        body=body,
+        locks=wanted,
+        targets=targets,
+        reads=reads,
+        opens_txn=bool(targets or reads or wanted),
+    )
+
+
+def _body(statement: Statement, settings: Settings) -> Body:
+    match statement:
+        case SelectRows(query=query):
+            return Select(query=query)
+        case InsertRows():
+            return rewrite_insert(statement)
+        case UpdateRows():
+            return rewrite_update(statement)
+        case DeleteRows():
+            return rewrite_delete(statement)
+        case MergeRows():
+            return rewrite_merge(statement, settings)
+        case CreateTable(rows=rows) if rows is not None:
+            return rewrite_create_as(statement, rows)
+        case _:
+            return Command(statement=statement)
+
+
+def _targets(statement: Statement, body: Body) -> tuple[Target, ...]:
+    match statement, body:
+        case InsertRows(), _:
+            return insert_targets(statement)
+        case _, Change():
+            return change_targets(body)
+        case CreateTable(table=table), Insert() if table.is_transactional:
+            return (Target(table=table.name, operation=Operation.INSERT),)
+        case TruncateTable(table=table), _ if table.is_transactional:
+            return (Target(table=table.name, operation=Operation.UPDATE),)
+        case _:
+            return ()
+
+
+def _reads(body: Body) -> tuple[TableName, ...]:
+    """The transactional tables that are read, each once, in order of appearance."""
+    names = (scan.table.name for scan in scans(body) if scan.table.is_transactional)
+    return tuple(dict.fromkeys(names))
+
+
+def scans(body: Body) -> Iterable[Scan]:
+    """Every scan of a plan."""
+    match body:
+        case Select(query=query):
+            yield from _query_scans(query)
+        case Insert(branches=branches):
+            for branch in branches:
+                yield from _query_scans(branch.query)
+        case Change(target=target, source=source, queries=queries):
+            yield target
+            if source:
+                yield from _query_scans(source)
+            for query in queries:
+                yield query.scan
+        case Command():
+            return
+
+
+def _query_scans(query: Query) -> Iterable[Scan]:
+    for source in query.sources:
+        yield source.scan

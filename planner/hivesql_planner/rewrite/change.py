@@ -1,0 +1,118 @@
+"""UPDATE, DELETE and MERGE as split updates: delete events for old rows, inserts for new ones.
+
+Statement ids follow Hive 4.1: all delete events first, in the order of their clauses, then all
+inserts in the order of theirs. One UPDATE is delete_delta_W_W_0000 and delta_W_W_0001.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import count
+
+from hivesql_planner.plan import (
+    Change,
+    ChangeBranch,
+    Expr,
+    Operation,
+    Target,
+    When,
+    Write,
+    WriteKind,
+)
+from hivesql_planner.settings import Settings
+from hivesql_planner.statements import DeleteRows, MergeClause, MergeRows, UpdateRows
+from hivesql_planner.table import Table
+
+
+def rewrite_update(update: UpdateRows) -> Change:
+    """Find the matching rows once; delete them by row id and insert their new values."""
+    clause = MergeClause(kind="update", assignments=update.assignments)
+    return Change(
+        target=update.target,
+        target_alias=update.alias,
+        on=update.where,
+        branches=_branches(update.target.table, update.alias, (clause,)),
+        queries=update.subqueries,
+    )
+
+
+def rewrite_delete(delete: DeleteRows) -> Change:
+    """Write one delete event for each matching row."""
+    return Change(
+        target=delete.target,
+        target_alias=delete.alias,
+        on=delete.where,
+        branches=_branches(delete.target.table, delete.alias, (MergeClause(kind="delete"),)),
+        queries=delete.subqueries,
+    )
+
+
+def rewrite_merge(merge: MergeRows, settings: Settings) -> Change:
+    """One branch per WHEN clause, in the order of the text."""
+    changes_rows = any(clause.kind != "insert" for clause in merge.clauses)
+    return Change(
+        target=merge.target,
+        target_alias=merge.alias,
+        on=merge.on,
+        source=merge.source,
+        source_alias=merge.source_alias,
+        branches=_branches(merge.target.table, merge.alias, merge.clauses),
+        cardinality_check=changes_rows and settings.flag("hive.merge.cardinality.check"),
+        queries=merge.subqueries,
+    )
+
+
+def _branches(
+    table: Table, alias: str, clauses: Sequence[MergeClause]
+) -> tuple[ChangeBranch, ...]:
+    ids = count()
+    deletes = {
+        position: Write(kind=WriteKind.DELETE_DELTA, table=table, statement_id=next(ids))
+        for position, clause in enumerate(clauses)
+        if clause.kind in ("update", "delete")
+    }
+    inserts = {
+        position: Write(kind=WriteKind.DELTA, table=table, statement_id=next(ids))
+        for position, clause in enumerate(clauses)
+        if clause.kind in ("update", "insert")
+    }
+    return tuple(
+        ChangeBranch(
+            when=When.NOT_MATCHED if clause.kind == "insert" else When.MATCHED,
+            condition=clause.condition,
+            delete=deletes.get(position),
+            insert=inserts.get(position),
+            values=_values(table, alias, clause),
+        )
+        for position, clause in enumerate(clauses)
+    )
+
+
+def _values(table: Table, alias: str, clause: MergeClause) -> tuple[Expr, ...]:
+    if clause.kind == "insert":
+        return clause.values
+    if clause.kind == "delete":
+        return ()
+    return new_row(table, alias, clause.assignments)
+
+
+def new_row(table: Table, alias: str, assignments: Mapping[str, Expr]) -> tuple[Expr, ...]:
+    """The updated row: assigned expressions, and the old values of all other columns."""
+    return tuple(
+        assignments.get(column.name, Expr(f"`{alias}`.`{column.name}`"))
+        for column in table.columns
+    )
+
+
+def change_targets(change: Change) -> tuple[Target, ...]:
+    """One operation per kind of event; UPDATE outranks DELETE outranks INSERT."""
+    operations = {_operation(branch) for branch in change.branches}
+    ranked = [Operation.UPDATE, Operation.DELETE, Operation.INSERT]
+    operation = next(op for op in ranked if op in operations)
+    return (Target(table=change.target.table.name, operation=operation),)
+
+
+def _operation(branch: ChangeBranch) -> Operation:
+    if branch.delete and branch.insert:
+        return Operation.UPDATE
+    return Operation.DELETE if branch.delete else Operation.INSERT

@@ -1,0 +1,71 @@
+"""INSERT, multi-insert and CREATE TABLE AS SELECT as writes with statement ids."""
+
+from __future__ import annotations
+
+from hivesql_planner.errors import NotSupported
+from hivesql_planner.plan import Insert, InsertBranch, Operation, Query, Target, Write, WriteKind
+from hivesql_planner.statements import CreateTable, InsertRows, InsertTarget
+from hivesql_planner.table import Table
+
+
+def rewrite_insert(statement: InsertRows) -> Insert:
+    """Give every write branch its statement id, in the order of the text.
+
+    The counter runs over the whole statement, across tables. A top-level UNION ALL takes one id
+    for itself and one for each of its branches, as Hive's move tasks do (seen in Hive 4.1).
+    """
+    branches: list[InsertBranch] = []
+    next_id = 0
+    for target in statement.targets:
+        queries: tuple[Query, ...] = (target.query,)
+        if target.union_branches and target.table.is_transactional:
+            if target.overwrite and target.table.is_full_acid:
+                raise NotSupported(
+                    "INSERT OVERWRITE with UNION ALL on a full ACID table: truncate the table, "
+                    "then INSERT INTO it"
+                )
+            queries = target.union_branches
+            next_id += 1
+        for query in queries:
+            branches.append(_branch(target, query, next_id))
+            next_id += 1
+    return Insert(branches=tuple(branches))
+
+
+def _branch(target: InsertTarget, query: Query, statement_id: int) -> InsertBranch:
+    return InsertBranch(
+        write=_write(target.table, statement_id, overwrite=target.overwrite),
+        query=query,
+        static_partition=target.static_partition,
+        dynamic_partition=target.dynamic_partition,
+        if_not_exists=target.if_not_exists,
+    )
+
+
+def _write(table: Table, statement_id: int, *, overwrite: bool) -> Write:
+    if not table.is_transactional:
+        return Write(kind=WriteKind.FILES, table=table, overwrite=overwrite)
+    kind = WriteKind.BASE if overwrite else WriteKind.DELTA
+    return Write(kind=kind, table=table, statement_id=statement_id)
+
+
+def insert_targets(statement: InsertRows) -> tuple[Target, ...]:
+    """Record overwrites as updates and the rest as inserts, as Hive's write entities do."""
+    return tuple(
+        Target(
+            table=target.table.name,
+            operation=Operation.UPDATE if target.overwrite else Operation.INSERT,
+        )
+        for target in statement.targets
+        if target.table.is_transactional
+    )
+
+
+def rewrite_create_as(statement: CreateTable, rows: Query) -> Insert:
+    """CREATE TABLE AS SELECT: make the table, then insert as statement 0."""
+    branch = InsertBranch(
+        write=_write(statement.table, 0, overwrite=False),
+        query=rows,
+        dynamic_partition=statement.table.partition_names,
+    )
+    return Insert(branches=(branch,), create=statement.table)
