@@ -1,1 +1,45 @@
-"""Reads: the language and the front doors; the public package."""
+"""HiveSQL: Hive's ACID SQL on Spark without a Hive cluster.
+
+>>> import hivesql
+>>> session = hivesql.connect()                              # doctest: +SKIP
+>>> session.sql("select count(*) from flights").rows         # doctest: +SKIP
+"""
+
+from hivesql.result import Result
+from hivesql.session import Session, connect
+from hivesql_planner.errors import (
+    CardinalityViolation,
+    CommitUnknown,
+    DataError,
+    ExecutionError,
+    HiveSqlError,
+    LockTimeout,
+    NoSuchObject,
+    NotSupported,
+    ParseError,
+    SemanticError,
+    StaleSnapshot,
+    TransactionLost,
+    WriteConflict,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CardinalityViolation",
+    "CommitUnknown",
+    "DataError",
+    "ExecutionError",
+    "HiveSqlError",
+    "LockTimeout",
+    "NoSuchObject",
+    "NotSupported",
+    "ParseError",
+    "Result",
+    "SemanticError",
+    "Session",
+    "StaleSnapshot",
+    "TransactionLost",
+    "WriteConflict",
+    "connect",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -10,8 +11,9 @@ TableType = Literal["MANAGED_TABLE", "EXTERNAL_TABLE", "VIRTUAL_VIEW"]
 FileFormat = Literal["orc", "parquet", "textfile", "avro", "json", "sequencefile", "rcfile"]
 
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+_PERCENT = re.compile("%([0-9A-Fa-f]{2})")
 # Hive escapes these in partition directory names (FileUtils.charToEscape).
-_ESCAPED = frozenset('"#%\'*/:=?\\\x7f{[]^') | frozenset(map(chr, range(0x20)))
+_ESCAPED = frozenset("\"#%'*/:=?\\\x7f{[]^") | frozenset(map(chr, range(0x20)))
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -135,3 +137,14 @@ def partition_name(keys: Sequence[str], values: Sequence[str | None]) -> str:
         f"{escape_path_part(key.lower())}={escape_path_part(value or '')}"
         for key, value in zip(keys, values, strict=True)
     )
+
+
+def parse_partition_name(name: str) -> tuple[str | None, ...]:
+    """The values of ``k=v/k2=v2``, unescaped; the default partition is None."""
+    return tuple(_unescape(part.partition("=")[2]) for part in name.split("/"))
+
+
+def _unescape(text: str) -> str | None:
+    if text == DEFAULT_PARTITION:
+        return None
+    return _PERCENT.sub(lambda match: chr(int(match[1], 16)), text)

@@ -1,0 +1,176 @@
+"""What a snapshot sees: transactions and, per table, write ids, with Hive's text forms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+NONE_OPEN = 2**63 - 1
+"""Hive writes this number where no id is open."""
+
+
+class Range(Enum):
+    """How much of a range of write ids has a property."""
+
+    NONE = "none"
+    SOME = "some"
+    ALL = "all"
+
+
+class ListMode(Enum):
+    """Who asks: readers, the compactor and the cleaner judge ranges differently."""
+
+    READER = "reader"
+    COMPACTOR = "compactor"
+    CLEANER = "cleaner"
+
+
+@dataclass(frozen=True, slots=True)
+class ValidTxnList:
+    """Transactions up to ``high_watermark`` except the open and the aborted ones."""
+
+    high_watermark: int
+    open: frozenset[int] = frozenset()
+    aborted: frozenset[int] = frozenset()
+
+    @property
+    def min_open(self) -> int | None:
+        """The lowest open transaction."""
+        return min(self.open, default=None)
+
+    def sees(self, txn_id: int) -> bool:
+        """True when the transaction is committed as far as this list knows."""
+        return (
+            txn_id <= self.high_watermark and txn_id not in self.open and txn_id not in self.aborted
+        )
+
+    def is_aborted(self, txn_id: int) -> bool:
+        """True when the transaction is listed as aborted."""
+        return txn_id in self.aborted
+
+    def format(self) -> str:
+        """``hwm:minOpen:open:aborted``; runs of five and more ids as ``a-b``."""
+        low = self.min_open
+        parts = (self.high_watermark, NONE_OPEN if low is None else low)
+        return f"{parts[0]}:{parts[1]}:{_runs(self.open)}:{_runs(self.aborted)}"
+
+    @classmethod
+    def parse(cls, text: str) -> ValidTxnList:
+        """Read Hive's text; the empty text sees everything."""
+        if not text:
+            return ALL_TXNS
+        fields = [*text.split(":"), "", "", ""]
+        return cls(int(fields[0]), _ids(fields[2]), _ids(fields[3]))
+
+
+ALL_TXNS = ValidTxnList(NONE_OPEN)
+
+
+@dataclass(frozen=True, slots=True)
+class ValidWriteIdList:
+    """Write ids of one table up to ``high_watermark`` except the open and aborted ones."""
+
+    high_watermark: int
+    open: frozenset[int] = frozenset()
+    aborted: frozenset[int] = frozenset()
+    table: str = ""
+    mode: ListMode = ListMode.READER
+
+    @property
+    def min_open(self) -> int | None:
+        """The lowest open write id."""
+        return min(self.open, default=None)
+
+    @property
+    def exceptions(self) -> frozenset[int]:
+        """Open and aborted ids."""
+        return self.open | self.aborted
+
+    def sees(self, write_id: int) -> bool:
+        """True when the write is committed as far as this list knows."""
+        return (
+            write_id <= self.high_watermark
+            and write_id not in self.open
+            and write_id not in self.aborted
+        )
+
+    def is_aborted(self, write_id: int) -> bool:
+        """True when the write is listed as aborted."""
+        return write_id in self.aborted
+
+    def is_valid_base(self, write_id: int) -> bool:
+        """True when a compacted base of that id holds nothing that was open (Hive's rule)."""
+        low = self.min_open
+        return write_id <= self.high_watermark and (low is None or write_id < low)
+
+    def range_valid(self, low: int, high: int) -> Range:
+        """How many of the ids ``low..high`` are visible."""
+        if self.mode is ListMode.COMPACTOR:
+            return Range.ALL if high <= self.high_watermark else Range.NONE
+        if low > self.high_watermark:
+            return Range.NONE
+        if self.mode is ListMode.CLEANER and high > self.high_watermark:
+            return Range.NONE
+        hidden = max(0, high - self.high_watermark)
+        hidden += _count_between(self.open, low, high) + _count_between(self.aborted, low, high)
+        if hidden == 0:
+            return Range.ALL
+        return Range.NONE if hidden == high - low + 1 else Range.SOME
+
+    def range_aborted(self, low: int, high: int) -> Range:
+        """How many of the ids ``low..high`` are aborted."""
+        if self.high_watermark < low:
+            return Range.NONE
+        count = _count_between(self.aborted, low, high)
+        if count == 0:
+            return Range.NONE
+        return Range.ALL if count == high - low + 1 else Range.SOME
+
+    def format(self) -> str:
+        """``table:hwm:minOpen:open,…:aborted,…``: never ranges."""
+        low = self.min_open
+        open_ids = ",".join(map(str, sorted(self.open)))
+        aborted = ",".join(map(str, sorted(self.aborted)))
+        least = NONE_OPEN if low is None else low
+        return f"{self.table}:{self.high_watermark}:{least}:{open_ids}:{aborted}"
+
+    @classmethod
+    def parse(cls, text: str) -> ValidWriteIdList:
+        """Read Hive's text; missing trailing fields mean none."""
+        if not text:
+            return cls(NONE_OPEN)
+        fields = [*text.split(":"), "", "", "", ""]
+        return cls(int(fields[1]), _ids(fields[3]), _ids(fields[4]), fields[0])
+
+
+def format_txn_write_ids(txn_id: int, lists: Sequence[ValidWriteIdList]) -> str:
+    """``txn$list$list…``, the value of hive.txn.tables.valid.writeids."""
+    return "$".join([str(txn_id), *(one.format() for one in lists)])
+
+
+def _count_between(ids: frozenset[int], low: int, high: int) -> int:
+    if high - low + 1 < len(ids):
+        return sum(1 for one in range(low, high + 1) if one in ids)
+    return sum(1 for one in ids if low <= one <= high)
+
+
+def _runs(ids: Iterable[int]) -> str:
+    texts: list[str] = []
+    run: list[int] = []
+    for one in [*sorted(ids), None]:
+        if run and one != run[-1] + 1:
+            long = len(run) >= 5
+            texts += [f"{run[0]}-{run[-1]}"] if long else [str(each) for each in run]
+            run = []
+        if one is not None:
+            run.append(one)
+    return ",".join(texts)
+
+
+def _ids(text: str) -> frozenset[int]:
+    found: set[int] = set()
+    for part in filter(None, text.split(",")):
+        low, dash, high = part.partition("-")
+        found.update(range(int(low), int(high) + 1) if dash else [int(low)])
+    return frozenset(found)

@@ -62,9 +62,7 @@ def rewrite_merge(merge: MergeRows, settings: Settings) -> Change:
     )
 
 
-def _branches(
-    table: Table, alias: str, clauses: Sequence[MergeClause]
-) -> tuple[ChangeBranch, ...]:
+def _branches(table: Table, alias: str, clauses: Sequence[MergeClause]) -> tuple[ChangeBranch, ...]:
     ids = count()
     deletes = {
         position: Write(kind=WriteKind.DELETE_DELTA, table=table, statement_id=next(ids))
@@ -99,8 +97,7 @@ def _values(table: Table, alias: str, clause: MergeClause) -> tuple[Expr, ...]:
 def new_row(table: Table, alias: str, assignments: Mapping[str, Expr]) -> tuple[Expr, ...]:
     """The updated row: assigned expressions, and the old values of all other columns."""
     return tuple(
-        assignments.get(column.name, Expr(f"`{alias}`.`{column.name}`"))
-        for column in table.columns
+        assignments.get(column.name, Expr(f"`{alias}`.`{column.name}`")) for column in table.columns
     )
 
 

@@ -1,0 +1,37 @@
+"""What a plan gave: rows for the user, or a count of rows changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """Columns and rows of a query or SHOW, or how many rows a statement changed.
+
+    ``value`` is what the consumer of a SELECT returned; by default its rows.
+    """
+
+    columns: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    rows: Sequence[Sequence[Any]] = ()
+    value: Any = None
+    affected: int | None = None
+    message: str | None = None
+
+    @classmethod
+    def of_query(cls, frame: DataFrame, value: Any) -> Outcome:
+        """The outcome of a SELECT, once its rows have been consumed."""
+        rows = value if isinstance(value, list) else ()
+        types = tuple(field.dataType.simpleString() for field in frame.schema.fields)
+        return cls(columns=tuple(frame.columns), types=types, rows=rows, value=value)
+
+    @classmethod
+    def of_table(cls, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Outcome:
+        """A small table made from the metastore; every column is text."""
+        return cls(columns=tuple(columns), types=("string",) * len(columns), rows=rows)

@@ -1,0 +1,43 @@
+"""ALTER TABLE … ADD and DROP PARTITION."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hivesql_executor.runtime import Runtime
+from hivesql_planner.errors import NotSupported
+from hivesql_planner.statements import AddPartitions, DropPartitions
+from hivesql_planner.table import Partition, Table, partition_name
+
+
+def add_partitions(statement: AddPartitions, runtime: Runtime) -> None:
+    """Add partitions to the catalog and make their directories."""
+    table = statement.table
+    files = runtime.files(table.location)
+    placed = []
+    for partition in statement.partitions:
+        if partition.location and table.is_transactional and files.list(partition.location):
+            raise NotSupported("ADD PARTITION … LOCATION with data on a transactional table")
+        placed.append(_placed(table, partition))
+    runtime.metastore.add_partitions(table.name, placed, if_not_exists=statement.if_not_exists)
+    for partition in placed:
+        files.make_directories(partition.location)
+
+
+def _placed(table: Table, partition: Partition) -> Partition:
+    if partition.location:
+        return partition
+    name = partition_name(table.partition_names, partition.values)
+    return replace(partition, location=f"{table.location}/{name}")
+
+
+def drop_partitions(statement: DropPartitions, runtime: Runtime) -> None:
+    """Drop partitions from the catalog; a managed table's files go with them."""
+    table = statement.table
+    runtime.metastore.drop_partitions(table.name, [p.values for p in statement.partitions])
+    if table.type == "EXTERNAL_TABLE":
+        return
+    files = runtime.files(table.location)
+    for partition in statement.partitions:
+        if files.exists(partition.location):
+            files.delete(partition.location)

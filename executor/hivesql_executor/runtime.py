@@ -1,0 +1,49 @@
+"""What a running plan may touch: Spark, metastore, files, clock, settings. Injected, frozen."""
+
+from __future__ import annotations
+
+import getpass
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from hivesql_executor.metastore.api import Metastore
+from hivesql_executor.storage.files import Files
+from hivesql_planner.settings import Settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clock:
+    """Time, so that tests can bring their own."""
+
+    monotonic: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime:
+    """Everything with an effect that a statement may use.
+
+    ``spark`` starts Spark when first called; statements that only ask the metastore never do.
+    ``files`` gives the file system of a location. ``notify`` receives lines for the user, such
+    as whose lock is being waited for.
+    """
+
+    metastore: Metastore
+    spark: Callable[[], SparkSession]
+    files: Callable[[str], Files]
+    settings: Settings = field(default_factory=Settings)
+    user: str = field(default_factory=getpass.getuser)
+    host: str = field(default_factory=socket.gethostname)
+    clock: Clock = field(default_factory=Clock)
+    notify: Callable[[str], None] = lambda line: None
+    query_id: str = ""
+
+    def with_settings(self, settings: Settings) -> Runtime:
+        """The same runtime under other settings."""
+        return replace(self, settings=settings)

@@ -1,0 +1,201 @@
+"""SHOW and DESCRIBE: small tables made from the metastore."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+from hivesql_executor.describe import create_statement, describe_database, describe_table
+from hivesql_executor.outcome import Outcome
+from hivesql_executor.runtime import Runtime
+from hivesql_planner.errors import NotSupported
+from hivesql_planner.statements import Describe, Show
+from hivesql_planner.table import Table, partition_name
+
+LOCK_COLUMNS = (
+    "lockid", "database", "table", "partition", "lock_state", "blocked_by", "lock_type",
+    "transaction_id", "last_heartbeat", "acquired_at", "user", "hostname", "agent_info",
+)  # fmt: skip
+TXN_COLUMNS = ("txnid", "state", "startedtime", "lastheartbeattime", "user", "host")
+COMPACTION_COLUMNS = (
+    "compactionid", "dbname", "tabname", "partname", "type", "state", "workerid", "enqueuetime",
+    "starttime", "duration(ms)", "hadoopjobid", "errormessage", "initiatorid",
+    "highestwriteid", "txnid",
+)  # fmt: skip
+
+
+def show(statement: Show, runtime: Runtime) -> Outcome:
+    """The rows of a SHOW statement, in Hive's columns."""
+    make = _KINDS.get(statement.kind)
+    if make is None:
+        raise NotSupported(f"SHOW {statement.kind.upper()}")
+    return make(statement, runtime)
+
+
+def describe(statement: Describe, runtime: Runtime) -> Outcome:
+    """The rows of a DESCRIBE statement."""
+    if statement.table is None:
+        database = runtime.metastore.database(statement.database or "default")
+        return describe_database(database, extended=bool(statement.style))
+    return describe_table(statement.table, statement.partition, statement.style)
+
+
+def _matching(names: Sequence[str], pattern: str | None) -> list[tuple[str]]:
+    """Hive's patterns: ``*`` for anything, ``|`` between choices, case ignored."""
+    if pattern is None:
+        return [(name,) for name in sorted(names)]
+    choices = [
+        re.compile(re.escape(part).replace(r"\*", ".*").replace("%", ".*"), re.IGNORECASE)
+        for part in pattern.split("|")
+    ]
+    return [(name,) for name in sorted(names) if any(c.fullmatch(name) for c in choices)]
+
+
+def _databases(statement: Show, runtime: Runtime) -> Outcome:
+    names = runtime.metastore.databases()
+    return Outcome.of_table(["database_name"], _matching(names, statement.pattern))
+
+
+def _tables(statement: Show, runtime: Runtime) -> Outcome:
+    names = [name.name for name in runtime.metastore.tables(statement.database or "default")]
+    return Outcome.of_table(["tab_name"], _matching(names, statement.pattern))
+
+
+def _views(statement: Show, runtime: Runtime) -> Outcome:
+    store = runtime.metastore
+    names = store.tables(statement.database or "default")
+    views = [name.name for name in names if store.table(name).is_view]
+    return Outcome.of_table(["tab_name"], _matching(views, statement.pattern))
+
+
+def _table(statement: Show) -> Table:
+    assert statement.table is not None
+    return statement.table
+
+
+def _columns(statement: Show, runtime: Runtime) -> Outcome:
+    names = [column.name for column in _table(statement).all_columns]
+    if statement.pattern:
+        return Outcome.of_table(["field"], _matching(names, statement.pattern))
+    return Outcome.of_table(["field"], [(name,) for name in names])
+
+
+def _partitions(statement: Show, runtime: Runtime) -> Outcome:
+    table = _table(statement)
+    names = [
+        partition_name(table.partition_names, partition.values)
+        for partition in runtime.metastore.partitions(table.name)
+    ]
+    wanted = statement.partition
+    if wanted:
+        parts = set(wanted.split("/"))
+        names = [name for name in names if parts <= set(name.split("/"))]
+    return Outcome.of_table(["partition"], [(name,) for name in sorted(names)])
+
+
+def _properties(statement: Show, runtime: Runtime) -> Outcome:
+    properties = _table(statement).properties
+    if statement.key is not None:
+        value = properties.get(statement.key)
+        missing = f"Table {_table(statement).name} does not have property: {statement.key}"
+        return Outcome.of_table(["prpt_name"], [(missing if value is None else value,)])
+    return Outcome.of_table(["prpt_name", "prpt_value"], sorted(properties.items()))
+
+
+def _create_table(statement: Show, runtime: Runtime) -> Outcome:
+    lines = create_statement(_table(statement)).splitlines()
+    return Outcome.of_table(["createtab_stmt"], [(line,) for line in lines])
+
+
+def _conf(statement: Show, runtime: Runtime) -> Outcome:
+    from hivesql_planner.settings import KEYS
+
+    setting = KEYS.get(statement.key or "")
+    if setting is None:
+        raise NotSupported(f"SHOW CONF '{statement.key}': no such key")
+    row = (setting.default, runtime.settings.text(setting.name), setting.kind, setting.meaning)
+    return Outcome.of_table(["default", "value", "type", "desc"], [row])
+
+
+def _locks(statement: Show, runtime: Runtime) -> Outcome:
+    table = statement.table
+    rows = runtime.metastore.locks(
+        table.name.database if table else statement.database,
+        table.name.name if table else None,
+        statement.partition,
+    )
+    shown = [
+        (
+            f"{row.lock_id}.{row.internal_id}",
+            row.database,
+            row.table or "NULL",
+            row.partition or "NULL",
+            row.state.value,
+            row.blocked_by or " " * 12,
+            row.type.value,
+            str(row.txn_id) if row.txn_id else "NULL",
+            str(row.last_heartbeat or 0),
+            str(row.acquired_at) if row.acquired_at else "NULL",
+            row.user,
+            row.host,
+            row.agent_info or "NULL",
+        )
+        for row in rows
+    ]
+    return Outcome.of_table(LOCK_COLUMNS, shown)
+
+
+def _transactions(statement: Show, runtime: Runtime) -> Outcome:
+    rows = [
+        (str(r.txn_id), r.state.upper(), str(r.started), str(r.last_heartbeat), r.user, r.host)
+        for r in runtime.metastore.transactions()
+    ]
+    return Outcome.of_table(TXN_COLUMNS, rows)
+
+
+def _time(milliseconds: int | None) -> str:
+    if not milliseconds:
+        return " --- "
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _compactions(statement: Show, runtime: Runtime) -> Outcome:
+    rows = []
+    for row in runtime.metastore.compactions():
+        took = row.ended - row.started if row.ended and row.started else None
+        rows.append(
+            (
+                str(row.id),
+                row.table.database,
+                row.table.name,
+                row.partition or " --- ",
+                row.kind.upper(),
+                row.state,
+                row.worker_id or " --- ",
+                _time(row.enqueued),
+                _time(row.started),
+                str(took) if took is not None else " --- ",
+                "None",
+                row.error or " --- ",
+                row.initiator_id or " --- ",
+                str(row.highest_write_id or 0),
+                str(row.txn_id or 0),
+            )
+        )
+    return Outcome.of_table(COMPACTION_COLUMNS, rows)
+
+
+_KINDS: dict[str, Callable[[Show, Runtime], Outcome]] = {
+    "databases": _databases,
+    "tables": _tables,
+    "views": _views,
+    "columns": _columns,
+    "partitions": _partitions,
+    "tblproperties": _properties,
+    "create table": _create_table,
+    "conf": _conf,
+    "locks": _locks,
+    "transactions": _transactions,
+    "compactions": _compactions,
+}

@@ -1,0 +1,83 @@
+"""From a table under a snapshot to the files to read: list, then let the planner select."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.spark.scan import PartitionFiles
+from hivesql_executor.storage.files import Files
+from hivesql_planner.acid.layout import METADATA_FILE
+from hivesql_planner.acid.snapshot import AcidState, FileStatus, files_to_read, select
+from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
+from hivesql_planner.errors import DataError
+from hivesql_planner.plan import Scan
+from hivesql_planner.table import Partition, Table
+
+_LISTING_THREADS = 8
+
+
+def table_roots(
+    table: Table, partitions: Sequence[Partition]
+) -> list[tuple[Partition | None, str]]:
+    """The directories that hold a table's data, each with the partition it is."""
+    if not table.partition_columns:
+        return [(None, table.location)]
+    return [(partition, partition.location) for partition in partitions]
+
+
+def scan_files(
+    scan: Scan, visible: ValidWriteIdList, txns: ValidTxnList, runtime: Runtime
+) -> list[PartitionFiles]:
+    """List every directory of the scan and choose what the snapshot sees in it."""
+    files = runtime.files(scan.table.location)
+
+    def one(root: tuple[Partition | None, str]) -> PartitionFiles:
+        partition, location = root
+        state = acid_state(files, location, visible, txns)
+        chosen = files_to_read(state, visible, insert_only=scan.table.is_insert_only)
+        return PartitionFiles(partition=partition, location=location, files=chosen)
+
+    roots = table_roots(scan.table, scan.partitions)
+    if len(roots) <= 1:
+        return [one(root) for root in roots]
+    with ThreadPoolExecutor(_LISTING_THREADS) as pool:
+        return list(pool.map(one, roots))
+
+
+def acid_state(
+    files: Files, location: str, visible: ValidWriteIdList, txns: ValidTxnList
+) -> AcidState:
+    """What one table or partition directory holds, seen through a snapshot."""
+    listing = files.list(location)
+    metadata = read_metadata(files, location, listing)
+    return select(listing, visible, txns, metadata=metadata, location=location)
+
+
+def read_metadata(files: Files, location: str, listing: Sequence[FileStatus]) -> dict[str, str]:
+    """The dataFormat of every ``_metadata_acid`` file, by directory name."""
+    found: dict[str, str] = {}
+    for status in listing:
+        directory, _, name = status.path.rpartition("/")
+        if name != METADATA_FILE:
+            continue
+        path = f"{location}/{status.path}"
+        try:
+            found[directory] = str(json.loads(files.read(path, 0, status.length))["dataFormat"])
+        except (ValueError, KeyError) as error:
+            raise DataError(f"{path} is not a valid ACID metadata file: {error}") from error
+    return found
+
+
+def plain_files(
+    table: Table, partitions: Sequence[Partition], runtime: Runtime
+) -> list[tuple[Partition | None, str, tuple[str, ...]]]:
+    """Every file of a table that is not transactional, as absolute paths per directory."""
+    files = runtime.files(table.location)
+    found = []
+    for partition, location in table_roots(table, partitions):
+        paths = tuple(f"{location}/{status.path}" for status in files.list(location))
+        found.append((partition, location, paths))
+    return found

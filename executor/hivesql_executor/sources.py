@@ -1,0 +1,71 @@
+"""Queries of a plan as DataFrames: scans registered as views, then Spark SQL over them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import DataFrame
+
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.snapshot import plain_files, scan_files
+from hivesql_executor.spark.scan import scan, scan_plain
+from hivesql_executor.transaction import Transaction
+from hivesql_planner.errors import SemanticError
+from hivesql_planner.plan import Query, Scan, Source
+
+# View names are only unique within a statement; analysis happens while they are registered.
+_views = threading.Lock()
+
+
+def read(wanted: Scan, txn: Transaction, runtime: Runtime) -> DataFrame:
+    """The rows of one table under the transaction's snapshot."""
+    table, spark = wanted.table, runtime.spark()
+    files = runtime.files(table.location)
+    if not table.is_transactional:
+        found = plain_files(table, wanted.partitions, runtime)
+        return scan_plain(spark, table, found, files=files)
+    visible = txn.visible[table.name]
+    parts = scan_files(wanted, visible, txn.txns, runtime)
+    return scan(
+        spark,
+        table,
+        parts,
+        visible=visible,
+        with_row_id=wanted.with_row_id,
+        where=wanted.where.sql if wanted.where else None,
+        files=files,
+    )
+
+
+@contextmanager
+def registered(sources: Iterable[Source], txn: Transaction, runtime: Runtime) -> Iterator[None]:
+    """Make each source readable under its view name inside the block."""
+    sources = tuple(sources)
+    frames = [(source.view, read(source.scan, txn, runtime)) for source in sources]
+    with _views:
+        for view, frame in frames:
+            frame.createOrReplaceTempView(view)
+        try:
+            yield
+        finally:
+            for view, _ in frames:
+                runtime.spark().catalog.dropTempView(view)
+
+
+def rows_of(query: Query, txn: Transaction, runtime: Runtime) -> DataFrame:
+    """The query's rows, lazily."""
+    with registered(query.sources, txn, runtime), explained():
+        return runtime.spark().sql(query.sql)
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turn Spark's analysis errors into the user's."""
+    try:
+        yield
+    except (AnalysisException, ParseException) as error:
+        first = (error.getMessage() or str(error)).splitlines()[0]
+        raise SemanticError(f"the query cannot be analysed: {first}") from error

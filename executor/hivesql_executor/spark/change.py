@@ -1,0 +1,158 @@
+"""UPDATE, DELETE and MERGE as one stream of events: who dies, who is born, in one Spark job."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as f
+
+from hivesql_executor.spark.types import spark_type
+from hivesql_executor.spark.write import partition_text
+from hivesql_planner.errors import CardinalityViolation
+from hivesql_planner.plan import Change, ChangeBranch, When, Write
+from hivesql_planner.table import Table
+
+ROW_ID_TYPE = "struct<writeid:bigint,bucketid:int,rowid:bigint>"
+_CARDINALITY = "Cardinality Violation in Merge statement: "
+_MARK = "__source_row"
+_ROW_ID_PARTS = ("writeid", "bucketid", "rowid")
+
+
+def change_writes(change: Change) -> tuple[Write, ...]:
+    """Every write of the change by statement id: an event's ``branch`` is an index into this."""
+    writes = [w for branch in change.branches for w in (branch.delete, branch.insert) if w]
+    return tuple(sorted(writes, key=lambda write: write.statement_id))
+
+
+def change_events(change: Change, target: DataFrame, source: DataFrame | None) -> DataFrame:
+    """Rows ``(branch, row__id, row, p0…)`` for ``write_change``.
+
+    ``target`` has the table's columns and ``row__id``. Every matched row is looked at once, so a
+    condition that is not deterministic still gives a delete and an insert for the same rows.
+    """
+    joined = _joined(change, target, source)
+    if change.cardinality_check:
+        joined = _refuse_double_matches(change, joined)
+    events = _events_of_row(change)
+    exploded = joined.select(f.explode(events).alias("event"))
+    return exploded.select("event.*")
+
+
+def _joined(change: Change, target: DataFrame, source: DataFrame | None) -> DataFrame:
+    alias = change.target_alias
+    target = target.alias(alias)
+    if source is None:
+        return target.where(f.expr(change.on.sql)) if change.on else target
+    assert change.on is not None
+    assert change.source_alias is not None
+    condition = f.expr(change.on.sql)
+    if not any(branch.when is When.NOT_MATCHED for branch in change.branches):
+        return target.join(source.alias(change.source_alias), condition, "inner")
+    # The outer join keeps source rows, so Spark could only broadcast the big side. Reducing the
+    # target to the rows that match anything first lets the small side be broadcast.
+    source = source.alias(change.source_alias)
+    candidates = target.join(source, condition, "left_semi").alias(alias)
+    return source.join(candidates, condition, "left")
+
+
+def _refuse_double_matches(change: Change, joined: DataFrame) -> DataFrame:
+    """Raise while running when two source rows satisfy ON for one target row.
+
+    As in Hive, rows count that no WHEN clause would take.
+    """
+    alias = change.target_alias
+    row_id = f"`{alias}`.row__id"
+    table = change.target.table
+    # Source rows without a match share no key: each is a group of its own.
+    alone = f.when(f.expr(f"{row_id} is null"), f.monotonically_increasing_id()).otherwise(f.lit(0))
+    marked = joined.select("*", alone.alias(_MARK))
+    keys = [f.expr(f"{row_id}.{part}") for part in _ROW_ID_PARTS]
+    keys += [f.expr(f"`{alias}`.`{name}`") for name in table.partition_names]
+    counted = marked.select(
+        "*", f.count(f.lit(1)).over(Window.partitionBy(*keys, f.col(_MARK))).alias("__matches")
+    )
+    text = f.concat(
+        f.lit(_CARDINALITY + "["),
+        f.concat_ws(", ", *(key.cast("string") for key in keys)),
+        f.lit("]"),
+    )
+    return counted.where(
+        f.when(f.col("__matches") > 1, f.raise_error(text).cast("boolean")).otherwise(f.lit(True))
+    )
+
+
+def cardinality_violation(error: Exception) -> CardinalityViolation | None:
+    """The user's error, when that is what made the job fail."""
+    text = str(error)
+    start = text.find(_CARDINALITY)
+    if start < 0:
+        return None
+    found = text[start : text.find("]", start) + 1]
+    return CardinalityViolation(
+        f"{found}: two source rows match one target row (row id and partition shown). "
+        "Make the source unique on the ON condition; nothing was changed"
+    )
+
+
+def _events_of_row(change: Change) -> Column:
+    """The array of events that one joined row makes; NULL when no branch takes it."""
+    indexes = {write.statement_id: i for i, write in enumerate(change_writes(change))}
+    matched = f.expr(f"`{change.target_alias}`.row__id is not null")
+    chosen: Column | None = None
+    for branch in change.branches:
+        taken = matched if branch.when is When.MATCHED else ~matched
+        if branch.condition:
+            taken = taken & f.expr(branch.condition.sql)
+        events = f.array(*_branch_events(change, branch, indexes))
+        # CASE takes the next WHEN when a condition is NULL: an unknown condition is not true.
+        chosen = f.when(taken, events) if chosen is None else chosen.when(taken, events)
+    assert chosen is not None
+    return chosen
+
+
+def _branch_events(change: Change, branch: ChangeBranch, indexes: dict[int, int]) -> list[Column]:
+    table, alias = change.target.table, change.target_alias
+    row_type = struct_ddl(table)
+    old_partition = [f.expr(f"`{alias}`.`{name}`") for name in table.partition_names]
+    if branch.when is When.MATCHED:
+        row_id = f.expr(f"`{alias}`.row__id").cast(ROW_ID_TYPE)
+        partition = old_partition
+    else:
+        row_id = f.lit(None).cast(ROW_ID_TYPE)
+        partition = [f.expr(value.sql) for value in branch.values[len(table.columns) :]]
+    texts = [
+        partition_text(value, column.type)
+        for value, column in zip(partition, table.partition_columns, strict=True)
+    ]
+    events = []
+    if branch.delete:
+        empty = f.lit(None).cast(row_type)
+        events.append(_event(indexes[branch.delete.statement_id], row_id, empty, texts))
+    if branch.insert:
+        row = f.struct(
+            *(
+                f.expr(value.sql).cast(spark_type(column.type)).alias(column.name)
+                for value, column in zip(branch.values, table.columns, strict=False)
+            )
+        ).cast(row_type)
+        events.append(_event(indexes[branch.insert.statement_id], row_id, row, texts))
+    return events
+
+
+def _event(index: int, row_id: Column, row: Column, partition: list[Column]) -> Column:
+    return f.struct(
+        f.lit(index).cast("int").alias("branch"),
+        row_id.alias("row__id"),
+        row.alias("row"),
+        *(text.alias(f"p{i}") for i, text in enumerate(partition)),
+    )
+
+
+def struct_ddl(table: Table) -> str:
+    """The type of the ``row`` column."""
+    fields = ",".join(f"`{c.name}`:{_ddl(c.type)}" for c in table.columns)
+    return f"struct<{fields}>"
+
+
+def _ddl(hive_type: str) -> str:
+    kind = spark_type(hive_type)
+    return kind if isinstance(kind, str) else kind.simpleString()

@@ -1,0 +1,127 @@
+"""Tables and databases come and go: catalog entry and directory together."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+from pathlib import Path
+
+from hivesql_executor.outcome import Outcome
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.snapshot import table_roots
+from hivesql_executor.storage.files import Files
+from hivesql_executor.transaction import Transaction
+from hivesql_planner.acid.layout import METADATA_FILE, base_name
+from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.plan import Operation
+from hivesql_planner.statements import CreateTable, DropDatabase, DropTable, TruncateTable
+from hivesql_planner.table import Table, partition_name
+
+# What Hive 4 leaves in the empty base of a truncated table.
+_TRUNCATED = b'{"thisFileVersion":"0","dataFormat":"truncated"}'
+
+
+def create_table(statement: CreateTable, runtime: Runtime) -> None:
+    """Add the table to the catalog and make its directory."""
+    store, table = runtime.metastore, statement.table
+    if statement.if_not_exists and table.name in store.tables(table.name.database):
+        return
+    if table.location and "://" not in table.location:
+        table = replace(table, location=str(Path(table.location).absolute()))
+    created = store.create_table(table, if_not_exists=statement.if_not_exists)
+    files = runtime.files(created.location)
+    if created.is_transactional and files.list(created.location):
+        # Write ids start anew, so files that are there already could pass for committed rows.
+        store.drop_table(created.name)
+        raise SemanticError(
+            f"{created.location} already holds files: a new transactional table needs an empty "
+            "directory. Remove the files or give another LOCATION"
+        )
+    files.make_directories(created.location)
+
+
+def drop_table(statement: DropTable, runtime: Runtime) -> None:
+    """Drop a table or view; a managed table's files go with it."""
+    store = runtime.metastore
+    try:
+        table = store.table(statement.name)
+    except NoSuchObject:
+        if statement.if_exists:
+            return
+        raise
+    if table.is_view != statement.view:
+        kind, word = ("view", "DROP VIEW") if table.is_view else ("table", "DROP TABLE")
+        raise SemanticError(f"{statement.name} is a {kind}: use {word}", code=10217)
+    _drop(table, runtime)
+
+
+def _drop(table: Table, runtime: Runtime) -> None:
+    store = runtime.metastore
+    if table.is_view or table.type == "EXTERNAL_TABLE":
+        store.drop_table(table.name)
+        return
+    files = runtime.files(table.location)
+    doomed = _set_aside(files, table.location)
+    store.drop_table(table.name)
+    if doomed:
+        files.delete(doomed)
+
+
+def _set_aside(files: Files, location: str) -> str | None:
+    """Hide a directory before its catalog entry goes.
+
+    A crash in between must not leave files that a later table of the same name would read.
+    """
+    if not files.exists(location):
+        return None
+    parent, _, name = location.rstrip("/").rpartition("/")
+    doomed = f"{parent}/.hivesql-dropped-{name}-{uuid.uuid4().hex[:8]}"
+    files.rename(location, doomed)
+    return doomed
+
+
+def drop_database(statement: DropDatabase, runtime: Runtime) -> Outcome:
+    """Drop a database; with CASCADE its tables first."""
+    store = runtime.metastore
+    try:
+        database = store.database(statement.name)
+    except NoSuchObject:
+        if statement.if_exists:
+            return Outcome()
+        raise
+    if database.name == "default":
+        raise SemanticError("Can not drop default database")
+    if statement.cascade:
+        for name in store.tables(database.name):
+            _drop(store.table(name), runtime)
+    store.drop_database(database.name)
+    files = runtime.files(database.location)
+    if files.exists(database.location) and not files.list(database.location):
+        files.delete(database.location)
+    return Outcome()
+
+
+def truncate_table(statement: TruncateTable, txn: Transaction | None, runtime: Runtime) -> None:
+    """Make a table or partitions empty: an empty ``base_W`` where there are write ids."""
+    table = statement.table
+    if table.is_view or table.type == "EXTERNAL_TABLE":
+        raise SemanticError(f"Cannot truncate non-managed table {table.name}.", code=10146)
+    files = runtime.files(table.location)
+    partitions = statement.partitions
+    if partitions is None:
+        partitions = runtime.metastore.partitions(table.name) if table.partition_columns else ()
+    for partition, location in table_roots(table, partitions):
+        if not table.is_transactional:
+            for status in files.list(location):
+                files.delete(f"{location}/{status.path}")
+            continue
+        assert txn is not None
+        write_id = txn.write_ids[table.name]
+        base = f"{location}/{base_name(write_id)}"
+        files.make_directories(base)
+        files.write(f"{base}/{METADATA_FILE}", _TRUNCATED)
+        if partition is not None:
+            name = partition_name(table.partition_names, partition.values)
+            runtime.metastore.add_dynamic_partitions(
+                txn.id, write_id, table.name, [name], Operation.UPDATE
+            )

@@ -1,0 +1,141 @@
+"""Names of ACID directories and files: parse them, write them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+ACID_FIELDS = (
+    "operation",
+    "originalTransaction",
+    "bucket",
+    "rowId",
+    "currentTransaction",
+    "row",
+)
+INSERT_EVENT, UPDATE_EVENT, DELETE_EVENT = 0, 1, 2
+VERSION_FILE = "_orc_acid_version"
+VERSION_TEXT = b"2"
+METADATA_FILE = "_metadata_acid"
+KEY_INDEX = "hive.acid.key.index"
+STATS = "hive.acid.stats"
+VERSION = "hive.acid.version"
+SIDE_FILE_SUFFIX = "_flush_length"
+
+_BUCKET_FILE = re.compile(r"bucket_([0-9]+)(?:_([0-9]+))?")
+_ORIGINAL_FILE = re.compile(r"([0-9]+)_[0-9]+(?:_copy_[0-9]+)?(?:\.[A-Za-z0-9_.]+)?")
+
+
+class DirectoryKind(Enum):
+    """The three kinds of ACID directory."""
+
+    BASE = "base"
+    DELTA = "delta"
+    DELETE_DELTA = "delete_delta"
+
+
+# delete_delta_ before delta_: neither is a prefix of the other, but the order documents it.
+_PREFIXES = (
+    ("base_", DirectoryKind.BASE),
+    ("delete_delta_", DirectoryKind.DELETE_DELTA),
+    ("delta_", DirectoryKind.DELTA),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AcidDirectory:
+    """A parsed directory name. Statement id -1 means none, visibility transaction 0 none."""
+
+    kind: DirectoryKind
+    min_write_id: int
+    max_write_id: int
+    statement_id: int = -1
+    visibility_txn: int = 0
+
+    @property
+    def name(self) -> str:
+        """The name with Hive's padding."""
+        suffix = f"_v{self.visibility_txn:07d}" if self.visibility_txn else ""
+        if self.kind is DirectoryKind.BASE:
+            return f"base_{self.max_write_id:07d}{suffix}"
+        statement = f"_{self.statement_id:04d}" if self.statement_id >= 0 else ""
+        return (
+            f"{self.kind.value}_{self.min_write_id:07d}_{self.max_write_id:07d}{statement}{suffix}"
+        )
+
+
+def parse_directory(name: str) -> AcidDirectory | None:
+    """Read a directory name; None when it is not an ACID directory. Any padding is accepted."""
+    for prefix, kind in _PREFIXES:
+        if name.startswith(prefix):
+            return _parse(kind, name[len(prefix) :])
+    return None
+
+
+def _parse(kind: DirectoryKind, rest: str) -> AcidDirectory | None:
+    ids, has_suffix, suffix = rest.partition("_v")
+    try:
+        visibility = int(suffix) if has_suffix else 0
+        numbers = [int(part) for part in ids.split("_")] if kind is not DirectoryKind.BASE else []
+        if kind is DirectoryKind.BASE:
+            write_id = -(2**63) if ids == str(-(2**63)) else int(ids)
+            return AcidDirectory(kind, write_id, write_id, visibility_txn=visibility)
+    except ValueError:
+        return None
+    if len(numbers) == 2:
+        return AcidDirectory(kind, numbers[0], numbers[1], visibility_txn=visibility)
+    if len(numbers) == 3:
+        return AcidDirectory(kind, *numbers, visibility_txn=visibility)
+    return None
+
+
+def delta_name(write_id: int, statement_id: int) -> str:
+    """``delta_W_W_S`` of one statement."""
+    return AcidDirectory(DirectoryKind.DELTA, write_id, write_id, statement_id).name
+
+
+def delete_delta_name(write_id: int, statement_id: int) -> str:
+    """``delete_delta_W_W_S`` of one statement."""
+    return AcidDirectory(DirectoryKind.DELETE_DELTA, write_id, write_id, statement_id).name
+
+
+def base_name(write_id: int) -> str:
+    """``base_W`` of an overwrite."""
+    return AcidDirectory(DirectoryKind.BASE, write_id, write_id).name
+
+
+def bucket_file_name(bucket: int, attempt: int | None = None) -> str:
+    """``bucket_NNNNN``, with Hive 4's attempt suffix when one is given."""
+    return f"bucket_{bucket:05d}" + (f"_{attempt}" if attempt is not None else "")
+
+
+def parse_bucket_file(name: str) -> tuple[int, int | None] | None:
+    """Bucket and attempt of an ACID data file's name; None for any other name."""
+    match = _BUCKET_FILE.fullmatch(name)
+    if match is None:
+        return None
+    return int(match[1]), int(match[2]) if match[2] else None
+
+
+def parse_original_file(name: str) -> int | None:
+    """Bucket of an original file such as ``000001_0_copy_2``; None for any other name."""
+    match = _ORIGINAL_FILE.fullmatch(name)
+    return int(match[1]) if match else None
+
+
+def is_side_file(name: str) -> bool:
+    """True for the file that tells how much of a streaming delta is flushed."""
+    return name.endswith(SIDE_FILE_SUFFIX)
+
+
+def is_hidden(path: str) -> bool:
+    """True when a reader must not look at this path below a partition root.
+
+    ``-tmp.`` directories are running writes; Hive's own filter misses them (its readers then take
+    manifests for data), ours must not.
+    """
+    parts = path.split("/")
+    if parts[-1] in (VERSION_FILE, METADATA_FILE):
+        parts = parts[:-1]
+    return any(part.startswith(("_", ".", "-tmp.")) for part in parts)

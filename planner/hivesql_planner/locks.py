@@ -1,0 +1,253 @@
+"""Which locks a statement wants, and which lock blocks which. Hive 4's DbTxnManager."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from hivesql_planner.plan import Lock, LockType, Operation, Query, Scan
+from hivesql_planner.settings import Settings
+from hivesql_planner.statements import (
+    AddColumns,
+    AddPartitions,
+    AlterProperties,
+    CreateTable,
+    CreateView,
+    DeleteRows,
+    DropDatabase,
+    DropPartitions,
+    DropTable,
+    InsertRows,
+    InsertTarget,
+    MergeRows,
+    RenameTable,
+    SelectRows,
+    Statement,
+    TruncateTable,
+    UpdateRows,
+)
+from hivesql_planner.table import Partition, Table, partition_name
+
+S, SW, XW, X = (
+    LockType.SHARED_READ,
+    LockType.SHARED_WRITE,
+    LockType.EXCL_WRITE,
+    LockType.EXCLUSIVE,
+)
+STRENGTH = {S: 0, SW: 1, XW: 2, X: 3}
+_BLOCKED_BY = {S: {X}, SW: {XW, X}, XW: {SW, XW, X}, X: {S, SW, XW, X}}
+
+
+def conflicts(requested: Lock, existing: Lock) -> bool:
+    """True when the requested lock must wait for the existing one."""
+    if not _meet(requested, existing) or existing.type not in _BLOCKED_BY[requested.type]:
+        return False
+    # A shared lock of a database lives beside exclusive locks of its tables.
+    requested_shares = requested.type is S and requested.table is None
+    existing_shares = existing.type is S and existing.table is None
+    return not (
+        (requested_shares and existing.type is X and existing.table is not None)
+        or (existing_shares and requested.type is X and requested.table is not None)
+    )
+
+
+def _meet(one: Lock, other: Lock) -> bool:
+    if one.database != other.database:
+        return False
+    if one.table is None or other.table is None:
+        return True
+    if one.table != other.table:
+        return False
+    return one.partition is None or other.partition is None or one.partition == other.partition
+
+
+def merge(locks: Iterable[Lock]) -> tuple[Lock, ...]:
+    """One component per object, the strongest; in order of first appearance of db, table, part."""
+    kept: dict[tuple[str, str | None, str | None], Lock] = {}
+    for lock in locks:
+        key = (lock.database, lock.table, lock.partition)
+        held = kept.get(key)
+        stronger = held is None or STRENGTH[lock.type] > STRENGTH[held.type]
+        same = held is not None and lock.type is held.type and held.operation is Operation.INSERT
+        if stronger or same:
+            kept[key] = lock
+    databases = list(dict.fromkeys(lock.database for lock in kept.values()))
+    tables = list(dict.fromkeys((lock.database, lock.table) for lock in kept.values()))
+    return tuple(
+        sorted(
+            kept.values(),
+            key=lambda lock: (
+                databases.index(lock.database),
+                tables.index((lock.database, lock.table)),
+            ),
+        )
+    )
+
+
+def wanted(statement: Statement, settings: Settings) -> tuple[Lock, ...]:
+    """The components a statement requests, before merging."""
+    return tuple(_Wanted(settings).of(statement))
+
+
+class _Wanted:
+    """The rules, under one set of settings."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.exclusive_write = settings.flag("hive.txn.xlock.write")
+
+    def of(self, statement: Statement) -> Iterator[Lock]:  # noqa: C901 - one flat list
+        match statement:
+            case SelectRows(query=query):
+                yield from self.reads(query)
+            case InsertRows(targets=targets):
+                for target in targets:
+                    yield from self.insert(target)
+                    yield from self.reads(target.query)
+            case UpdateRows(target=scan, subqueries=subqueries):
+                yield from self.change(scan, Operation.UPDATE, inserts=True)
+                yield from self.scans(source.scan for source in subqueries)
+            case DeleteRows(target=scan, subqueries=subqueries):
+                yield from self.change(scan, Operation.DELETE, inserts=False)
+                yield from self.scans(source.scan for source in subqueries)
+            case MergeRows():
+                yield from self.merge_rows(statement)
+            case CreateTable(table=table, rows=rows):
+                yield Lock(S, table.name.database, operation=Operation.NO_TXN)
+                if rows is not None:
+                    yield from self.create_as(table)
+                    yield from self.reads(rows)
+            case CreateView(table=view):
+                yield Lock(S, view.name.database, operation=Operation.NO_TXN)
+            case DropTable(name=name, view=False):
+                yield Lock(S, name.database, operation=Operation.NO_TXN)
+                yield Lock(X, name.database, name.name, operation=Operation.NO_TXN)
+            case DropDatabase(name=database):
+                yield Lock(X, database, operation=Operation.NO_TXN)
+            case TruncateTable(table=table, partitions=partitions):
+                yield from self.truncate(table, partitions)
+            case RenameTable(table=table, to=to):
+                yield _on(table, X)
+                yield Lock(S, to.database, operation=Operation.NO_TXN)
+            case AddColumns(table=table):
+                yield _on(table, X)
+            case AlterProperties(table=table, set=properties):
+                converts = "transactional" in properties and not table.is_transactional
+                yield _on(table, X if converts or statement.unset else S)
+            case AddPartitions(table=table, if_not_exists=if_not_exists):
+                careful = if_not_exists and table.is_transactional
+                yield _on(table, XW if careful else S)
+            case DropPartitions(table=table, partitions=partitions):
+                for partition in partitions:
+                    yield _on(table, X, _name(table, partition))
+
+    def reads(self, query: Query) -> Iterator[Lock]:
+        yield from self.scans(source.scan for source in query.sources)
+
+    def scans(self, scans: Iterable[Scan]) -> Iterator[Lock]:
+        for scan in scans:
+            if self.reads_lock(scan.table):
+                for name in self.units(scan):
+                    yield _on(scan.table, S, name, Operation.SELECT)
+
+    def reads_lock(self, table: Table) -> bool:
+        flag = self.settings.flag
+        if not flag("hive.txn.read.locks") or not self.lockable(table):
+            return False
+        if table.is_transactional:
+            return not flag("hive.acid.lockless.reads.enabled")
+        return flag("hive.txn.nonacid.read.locks")
+
+    def lockable(self, table: Table) -> bool:
+        if table.is_view:
+            return False
+        external = table.type == "EXTERNAL_TABLE"
+        return not external or self.settings.flag("hive.txn.ext.locking.enabled")
+
+    def units(self, scan: Scan) -> list[str | None]:
+        """Partitions read, or None for the whole table."""
+        names: list[str | None] = [_name(scan.table, p) for p in scan.partitions]
+        limit = self.settings.integer("hive.locks.max.partitions")
+        if not names or 0 < limit <= len(names):
+            return [None]
+        return names
+
+    def insert(self, target: InsertTarget) -> Iterator[Lock]:
+        table = target.table
+        if not self.lockable(table):
+            return
+        unit = None
+        if table.partition_columns and not target.dynamic_partition:
+            values = [target.static_partition.get(key) for key in table.partition_names]
+            unit = partition_name(table.partition_names, values)
+        dynamic = bool(target.dynamic_partition)
+        if not table.is_transactional:
+            strict = self.settings.flag("hive.txn.strict.locking.mode")
+            kind = X if target.overwrite or strict else S
+            yield _on(table, kind, unit, Operation.NO_TXN, dynamic=dynamic)
+        elif target.overwrite:
+            exclusive = self.exclusive_write and self.settings.flag("hive.txn.xlock.iow")
+            yield _on(table, X if exclusive else XW, unit, Operation.UPDATE, dynamic=dynamic)
+        else:
+            kind = S if self.exclusive_write else SW
+            yield _on(table, kind, unit, Operation.INSERT, dynamic=dynamic)
+
+    def change(self, scan: Scan, operation: Operation, *, inserts: bool) -> Iterator[Lock]:
+        kind = XW if self.exclusive_write else SW
+        partitioned = bool(scan.table.partition_columns)
+        for name in self.units(scan):
+            yield _on(scan.table, kind, name, operation, dynamic=partitioned and name is None)
+        if inserts and partitioned and scan.partitions:
+            yield self.inserting(scan.table)
+
+    def inserting(self, table: Table) -> Lock:
+        kind = S if self.exclusive_write else SW
+        dynamic = bool(table.partition_columns)
+        return _on(table, kind, None, Operation.INSERT, dynamic=dynamic)
+
+    def merge_rows(self, merge: MergeRows) -> Iterator[Lock]:
+        kinds = {clause.kind for clause in merge.clauses}
+        if kinds == {"insert"}:
+            careful = self.settings.flag("hive.txn.xlock.mergeinsert")
+            lock = self.inserting(merge.target.table)
+            if careful:
+                kind = XW if self.exclusive_write else SW
+                lock = replace(lock, type=kind, operation=Operation.UPDATE)
+            yield lock
+        else:
+            operation = Operation.UPDATE if "update" in kinds else Operation.DELETE
+            yield from self.change(merge.target, operation, inserts=kinds != {"delete"})
+        yield from self.reads(merge.source)
+        yield from self.scans(source.scan for source in merge.subqueries)
+
+    def create_as(self, table: Table) -> Iterator[Lock]:
+        if not self.lockable(table) or not self.settings.flag("hive.txn.xlock.ctas"):
+            return
+        if table.is_transactional:
+            yield _on(table, XW, None, Operation.INSERT)
+        else:
+            yield _on(table, X)
+
+    def truncate(self, table: Table, partitions: tuple[Partition, ...] | None) -> Iterator[Lock]:
+        if not self.lockable(table):
+            return
+        usebase = self.settings.flag("hive.acid.truncate.usebase")
+        kind = XW if table.is_transactional and usebase else X
+        for unit in [_name(table, p) for p in partitions or ()] or [None]:
+            operation = Operation.UPDATE if table.is_transactional else Operation.NO_TXN
+            yield _on(table, kind, unit, operation)
+
+
+def _on(
+    table: Table,
+    kind: LockType,
+    partition: str | None = None,
+    operation: Operation = Operation.NO_TXN,
+    *,
+    dynamic: bool = False,
+) -> Lock:
+    return Lock(kind, table.name.database, table.name.name, partition, operation, dynamic)
+
+
+def _name(table: Table, partition: Partition) -> str:
+    return partition_name(table.partition_names, partition.values)
