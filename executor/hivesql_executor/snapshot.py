@@ -73,11 +73,13 @@ def read_metadata(files: Files, location: str, listing: Sequence[FileStatus]) ->
 
 def plain_files(
     table: Table, partitions: Sequence[Partition], runtime: Runtime
-) -> list[tuple[Partition | None, str, tuple[str, ...]]]:
-    """Every file of a table that is not transactional, as absolute paths per directory."""
+) -> list[tuple[Partition | None, str, tuple[tuple[str, int], ...]]]:
+    """Every file of a table that is not transactional, absolute path and length, per directory."""
     files = runtime.files(table.location)
     found = []
     for partition, location in table_roots(table, partitions):
-        paths = tuple(f"{location}/{status.path}" for status in files.list(location))
+        paths = tuple(
+            (f"{location}/{status.path}", status.length) for status in files.list(location)
+        )
         found.append((partition, location, paths))
     return found

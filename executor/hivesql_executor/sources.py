@@ -11,7 +11,8 @@ from pyspark.sql import DataFrame
 
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import plain_files, scan_files
-from hivesql_executor.spark.scan import scan, scan_plain
+from hivesql_executor.spark.plain import scan_plain
+from hivesql_executor.spark.scan import scan
 from hivesql_executor.transaction import Transaction
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.plan import Query, Scan, Source
@@ -29,6 +30,13 @@ def read(wanted: Scan, txn: Transaction, runtime: Runtime) -> DataFrame:
         return scan_plain(spark, table, found, files=files)
     visible = txn.visible[table.name]
     parts = scan_files(wanted, visible, txn.txns, runtime)
+    if table.is_insert_only:
+        whole = [
+            (part.partition, part.location, [(f"{part.location}/{file.path}", file.length)
+             for file in part.files.data])
+            for part in parts
+        ]  # fmt: skip
+        return scan_plain(spark, table, whole, files=files)
     return scan(
         spark,
         table,
@@ -37,6 +45,7 @@ def read(wanted: Scan, txn: Transaction, runtime: Runtime) -> DataFrame:
         with_row_id=wanted.with_row_id,
         where=wanted.where.sql if wanted.where else None,
         files=files,
+        broadcast_words=runtime.settings.integer("hivesql.deletes.broadcast.max"),
     )
 
 

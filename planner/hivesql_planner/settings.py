@@ -61,8 +61,8 @@ KEYS: Mapping[str, Setting] = _table(
     ("hive.acid.truncate.usebase", "true", "bool", "TRUNCATE writes an empty base."),
     ("hivesql.compactor.inline", "true", "bool",
      "ALTER TABLE … COMPACT runs the compaction and the cleaner before it returns."),
-    ("hivesql.deletes.broadcast.max", "20000000", "int",
-     "Up to this many delete events a scan broadcasts them; above it joins."),
+    ("hivesql.deletes.broadcast.max", "4000000", "int",
+     "Up to this many 64-row words of delete events are broadcast; above it they are joined."),
 )  # fmt: skip
 
 

@@ -1,0 +1,241 @@
+"""From a staging directory to ACID directories: name, amend, move."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from hivesql_executor.storage.files import Files
+from hivesql_executor.storage.orc import OrcTail, amend, read_tail
+from hivesql_planner.acid.layout import (
+    KEY_INDEX,
+    STATS,
+    VERSION,
+    VERSION_FILE,
+    VERSION_TEXT,
+    base_name,
+    bucket_file_name,
+    delete_delta_name,
+    delta_name,
+)
+from hivesql_planner.errors import ExecutionError
+from hivesql_planner.plan import Write, WriteKind
+from hivesql_planner.table import Table, parse_partition_name, partition_name
+
+_PART = re.compile(r"part-(\d+)-")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenFile:
+    """A published file: absolute path, ``k=v`` name of its partition, rows and bytes."""
+
+    path: str
+    partition: str | None
+    kind: WriteKind
+    statement_id: int
+    rows: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publication:
+    """A finished staging directory and where its files belong."""
+
+    writes: tuple[Write, ...]
+    write_id: int
+    staging: str
+    static_partition: Mapping[str, str | None]
+    dynamic_partition: tuple[str, ...]
+    locations: Mapping[str, str]
+
+    @property
+    def table(self) -> Table:
+        """The table of all its writes."""
+        return self.writes[0].table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Staged:
+    path: str
+    length: int
+    write: Write
+    writer: int
+    partition: str | None
+
+
+def publish(publication: Publication, files: Files) -> tuple[WrittenFile, ...]:
+    """Amend and move every staged file; ExecutionError rather than overwrite anything."""
+    if not publication.table.is_full_acid:
+        return tuple(_publish_plain(publication, files))
+    return tuple(_publish_acid(publication, files))
+
+
+def _staged(publication: Publication, files: Files) -> Iterator[_Staged]:
+    for status in files.list(publication.staging):
+        *folders, name = status.path.split("/")
+        keys = dict(folder.split("=", 1) for folder in folders)
+        part = _PART.match(name)
+        if part is None:
+            raise ExecutionError(f"unexpected staged file {status.path}")
+        yield _Staged(
+            path=f"{publication.staging}/{status.path}",
+            length=status.length,
+            write=publication.writes[int(keys.get("branch", 0))],
+            writer=int(keys["n"]) if "n" in keys else int(part[1]),
+            partition=_partition(publication, keys),
+        )
+
+
+def _partition(publication: Publication, keys: Mapping[str, str]) -> str | None:
+    table = publication.table
+    if not table.partition_columns:
+        return None
+    values = dict(publication.static_partition)
+    for i, name in enumerate(publication.dynamic_partition):
+        values[name] = parse_partition_name(f"x={keys[f'p{i}']}")[0] if f"p{i}" in keys else None
+    return partition_name(table.partition_names, [values[key] for key in table.partition_names])
+
+
+def _home(publication: Publication, partition: str | None) -> str:
+    table = publication.table
+    if partition is None:
+        return table.location
+    return publication.locations.get(partition, f"{table.location}/{partition}")
+
+
+def _directory(publication: Publication, staged: _Staged) -> str:
+    write, write_id = staged.write, publication.write_id
+    home = _home(publication, staged.partition)
+    match write.kind:
+        case WriteKind.BASE:
+            return f"{home}/{base_name(write_id)}"
+        case WriteKind.DELETE_DELTA:
+            return f"{home}/{delete_delta_name(write_id, write.statement_id)}"
+        case WriteKind.DELTA:
+            return f"{home}/{delta_name(write_id, write.statement_id)}"
+        case WriteKind.FILES:
+            return home
+
+
+def _publish_acid(publication: Publication, files: Files) -> Iterator[WrittenFile]:
+    tails = {
+        staged: read_tail(files, staged.path, staged.length)
+        for staged in _staged(publication, files)
+    }
+    filled = {staged: tail for staged, tail in tails.items() if tail.rows}
+    if not filled and not publication.dynamic_partition:
+        filled = dict(list(_empty_base(tails).items())[:1])
+    begun: set[str] = set()
+    for staged, tail in filled.items():
+        directory = _directory(publication, staged)
+        if directory not in begun:
+            _begin(files, directory)
+            begun.add(directory)
+        amend(files, staged.path, acid_metadata(tail, staged.write.kind))
+        target = f"{directory}/{bucket_file_name(staged.writer)}"
+        files.rename(staged.path, target)
+        yield _written(target, staged, tail.rows)
+
+
+def _empty_base(tails: Mapping[_Staged, OrcTail]) -> dict[_Staged, OrcTail]:
+    """An overwrite with no rows still replaces what was there: an empty bucket file says so."""
+    return {s: tail for s, tail in tails.items() if s.write.kind is WriteKind.BASE}
+
+
+def _begin(files: Files, directory: str) -> None:
+    """The version file comes first: no reader ever sees data without it."""
+    if files.exists(directory):
+        raise ExecutionError(
+            f"{directory} exists already: another writer used this write id. Run "
+            "the statement again"
+        )
+    files.make_directories(directory)
+    files.write(f"{directory}/{VERSION_FILE}", VERSION_TEXT)
+
+
+def _written(path: str, staged: _Staged, rows: int) -> WrittenFile:
+    return WrittenFile(
+        path=path,
+        partition=staged.partition,
+        kind=staged.write.kind,
+        statement_id=staged.write.statement_id,
+        rows=rows,
+        bytes=staged.length,
+    )
+
+
+def acid_metadata(tail: OrcTail, kind: WriteKind) -> dict[str, bytes]:
+    """The footer keys of an ACID file; the key index only where it is certain."""
+    deletes = kind is WriteKind.DELETE_DELTA
+    stats = f"0,0,{tail.rows}" if deletes else f"{tail.rows},0,0"
+    metadata = {STATS: stats.encode(), VERSION: b"2"}
+    index = key_index(tail)
+    if index is not None:
+        metadata[KEY_INDEX] = index.encode()
+    return metadata
+
+
+def key_index(tail: OrcTail) -> str | None:
+    """The last key of each stripe, or None where the footer cannot tell.
+
+    A wrong index makes Hive lose deletes; a missing one costs nothing but a skipped optimisation.
+    """
+    if tail.rows == 0:
+        return ""
+    keys = tail.key_range
+    if not keys:
+        return None
+    (write_id, last_write), (bucket, last_bucket) = keys["originalTransaction"], keys["bucket"]
+    first, last = keys["rowId"]
+    if write_id != last_write or bucket != last_bucket:
+        return None
+    if len(tail.stripe_rows) == 1:
+        return f"{write_id},{bucket},{last};"
+    if last - first + 1 != tail.rows:
+        return None
+    entries, number = [], first - 1
+    for count in tail.stripe_rows:
+        number += count
+        entries.append(f"{write_id},{bucket},{number};")
+    return "".join(entries)
+
+
+def _publish_plain(publication: Publication, files: Files) -> Iterator[WrittenFile]:
+    """Files of insert-only and plain tables, under names that are not taken."""
+    by_directory: dict[str, list[_Staged]] = defaultdict(list)
+    for staged in _staged(publication, files):
+        by_directory[_directory(publication, staged)].append(staged)
+    for directory, group in by_directory.items():
+        existing = [f"{directory}/{status.path}" for status in files.list(directory)]
+        taken = {path.rpartition("/")[2] for path in existing}
+        for staged in group:
+            name = _free_name(staged.writer, taken)
+            taken.add(name)
+            rows = _row_count(files, staged)
+            if rows == 0 and not staged.write.overwrite and staged.write.kind is not WriteKind.BASE:
+                continue
+            files.make_directories(directory)
+            files.rename(staged.path, f"{directory}/{name}")
+            yield _written(f"{directory}/{name}", staged, max(rows, 0))
+        if group[0].write.overwrite:
+            for path in existing:
+                files.delete(path)
+
+
+def _row_count(files: Files, staged: _Staged) -> int:
+    """Rows of a staged file where that is cheap to know; -1 otherwise, 0 only when empty."""
+    if staged.write.table.format == "orc":
+        return read_tail(files, staged.path, staged.length).rows
+    if staged.write.table.format == "parquet":
+        return -1
+    return 0 if staged.length == 0 else -1
+
+
+def _free_name(writer: int, taken: set[str]) -> str:
+    name, copies = f"{writer:06d}_0", 0
+    while name in taken:
+        copies += 1
+        name = f"{writer:06d}_0_copy_{copies}"
+    return name

@@ -1,0 +1,96 @@
+"""File systems as the executor sees them: local ones without a JVM, all others through Hadoop."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from hivesql_executor.storage.local import LocalFiles
+from hivesql_planner.acid.snapshot import FileStatus
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class Files(Protocol):
+    """What a warehouse needs of a file system. Paths are absolute paths or URIs."""
+
+    def list(self, location: str) -> tuple[FileStatus, ...]:
+        """Every file below a directory, relative to it; hidden ones left out; () if missing."""
+        ...
+
+    def exists(self, path: str) -> bool:
+        """Whether there is a file or directory."""
+        ...
+
+    def size(self, path: str) -> int:
+        """Length of a file in bytes; DataError when it is missing."""
+        ...
+
+    def read(self, path: str, offset: int, length: int) -> bytes:
+        """A range of a file; DataError when it is missing."""
+        ...
+
+    def write(self, path: str, data: bytes) -> None:
+        """A small new file, whole."""
+        ...
+
+    def make_directories(self, path: str) -> None:
+        """A directory and its parents."""
+        ...
+
+    def rename(self, source: str, target: str) -> None:
+        """Move a file or directory; ExecutionError when the target exists."""
+        ...
+
+    def delete(self, path: str) -> None:
+        """Remove a file or a whole directory; nothing happens when it is missing."""
+        ...
+
+    def replace_tail(self, path: str, offset: int, data: bytes) -> None:
+        """Cut a file at ``offset`` and append ``data``."""
+        ...
+
+
+def files_for(location: str, spark: Callable[[], SparkSession]) -> Files:
+    """The file system of a location; local paths never start a JVM."""
+    if "://" not in location or location.startswith("file:"):
+        return LocalFiles()
+    from hivesql_executor.storage.hadoop import HadoopFiles
+
+    return HadoopFiles(spark)
+
+
+class RangeFile(io.RawIOBase):
+    """A read-only file object over ranges of a file, for readers that seek."""
+
+    def __init__(self, files: Files, path: str, length: int) -> None:
+        super().__init__()
+        self._files, self._path, self._length, self._at = files, path, length, 0
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def seekable(self) -> bool:
+        """Always."""
+        return True
+
+    def tell(self) -> int:
+        """Where the next read begins."""
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Move; returns the new place."""
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._length}[whence]
+        self._at = start + offset
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer from where we are; how many bytes there were."""
+        wanted = min(len(buffer), max(0, self._length - self._at))
+        data = self._files.read(self._path, self._at, wanted) if wanted else b""
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)

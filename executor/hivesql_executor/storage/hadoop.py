@@ -1,0 +1,133 @@
+"""Any file system that Spark can reach, through Hadoop's FileSystem in Spark's JVM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from py4j.protocol import Py4JJavaError
+
+from hivesql_planner.acid.layout import METADATA_FILE, VERSION_FILE, is_hidden
+from hivesql_planner.acid.snapshot import FileStatus
+from hivesql_planner.errors import DataError, ExecutionError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class HadoopFiles:
+    """The Files protocol over py4j."""
+
+    spark: Callable[[], SparkSession]
+
+    def _open(self, location: str) -> tuple[Any, Any, Any]:
+        """JVM, path and file system of a location."""
+        context: Any = self.spark().sparkContext
+        jvm = context._jvm  # noqa: SLF001 - PySpark has no public way to the JVM
+        path = jvm.org.apache.hadoop.fs.Path(location)
+        return jvm, path, path.getFileSystem(context._jsc.hadoopConfiguration())  # noqa: SLF001
+
+    def list(self, location: str) -> tuple[FileStatus, ...]:
+        """Every file below a directory."""
+        _, path, system = self._open(location)
+        found = _walk(system, path, "") if system.exists(path) else iter(())
+        return tuple(sorted(found, key=lambda file: file.path))
+
+    def exists(self, path: str) -> bool:
+        """Whether there is a file or directory."""
+        _, target, system = self._open(path)
+        return bool(system.exists(target))
+
+    def size(self, path: str) -> int:
+        """Length of a file."""
+        _, target, system = self._open(path)
+        if not system.exists(target):
+            raise DataError(f"{path} is missing: it was listed a moment ago")
+        return int(system.getFileStatus(target).getLen())
+
+    def read(self, path: str, offset: int, length: int) -> bytes:
+        """A range of a file."""
+        jvm, target, system = self._open(path)
+        try:
+            stream = system.open(target)
+        except Py4JJavaError as error:
+            raise DataError(f"{path} cannot be read: {error.java_exception}") from error
+        try:
+            stream.seek(offset)
+            # py4j copies arrays by value, so the bytes must come back as a result.
+            return bytes(jvm.org.apache.commons.io.IOUtils.toByteArray(stream, length))
+        finally:
+            stream.close()
+
+    def write(self, path: str, data: bytes) -> None:
+        """A small new file."""
+        _, target, system = self._open(path)
+        stream = system.create(target, False)
+        try:
+            stream.write(bytearray(data))
+        finally:
+            stream.close()
+
+    def make_directories(self, path: str) -> None:
+        """A directory and its parents."""
+        _, target, system = self._open(path)
+        system.mkdirs(target)
+
+    def rename(self, source: str, target: str) -> None:
+        """Move a file or directory."""
+        _, old, system = self._open(source)
+        _, new, _ = self._open(target)
+        if system.exists(new):
+            raise ExecutionError(f"{target} exists already; {source} was not moved over it")
+        system.mkdirs(new.getParent())
+        if not system.rename(old, new):
+            raise ExecutionError(f"{source} could not be renamed to {target}")
+
+    def delete(self, path: str) -> None:
+        """Remove a file or a tree."""
+        _, target, system = self._open(path)
+        system.delete(target, True)
+
+    def replace_tail(self, path: str, offset: int, data: bytes) -> None:
+        """Cut and append; where the file system cannot, the file is copied with its new tail."""
+        jvm, target, system = self._open(path)
+        try:
+            while not system.truncate(target, offset):
+                # HDFS shortens the last block in the background and says so by false.
+                jvm.java.lang.Thread.sleep(100)
+            stream = system.append(target)
+        except Py4JJavaError:
+            self._copy_with_tail(path, offset, data)
+            return
+        try:
+            stream.write(bytearray(data))
+        finally:
+            stream.close()
+
+    def _copy_with_tail(self, path: str, offset: int, data: bytes) -> None:
+        jvm, target, system = self._open(path)
+        copy = jvm.org.apache.hadoop.fs.Path(f"{path}.amended")
+        source, sink = system.open(target), system.create(copy, True)
+        try:
+            io = jvm.org.apache.commons.io.IOUtils
+            io.copyLarge(source, sink, 0, offset)
+            sink.write(bytearray(data))
+        finally:
+            source.close()
+            sink.close()
+        system.delete(target, False)
+        if not system.rename(copy, target):
+            raise ExecutionError(f"{path}.amended could not be renamed to {path}")
+
+
+def _walk(system: Any, directory: Any, prefix: str) -> Iterator[FileStatus]:
+    for status in system.listStatus(directory):
+        name = status.getPath().getName()
+        if is_hidden(name) and name not in (VERSION_FILE, METADATA_FILE):
+            continue
+        if status.isDirectory():
+            yield from _walk(system, status.getPath(), f"{prefix}{name}/")
+        else:
+            yield FileStatus(f"{prefix}{name}", status.getLen(), status.getModificationTime())

@@ -1,0 +1,114 @@
+"""Local files, without a JVM."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+from hivesql_planner.acid.layout import METADATA_FILE, VERSION_FILE, is_hidden
+from hivesql_planner.acid.snapshot import FileStatus
+from hivesql_planner.errors import DataError, ExecutionError
+
+
+def local_path(location: str) -> Path:
+    """The path of a ``file:`` URI or of a plain path."""
+    if location.startswith("file:"):
+        return Path("/" + unquote(location.removeprefix("file:").lstrip("/")))
+    return Path(location)
+
+
+@dataclass(frozen=True)
+class LocalFiles:
+    """The Files protocol on this machine's disk."""
+
+    def list(self, location: str) -> tuple[FileStatus, ...]:
+        """Every file below a directory."""
+        return tuple(sorted(_walk(str(local_path(location)), ""), key=lambda file: file.path))
+
+    def exists(self, path: str) -> bool:
+        """Whether there is a file or directory."""
+        return local_path(path).exists()
+
+    def size(self, path: str) -> int:
+        """Length of a file."""
+        try:
+            return local_path(path).stat().st_size
+        except FileNotFoundError as error:
+            raise _missing(path) from error
+
+    def read(self, path: str, offset: int, length: int) -> bytes:
+        """A range of a file."""
+        try:
+            with local_path(path).open("rb") as file:
+                file.seek(offset)
+                return file.read(length)
+        except FileNotFoundError as error:
+            raise _missing(path) from error
+
+    def write(self, path: str, data: bytes) -> None:
+        """A small new file."""
+        with local_path(path).open("xb") as file:
+            file.write(data)
+
+    def make_directories(self, path: str) -> None:
+        """A directory and its parents."""
+        local_path(path).mkdir(parents=True, exist_ok=True)
+
+    def rename(self, source: str, target: str) -> None:
+        """Move; the checksum that Hadoop left beside a file does not come along."""
+        old, new = local_path(source), local_path(target)
+        if new.exists():
+            raise ExecutionError(f"{target} exists already; {source} was not moved over it")
+        new.parent.mkdir(parents=True, exist_ok=True)
+        old.rename(new)
+        _drop_checksum(old)
+
+    def delete(self, path: str) -> None:
+        """Remove a file or a tree."""
+        target = local_path(path)
+        if target.is_dir():
+            shutil.rmtree(target, ignore_errors=False)
+        else:
+            target.unlink(missing_ok=True)
+            _drop_checksum(target)
+
+    def replace_tail(self, path: str, offset: int, data: bytes) -> None:
+        """Cut and append in place, down to the disk."""
+        target = local_path(path)
+        with target.open("r+b") as file:
+            file.seek(offset)
+            file.write(data)
+            file.truncate()
+            file.flush()
+            os.fsync(file.fileno())
+        # Hadoop would compare the old checksum with the new bytes and refuse the file.
+        _drop_checksum(target)
+
+
+def _walk(directory: str, prefix: str) -> Iterator[FileStatus]:
+    try:
+        entries = list(os.scandir(directory))
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for entry in entries:
+        path = f"{prefix}{entry.name}"
+        marker = entry.name in (VERSION_FILE, METADATA_FILE)
+        if is_hidden(entry.name) and not marker:
+            continue
+        if entry.is_dir():
+            yield from _walk(entry.path, f"{path}/")
+        else:
+            status = entry.stat()
+            yield FileStatus(path, status.st_size, int(status.st_mtime * 1000))
+
+
+def _drop_checksum(path: Path) -> None:
+    path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
+
+
+def _missing(path: str) -> DataError:
+    return DataError(f"{path} is missing: it was listed a moment ago, or the catalog names it")
