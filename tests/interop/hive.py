@@ -1,0 +1,164 @@
+"""Real Apache Hive as a Python function: read a directory, or run a script.
+
+Both start the JVM of ``hive/hive-local``: Hive's own OrcInputFormat without a metastore for
+``read``, a whole embedded Hive (Derby metastore, Tez in local mode) for ``run``.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+PROJECT = Path(__file__).parent / "hive"
+LAUNCHER = PROJECT / "hive-local"
+RUN_SECONDS = 600
+READ_SECONDS = 120
+
+
+class HiveMissing(RuntimeError):
+    """Real Hive cannot be built or started here."""
+
+
+class Row(NamedTuple):
+    """A live row: (write id, bucket property, row number), the file's columns, ``p=1/q=2``."""
+
+    row_id: tuple[int, int, int]
+    values: tuple[Any, ...]
+    partition: str
+
+
+@dataclass(slots=True)
+class Block:
+    """One statement of a script: the lines it printed, or why it failed."""
+
+    statement: str
+    columns: tuple[str, ...] = ()
+    lines: list[str] = field(default_factory=list)
+    error: str | None = None
+
+    @property
+    def rows(self) -> list[tuple[tuple[int, int, int], tuple[str, ...]]]:
+        """Of a ``SELECT row__id, …``: row ids and the other columns as Hive's text."""
+        split = (line.split("\t") for line in self.lines)
+        return [(row_id(first), tuple(rest)) for first, *rest in split]
+
+
+def row_id(text: str) -> tuple[int, int, int]:
+    """The triple that sorts, of Hive's JSON text."""
+    parts = json.loads(text)
+    return parts["writeid"], parts["bucketid"], parts["rowid"]
+
+
+@functools.cache
+def build() -> Path:
+    """Build Hive's launcher once per run if its sources are newer; the path to call."""
+    for program, package in (("java", "a JDK 17"), ("mvn", "Maven 3.8 or later")):
+        if shutil.which(program) is None:
+            raise HiveMissing(
+                f"`{program}` is not on the PATH, so real Hive cannot run. "
+                f"Install {package}, or leave the interop suite out (`make fast`)."
+            )
+    jar = PROJECT / "target" / "hive-local.jar"
+    sources = [PROJECT / "pom.xml", *(PROJECT / "src").rglob("*.*")]
+    newest = max(source.stat().st_mtime for source in sources)
+    if not jar.exists() or jar.stat().st_mtime < newest:
+        done = subprocess.run([LAUNCHER, "build"], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise HiveMissing(
+                f"Maven could not build {PROJECT} (exit {done.returncode}). The first build "
+                f"downloads Hive and needs the network:\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
+            )
+    return LAUNCHER
+
+
+def read(
+    directory: Path,
+    *,
+    high_watermark: int | None = None,
+    aborted: Collection[int] = (),
+    open: Collection[int] = (),
+    schema: str | None = None,
+) -> list[Row]:
+    """The live rows below a table or partition directory, sorted by partition and row id.
+
+    Write ids above ``high_watermark`` and those in ``aborted`` or ``open`` are unseen. ``schema``
+    is ``struct<name:type,…>``; without it the first file's columns are read.
+    """
+    options: list[str] = []
+    if high_watermark is not None:
+        options += ["-w", str(high_watermark)]
+    if aborted:
+        options += ["-x", ",".join(map(str, aborted))]
+    if open:
+        options += ["-o", ",".join(map(str, open))]
+    if schema:
+        options += ["-s", schema]
+    done = _launch(["read", *options, str(directory)], READ_SECONDS)
+    if done.returncode:
+        raise AssertionError(f"Hive cannot read {directory}:\n{done.stderr[-4000:]}")
+    rows, partition = [], ""
+    for line in _lines(done.stdout):
+        if line.startswith("# "):
+            partition = line[2:]
+        elif not line.startswith("## "):
+            first, *rest = line.split("\t")
+            values = tuple(json.loads(value) for value in rest)
+            rows.append(Row(row_id(first), values, partition))
+    return sorted(rows, key=lambda row: (row.partition, row.row_id))
+
+
+def run(script: str, workdir: Path, *, settings: Sequence[str] = ()) -> list[Block]:
+    """Run statements and directives in the embedded Hive of ``workdir``; one block for each.
+
+    The warehouse is ``workdir/warehouse``. A failing statement raises AssertionError unless the
+    script marks it with ``!error``; its block then carries the message.
+    """
+    workdir.mkdir(parents=True, exist_ok=True)
+    path = workdir / "script.sql"
+    path.write_text(script, encoding="utf-8")
+    options = [word for setting in settings for word in ("-c", setting)]
+    done = _launch(["run", *options, str(workdir), str(path)], RUN_SECONDS)
+    blocks = parse_output(done.stdout)
+    if done.returncode:
+        failed = [f"{block.statement}\n  {block.error}" for block in blocks if block.error]
+        told = "\n".join(failed) or done.stderr[-4000:]
+        raise AssertionError(f"Hive failed (exit {done.returncode}) in {workdir}:\n{told}")
+    return blocks
+
+
+def parse_output(text: str) -> list[Block]:
+    """The blocks that ``hive-local run`` printed; golden ``output.txt`` files have this form."""
+    blocks: list[Block] = []
+    for line in _lines(text):
+        if line.startswith(">> "):
+            blocks.append(Block(line[3:]))
+        elif line.startswith("## "):
+            blocks[-1].columns = tuple(line[3:].split("\t"))
+        elif line.startswith("-- ERROR "):
+            blocks[-1].error = line[9:]
+        elif not re.match(r"-- ok [\d.]+s$", line):
+            blocks[-1].lines.append(line)
+    return blocks
+
+
+def _lines(text: str) -> list[str]:
+    # Values may hold U+0085 and the like, which splitlines() would break at.
+    return text.split("\n")[:-1]
+
+
+def _launch(arguments: list[str], seconds: int) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [build(), *arguments],
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        timeout=seconds,
+        check=False,
+    )

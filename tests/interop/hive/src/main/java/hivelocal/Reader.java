@@ -1,0 +1,176 @@
+package hivelocal;
+
+import java.io.File;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Properties;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hive.common.ValidReaderWriteIdList;
+import org.apache.hadoop.hive.conf.HiveConf;
+import org.apache.hadoop.hive.ql.io.AcidInputFormat;
+import org.apache.hadoop.hive.ql.io.AcidUtils;
+import org.apache.hadoop.hive.ql.io.BucketCodec;
+import org.apache.hadoop.hive.ql.io.RecordIdentifier;
+import org.apache.hadoop.hive.ql.io.orc.OrcFile;
+import org.apache.hadoop.hive.ql.io.orc.OrcInputFormat;
+import org.apache.hadoop.hive.ql.io.orc.OrcSerde;
+import org.apache.hadoop.hive.serde2.SerDeUtils;
+import org.apache.hadoop.hive.serde2.objectinspector.ObjectInspector;
+import org.apache.hadoop.hive.serde2.objectinspector.StructField;
+import org.apache.hadoop.hive.serde2.objectinspector.StructObjectInspector;
+import org.apache.hadoop.hive.serde2.objectinspector.primitive.BinaryObjectInspector;
+import org.apache.hadoop.hive.serde2.objectinspector.primitive.HiveDecimalObjectInspector;
+import org.apache.hadoop.hive.serde2.typeinfo.StructTypeInfo;
+import org.apache.hadoop.hive.serde2.typeinfo.TypeInfo;
+import org.apache.hadoop.hive.serde2.typeinfo.TypeInfoUtils;
+import org.apache.hadoop.io.Writable;
+import org.apache.hadoop.mapred.FileInputFormat;
+import org.apache.hadoop.mapred.InputSplit;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapred.RecordReader;
+import org.apache.hadoop.mapred.Reporter;
+
+/** Reads table or partition directories with Hive's own OrcInputFormat (row mode: OrcRawRecordMerger), no metastore. */
+final class Reader {
+  static int main(List<String> a) throws Exception {
+    long hwm = Long.MAX_VALUE;
+    String schema = null;
+    TreeSet<Long> aborted = new TreeSet<>(), open = new TreeSet<>();
+    while (!a.isEmpty() && a.get(0).startsWith("-")) {
+      String o = a.remove(0);
+      if (o.equals("-w")) hwm = Long.parseLong(a.remove(0));
+      else if (o.equals("-s")) schema = a.remove(0);
+      else if (o.equals("-x")) for (String s : a.remove(0).split(",")) aborted.add(Long.parseLong(s));
+      else if (o.equals("-o")) for (String s : a.remove(0).split(",")) open.add(Long.parseLong(s));
+      else throw new IllegalArgumentException(o);
+    }
+    for (String d : a) {
+      File root = new File(d).getCanonicalFile();
+      List<File> parts = new ArrayList<>();
+      leaves(root, parts);
+      for (File p : parts) {
+        String rel = root.toPath().relativize(p.toPath()).toString();
+        Main.OUT.println("# " + rel);
+        one(p, schema, hwm, aborted, open, rel);
+      }
+    }
+    return 0;
+  }
+
+  static boolean skip(File f) {
+    return f.getName().startsWith(".") || f.getName().startsWith("_");
+  }
+
+  /** Partition directories (k=v) below root, or root itself. */
+  static void leaves(File d, List<File> out) {
+    File[] fs = d.listFiles(f -> f.isDirectory() && f.getName().contains("=") && !skip(f));
+    if (fs == null || fs.length == 0) {
+      out.add(d);
+      return;
+    }
+    Arrays.sort(fs);
+    for (File f : fs) {
+      leaves(f, out);
+    }
+  }
+
+  static File firstOrc(File d, boolean deletes) {
+    File[] fs = d.listFiles();
+    if (fs == null) return null;
+    Arrays.sort(fs);
+    for (File f : fs) {
+      if (skip(f)) continue;
+      if (f.isDirectory()) {
+        if (!deletes && f.getName().startsWith("delete_delta_")) continue;
+        File r = firstOrc(f, deletes);
+        if (r != null) return r;
+      } else if (f.length() > 3 && !f.getName().endsWith("_flush_length")) {
+        return f;
+      }
+    }
+    return null;
+  }
+
+  static void one(File dir, String schema, long hwm, TreeSet<Long> aborted, TreeSet<Long> open, String rel) throws Exception {
+    JobConf job = new JobConf(new HiveConf(Reader.class));
+    job.set("fs.defaultFS", "file:///");
+    HiveConf.setBoolVar(job, HiveConf.ConfVars.HIVE_VECTORIZATION_ENABLED, false);
+    if (schema == null) {
+      File f = firstOrc(dir, false);
+      if (f == null) {
+        return;
+      }
+      String s = OrcFile.createReader(new Path(f.toURI()), OrcFile.readerOptions(job)).getSchema().toString();
+      StructTypeInfo st = (StructTypeInfo) TypeInfoUtils.getTypeInfoFromTypeString(s);
+      schema = st.getAllStructFieldNames().size() == 6 && st.getAllStructFieldNames().get(5).equals("row")
+          ? st.getAllStructFieldTypeInfos().get(5).getTypeName() : s;
+    }
+    StructTypeInfo st = (StructTypeInfo) TypeInfoUtils.getTypeInfoFromTypeString(schema);
+    String names = String.join(",", st.getAllStructFieldNames());
+    String types = st.getAllStructFieldTypeInfos().stream().map(TypeInfo::getTypeName).collect(Collectors.joining(":"));
+    job.set("columns", names);
+    job.set("columns.types", types);
+    job.set("schema.evolution.columns", names);
+    job.set("schema.evolution.columns.types", types);
+    job.setBoolean("hive.io.file.read.all.columns", true);
+    job.set("bucket_count", "-1");
+    AcidUtils.setAcidOperationalProperties(job, true, AcidUtils.AcidOperationalProperties.getDefault());
+    TreeSet<Long> ex = new TreeSet<>(aborted);
+    ex.addAll(open);
+    long[] arr = ex.stream().mapToLong(Long::longValue).toArray();
+    BitSet bits = new BitSet();
+    for (int i = 0; i < arr.length; i++) {
+      if (aborted.contains(arr[i])) bits.set(i);
+    }
+    AcidUtils.setValidWriteIdList(job, new ValidReaderWriteIdList("default.t", arr, bits, hwm, open.isEmpty() ? Long.MAX_VALUE : open.first()));
+    job.set("hive.txn.valid.txns", new org.apache.hadoop.hive.common.ValidReadTxnList(new long[0], new BitSet(), Long.MAX_VALUE, Long.MAX_VALUE).writeToString());
+    job.set("transactional", "true"); // without these two the splits are raw files of no ACID table
+    job.set("transactional_properties", "default");
+    FileInputFormat.setInputPaths(job, new Path(dir.toURI()));
+    Properties p = new Properties();
+    p.setProperty("columns", names);
+    p.setProperty("columns.types", types);
+    OrcSerde serde = new OrcSerde();
+    serde.initialize(job, p, null);
+    StructObjectInspector oi = (StructObjectInspector) serde.getObjectInspector();
+    OrcInputFormat in = new OrcInputFormat();
+    Main.OUT.println("## row__id\t" + names.replace(',', '\t'));
+    for (InputSplit sp : in.getSplits(job, 1)) {
+      RecordReader<?, ?> rr0 = in.getRecordReader(sp, job, Reporter.NULL);
+      @SuppressWarnings("unchecked")
+      RecordReader<Object, Writable> rr = (RecordReader<Object, Writable>) rr0;
+      Object k = rr.createKey();
+      Writable v = rr.createValue();
+      while (rr.next(k, v)) {
+        StringBuilder b = new StringBuilder();
+        RecordIdentifier id = rr0 instanceof AcidInputFormat.AcidRecordReader
+            ? ((AcidInputFormat.AcidRecordReader<?, ?>) rr0).getRecordIdentifier() : null;
+        b.append(id == null ? "NULL" : "{\"writeid\":" + id.getWriteId() + ",\"bucketid\":" + id.getBucketProperty() + ",\"rowid\":" + id.getRowId() + "}");
+        Object row = serde.deserialize(v);
+        for (StructField f : oi.getAllStructFieldRefs()) {
+          Object x = oi.getStructFieldData(row, f);
+          b.append('\t').append(json(x, f.getFieldObjectInspector()));
+        }
+        Main.OUT.println(b);
+      }
+      rr.close();
+    }
+  }
+
+  /** JSON of a column's value; decimals as exact text and binaries as hex, both quoted. */
+  static String json(Object value, ObjectInspector oi) {
+    if (value != null && oi instanceof HiveDecimalObjectInspector) {
+      return '"' + ((HiveDecimalObjectInspector) oi).getPrimitiveJavaObject(value).toString() + '"';
+    }
+    if (value != null && oi instanceof BinaryObjectInspector) {
+      return '"' + HexFormat.of().formatHex(((BinaryObjectInspector) oi).getPrimitiveJavaObject(value)) + '"';
+    }
+    return SerDeUtils.getJSONString(value, oi);
+  }
+}

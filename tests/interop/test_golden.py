@@ -1,0 +1,64 @@
+"""The golden warehouses are what Hive says they are: its reader gives the rows of its SQL."""
+
+from __future__ import annotations
+
+import json
+import re
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interop import hive
+
+pytestmark = pytest.mark.hive
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+ABORTED = {"k_aborted": (2, 3)}
+SELECT = re.compile(r"select row__id, .* from (\w+)$")
+INSERT_ONLY = {("d_insert_only", "io_orc")}  # has no row ids
+
+
+def last_selects(case: Path) -> dict[str, hive.Block]:
+    """The last ``SELECT row__id, …`` of each table that the case still has."""
+    found = {}
+    for block in hive.parse_output((case / "output.txt").read_text(encoding="utf-8")):
+        if match := SELECT.match(block.statement):
+            found[match[1]] = block
+    return {table: block for table, block in found.items() if (case / "final" / table).is_dir()}
+
+
+CASES = [
+    pytest.param(case, table, block, id=f"{case.name}.{table}")
+    for case in sorted(GOLDEN.iterdir())
+    if case.is_dir()
+    for table, block in last_selects(case).items()
+    if (case.name, table) not in INSERT_ONLY
+]
+
+
+def agrees(value: Any, text: str) -> bool:
+    """Whether the reader's JSON value is what Hive's SQL printed."""
+    match value:
+        case None:
+            return text == "NULL"
+        case bool():
+            return text == str(value).lower()
+        case int() | float():
+            return repr(value) == repr(type(value)(text))
+        case str() if re.fullmatch(r"-?\d+\.\d+", text):  # the reader drops a decimal's last zeros
+            return Decimal(value) == Decimal(text)
+        case str():
+            return value == text or "\ufffd" in text  # a binary has no text
+    return bool(value == json.loads(text))
+
+
+@pytest.mark.parametrize(("case", "table", "block"), CASES)
+def test_reader_gives_the_rows_of_the_select(case: Path, table: str, block: hive.Block) -> None:
+    rows = hive.read(case / "final" / table, aborted=ABORTED.get(case.name, ()))
+    read, told = sorted((row.row_id, row.values) for row in rows), sorted(block.rows)
+    assert [row_id for row_id, _ in read] == [row_id for row_id, _ in told]
+    for (_, values), (_, texts) in zip(read, told, strict=True):
+        # The SELECT goes on with the partition columns and the file's name.
+        assert [agrees(*pair) for pair in zip(values, texts, strict=False)] == [True] * len(values)
