@@ -1,251 +1,260 @@
-"""COMPACTION_QUEUE and its history. Functions take an open ``db`` and never commit."""
+"""The compaction queue and its states; functions take an open connection and never commit."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, Table, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, Row, and_, delete, func, insert, or_, select, update
+from sqlalchemy import Table as SqlTable
 
-from hivesql_executor.metastore import schema as s
-from hivesql_executor.metastore import transactions
 from hivesql_executor.metastore.api import Compaction, CompactionAnswer
+from hivesql_executor.metastore.connection import hold_mutex, now
+from hivesql_executor.metastore.schema import (
+    compaction_queue,
+    completed_compactions,
+    completed_txn_components,
+    min_history_level,
+    next_compaction_id,
+    txn_components,
+    txns,
+)
+from hivesql_executor.metastore.snapshots import compactor_write_ids, valid_write_ids
+from hivesql_executor.metastore.transactions import ABORTED, OPEN, lowest_open
+from hivesql_planner.acid.write_ids import ValidTxnList
+from hivesql_planner.errors import ExecutionError
 from hivesql_planner.plan import Operation
 from hivesql_planner.table import TableName
 
-_KINDS = {"a": "major", "i": "minor", "r": "rebalance"}
-_KIND_CODES = {kind: code for code, kind in _KINDS.items()}
-_STATES = {
-    "i": "initiated",
-    "w": "working",
-    "r": "ready for cleaning",
-    "f": "failed",
-    "s": "succeeded",
+_KINDS = {"major": "a", "minor": "i", "rebalance": "r"}
+_KIND_NAMES = {code: kind for kind, code in _KINDS.items()}
+_INITIATED, _WORKING, _READY = "i", "w", "r"
+_FAILED, _SUCCEEDED, _REFUSED = "f", "s", "c"
+_STATE_NAMES = {
+    _INITIATED: "initiated",
+    _WORKING: "working",
+    _READY: "ready for cleaning",
+    _FAILED: "failed",
+    _SUCCEEDED: "succeeded",
     "a": "did not initiate",
-    "c": "refused",
+    _REFUSED: "refused",
     "x": "aborted",
 }
-_cq, _tc, _tx = s.compaction_queue.c, s.txn_components.c, s.txns.c
-_own, _done = s.txn_to_write_id.c, s.completed_txn_components.c
+_queue = compaction_queue.c
 
 
-def enqueue(
-    db: Connection, table: TableName, partition: str | None, kind: str, initiator: str, now: int
+def enqueue_compaction(
+    db: Connection, table: TableName, partition: str | None, kind: str, *, initiator_id: str
 ) -> CompactionAnswer:
-    """Queue a request, unless the unit has one that has not run or would find nothing new."""
-    high = transactions.compactor_write_ids(db, table).high_watermark
-    row = db.execute(
-        select(_cq.CQ_ID, _cq.CQ_STATE).where(
-            _cq.CQ_DATABASE == table.database,
-            _cq.CQ_TABLE == table.name,
-            _cq.CQ_PARTITION.is_(None) if partition is None else _cq.CQ_PARTITION == partition,
-            or_(
-                _cq.CQ_STATE.in_(("i", "w")),
-                (_cq.CQ_STATE == "r") & (_cq.CQ_HIGHEST_WRITE_ID == high),
-            ),
-        )
-    ).first()
-    if row:
-        state = _STATES[row[1]]
-        error = f"Compaction is already scheduled with state='{state}' and id={row[0]}"
+    """Ask for a compaction; refused when the same one is queued or would find nothing new."""
+    hold_mutex(db, "CompactionScheduler")
+    highest = compactor_write_ids(db, table).high_watermark
+    covers = and_(_queue.state == _READY, _queue.highest_write_id == highest)
+    query = select(_queue.id, _queue.state).where(
+        *_same_unit(compaction_queue, table, partition),
+        or_(_queue.state.in_((_INITIATED, _WORKING)), covers),
+    )
+    scheduled = db.execute(query.order_by(_queue.id).limit(1)).one_or_none()
+    if scheduled is not None:
+        id_, state = scheduled
+        error = f"Compaction is already scheduled with state='{_STATE_NAMES[state]}' and id={id_}"
         return CompactionAnswer(id=-1, state="refused", accepted=False, error=error)
-    number = int(db.scalar(select(s.next_compaction_id.c.NCQ_NEXT)) or 1)
-    db.execute(update(s.next_compaction_id).values(NCQ_NEXT=number + 1))
-    values = {
-        "CQ_ID": number,
-        "CQ_DATABASE": table.database,
-        "CQ_TABLE": table.name,
-        "CQ_PARTITION": partition,
-        "CQ_STATE": "i",
-        "CQ_TYPE": _KIND_CODES[kind],
-        "CQ_ENQUEUE_TIME": now,
-        "CQ_INITIATOR_ID": initiator,
-    }
-    db.execute(insert(s.compaction_queue).values(values))
-    return CompactionAnswer(id=number, state="initiated", accepted=True)
-
-
-def claim(db: Connection, worker: str, wanted: int | None, now: int) -> Compaction | None:
-    """Take the oldest request (or a certain one) to work on."""
-    query = select(s.compaction_queue).where(_cq.CQ_STATE == "i").order_by(_cq.CQ_ID)
-    if wanted is not None:
-        query = query.where(_cq.CQ_ID == wanted)
-    row = db.execute(query.limit(1)).mappings().first()
-    if row is None:
-        return None
-    values = {"CQ_STATE": "w", "CQ_WORKER_ID": worker, "CQ_START": now}
-    db.execute(update(s.compaction_queue).where(_cq.CQ_ID == row["CQ_ID"]).values(values))
-    return _compaction({**row, **values}, "CQ")
-
-
-def set_txn(db: Connection, number: int, txn_id: int, highest: int) -> None:
-    """Note the compactor's transaction and how far it reads."""
-    row = db.execute(select(s.compaction_queue).where(_cq.CQ_ID == number)).mappings().one()
+    counter = next_compaction_id.c.next
+    advanced = db.execute(
+        update(next_compaction_id).values(next=counter + 1).returning(counter)
+    ).scalar_one()
+    new_id = int(advanced) - 1
     db.execute(
-        update(s.compaction_queue)
-        .where(_cq.CQ_ID == number)
-        .values(CQ_TXN_ID=txn_id, CQ_HIGHEST_WRITE_ID=highest)
+        insert(compaction_queue).values(
+            id=new_id,
+            database=table.database,
+            table=table.name,
+            partition=partition,
+            state=_INITIATED,
+            kind=_KINDS[kind],
+            enqueued=now(db),
+            initiator_id=initiator_id[:128],
+        )
     )
-    # Keeps an aborted compactor's transaction known until its directory is cleaned.
-    component = {
-        "TC_TXNID": txn_id,
-        "TC_DATABASE": row["CQ_DATABASE"],
-        "TC_TABLE": row["CQ_TABLE"],
-        "TC_PARTITION": row["CQ_PARTITION"],
-        "TC_OPERATION_TYPE": Operation.COMPACT.value,
-        "TC_WRITEID": highest,
-    }
-    db.execute(insert(s.txn_components).values(component))
+    return CompactionAnswer(id=new_id, state=_STATE_NAMES[_INITIATED], accepted=True)
 
 
-def mark_compacted(db: Connection, number: int) -> None:
-    """The new directories are written; the old ones may go once the commit is through."""
+def next_compaction(db: Connection, worker_id: str, id_: int | None) -> Compaction | None:
+    """Claim the oldest waiting request, or the one with that id; None when there is none."""
+    query = select(_queue.id).where(_queue.state == _INITIATED).order_by(_queue.id)
+    if id_ is not None:
+        query = query.where(_queue.id == id_)
+    for waiting in db.scalars(query).all():
+        claimed = db.execute(
+            update(compaction_queue)
+            .where(_queue.id == waiting, _queue.state == _INITIATED)
+            .values(state=_WORKING, worker_id=worker_id[:128], started=now(db))
+        )
+        if claimed.rowcount:
+            return _compaction(_row(db, waiting))
+    return None
+
+
+def set_compaction_txn(db: Connection, id_: int, txn_id: int, highest_write_id: int) -> None:
+    """Record the transaction that compacts and how far its result will reach."""
+    row = _row(db, id_)
     db.execute(
-        update(s.compaction_queue)
-        .where(_cq.CQ_ID == number)
-        .values(CQ_STATE="r", CQ_WORKER_ID=None)
+        update(compaction_queue)
+        .where(_queue.id == id_)
+        .values(txn_id=txn_id, highest_write_id=highest_write_id)
+    )
+    # As long as this row lives, an aborted compactor is remembered and its result is not seen.
+    db.execute(
+        insert(txn_components).values(
+            txn_id=txn_id,
+            database=row.database,
+            table=row.table,
+            partition=row.partition,
+            operation=Operation.COMPACT.value,
+            write_id=highest_write_id,
+        )
     )
 
 
-def retire(db: Connection, number: int, state: str, error: str | None, now: int) -> None:
-    """Move a request to the history."""
-    row = db.execute(select(s.compaction_queue).where(_cq.CQ_ID == number)).mappings().first()
-    if row is None:
-        return
-    values = {key.replace("CQ_", "CC_", 1): value for key, value in row.items()}
-    values |= {"CC_STATE": state, "CC_END": now, "CC_ERROR_MESSAGE": error}
-    db.execute(insert(s.completed_compactions).values(values))
-    db.execute(delete(s.compaction_queue).where(_cq.CQ_ID == number))
+def mark_compacted(db: Connection, id_: int) -> None:
+    """The result is written; the old directories wait for the cleaner."""
+    _row(db, id_)
+    db.execute(
+        update(compaction_queue).where(_queue.id == id_).values(state=_READY, worker_id=None)
+    )
+
+
+def mark_failed(db: Connection, id_: int, error: str, *, refused: bool) -> None:
+    """Move a request to the history as failed or refused."""
+    _complete(db, _row(db, id_), _REFUSED if refused else _FAILED, error)
+
+
+def min_open_txn(db: Connection) -> int:
+    """No open transaction has anything below this id undecided in its snapshot."""
+    known = db.scalar(select(func.min(min_history_level.c.min_open)))
+    lowest = lowest_open(db)
+    return lowest if known is None else min(int(known), lowest)
 
 
 def ready_to_clean(db: Connection) -> tuple[Compaction, ...]:
-    """Requests that no open transaction older than their commit holds back, lowest first."""
-    limit = transactions.min_open_txn(db)
-    query = (
-        select(s.compaction_queue)
-        .where(
-            _cq.CQ_STATE == "r",
-            or_(_cq.CQ_NEXT_TXN_ID.is_(None), _cq.CQ_NEXT_TXN_ID < limit),
-            _cq.CQ_TXN_ID.is_(None) | _cq.CQ_TXN_ID.in_(
-                select(_tx.TXN_ID).where(_tx.TXN_STATE == "c")
+    """Compacted units whose old directories no open transaction can need; the lowest of each."""
+    unfinished = select(txns.c.id).where(txns.c.state == OPEN)
+    # Hive compares with <=, and then finds nothing to delete while its reader is open.
+    ended = or_(
+        _queue.next_txn_id < min_open_txn(db),
+        and_(_queue.next_txn_id.is_(None), _queue.txn_id.is_(None)),
+        and_(_queue.next_txn_id.is_(None), _queue.txn_id.not_in(unfinished)),
+    )
+    waiting = compaction_queue.alias()
+    lower = select(waiting.c.id).where(
+        waiting.c.state == _READY,
+        waiting.c.database == _queue.database,
+        waiting.c.table == _queue.table,
+        waiting.c.partition.is_not_distinct_from(_queue.partition),
+        or_(
+            waiting.c.highest_write_id < _queue.highest_write_id,
+            and_(
+                waiting.c.highest_write_id == _queue.highest_write_id,
+                waiting.c.id < _queue.id,
             ),
-        )
-        .order_by(_cq.CQ_HIGHEST_WRITE_ID, _cq.CQ_ID)
-    )  # fmt: skip
-    return tuple(_compaction(row, "CQ") for row in db.execute(query).mappings())
+        ),
+    )
+    query = select(compaction_queue).where(_queue.state == _READY, ended, ~lower.exists())
+    return tuple(_compaction(row) for row in db.execute(query.order_by(_queue.id)))
 
 
-def mark_cleaned(db: Connection, number: int, now: int) -> None:
-    """The old directories are gone; forget what the compaction has taken in."""
-    row = db.execute(select(s.compaction_queue).where(_cq.CQ_ID == number)).mappings().first()
-    if row is None:
-        return
-    database, table, partition = row["CQ_DATABASE"], row["CQ_TABLE"], row["CQ_PARTITION"]
-    highest = row["CQ_HIGHEST_WRITE_ID"]
-    if highest is not None:
-        completed = s.completed_txn_components
-        db.execute(
-            delete(completed).where(
-                _done.CTC_DATABASE == database,
-                _done.CTC_TABLE == table,
-                _done.CTC_PARTITION.is_(None)
-                if partition is None
-                else _done.CTC_PARTITION == partition,
-                _done.CTC_WRITEID <= highest,
-            )
-        )
-        aborted = select(_tx.TXN_ID).where(_tx.TXN_STATE == "a")
-        db.execute(
-            delete(s.txn_components).where(
-                _tc.TC_DATABASE == database,
-                _tc.TC_TABLE == table,
-                _tc.TC_PARTITION.is_(None) if partition is None else _tc.TC_PARTITION == partition,
-                _tc.TC_WRITEID <= highest,
-                _tc.TC_TXNID.in_(aborted),
-            )
-        )
-    retire(db, number, "s", None, now)
+def mark_cleaned(db: Connection, id_: int) -> None:
+    """Move a cleaned request to the history and forget the writes that it covered."""
+    row = _row(db, id_)
+    table = TableName(row.database, row.table)
+    completed = delete(completed_txn_components).where(
+        *_same_unit(completed_txn_components, table, row.partition)
+    )
+    if row.highest_write_id:
+        completed = completed.where(completed_txn_components.c.write_id <= row.highest_write_id)
+    db.execute(completed)
+    if row.next_txn_id is not None and row.highest_write_id:
+        _forget_aborted(db, row, table)
+    _complete(db, row, _SUCCEEDED, row.error)
 
 
 def compactions(db: Connection) -> tuple[Compaction, ...]:
-    """Queue and history, oldest first."""
-    rows = [_compaction(r, "CQ") for r in db.execute(select(s.compaction_queue)).mappings()]
-    history = db.execute(select(s.completed_compactions)).mappings()
-    rows += [_compaction(row, "CC") for row in history]
-    return tuple(sorted(rows, key=lambda row: row.id))
+    """Queue and history, latest activity first (the order of SHOW COMPACTIONS)."""
+    rows = [
+        *db.execute(select(compaction_queue)).all(),
+        *db.execute(select(completed_compactions)).all(),
+    ]
+
+    def order(row: Row[Any]) -> tuple[int, int, int]:
+        ended = row._mapping.get(completed_compactions.c.ended)
+        latest = max(ended or 0, row.started or 0, row.committed or 0)
+        return -latest, row.enqueued or 0, row.id
+
+    return tuple(_compaction(row) for row in sorted(rows, key=order))
 
 
-def _compaction(row: Mapping[str, Any] | Any, prefix: str) -> Compaction:
-    return Compaction(
-        id=row[f"{prefix}_ID"],
-        table=TableName(row[f"{prefix}_DATABASE"], row[f"{prefix}_TABLE"]),
-        partition=row[f"{prefix}_PARTITION"],
-        kind=_KINDS[row[f"{prefix}_TYPE"]],
-        state=_STATES[row[f"{prefix}_STATE"]],
-        worker_id=row[f"{prefix}_WORKER_ID"],
-        enqueued=row[f"{prefix}_ENQUEUE_TIME"],
-        started=row[f"{prefix}_START"],
-        ended=row[f"{prefix}_END"],
-        highest_write_id=row[f"{prefix}_HIGHEST_WRITE_ID"],
-        txn_id=row[f"{prefix}_TXN_ID"],
-        next_txn_id=row[f"{prefix}_NEXT_TXN_ID"],
-        error=row[f"{prefix}_ERROR_MESSAGE"],
-        initiator_id=row[f"{prefix}_INITIATOR_ID"],
+def _forget_aborted(db: Connection, row: Row[Any], table: TableName) -> None:
+    """Forget aborted writes whose directories the cleaner has deleted.
+
+    Only such ids as the cleaner's own list could name: an aborted transaction that is forgotten
+    while its files remain would count as committed.
+    """
+    before = row.next_txn_id
+    ids = db.scalars(select(txns.c.id).where(txns.c.state == ABORTED, txns.c.id < before)).all()
+    seen = valid_write_ids(
+        db, ValidTxnList(min_open_txn(db) - 1, frozenset(), frozenset(ids)), table
+    )
+    highest = min(row.highest_write_id, seen.high_watermark)
+    gone = select(txns.c.id).where(txns.c.state == ABORTED, txns.c.id < before)
+    db.execute(
+        delete(txn_components).where(
+            *_same_unit(txn_components, table, row.partition),
+            txn_components.c.txn_id.in_(gone),
+            txn_components.c.write_id <= highest,
+        )
     )
 
 
-_UNITS: tuple[tuple[Table, str, str, str | None], ...] = (
-    (s.txn_components, "TC_DATABASE", "TC_TABLE", "TC_PARTITION"),
-    (s.completed_txn_components, "CTC_DATABASE", "CTC_TABLE", "CTC_PARTITION"),
-    (s.compaction_queue, "CQ_DATABASE", "CQ_TABLE", "CQ_PARTITION"),
-    (s.completed_compactions, "CC_DATABASE", "CC_TABLE", "CC_PARTITION"),
-    (s.txn_to_write_id, "T2W_DATABASE", "T2W_TABLE", None),
-    (s.next_write_id, "NWI_DATABASE", "NWI_TABLE", None),
-)
-_RENAMED = (
-    *_UNITS,
-    (s.hive_locks, "HL_DB", "HL_TABLE", None),
-    (s.write_set, "WS_DATABASE", "WS_TABLE", None),
-)
+def _complete(db: Connection, row: Row[Any], state: str, error: str | None) -> None:
+    shared = set(completed_compactions.c.keys()) & set(compaction_queue.c.keys())
+    values = {key: getattr(row, key) for key in shared}
+    values |= {"state": state, "error": error, "ended": now(db)}
+    db.execute(insert(completed_compactions).values(values))
+    db.execute(delete(compaction_queue).where(_queue.id == row.id))
 
 
-def forget_table(db: Connection, table: TableName, partitions: tuple[str, ...] | None) -> None:
-    """Drop a table's (or partitions') traces, so that a new one of the name starts afresh."""
-    for rows, database, name, part in _UNITS:
-        if partitions is not None and part is None:
-            continue
-        query = delete(rows).where(rows.c[database] == table.database, rows.c[name] == table.name)
-        if partitions is not None and part is not None:
-            query = query.where(rows.c[part].in_(partitions))
-        db.execute(query)
-
-
-def rename_table(db: Connection, old: TableName, new: TableName) -> None:
-    """Carry a table's traces over to its new name."""
-    for rows, database, name, _ in _RENAMED:
-        db.execute(
-            update(rows)
-            .where(rows.c[database] == old.database, rows.c[name] == old.name)
-            .values({database: new.database, name: new.name})
+def _row(db: Connection, id_: int) -> Row[Any]:
+    row = db.execute(
+        select(compaction_queue).where(_queue.id == id_).with_for_update()
+    ).one_or_none()
+    if row is None:
+        raise ExecutionError(
+            f"compaction {id_} is not in the queue: it has ended, or its table was dropped"
         )
+    return row
 
 
-def clean_txns(db: Connection) -> None:
-    """Forget ended transactions that left nothing behind, and history nobody can ask for."""
-    newest = db.scalar(select(func.max(_tx.TXN_ID))) or 0
-    lowest = transactions.min_open_txn(db)
-    with_parts = select(_tc.TC_TXNID)
-    db.execute(delete(s.write_set).where(s.write_set.c.WS_COMMIT_ID < lowest))
-    aborted = db.scalar(select(func.min(_tx.TXN_ID)).where(_tx.TXN_STATE == "a"))
-    history = db.scalar(select(func.min(s.min_history_level.c.MHL_MIN_OPEN_TXNID)))
-    floor = min(one for one in (newest + 1, aborted, history) if one is not None)
-    db.execute(delete(s.txn_to_write_id).where(_own.T2W_TXNID < floor))
-    db.execute(
-        delete(s.txns).where(
-            _tx.TXN_STATE.in_(("a", "c")),
-            _tx.TXN_ID < newest,
-            _tx.TXN_ID.not_in(with_parts),
-            # A write id whose owner is unknown counts as committed: aborted owners must stay.
-            or_(_tx.TXN_STATE == "c", _tx.TXN_ID.not_in(select(_own.T2W_TXNID))),
-        )
+def _same_unit(table: SqlTable, name: TableName, partition: str | None) -> tuple[Any, ...]:
+    return (
+        table.c.database == name.database,
+        table.c.table == name.name,
+        table.c.partition.is_not_distinct_from(partition),
+    )
+
+
+def _compaction(row: Row[Any]) -> Compaction:
+    return Compaction(
+        id=row.id,
+        table=TableName(row.database, row.table),
+        partition=row.partition,
+        kind=_KIND_NAMES[row.kind],
+        state=_STATE_NAMES[row.state],
+        worker_id=row.worker_id,
+        enqueued=row.enqueued,
+        started=row.started,
+        ended=row._mapping.get(completed_compactions.c.ended),
+        highest_write_id=row.highest_write_id,
+        txn_id=row.txn_id,
+        next_txn_id=row.next_txn_id,
+        error=row.error,
+        initiator_id=row.initiator_id,
     )

@@ -1,35 +1,90 @@
-"""Heartbeats and the reaper. Functions take an open ``db`` and never commit."""
+"""What time does to transactions: expire the silent ones, forget the ended ones."""
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, delete, exists, func, or_, select
 
-from hivesql_executor.metastore import schema as s
-from hivesql_executor.metastore import transactions
-from hivesql_planner.errors import TransactionLost
+from hivesql_executor.metastore.connection import millis_now
+from hivesql_executor.metastore.schema import (
+    completed_txn_components,
+    hive_locks,
+    min_history_level,
+    txn_components,
+    txn_to_write_id,
+    txns,
+    write_set,
+)
+from hivesql_executor.metastore.transactions import (
+    ABORTED,
+    COMMITTED,
+    OPEN,
+    abort_txns,
+    low_watermark,
+    lowest_open,
+)
 
-_tx, _hl = s.txns.c, s.hive_locks.c
+# Hive aborts at most so many in one pass.
+_MAX_EXPIRED = 50_000
 
 
-def heartbeat(db: Connection, txn_id: int, lock_id: int, now: int) -> None:
-    """Note that the owner of a transaction (0: none) and of a lock (0: none) is alive."""
-    if txn_id:
-        transactions.check_open(db, txn_id)
-        mine = _tx.TXN_ID == txn_id
-        db.execute(update(s.txns).where(mine).values(TXN_LAST_HEARTBEAT=now))
-    if lock_id:
-        query = update(s.hive_locks).where(_hl.HL_LOCK_EXT_ID == lock_id)
-        touched = db.execute(query.values(HL_LAST_HEARTBEAT=now))
-        if touched.rowcount == 0:
-            raise TransactionLost(f"No such lock: lockid:{lock_id}", code=10270)
+def reap(db: Connection, timeout: float) -> tuple[int, ...]:
+    """Abort transactions, and delete locks without one, silent for ``timeout`` seconds."""
+    oldest = millis_now() - int(timeout * 1000)
+    locks = hive_locks.c
+    db.execute(delete(hive_locks).where(locks.txn_id == 0, locks.last_heartbeat < oldest))
+    # Held until the abort: a heartbeat that comes meanwhile is answered with the loss.
+    silent = (
+        select(txns.c.id)
+        .where(txns.c.state == OPEN, txns.c.last_heartbeat < oldest)
+        .order_by(txns.c.id)
+        .limit(_MAX_EXPIRED)
+        .with_for_update()
+    )
+    return abort_txns(db, db.scalars(silent).all(), "heartbeat time-out")
 
 
-def reap(db: Connection, now: int, timeout: int) -> tuple[int, ...]:
-    """Abort what has not been heard of for ``timeout`` milliseconds; which transactions."""
-    limit = now - timeout
-    db.execute(delete(s.hive_locks).where(_hl.HL_TXNID == 0, _hl.HL_LAST_HEARTBEAT < limit))
-    expired = select(_tx.TXN_ID).where(_tx.TXN_STATE == "o", _tx.TXN_LAST_HEARTBEAT < limit)
-    gone = tuple(int(one) for one in db.scalars(expired))
-    for txn_id in gone:
-        transactions.abort_txn(db, txn_id, "heartbeat time-out")
-    return gone
+def clean_txns(db: Connection) -> None:
+    """Forget ended transactions that left nothing behind, and history that nobody needs."""
+    _forget_ended(db)
+    db.execute(delete(write_set).where(write_set.c.commit_id < lowest_open(db)))
+    _forget_write_ids(db)
+    _forget_duplicates(db)
+
+
+def _forget_ended(db: Connection) -> None:
+    # The latest row stays: it is the high watermark of snapshots.
+    db.execute(
+        delete(txns).where(
+            txns.c.state.in_((ABORTED, COMMITTED)),
+            txns.c.id < low_watermark(db),
+            ~exists().where(txn_components.c.txn_id == txns.c.id),
+        )
+    )
+
+
+def _forget_write_ids(db: Connection) -> None:
+    """Write ids without a row count as committed, which all below this limit are."""
+    latest = int(db.scalar(select(func.max(txns.c.id))) or 0)
+    limits = [
+        latest + 1,
+        db.scalar(select(func.min(txns.c.id)).where(txns.c.state == ABORTED)),
+        db.scalar(select(func.min(min_history_level.c.min_open))),
+    ]
+    lowest = min(limit for limit in limits if limit is not None)
+    db.execute(delete(txn_to_write_id).where(txn_to_write_id.c.txn_id < lowest))
+
+
+def _forget_duplicates(db: Connection) -> None:
+    """Of each unit keep the newest write and the newest update or delete."""
+    ours, newer = completed_txn_components.c, completed_txn_components.alias()
+    db.execute(
+        delete(completed_txn_components).where(
+            exists().where(
+                newer.c.database == ours.database,
+                newer.c.table == ours.table,
+                newer.c.partition.is_not_distinct_from(ours.partition),
+                newer.c.write_id > ours.write_id,
+                or_(ours.update_delete == "N", newer.c.update_delete == "Y"),
+            )
+        )
+    )

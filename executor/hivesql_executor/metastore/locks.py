@@ -1,17 +1,26 @@
-"""HIVE_LOCKS: enqueue, check, release, show. Functions take an open ``db`` and never commit."""
+"""Lock requests: enqueue, check in order of arrival, release, show."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, Row, and_, delete, insert, or_, select, update
 
-from hivesql_executor.metastore import schema as s
-from hivesql_executor.metastore import transactions
 from hivesql_executor.metastore.api import LockAnswer, LockRow, LockState
-from hivesql_planner.locks import STRENGTH, conflicts
-from hivesql_planner.plan import Lock, LockType
+from hivesql_executor.metastore.connection import millis_now, now
+from hivesql_executor.metastore.schema import (
+    hive_locks,
+    next_lock_id,
+    txn_components,
+    txn_to_write_id,
+    write_set,
+)
+from hivesql_executor.metastore.transactions import require_open
+from hivesql_planner.errors import ExecutionError
+from hivesql_planner.locks import STRENGTH, conflicts, merge
+from hivesql_planner.plan import Lock, LockType, Operation
 
 _CODES = {
     LockType.SHARED_READ: "r",
@@ -20,128 +29,121 @@ _CODES = {
     LockType.EXCLUSIVE: "e",
 }
 _TYPES = {code: kind for kind, code in _CODES.items()}
-_hl = s.hive_locks.c
+_WAITING, _ACQUIRED = "w", "a"
+_STATES = {_WAITING: LockState.WAITING, _ACQUIRED: LockState.ACQUIRED}
+_REPLACING = (Operation.UPDATE, Operation.DELETE)
+_of = hive_locks.c
 
 
-def enqueue(
-    db: Connection, txn_id: int, locks: Sequence[Lock], now: int, *, user: str, host: str,
+def enqueue_locks(
+    db: Connection,
+    txn_id: int,
+    locks: Sequence[Lock],
+    *,
+    user: str,
+    host: str,
     agent_info: str,
-) -> int:  # fmt: skip
-    """Write a request, waiting; its id. What it is going to change is recorded with it."""
+) -> int:
+    """Queue a request for all of ``locks`` together and record what they will write; its id."""
+    locks = [_lower(lock) for lock in locks]
     if txn_id:
-        transactions.check_open(db, txn_id)
-        transactions.record_components(db, txn_id, locks)
-    lock_id = int(db.scalar(select(s.next_lock_id.c.NL_NEXT)) or 1)
-    db.execute(update(s.next_lock_id).values(NL_NEXT=lock_id + 1))
+        require_open(db, txn_id)
+        _record_components(db, txn_id, locks)
+    # The id is given out and the rows become visible together: a later request never overtakes.
+    counter = next_lock_id.c.next
+    lock_id = db.execute(update(next_lock_id).values(next=counter + 1).returning(counter))
+    new_id = int(lock_id.scalar_one()) - 1
+    beat = 0 if txn_id else now(db)
     rows = [
         {
-            "HL_LOCK_EXT_ID": lock_id,
-            "HL_LOCK_INT_ID": number,
-            "HL_TXNID": txn_id,
-            "HL_DB": lock.database,
-            "HL_TABLE": lock.table,
-            "HL_PARTITION": lock.partition,
-            "HL_LOCK_STATE": "w",
-            "HL_LOCK_TYPE": _CODES[lock.type],
-            "HL_LAST_HEARTBEAT": 0 if txn_id else now,
-            "HL_USER": user[:128],
-            "HL_HOST": host[:128],
-            "HL_AGENT_INFO": agent_info[:128],
+            "lock_id": new_id,
+            "internal_id": position,
+            "txn_id": txn_id,
+            "database": lock.database,
+            "table": lock.table,
+            "partition": lock.partition,
+            "state": _WAITING,
+            "type": _CODES[lock.type],
+            "last_heartbeat": beat,
+            "user": user[:128],
+            "host": host[:128],
+            "agent_info": agent_info[:128] or None,
         }
-        for number, lock in enumerate(locks, 1)
+        for position, lock in enumerate(merge(locks), start=1)
     ]
-    db.execute(insert(s.hive_locks), rows)
-    return lock_id
+    if rows:
+        db.execute(insert(hive_locks), rows)
+    return new_id
 
 
-def _lock(row: Mapping[str, Any]) -> Lock:
-    return Lock(_TYPES[row["HL_LOCK_TYPE"]], row["HL_DB"], row["HL_TABLE"], row["HL_PARTITION"])
-
-
-def check(db: Connection, lock_id: int, now: int) -> LockAnswer:
-    """Grant the whole request unless any earlier request, granted or waiting, is in its way.
-
-    Only earlier requests block, so locks are fair and a single-statement transaction cannot
-    deadlock.
-    """
-    mine = db.execute(select(s.hive_locks).where(_hl.HL_LOCK_EXT_ID == lock_id)).mappings().all()
+def check_lock(
+    db: Connection, lock_id: int, *, zero_wait_read: bool = False, exclusive_ctas: bool = False
+) -> LockAnswer:
+    """Grant the whole request unless an earlier one, granted or waiting, stands against it."""
+    query = select(hive_locks).where(_of.lock_id == lock_id).order_by(_of.internal_id)
+    txn_id = db.scalar(select(_of.txn_id).where(_of.lock_id == lock_id).limit(1))
+    if txn_id:
+        require_open(db, txn_id)
+    # All checks and enqueues take turns here, else two requests could each be granted first.
+    db.execute(select(next_lock_id).with_for_update())
+    mine = db.execute(query).all()
     if not mine:
-        raise transactions.TransactionLost(
-            f"No such lock: lockid:{lock_id}. It timed out or its transaction was aborted; "
-            "run the statement again",
+        raise ExecutionError(
+            f"No such lock: lockid:{lock_id}. It timed out or was released; run the statement "
+            "again",
             code=10270,
         )
-    txn_id = mine[0]["HL_TXNID"]
-    if txn_id:
-        transactions.check_open(db, txn_id)
-    if all(row["HL_LOCK_STATE"] == "a" for row in mine):
+    blocked = _blocked(db, lock_id, mine)
+    if blocked is None:
+        granted = {"state": _ACQUIRED, "acquired_at": now(db), "blocked_by_id": None}
+        beat = 0 if mine[0].txn_id else millis_now()
+        db.execute(
+            update(hive_locks)
+            .where(_of.lock_id == lock_id, _of.state == _WAITING)
+            .values(granted | {"blocked_by_internal": None, "last_heartbeat": beat})
+        )
         return LockAnswer(lock_id=lock_id, state=LockState.ACQUIRED)
-    earlier = select(s.hive_locks).where(
-        _hl.HL_LOCK_EXT_ID < lock_id, _hl.HL_DB.in_({row["HL_DB"] for row in mine})
-    )
-    others = [
-        row
-        for row in db.execute(earlier.order_by(_hl.HL_LOCK_EXT_ID)).mappings()
-        if not (txn_id and row["HL_TXNID"] == txn_id)
-    ]
-    for row in mine:
-        for other in others:
-            if conflicts(_lock(row), _lock(other)):
-                return _wait(db, row, other)
-    granted = {
-        "HL_LOCK_STATE": "a",
-        "HL_ACQUIRED_AT": now,
-        "HL_LAST_HEARTBEAT": 0 if txn_id else now,
-        "HL_BLOCKEDBY_EXT_ID": None,
-        "HL_BLOCKEDBY_INT_ID": None,
-    }
-    db.execute(update(s.hive_locks).where(_hl.HL_LOCK_EXT_ID == lock_id).values(granted))
-    return LockAnswer(lock_id=lock_id, state=LockState.ACQUIRED)
-
-
-def _wait(db: Connection, row: Mapping[str, Any], other: Mapping[str, Any]) -> LockAnswer:
+    own, other = blocked
+    reason = _refusal(own, other, zero_wait_read=zero_wait_read, exclusive_ctas=exclusive_ctas)
+    if reason and own.txn_id:
+        db.execute(delete(hive_locks).where(_of.lock_id == lock_id))
+        return LockAnswer(lock_id=lock_id, state=LockState.NOT_ACQUIRED, reason=reason)
+    this = and_(_of.lock_id == lock_id, _of.internal_id == own.internal_id)
+    clear = update(hive_locks).where(_of.lock_id == lock_id)
+    db.execute(clear.values(blocked_by_id=None, blocked_by_internal=None))
     db.execute(
-        update(s.hive_locks)
-        .where(
-            _hl.HL_LOCK_EXT_ID == row["HL_LOCK_EXT_ID"],
-            _hl.HL_LOCK_INT_ID == row["HL_LOCK_INT_ID"],
-        )
-        .values(
-            HL_BLOCKEDBY_EXT_ID=other["HL_LOCK_EXT_ID"],
-            HL_BLOCKEDBY_INT_ID=other["HL_LOCK_INT_ID"],
-        )
+        update(hive_locks)
+        .where(this)
+        .values(blocked_by_id=other.lock_id, blocked_by_internal=other.internal_id)
     )
-    state = "holds" if other["HL_LOCK_STATE"] == "a" else "waits for"
-    reason = (
-        f"transaction {other['HL_TXNID']} ({other['HL_USER']}@{other['HL_HOST']}) {state} "
-        f"{_lock(other)}, we want {_lock(row)}"
-    )
-    return LockAnswer(lock_id=row["HL_LOCK_EXT_ID"], state=LockState.WAITING, reason=reason)
+    reason = f"blocked by {_describe(other)}"
+    return LockAnswer(lock_id=lock_id, state=LockState.WAITING, reason=reason)
 
 
 def unlock(db: Connection, lock_id: int) -> None:
-    """Release a request that waits or belongs to no transaction; others end with theirs."""
-    row = db.execute(select(s.hive_locks).where(_hl.HL_LOCK_EXT_ID == lock_id)).mappings().first()
-    if row is None:
-        return
-    if row["HL_TXNID"] and row["HL_LOCK_STATE"] == "a":
-        raise transactions.ExecutionError(
-            f"lock {lock_id} belongs to open transaction {row['HL_TXNID']}: commit or abort it"
+    """Give up a request that waits or belongs to no transaction; unknown ones are ignored."""
+    query = select(_of.txn_id, _of.state).where(_of.lock_id == lock_id).with_for_update()
+    rows = db.execute(query).all()
+    if any(txn_id and state == _ACQUIRED for txn_id, state in rows):
+        raise ExecutionError(
+            f"Unlocking locks associated with transaction not permitted: lockid:{lock_id} "
+            f"txnid:{rows[0][0]}. Commit or abort the transaction"
         )
-    db.execute(delete(s.hive_locks).where(_hl.HL_LOCK_EXT_ID == lock_id))
+    db.execute(delete(hive_locks).where(_of.lock_id == lock_id))
 
 
 def locks(
     db: Connection, database: str | None, table: str | None, partition: str | None
 ) -> tuple[LockRow, ...]:
-    """Rows of SHOW LOCKS: acquired first, then by type, then by id."""
-    query = select(s.hive_locks)
-    for column, wanted in ((_hl.HL_DB, database), (_hl.HL_TABLE, table)):
-        if wanted is not None:
-            query = query.where(column == wanted.lower())
+    """Locks in the order of SHOW LOCKS: held ones first, weak before strong, then by id."""
+    query = select(hive_locks)
+    if database is not None:
+        query = query.where(_of.database == database.lower())
+    if table is not None:
+        query = query.where(_of.table == table.lower())
     if partition is not None:
-        query = query.where(_hl.HL_PARTITION == partition)
-    rows = [_shown(row) for row in db.execute(query).mappings()]
+        query = query.where(_of.partition == partition)
+    rows = (_lock_row(row) for row in db.execute(query))
     return tuple(
         sorted(
             rows,
@@ -155,21 +157,127 @@ def locks(
     )
 
 
-def _shown(row: Mapping[str, Any]) -> LockRow:
-    blocked = row["HL_BLOCKEDBY_EXT_ID"]
+def newer_writer(db: Connection, txn_id: int, locks: Sequence[Lock]) -> int | None:
+    """The latest transaction that changed, after ours began, what our write locks cover.
+
+    Inserts do not count on either side, as in Hive's getLatestTxnIdInConflict.
+    """
+    units = [
+        and_(
+            write_set.c.database == lock.database,
+            write_set.c.table == lock.table,
+            *([] if lock.partition is None else [write_set.c.partition == lock.partition]),
+        )
+        for lock in map(_lower, locks)
+        if lock.type in (LockType.EXCLUSIVE, LockType.EXCL_WRITE) and lock.operation in _REPLACING
+    ]
+    found: list[int] = []
+    for start in range(0, len(units), 200):
+        query = select(write_set.c.txn_id).where(
+            or_(*units[start : start + 200]),
+            write_set.c.txn_id != txn_id,
+            write_set.c.commit_id >= txn_id,
+            write_set.c.operation.in_([operation.value for operation in _REPLACING]),
+        )
+        found += db.scalars(query).all()
+    return max(found, default=None)
+
+
+def _record_components(db: Connection, txn_id: int, locks: Sequence[Lock]) -> None:
+    """One TXN_COMPONENTS row per unit written; without partition when those are not known yet."""
+    units: dict[tuple[str, str, str | None], Operation] = {}
+    for lock in locks:
+        if lock.operation not in (Operation.INSERT, *_REPLACING) or lock.table is None:
+            continue
+        partition = None if lock.dynamic_partition else lock.partition
+        unit = (lock.database, lock.table, partition)
+        if units.get(unit) not in _REPLACING:
+            units[unit] = lock.operation
+    owned = txn_to_write_id.c
+    query = select(owned.database, owned.table, owned.write_id).where(owned.txn_id == txn_id)
+    write_ids = {(database, table): id_ for database, table, id_ in db.execute(query)}
+    rows = [
+        {
+            "txn_id": txn_id,
+            "database": database,
+            "table": table,
+            "partition": partition,
+            "operation": operation.value,
+            "write_id": write_ids.get((database, table)),
+        }
+        for (database, table, partition), operation in units.items()
+    ]
+    if rows:
+        db.execute(insert(txn_components), rows)
+
+
+def _lower(lock: Lock) -> Lock:
+    return replace(lock, database=lock.database.lower(), table=lock.table and lock.table.lower())
+
+
+def _blocked(
+    db: Connection, lock_id: int, mine: Sequence[Row[Any]]
+) -> tuple[Row[Any], Row[Any]] | None:
+    """My first component that has to wait, and the earlier one for which it waits."""
+    txn_id = mine[0].txn_id
+    foreign = or_(_of.txn_id == 0, _of.txn_id != txn_id)
+    earlier = db.execute(
+        select(hive_locks)
+        .where(_of.lock_id < lock_id, _of.database.in_({row.database for row in mine}), foreign)
+        .order_by(_of.lock_id, _of.internal_id)
+    ).all()
+    for own in mine:
+        for other in earlier:
+            if conflicts(_as_lock(own), _as_lock(other)):
+                return own, other
+    return None
+
+
+def _as_lock(row: Row[Any]) -> Lock:
+    return Lock(_TYPES[row.type], row.database, row.table, row.partition)
+
+
+def _refusal(
+    own: Row[Any], other: Row[Any], *, zero_wait_read: bool, exclusive_ctas: bool
+) -> str | None:
+    if exclusive_ctas:
+        return (
+            "Failed to initiate a concurrent CTAS operation with the same table name, "
+            f"lockInfo : {{{_describe(other)}}}"
+        )
+    if zero_wait_read and _TYPES[own.type] is LockType.SHARED_READ:
+        return (
+            f"Unable to acquire read lock due to an existing exclusive lock {{{_describe(other)}}}"
+        )
+    return None
+
+
+def _describe(row: Row[Any]) -> str:
+    where = ".".join(filter(None, (row.database, row.table, row.partition)))
+    state = _STATES[row.state].lower()
+    return (
+        f"lock {row.lock_id}.{row.internal_id} {_TYPES[row.type]} ({state}) on {where} "
+        f"of transaction {row.txn_id} by {row.user}@{row.host}"
+    )
+
+
+def _lock_row(row: Row[Any]) -> LockRow:
+    blocker = None
+    if row.blocked_by_id is not None:
+        blocker = f"{row.blocked_by_id}.{row.blocked_by_internal}"
     return LockRow(
-        lock_id=row["HL_LOCK_EXT_ID"],
-        internal_id=row["HL_LOCK_INT_ID"],
-        database=row["HL_DB"],
-        table=row["HL_TABLE"],
-        partition=row["HL_PARTITION"],
-        state=LockState.ACQUIRED if row["HL_LOCK_STATE"] == "a" else LockState.WAITING,
-        blocked_by=f"{blocked}.{row['HL_BLOCKEDBY_INT_ID']}" if blocked else None,
-        type=_TYPES[row["HL_LOCK_TYPE"]],
-        txn_id=row["HL_TXNID"],
-        last_heartbeat=row["HL_LAST_HEARTBEAT"],
-        acquired_at=row["HL_ACQUIRED_AT"],
-        user=row["HL_USER"],
-        host=row["HL_HOST"],
-        agent_info=row["HL_AGENT_INFO"],
+        lock_id=row.lock_id,
+        internal_id=row.internal_id,
+        database=row.database,
+        table=row.table,
+        partition=row.partition,
+        state=_STATES[row.state],
+        blocked_by=blocker,
+        type=_TYPES[row.type],
+        txn_id=row.txn_id,
+        last_heartbeat=row.last_heartbeat,
+        acquired_at=row.acquired_at,
+        user=row.user,
+        host=row.host,
+        agent_info=row.agent_info,
     )

@@ -1,183 +1,317 @@
-"""Hive's metastore tables under Hive's names, as far as they are used here."""
+"""Hive's metastore tables under Hive's own names; the rest of the code uses the lower-case keys."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
+    DateTime,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
     Text,
     UniqueConstraint,
+    func,
 )
+from sqlalchemy.types import TypeEngine
+
+SCHEMA_VERSION = "4.0.0"
 
 metadata = MetaData()
-# SQLite only counts INTEGER PRIMARY KEY by itself.
-_Id = BigInteger().with_variant(Integer(), "sqlite")
+
+# SQLite generates ids only for the exact type INTEGER.
+_Id = BigInteger().with_variant(Integer, "sqlite")
+_Millis = BigInteger()
+_Flag = String(1)
+_Name = String(128)
+_Table = String(256)
+_Part = String(767)
+_Path = String(4000)
 
 
-def _name(column: str, *, key: bool = False) -> Column[str]:
-    return Column(column, String(256), nullable=False, primary_key=key)
+def _c(name: str, key: str, type_: TypeEngine[Any], **options: Any) -> Column[Any]:
+    return Column(name, type_, key=key, **options)
 
 
-def _number(column: str, *, key: bool = False, null: bool = True) -> Column[int]:
-    return Column(column, BigInteger, nullable=null and not key, primary_key=key)
+def _needed(name: str, key: str, type_: TypeEngine[Any], **options: Any) -> Column[Any]:
+    return Column(name, type_, key=key, nullable=False, **options)
 
 
-def _text(column: str, length: int = 4000) -> Column[str]:
-    return Column(column, String(length))
+def _pk(name: str, key: str, *, generated: bool = False) -> Column[Any]:
+    return Column(name, _Id, key=key, primary_key=True, autoincrement=generated)
 
 
-dbs = Table(
-    "DBS", metadata,
-    Column("DB_ID", _Id, primary_key=True),
-    Column("NAME", String(128), nullable=False, unique=True),
-    _text("DB_LOCATION_URI"), _text("DESC"), _text("OWNER_NAME", 128),
-)  # fmt: skip
-database_params = Table(
-    "DATABASE_PARAMS", metadata,
-    _number("DB_ID", key=True), _name("PARAM_KEY", key=True), _text("PARAM_VALUE"),
-)  # fmt: skip
-sds = Table(
-    "SDS", metadata,
-    Column("SD_ID", _Id, primary_key=True),
-    _text("LOCATION"), _text("INPUT_FORMAT"), Column("NUM_BUCKETS", Integer),
-)  # fmt: skip
-serde_params = Table(
-    "SERDE_PARAMS", metadata,
-    _number("SERDE_ID", key=True), _name("PARAM_KEY", key=True), Column("PARAM_VALUE", Text),
-)  # fmt: skip
-tbls = Table(
-    "TBLS", metadata,
-    Column("TBL_ID", _Id, primary_key=True),
-    _number("DB_ID", null=False),
-    _name("TBL_NAME"), _text("TBL_TYPE", 128), _text("OWNER", 767),
-    Column("CREATE_TIME", Integer), _number("SD_ID"), Column("VIEW_ORIGINAL_TEXT", Text),
-    UniqueConstraint("DB_ID", "TBL_NAME"),
-    sqlite_autoincrement=True,
-)  # fmt: skip
-table_params = Table(
-    "TABLE_PARAMS", metadata,
-    _number("TBL_ID", key=True), _name("PARAM_KEY", key=True), Column("PARAM_VALUE", Text),
-)  # fmt: skip
-columns_v2 = Table(
-    "COLUMNS_V2", metadata,
-    _number("CD_ID", key=True), Column("INTEGER_IDX", Integer, primary_key=True),
-    _text("COLUMN_NAME", 767), Column("TYPE_NAME", Text), _text("COMMENT", 4000),
-)  # fmt: skip
-partition_keys = Table(
-    "PARTITION_KEYS", metadata,
-    _number("TBL_ID", key=True), Column("INTEGER_IDX", Integer, primary_key=True),
-    _text("PKEY_NAME", 128), _text("PKEY_TYPE", 767), _text("PKEY_COMMENT", 4000),
-)  # fmt: skip
-bucketing_cols = Table(
-    "BUCKETING_COLS", metadata,
-    _number("SD_ID", key=True), Column("INTEGER_IDX", Integer, primary_key=True),
-    _text("BUCKET_COL_NAME", 256),
-)  # fmt: skip
-sort_cols = Table(
-    "SORT_COLS", metadata,
-    _number("SD_ID", key=True), Column("INTEGER_IDX", Integer, primary_key=True),
-    _text("COLUMN_NAME", 767), Column("ORDER", Integer),
-)  # fmt: skip
-partitions = Table(
-    "PARTITIONS", metadata,
-    Column("PART_ID", _Id, primary_key=True),
-    _number("TBL_ID", null=False), _text("PART_NAME", 767), _text("LOCATION"),
-    UniqueConstraint("TBL_ID", "PART_NAME"),
-)  # fmt: skip
-partition_key_vals = Table(
-    "PARTITION_KEY_VALS", metadata,
-    _number("PART_ID", key=True), Column("INTEGER_IDX", Integer, primary_key=True),
-    _text("PART_KEY_VAL", 1024),
-)  # fmt: skip
-
-txns = Table(
-    "TXNS", metadata,
-    Column("TXN_ID", _Id, primary_key=True),
-    Column("TXN_STATE", String(1), nullable=False),
-    _number("TXN_STARTED", null=False), _number("TXN_LAST_HEARTBEAT", null=False),
-    _name("TXN_USER"), _name("TXN_HOST"),
-    _text("TXN_AGENT_INFO", 128), _text("TXN_META_INFO", 128),
-    Column("TXN_HEARTBEAT_COUNT", Integer), Column("TXN_TYPE", Integer),
-    sqlite_autoincrement=True,
-)  # fmt: skip
-txn_components = Table(
-    "TXN_COMPONENTS", metadata,
-    _number("TC_TXNID", null=False), _name("TC_DATABASE"), _text("TC_TABLE", 256),
-    _text("TC_PARTITION", 767), Column("TC_OPERATION_TYPE", String(1), nullable=False),
-    _number("TC_WRITEID"),
-    Index("TC_TXNID_INDEX", "TC_TXNID"),
-)  # fmt: skip
-completed_txn_components = Table(
-    "COMPLETED_TXN_COMPONENTS", metadata,
-    _number("CTC_TXNID", null=False), _name("CTC_DATABASE"), _text("CTC_TABLE", 256),
-    _text("CTC_PARTITION", 767), _number("CTC_TIMESTAMP"), _number("CTC_WRITEID"),
-    Column("CTC_UPDATE_DELETE", String(1), nullable=False),
-    Index("COMPLETED_TXN_COMPONENTS_IDX", "CTC_DATABASE", "CTC_TABLE", "CTC_PARTITION"),
-)  # fmt: skip
-txn_to_write_id = Table(
-    "TXN_TO_WRITE_ID", metadata,
-    _number("T2W_TXNID", null=False), _name("T2W_DATABASE"), _name("T2W_TABLE"),
-    _number("T2W_WRITEID", null=False),
-    UniqueConstraint("T2W_DATABASE", "T2W_TABLE", "T2W_TXNID"),
-    UniqueConstraint("T2W_DATABASE", "T2W_TABLE", "T2W_WRITEID"),
-)  # fmt: skip
-next_write_id = Table(
-    "NEXT_WRITE_ID", metadata,
-    _name("NWI_DATABASE", key=True), _name("NWI_TABLE", key=True),
-    _number("NWI_NEXT", null=False),
-)  # fmt: skip
-next_lock_id = Table("NEXT_LOCK_ID", metadata, _number("NL_NEXT", null=False))
-next_compaction_id = Table("NEXT_COMPACTION_QUEUE_ID", metadata, _number("NCQ_NEXT", null=False))
-txn_lock_tbl = Table("TXN_LOCK_TBL", metadata, _number("TXN_LOCK", null=False))
-write_set = Table(
-    "WRITE_SET", metadata,
-    _name("WS_DATABASE"), _name("WS_TABLE"), _text("WS_PARTITION", 767),
-    _number("WS_TXNID", null=False), _number("WS_COMMIT_ID", null=False),
-    Column("WS_OPERATION_TYPE", String(1), nullable=False),
-    Index("WRITE_SET_IDX", "WS_DATABASE", "WS_TABLE"),
-)  # fmt: skip
-min_history_level = Table(
-    "MIN_HISTORY_LEVEL", metadata,
-    _number("MHL_TXNID", key=True), _number("MHL_MIN_OPEN_TXNID", null=False),
-)  # fmt: skip
-hive_locks = Table(
-    "HIVE_LOCKS", metadata,
-    _number("HL_LOCK_EXT_ID", key=True), _number("HL_LOCK_INT_ID", key=True),
-    _number("HL_TXNID", null=False), _name("HL_DB"), _text("HL_TABLE", 256),
-    _text("HL_PARTITION", 767), Column("HL_LOCK_STATE", String(1), nullable=False),
-    Column("HL_LOCK_TYPE", String(1), nullable=False),
-    _number("HL_LAST_HEARTBEAT", null=False), _number("HL_ACQUIRED_AT"),
-    _name("HL_USER"), _name("HL_HOST"), Column("HL_HEARTBEAT_COUNT", Integer),
-    _text("HL_AGENT_INFO", 128), _number("HL_BLOCKEDBY_EXT_ID"), _number("HL_BLOCKEDBY_INT_ID"),
-    Index("HL_TXNID_IDX", "HL_TXNID"),
-)  # fmt: skip
+def _generated(name: str, *columns: Any) -> Table:
+    # Without AUTOINCREMENT, SQLite would give out again the greatest id once its row is deleted.
+    return Table(name, metadata, *columns, sqlite_autoincrement=True)
 
 
-def _compactions(name: str, prefix: str) -> Table:
+def _params(name: str, owner: str, size: int) -> Table:
     return Table(
-        name, metadata,
-        _number(f"{prefix}_ID", key=True),
-        _name(f"{prefix}_DATABASE"), _name(f"{prefix}_TABLE"), _text(f"{prefix}_PARTITION", 767),
-        Column(f"{prefix}_STATE", String(1), nullable=False),
-        Column(f"{prefix}_TYPE", String(1), nullable=False),
-        _text(f"{prefix}_WORKER_ID", 128), _number(f"{prefix}_ENQUEUE_TIME"),
-        _number(f"{prefix}_START"), _number(f"{prefix}_END"), _text(f"{prefix}_RUN_AS", 128),
-        _number(f"{prefix}_HIGHEST_WRITE_ID"), Column(f"{prefix}_ERROR_MESSAGE", Text),
-        _number(f"{prefix}_NEXT_TXN_ID"), _number(f"{prefix}_TXN_ID"),
-        _number(f"{prefix}_COMMIT_TIME"), _text(f"{prefix}_INITIATOR_ID", 128),
-    )  # fmt: skip
+        name,
+        metadata,
+        _pk(owner, "owner_id"),
+        Column("PARAM_KEY", String(size), key="name", primary_key=True),
+        _c("PARAM_VALUE", "value", Text()),
+    )
 
 
-compaction_queue = _compactions("COMPACTION_QUEUE", "CQ")
-completed_compactions = _compactions("COMPLETED_COMPACTIONS", "CC")
+def _listed(name: str, owner: str, *columns: Column[Any]) -> Table:
+    return Table(name, metadata, _pk(owner, "owner_id"), *columns, _pk("INTEGER_IDX", "position"))
+
+
+# -- catalog
+dbs = _generated(
+    "DBS",
+    _pk("DB_ID", "id", generated=True),
+    _c("DESC", "comment", _Path),
+    _needed("DB_LOCATION_URI", "location", _Path),
+    _needed("NAME", "name", _Name, unique=True),
+    _c("OWNER_NAME", "owner", _Name),
+    _c("OWNER_TYPE", "owner_type", String(10)),
+    _needed("CTLG_NAME", "catalog", String(256), server_default="hive"),
+    _c("CREATE_TIME", "created_at", BigInteger()),
+    _needed("TYPE", "type", String(32), server_default="NATIVE"),
+)
+database_params = _params("DATABASE_PARAMS", "DB_ID", 180)
+tbls = _generated(
+    "TBLS",
+    _pk("TBL_ID", "id", generated=True),
+    _needed("CREATE_TIME", "created_at", BigInteger()),
+    _needed("DB_ID", "database_id", _Id),
+    _needed("LAST_ACCESS_TIME", "last_access", BigInteger(), server_default="0"),
+    _c("OWNER", "owner", String(767)),
+    _c("OWNER_TYPE", "owner_type", String(10)),
+    _needed("RETENTION", "retention", BigInteger(), server_default="0"),
+    _c("SD_ID", "sd_id", _Id),
+    _needed("TBL_NAME", "name", _Table),
+    _needed("TBL_TYPE", "type", _Name),
+    _c("VIEW_EXPANDED_TEXT", "view_text", Text()),
+    _c("VIEW_ORIGINAL_TEXT", "view_original", Text()),
+    _needed("IS_REWRITE_ENABLED", "rewrite_enabled", Boolean(), default=False),
+    _needed("WRITE_ID", "write_id", BigInteger(), server_default="0"),
+    UniqueConstraint("name", "database_id", name="UNIQUETABLE"),
+)
+table_params = _params("TABLE_PARAMS", "TBL_ID", 256)
+sds = _generated(
+    "SDS",
+    _pk("SD_ID", "id", generated=True),
+    _c("INPUT_FORMAT", "input_format", _Path),
+    _needed("IS_COMPRESSED", "compressed", Boolean(), default=False),
+    _c("LOCATION", "location", _Path),
+    _needed("NUM_BUCKETS", "bucket_count", BigInteger()),
+    _c("OUTPUT_FORMAT", "output_format", _Path),
+    _c("SERDE_ID", "serde_id", _Id),
+    _c("CD_ID", "cd_id", _Id),
+    _needed("IS_STOREDASSUBDIRECTORIES", "in_subdirectories", Boolean(), default=False),
+)
+sd_params = _params("SD_PARAMS", "SD_ID", 256)
+serdes = _generated(
+    "SERDES",
+    _pk("SERDE_ID", "id", generated=True),
+    _c("NAME", "name", _Name),
+    _c("SLIB", "library", _Path),
+)
+serde_params = _params("SERDE_PARAMS", "SERDE_ID", 256)
+cds = _generated("CDS", _pk("CD_ID", "id", generated=True))
+columns_v2 = Table(
+    "COLUMNS_V2",
+    metadata,
+    _pk("CD_ID", "owner_id"),
+    _c("COMMENT", "comment", _Path),
+    Column("COLUMN_NAME", String(767), key="name", primary_key=True),
+    _c("TYPE_NAME", "type", Text()),
+    _needed("INTEGER_IDX", "position", BigInteger()),
+)
+partition_keys = Table(
+    "PARTITION_KEYS",
+    metadata,
+    _pk("TBL_ID", "owner_id"),
+    _c("PKEY_COMMENT", "comment", _Path),
+    Column("PKEY_NAME", _Name, key="name", primary_key=True),
+    _needed("PKEY_TYPE", "type", String(767)),
+    _needed("INTEGER_IDX", "position", BigInteger()),
+)
+bucketing_cols = _listed("BUCKETING_COLS", "SD_ID", _c("BUCKET_COL_NAME", "name", _Table))
+sort_cols = _listed(
+    "SORT_COLS",
+    "SD_ID",
+    _c("COLUMN_NAME", "name", String(767)),
+    _needed("ORDER", "order", BigInteger()),
+)
+partitions = _generated(
+    "PARTITIONS",
+    _pk("PART_ID", "id", generated=True),
+    _needed("CREATE_TIME", "created_at", BigInteger()),
+    _needed("LAST_ACCESS_TIME", "last_access", BigInteger(), server_default="0"),
+    _needed("PART_NAME", "name", _Part),
+    _c("SD_ID", "sd_id", _Id),
+    _needed("TBL_ID", "table_id", _Id),
+    _needed("WRITE_ID", "write_id", BigInteger(), server_default="0"),
+    UniqueConstraint("table_id", "name", name="UNIQUEPARTITION"),
+)
+partition_key_vals = _listed("PARTITION_KEY_VALS", "PART_ID", _c("PART_KEY_VAL", "value", _Table))
 version = Table(
-    "VERSION", metadata,
-    _number("VER_ID", key=True), _text("SCHEMA_VERSION", 127), _text("VERSION_COMMENT", 255),
-)  # fmt: skip
+    "VERSION",
+    metadata,
+    _pk("VER_ID", "id"),
+    _needed("SCHEMA_VERSION", "version", String(127)),
+    _c("VERSION_COMMENT", "comment", String(255)),
+)
 
-SCHEMA_VERSION = "hivesql-1"
+# -- transactions
+txns = _generated(
+    "TXNS",
+    _pk("TXN_ID", "id", generated=True),
+    _needed("TXN_STATE", "state", _Flag),
+    _needed("TXN_STARTED", "started", _Millis),
+    _needed("TXN_LAST_HEARTBEAT", "last_heartbeat", _Millis),
+    _needed("TXN_USER", "user", _Name),
+    _needed("TXN_HOST", "host", _Name),
+    _c("TXN_AGENT_INFO", "agent_info", _Name),
+    _c("TXN_META_INFO", "meta_info", _Name),
+    _c("TXN_HEARTBEAT_COUNT", "heartbeat_count", Integer()),
+    _c("TXN_TYPE", "type", Integer()),
+)
+txn_components = Table(
+    "TXN_COMPONENTS",
+    metadata,
+    _needed("TC_TXNID", "txn_id", BigInteger(), index=True),
+    _needed("TC_DATABASE", "database", _Name),
+    _c("TC_TABLE", "table", _Table),
+    _c("TC_PARTITION", "partition", _Part),
+    _needed("TC_OPERATION_TYPE", "operation", _Flag),
+    _c("TC_WRITEID", "write_id", BigInteger()),
+)
+completed_txn_components = Table(
+    "COMPLETED_TXN_COMPONENTS",
+    metadata,
+    _needed("CTC_TXNID", "txn_id", BigInteger()),
+    _needed("CTC_DATABASE", "database", _Name),
+    _c("CTC_TABLE", "table", _Table),
+    _c("CTC_PARTITION", "partition", _Part),
+    _needed("CTC_TIMESTAMP", "timestamp", DateTime(), server_default=func.current_timestamp()),
+    _c("CTC_WRITEID", "write_id", BigInteger()),
+    _needed("CTC_UPDATE_DELETE", "update_delete", _Flag),
+    Index("COMPLETED_TXN_COMPONENTS_INDEX", "database", "table", "partition"),
+)
+next_write_id = Table(
+    "NEXT_WRITE_ID",
+    metadata,
+    _needed("NWI_DATABASE", "database", _Name),
+    _needed("NWI_TABLE", "table", _Table),
+    _needed("NWI_NEXT", "next", BigInteger()),
+    Index("NEXT_WRITE_ID_IDX", "database", "table", unique=True),
+)
+txn_to_write_id = Table(
+    "TXN_TO_WRITE_ID",
+    metadata,
+    _needed("T2W_TXNID", "txn_id", BigInteger()),
+    _needed("T2W_DATABASE", "database", _Name),
+    _needed("T2W_TABLE", "table", _Table),
+    _needed("T2W_WRITEID", "write_id", BigInteger()),
+    Index("TBL_TO_TXN_ID_IDX", "database", "table", "txn_id", unique=True),
+    Index("TBL_TO_WRITE_ID_IDX", "database", "table", "write_id", unique=True),
+)
+write_set = Table(
+    "WRITE_SET",
+    metadata,
+    _needed("WS_DATABASE", "database", _Name),
+    _needed("WS_TABLE", "table", _Table),
+    _c("WS_PARTITION", "partition", _Part),
+    _needed("WS_TXNID", "txn_id", BigInteger()),
+    _needed("WS_COMMIT_ID", "commit_id", BigInteger()),
+    _needed("WS_OPERATION_TYPE", "operation", _Flag),
+)
+min_history_level = Table(
+    "MIN_HISTORY_LEVEL",
+    metadata,
+    _pk("MHL_TXNID", "txn_id"),
+    _needed("MHL_MIN_OPEN_TXNID", "min_open", BigInteger(), index=True),
+)
+txn_lock = Table("TXN_LOCK_TBL", metadata, _needed("TXN_LOCK", "lock", BigInteger()))
+next_lock_id = Table("NEXT_LOCK_ID", metadata, _needed("NL_NEXT", "next", BigInteger()))
+aux = Table(
+    "AUX_TABLE",
+    metadata,
+    Column("MT_KEY1", _Name, key="name", primary_key=True),
+    _pk("MT_KEY2", "value"),
+    _c("MT_COMMENT", "comment", String(255)),
+)
+hive_locks = Table(
+    "HIVE_LOCKS",
+    metadata,
+    _pk("HL_LOCK_EXT_ID", "lock_id"),
+    _pk("HL_LOCK_INT_ID", "internal_id"),
+    _needed("HL_TXNID", "txn_id", BigInteger(), index=True),
+    _needed("HL_DB", "database", _Name),
+    _c("HL_TABLE", "table", _Table),
+    _c("HL_PARTITION", "partition", _Part),
+    _needed("HL_LOCK_STATE", "state", _Flag),
+    _needed("HL_LOCK_TYPE", "type", _Flag),
+    _needed("HL_LAST_HEARTBEAT", "last_heartbeat", _Millis),
+    _c("HL_ACQUIRED_AT", "acquired_at", _Millis),
+    _needed("HL_USER", "user", _Name),
+    _needed("HL_HOST", "host", _Name),
+    _c("HL_HEARTBEAT_COUNT", "heartbeat_count", Integer()),
+    _c("HL_AGENT_INFO", "agent_info", _Name),
+    _c("HL_BLOCKEDBY_EXT_ID", "blocked_by_id", BigInteger()),
+    _c("HL_BLOCKEDBY_INT_ID", "blocked_by_internal", BigInteger()),
+)
+
+# -- compaction
+next_compaction_id = Table(
+    "NEXT_COMPACTION_QUEUE_ID", metadata, _needed("NCQ_NEXT", "next", BigInteger())
+)
+
+
+def _compactions(name: str, prefix: str, *own: Any) -> Table:
+    return Table(
+        name,
+        metadata,
+        _pk(f"{prefix}_ID", "id"),
+        _needed(f"{prefix}_DATABASE", "database", _Name),
+        _needed(f"{prefix}_TABLE", "table", _Table),
+        _c(f"{prefix}_PARTITION", "partition", _Part),
+        _needed(f"{prefix}_STATE", "state", _Flag),
+        _needed(f"{prefix}_TYPE", "kind", _Flag),
+        _c(f"{prefix}_TBLPROPERTIES", "properties", String(2048)),
+        _c(f"{prefix}_WORKER_ID", "worker_id", _Name),
+        _c(f"{prefix}_ENQUEUE_TIME", "enqueued", _Millis),
+        _c(f"{prefix}_START", "started", _Millis),
+        _c(f"{prefix}_RUN_AS", "run_as", _Name),
+        _c(f"{prefix}_HIGHEST_WRITE_ID", "highest_write_id", BigInteger()),
+        _c(f"{prefix}_META_INFO", "meta_info", LargeBinary()),
+        _c(f"{prefix}_HADOOP_JOB_ID", "job_id", String(32)),
+        _c(f"{prefix}_ERROR_MESSAGE", "error", Text()),
+        _c(f"{prefix}_NEXT_TXN_ID", "next_txn_id", BigInteger()),
+        _c(f"{prefix}_TXN_ID", "txn_id", BigInteger()),
+        _c(f"{prefix}_COMMIT_TIME", "committed", _Millis),
+        _c(f"{prefix}_INITIATOR_ID", "initiator_id", _Name),
+        _c(f"{prefix}_INITIATOR_VERSION", "initiator_version", _Name),
+        _c(f"{prefix}_WORKER_VERSION", "worker_version", _Name),
+        _c(f"{prefix}_POOL_NAME", "pool", _Name),
+        _c(f"{prefix}_NUMBER_OF_BUCKETS", "bucket_count", Integer()),
+        _c(f"{prefix}_ORDER_BY", "order_by", _Path),
+        *own,
+    )
+
+
+compaction_queue = _compactions(
+    "COMPACTION_QUEUE",
+    "CQ",
+    _c("CQ_CLEANER_START", "cleaner_started", _Millis),
+    _needed("CQ_RETRY_RETENTION", "retry_retention", BigInteger(), server_default="0"),
+)
+completed_compactions = _compactions(
+    "COMPLETED_COMPACTIONS",
+    "CC",
+    _c("CC_END", "ended", _Millis),
+    Index("COMPLETED_COMPACTIONS_RES", "database", "table", "partition"),
+)

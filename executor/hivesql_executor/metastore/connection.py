@@ -1,0 +1,209 @@
+"""Database transactions: how each RDBMS begins, what is tried again, what a lost commit means."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, TypeVar
+
+from sqlalchemy import BigInteger, Connection, Engine, create_engine, event, make_url, select, text
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
+
+from hivesql_executor.metastore import schema
+from hivesql_planner.errors import CommitUnknown, ExecutionError, SemanticError
+
+T = TypeVar("T")
+
+_ATTEMPTS = 10
+_PAUSE = 0.05
+_SQLITE_BUSY_SECONDS = 10.0
+# Serialization failure, deadlock, duplicate key of two racing inserts.
+_RETRYABLE_STATES = frozenset({"40001", "40P01", "23505"})
+_OPEN_WINDOW = 1000
+
+
+class TryAgain(Exception):
+    """The database transaction was overtaken and must be run again."""
+
+
+class millis_now(FunctionElement[int]):  # noqa: N801 - reads as an SQL function
+    """Milliseconds since the epoch by the clock of the RDBMS."""
+
+    type = BigInteger()
+    inherit_cache = True
+
+
+@compiles(millis_now, "sqlite")
+def _sqlite_now(element: millis_now, compiler: Any, **_: Any) -> str:
+    return "CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)"
+
+
+@compiles(millis_now, "postgresql")
+def _postgres_now(element: millis_now, compiler: Any, **_: Any) -> str:
+    return "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
+
+
+def now(db: Connection) -> int:
+    """The time in milliseconds by the clock of the RDBMS."""
+    return int(db.execute(select(millis_now())).scalar_one())
+
+
+def open_window(db: Connection) -> int:
+    """Milliseconds for which a missing transaction id may still appear.
+
+    Only PostgreSQL can commit ids out of order (metastore.txn.opentxn.timeout); SQLite has one
+    writer at a time.
+    """
+    return _OPEN_WINDOW if db.dialect.name == "postgresql" else 0
+
+
+def lock_txn_table(db: Connection, mode: str) -> None:
+    """Keep openings (``SHARE``) and commits (``EXCLUSIVE``) apart, as Hive does."""
+    if db.dialect.name == "postgresql":
+        db.execute(text(f'LOCK TABLE "{schema.txn_lock.name}" IN {mode} MODE'))
+
+
+def hold_mutex(db: Connection, name: str) -> None:
+    """Hold a named mutex until the end of the database transaction."""
+    if db.dialect.name == "postgresql":
+        first = postgresql.insert(schema.aux).values(name=name, value=0)
+        db.execute(first.on_conflict_do_nothing())
+        db.execute(select(schema.aux).where(schema.aux.c.name == name).with_for_update())
+
+
+class Rdbms:
+    """An SQLite file or a PostgreSQL database."""
+
+    def __init__(self, url: str) -> None:
+        self._engine = _engine(url)
+        sqlite = self._engine.dialect.name == "sqlite"
+        # Threads queue here rather than in SQLite's busy handler, which sleeps and is not fair.
+        self._turn: AbstractContextManager[Any] = threading.Lock() if sqlite else nullcontext()
+        self._reader = self._engine.execution_options(
+            hivesql_reads=True, **({} if sqlite else {"isolation_level": "REPEATABLE READ"})
+        )
+
+    def read(self, work: Callable[[Connection], T]) -> T:
+        """Run queries on one consistent state of the database."""
+
+        def attempt() -> T:
+            with self._reader.connect() as db, db.begin():
+                return work(db)
+
+        return self._insist(attempt)
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """Run ``work`` in one database transaction and commit it.
+
+        Deadlocks and busy databases are tried again. CommitUnknown when the answer to the commit
+        was lost, ExecutionError 10280 when the database fails.
+        """
+
+        def attempt() -> T:
+            with self._turn:
+                return self._write_once(work)
+
+        return self._insist(attempt)
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._engine.dispose()
+
+    def _write_once(self, work: Callable[[Connection], T]) -> T:
+        with self._engine.connect() as db:
+            transaction = db.begin()
+            try:
+                result = work(db)
+            except BaseException:
+                transaction.rollback()
+                raise
+            try:
+                transaction.commit()
+            except DBAPIError as error:
+                if _rolled_back(error):
+                    raise
+                raise CommitUnknown(
+                    f"the metastore's answer to a commit was lost ({error.orig}); the change may "
+                    "or may not have happened. Look before running the statement again"
+                ) from error
+            return result
+
+    def _insist(self, attempt: Callable[[], T]) -> T:
+        for tried in range(1, _ATTEMPTS + 1):
+            try:
+                return attempt()
+            except (DBAPIError, TryAgain) as error:
+                if tried == _ATTEMPTS or not _retryable(error):
+                    cause = error.orig if isinstance(error, DBAPIError) else error
+                    raise ExecutionError(
+                        f"the metastore's database failed: {cause}. Check that it is reachable "
+                        "and run the statement again",
+                        code=10280,
+                    ) from error
+            time.sleep(_PAUSE * tried)
+        raise AssertionError("unreachable")
+
+
+def _engine(url: str) -> Engine:
+    parsed = make_url(url)
+    name = parsed.get_backend_name()
+    if name == "postgresql":
+        if parsed.drivername == "postgresql":
+            parsed = parsed.set(drivername="postgresql+psycopg")
+        return create_engine(parsed, isolation_level="READ COMMITTED", pool_size=10)
+    if name != "sqlite" or parsed.database in (None, "", ":memory:"):
+        raise SemanticError(
+            f"the metastore cannot live in {parsed.render_as_string()}: give a file as "
+            "sqlite:///path/metastore.db, or postgresql://user@host/database"
+        )
+    engine = create_engine(
+        parsed,
+        pool_size=10,
+        max_overflow=-1,
+        connect_args={"timeout": _SQLITE_BUSY_SECONDS, "check_same_thread": False},
+    )
+    event.listen(engine, "connect", _on_connect)
+    event.listen(engine, "begin", _on_begin)
+    return engine
+
+
+def _on_connect(connection: Any, record: Any) -> None:
+    # The driver must not begin transactions by itself: it would begin them as readers.
+    connection.isolation_level = None
+    connection.execute("PRAGMA journal_mode=WAL")
+    # Less than FULL may forget a commit at power loss and give out its write id again.
+    connection.execute("PRAGMA synchronous=FULL")
+
+
+def _on_begin(db: Connection) -> None:
+    reads = db.get_execution_options().get("hivesql_reads", False)
+    db.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+
+
+def _state(error: DBAPIError) -> str:
+    return str(getattr(error.orig, "sqlstate", None) or "")
+
+
+def _busy(error: DBAPIError) -> bool:
+    name = str(getattr(error.orig, "sqlite_errorname", ""))
+    return name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
+
+
+def _lost(error: DBAPIError) -> bool:
+    return bool(error.connection_invalidated) or _state(error).startswith(("08", "57P"))
+
+
+def _retryable(error: DBAPIError | TryAgain) -> bool:
+    if isinstance(error, TryAgain):
+        return True
+    return _state(error) in _RETRYABLE_STATES or _busy(error) or _lost(error)
+
+
+def _rolled_back(error: DBAPIError) -> bool:
+    """True when the server itself said that the commit did not happen."""
+    return not _lost(error) and (bool(_state(error)) or _busy(error))

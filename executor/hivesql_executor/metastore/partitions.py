@@ -1,0 +1,114 @@
+"""Partitions of a table as rows; functions take an open connection and never commit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import Connection, Select, insert, select
+
+from hivesql_executor.metastore import catalog, cleanup, table_rows
+from hivesql_executor.metastore.connection import now
+from hivesql_executor.metastore.schema import partition_key_vals, sds
+from hivesql_executor.metastore.schema import partitions as rows
+from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.table import DEFAULT_PARTITION, Partition, TableName, partition_name
+
+Values = Sequence[str | None]
+
+_CHUNK = 500
+
+
+def partitions(db: Connection, name: TableName) -> tuple[Partition, ...]:
+    """All partitions of a table, by name."""
+    query = _select().where(rows.c.table_id == catalog.table_id(db, name))
+    return tuple(_read(db.execute(query.order_by(rows.c.name, partition_key_vals.c.position))))
+
+
+def partition(db: Connection, name: TableName, values: Values) -> Partition | None:
+    """The partition with these values, or None."""
+    table = catalog.table(db, name)
+    wanted = partition_name(table.partition_names, values)
+    query = _select().where(rows.c.table_id == table.id, rows.c.name == wanted)
+    return next(_read(db.execute(query.order_by(partition_key_vals.c.position))), None)
+
+
+def add_partitions(
+    db: Connection, name: TableName, new: Collection[Partition], *, if_not_exists: bool
+) -> None:
+    """Add partitions; those that exist are left alone or raise SemanticError 10073."""
+    table_id = catalog.table_id(db, name, lock=True)
+    table = catalog.table(db, name)
+    named = {partition_name(table.partition_names, one.values): one for one in new}
+    known = _ids(db, table_id, list(named))
+    if known and not if_not_exists:
+        raise SemanticError(
+            f"Partition already exists: {table.name} {', '.join(sorted(known))}", code=10073
+        )
+    fresh = {key: one for key, one in named.items() if key not in known}
+    if not fresh:
+        return
+    locations = [one.location or f"{table.location}/{key}" for key, one in fresh.items()]
+    cd_id, created = table_rows.columns_id(db, table_id), now(db) // 1000
+    storage = table_rows.add_storage(db, table, cd_id, locations)
+    ids = db.scalars(
+        insert(rows).returning(rows.c.id, sort_by_parameter_order=True),
+        [
+            {"table_id": table_id, "name": key, "sd_id": sd_id, "created_at": created}
+            for key, (_, sd_id) in zip(fresh, storage, strict=True)
+        ],
+    ).all()
+    db.execute(
+        insert(partition_key_vals),
+        [
+            {"owner_id": id_, "position": position, "value": value or DEFAULT_PARTITION}
+            for id_, one in zip(ids, fresh.values(), strict=True)
+            for position, value in enumerate(one.values)
+        ],
+    )
+
+
+def drop_partitions(db: Connection, name: TableName, values: Collection[Values]) -> None:
+    """Drop partitions and what the transaction tables know of them; NoSuchObject 10006."""
+    table_id = catalog.table_id(db, name, lock=True)
+    table = catalog.table(db, name)
+    names = [partition_name(table.partition_names, one) for one in values]
+    known = _ids(db, table_id, names)
+    if missing := sorted(set(names) - known.keys()):
+        raise NoSuchObject(f"Partition not found: {table.name} {', '.join(missing)}", code=10006)
+    ids = list(known.values())
+    for start in range(0, len(ids), _CHUNK):
+        table_rows.delete_partitions(db, ids[start : start + _CHUNK])
+    cleanup.drop_partitions(db, table.name, names)
+
+
+def _select() -> Select[Any]:
+    return (
+        select(rows.c.id, sds.c.location, partition_key_vals.c.value)
+        .join(sds, sds.c.id == rows.c.sd_id)
+        .join(partition_key_vals, partition_key_vals.c.owner_id == rows.c.id)
+    )
+
+
+def _read(found: Iterable[Any]) -> Iterator[Partition]:
+    """Join the values, one row each, into partitions."""
+    for _, group in groupby(found, key=lambda row: row[0]):
+        members = list(group)
+        values = (value for _, _, value in members)
+        yield Partition(
+            values=tuple(None if value == DEFAULT_PARTITION else value for value in values),
+            location=members[0][1] or "",
+        )
+
+
+def _ids(db: Connection, table_id: int, names: Sequence[str]) -> dict[str, int]:
+    """Ids of the partitions that exist, by name."""
+    found: dict[str, int] = {}
+    for start in range(0, len(names), _CHUNK):
+        chunk = names[start : start + _CHUNK]
+        query = select(rows.c.name, rows.c.id).where(
+            rows.c.table_id == table_id, rows.c.name.in_(chunk)
+        )
+        found.update((name, int(id_)) for name, id_ in db.execute(query))
+    return found

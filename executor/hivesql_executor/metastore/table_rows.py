@@ -1,0 +1,251 @@
+"""One table as rows of a dozen catalog tables, there and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, get_args
+
+from sqlalchemy import Connection, Row, delete, insert, select, update
+from sqlalchemy import Table as SqlTable
+
+from hivesql_executor.metastore.schema import (
+    bucketing_cols,
+    cds,
+    columns_v2,
+    partition_key_vals,
+    partition_keys,
+    partitions,
+    sd_params,
+    sds,
+    serde_params,
+    serdes,
+    sort_cols,
+    table_params,
+    tbls,
+)
+from hivesql_executor.metastore.storage_formats import STORAGE, format_of
+from hivesql_planner.errors import DataError
+from hivesql_planner.table import Column, Table, TableName, TableType
+
+TableRow = Row[Any]
+
+_ASCENDING = 1
+# Hive keeps these among the table's parameters; Table has fields for them.
+_COMMENT, _EXTERNAL = "comment", "EXTERNAL"
+
+
+def add_params(db: Connection, table: SqlTable, owner_id: int, values: Mapping[str, str]) -> None:
+    """Store key-value pairs of one owner."""
+    rows = [{"owner_id": owner_id, "name": key, "value": val} for key, val in values.items()]
+    if rows:
+        db.execute(insert(table), rows)
+
+
+def params(db: Connection, table: SqlTable, owner_id: int) -> dict[str, str]:
+    """Key-value pairs of one owner, sorted by key."""
+    query = select(table.c.name, table.c.value).where(table.c.owner_id == owner_id)
+    return {key: value or "" for key, value in db.execute(query.order_by(table.c.name))}
+
+
+def add_table(db: Connection, database_id: int, table: Table) -> int:
+    """Insert all rows of a new table; its id."""
+    cd_id = db.execute(insert(cds).returning(cds.c.id)).scalar_one()
+    serde_id, sd_id = add_storage(db, table, cd_id, [table.location])[0]
+    values = _own_values(table, database_id) | {"sd_id": sd_id, "created_at": table.created_at}
+    table_id = int(db.execute(insert(tbls).values(values).returning(tbls.c.id)).scalar_one())
+    _add_details(db, table, (table_id, cd_id, serde_id, sd_id))
+    return table_id
+
+
+def add_storage(
+    db: Connection, table: Table, cd_id: int, locations: Sequence[str]
+) -> list[tuple[int, int]]:
+    """One serde and one storage descriptor for each location: their ids."""
+    storage = STORAGE[table.format]
+    serde_ids = db.scalars(
+        insert(serdes).returning(serdes.c.id, sort_by_parameter_order=True),
+        [{"library": storage.serde} for _ in locations],
+    ).all()
+    values = [
+        _storage_values(table)
+        | {"location": location or None, "serde_id": serde_id, "cd_id": cd_id}
+        for location, serde_id in zip(locations, serde_ids, strict=True)
+    ]
+    sd_ids = db.scalars(insert(sds).returning(sds.c.id, sort_by_parameter_order=True), values).all()
+    return list(zip(serde_ids, sd_ids, strict=True))
+
+
+def replace_table(db: Connection, table_id: int, database_id: int, table: Table) -> None:
+    """Make the rows of a table say what ``table`` says; ids and partitions stay."""
+    owned = _owned_ids(db, table_id)
+    _, _, serde_id, sd_id = owned
+    _delete_details(db, owned)
+    db.execute(update(tbls).where(tbls.c.id == table_id).values(_own_values(table, database_id)))
+    db.execute(
+        update(sds)
+        .where(sds.c.id == sd_id)
+        .values(_storage_values(table) | {"location": table.location or None})
+    )
+    storage = STORAGE[table.format]
+    db.execute(update(serdes).where(serdes.c.id == serde_id).values(library=storage.serde))
+    _add_details(db, table, owned)
+
+
+def delete_table(db: Connection, table_id: int) -> None:
+    """Delete every row of a table; its partitions are gone already."""
+    owned = _owned_ids(db, table_id)
+    _, cd_id, serde_id, sd_id = owned
+    _delete_details(db, owned)
+    for table, own_id in ((tbls, table_id), (sds, sd_id), (serdes, serde_id), (cds, cd_id)):
+        db.execute(delete(table).where(table.c.id == own_id))
+
+
+def delete_partitions(db: Connection, ids: Sequence[int]) -> None:
+    """Delete every row of some partitions."""
+    sd_ids = select(partitions.c.sd_id).where(partitions.c.id.in_(ids))
+    owned = db.execute(select(sds.c.id, sds.c.serde_id).where(sds.c.id.in_(sd_ids))).all()
+    db.execute(delete(partition_key_vals).where(partition_key_vals.c.owner_id.in_(ids)))
+    db.execute(delete(partitions).where(partitions.c.id.in_(ids)))
+    db.execute(delete(sds).where(sds.c.id.in_([sd_id for sd_id, _ in owned])))
+    db.execute(delete(serdes).where(serdes.c.id.in_([serde_id for _, serde_id in owned])))
+
+
+def read_table(db: Connection, name: TableName, row: TableRow) -> Table:
+    """The table whose TBLS row is given."""
+    storage = db.execute(
+        select(sds, serdes.c.library)
+        .join(serdes, serdes.c.id == sds.c.serde_id)
+        .where(sds.c.id == row.sd_id)
+    ).one()
+    properties = params(db, table_params, row.id)
+    comment = properties.pop(_COMMENT, None)
+    kind = _table_type(row.type, name)
+    if kind == "EXTERNAL_TABLE":
+        properties.pop(_EXTERNAL, None)
+    return Table(
+        name=name,
+        id=row.id,
+        columns=_read_columns(db, columns_v2, storage.cd_id),
+        partition_columns=_read_columns(db, partition_keys, row.id),
+        location=storage.location or "",
+        type=kind,
+        format=format_of(storage.input_format, storage.library, name),
+        properties=properties,
+        serde_properties=params(db, serde_params, storage.serde_id),
+        bucket_columns=_read_names(db, bucketing_cols, row.sd_id),
+        bucket_count=max(storage.bucket_count, 0),
+        sort_columns=_read_names(db, sort_cols, row.sd_id),
+        view_text=row.view_text,
+        owner=row.owner or "",
+        created_at=row.created_at,
+        comment=comment,
+    )
+
+
+def columns_id(db: Connection, table_id: int) -> int:
+    """The id of the column list that a table shares with its partitions."""
+    return _owned_ids(db, table_id)[1]
+
+
+def _owned_ids(db: Connection, table_id: int) -> tuple[int, int, int, int]:
+    query = (
+        select(tbls.c.id, sds.c.cd_id, sds.c.serde_id, sds.c.id)
+        .join(sds, sds.c.id == tbls.c.sd_id)
+        .where(tbls.c.id == table_id)
+    )
+    table, cd_id, serde_id, sd_id = db.execute(query).one()
+    return int(table), int(cd_id), int(serde_id), int(sd_id)
+
+
+def _own_values(table: Table, database_id: int) -> dict[str, Any]:
+    return {
+        "database_id": database_id,
+        "name": table.name.name,
+        "type": table.type,
+        "owner": table.owner,
+        "owner_type": "USER",
+        "view_text": table.view_text,
+        "view_original": table.view_text,
+    }
+
+
+def _storage_values(table: Table) -> dict[str, Any]:
+    storage = STORAGE[table.format]
+    return {
+        "input_format": storage.input_format,
+        "output_format": storage.output_format,
+        # Hive writes -1 for a table without buckets.
+        "bucket_count": table.bucket_count or -1,
+    }
+
+
+def _add_details(db: Connection, table: Table, owned: tuple[int, int, int, int]) -> None:
+    table_id, cd_id, serde_id, sd_id = owned
+    properties = dict(table.properties)
+    if table.comment is not None:
+        properties[_COMMENT] = table.comment
+    if table.type == "EXTERNAL_TABLE":
+        properties[_EXTERNAL] = "TRUE"
+    add_params(db, table_params, table_id, properties)
+    add_params(db, serde_params, serde_id, table.serde_properties)
+    _add_columns(db, columns_v2, cd_id, table.columns)
+    _add_columns(db, partition_keys, table_id, table.partition_columns)
+    _add_names(db, bucketing_cols, sd_id, table.bucket_columns)
+    _add_names(db, sort_cols, sd_id, table.sort_columns, order=_ASCENDING)
+
+
+def _delete_details(db: Connection, owned: tuple[int, int, int, int]) -> None:
+    table_id, cd_id, serde_id, sd_id = owned
+    for table, owner_id in (
+        (table_params, table_id),
+        (serde_params, serde_id),
+        (sd_params, sd_id),
+        (columns_v2, cd_id),
+        (partition_keys, table_id),
+        (bucketing_cols, sd_id),
+        (sort_cols, sd_id),
+    ):
+        db.execute(delete(table).where(table.c.owner_id == owner_id))
+
+
+def _add_columns(db: Connection, table: SqlTable, owner_id: int, columns: Iterable[Column]) -> None:
+    rows = [
+        {
+            "owner_id": owner_id,
+            "position": position,
+            "name": column.name.lower(),
+            "type": column.type,
+            "comment": column.comment,
+        }
+        for position, column in enumerate(columns)
+    ]
+    if rows:
+        db.execute(insert(table), rows)
+
+
+def _add_names(
+    db: Connection, table: SqlTable, owner_id: int, names: Iterable[str], **values: int
+) -> None:
+    rows = [
+        {"owner_id": owner_id, "position": position, "name": name.lower(), **values}
+        for position, name in enumerate(names)
+    ]
+    if rows:
+        db.execute(insert(table), rows)
+
+
+def _read_columns(db: Connection, table: SqlTable, owner_id: int) -> tuple[Column, ...]:
+    query = select(table.c.name, table.c.type, table.c.comment).where(table.c.owner_id == owner_id)
+    return tuple(Column(*row) for row in db.execute(query.order_by(table.c.position)))
+
+
+def _read_names(db: Connection, table: SqlTable, owner_id: int) -> tuple[str, ...]:
+    query = select(table.c.name).where(table.c.owner_id == owner_id).order_by(table.c.position)
+    return tuple(db.scalars(query))
+
+
+def _table_type(text: str, name: TableName) -> TableType:
+    for known in get_args(TableType):
+        if known == text:
+            return known  # type: ignore[no-any-return]
+    raise DataError(f"{name} has the unknown table type {text}")
