@@ -1,0 +1,66 @@
+# Every target is one command; `make` lists them.
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+ENOUGH := $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11) and "HiveSQL needs Python 3.11 or newer; set PYTHON=")'
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo format lint fast test interop bench check wheel postgres clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-9s %s\n", $$1, $$2}'
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	@$(ENOUGH) || { rm -rf $(VENV); exit 1; }
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/.demo: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[examples]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[examples,postgres]' --group dev
+	@touch $@ $(VENV)/.demo
+
+setup: $(VENV)/.dev  ## make .venv with the project and everything its tests need
+
+demo: $(VENV)/.demo  ## set up and run examples/flights.hql
+	PATH="$(CURDIR)/$(BIN):$$PATH" hivesql -f examples/flights.hql
+
+format: $(VENV)/.dev  ## rewrite the code in the house's format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lint: $(VENV)/.dev  ## format, style, types and the direction of imports
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+postgres:  # the server's programs; the tests start a server of their own
+	@if ! { ls /usr/lib/postgresql/*/bin/initdb || command -v initdb; } >/dev/null 2>&1; then \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends postgresql; \
+	  else echo "PostgreSQL is missing; as root: apt-get install postgresql" >&2; exit 1; fi; fi
+
+fast: $(VENV)/.dev postgres  ## tests without Spark and Hive; under three minutes
+	$(BIN)/python -m pytest -q -m 'not spark and not hive and not slow'
+
+test: lint postgres  ## set up, lint and run every test except the interop suite
+	$(BIN)/python -m pytest -q
+
+interop: $(VENV)/.dev  ## compare with real Apache Hive; needs JDK 17 and Maven
+	$(BIN)/python -m pytest -q -m hive tests/interop
+
+bench: $(VENV)/.dev  ## time the product against its stored baseline
+	$(BIN)/python -m pytest -q -s tests/benchmarks
+
+check: test interop  ## everything that CI runs
+
+wheel: $(BIN)/python  ## build dist/hivesql-*.whl
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+
+clean:  ## remove what was built, the demo's warehouse too
+	rm -rf $(VENV) dist build tests/interop/hive/target warehouse metastore.db* derby.log spark-warehouse

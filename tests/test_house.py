@@ -1,0 +1,69 @@
+"""The rules of the house that no linter knows."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import hivesql
+from hivesql_planner import errors
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = ("hivesql", "planner", "executor", "repl", "tests", "examples")
+MOST_LINES = 400
+
+SOURCES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
+EXAMPLES = sorted(path for path in (ROOT / "examples").rglob("*") if path.suffix in {".hql", ".py"})
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name)
+def test_a_file_is_short_and_says_what_it_is(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= MOST_LINES, "split the file: one file, one matter"
+    assert not text or ast.get_docstring(ast.parse(text)), "open the file with a docstring"
+
+
+def drawn_tree(drawing: str) -> dict[str, str]:
+    """Each class of the drawing with its parent."""
+    parents: dict[str, str] = {}
+    above = ["HiveSqlError"]
+    for line in drawing.splitlines():
+        if match := re.match(r"((?:│   |    )*)[├└]── (\w+)", line):
+            depth, drawn = len(match[1]) // 4 + 1, match[2]
+            above[depth:] = [drawn]
+            parents[drawn] = above[depth - 1]
+    return parents
+
+
+def test_the_drawn_error_tree_is_the_classes() -> None:
+    classes = {
+        drawn: kind.__mro__[1].__name__
+        for drawn, kind in inspect.getmembers(errors, inspect.isclass)
+        if issubclass(kind, errors.HiveSqlError) and kind is not errors.HiveSqlError
+    }
+    assert drawn_tree(inspect.getdoc(errors) or "") == classes
+
+
+def test_every_error_is_public() -> None:
+    assert set(drawn_tree(inspect.getdoc(errors) or "")) <= set(hivesql.__all__)
+
+
+def test_the_public_names_are_sorted_and_exist() -> None:
+    assert list(hivesql.__all__) == sorted(hivesql.__all__)
+    assert [public for public in hivesql.__all__ if not hasattr(hivesql, public)] == []
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=name)
+def test_every_example_runs_in_a_test(path: Path) -> None:
+    """By name: in a test, or in an example that a test runs."""
+    users = [*(ROOT / "tests").rglob("*.py"), *EXAMPLES]
+    others = (user.read_text(encoding="utf-8") for user in users if user != path)
+    assert any(path.name in text for text in others), f"no test runs {name(path)}"
