@@ -54,7 +54,7 @@ def database(db: Connection, name: str) -> Database:
 
 def databases(db: Connection) -> tuple[str, ...]:
     """Names of all databases, sorted."""
-    return tuple(db.scalars(select(dbs.c.name).order_by(dbs.c.name)))
+    return tuple(sorted(db.scalars(select(dbs.c.name))))
 
 
 def drop_database(db: Connection, name: str, *, cascade: bool) -> None:
@@ -117,8 +117,8 @@ def table_id(db: Connection, name: TableName, *, lock: bool = False) -> int:
 def tables(db: Connection, name: str) -> tuple[TableName, ...]:
     """Tables and views of a database, sorted."""
     database_id = _database_id(db, name)
-    query = select(tbls.c.name).where(tbls.c.database_id == database_id).order_by(tbls.c.name)
-    return tuple(TableName(name.lower(), found) for found in db.scalars(query))
+    found = db.scalars(select(tbls.c.name).where(tbls.c.database_id == database_id))
+    return tuple(TableName(name.lower(), one) for one in sorted(found))
 
 
 def alter_table(db: Connection, name: TableName, new: Table) -> None:

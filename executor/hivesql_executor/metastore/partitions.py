@@ -23,7 +23,9 @@ _CHUNK = 500
 def partitions(db: Connection, name: TableName) -> tuple[Partition, ...]:
     """All partitions of a table, by name."""
     query = _select().where(rows.c.table_id == catalog.table_id(db, name))
-    return tuple(_read(db.execute(query.order_by(rows.c.name, partition_key_vals.c.position))))
+    found = db.execute(query).all()
+    # Sorted here, because databases differ in how they compare texts.
+    return tuple(_read(sorted(found, key=lambda row: (row.name, row.position))))
 
 
 def partition(db: Connection, name: TableName, values: Values) -> Partition | None:
@@ -85,7 +87,12 @@ def drop_partitions(db: Connection, name: TableName, values: Collection[Values])
 
 def _select() -> Select[Any]:
     return (
-        select(rows.c.id, sds.c.location, partition_key_vals.c.value)
+        select(
+            rows.c.name,
+            sds.c.location,
+            partition_key_vals.c.value,
+            partition_key_vals.c.position,
+        )
         .join(sds, sds.c.id == rows.c.sd_id)
         .join(partition_key_vals, partition_key_vals.c.owner_id == rows.c.id)
     )
@@ -93,12 +100,11 @@ def _select() -> Select[Any]:
 
 def _read(found: Iterable[Any]) -> Iterator[Partition]:
     """Join the values, one row each, into partitions."""
-    for _, group in groupby(found, key=lambda row: row[0]):
+    for _, group in groupby(found, key=lambda row: row.name):
         members = list(group)
-        values = (value for _, _, value in members)
         yield Partition(
-            values=tuple(None if value == DEFAULT_PARTITION else value for value in values),
-            location=members[0][1] or "",
+            values=tuple(None if row.value == DEFAULT_PARTITION else row.value for row in members),
+            location=members[0].location or "",
         )
 
 

@@ -44,7 +44,7 @@ def add_params(db: Connection, table: SqlTable, owner_id: int, values: Mapping[s
 def params(db: Connection, table: SqlTable, owner_id: int) -> dict[str, str]:
     """Key-value pairs of one owner, sorted by key."""
     query = select(table.c.name, table.c.value).where(table.c.owner_id == owner_id)
-    return {key: value or "" for key, value in db.execute(query.order_by(table.c.name))}
+    return {key: value or "" for key, value in sorted(db.execute(query).all())}
 
 
 def add_table(db: Connection, database_id: int, table: Table) -> int:

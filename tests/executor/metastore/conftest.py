@@ -1,0 +1,102 @@
+"""One suite for every database that the metastore can live in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Table as SqlTable
+from sqlalchemy import select, update
+
+from hivesql_executor.metastore.api import LockAnswer, Metastore, TxnType
+from hivesql_executor.metastore.connection import Rdbms
+from hivesql_executor.metastore.database import DatabaseMetastore
+from hivesql_executor.metastore.schema import hive_locks, txns
+from hivesql_planner.plan import Lock
+from hivesql_planner.table import Column, Table, TableName
+
+T = TableName("default", "t")
+
+
+class Store:
+    """A metastore with shorthands, and a look at the rows behind it."""
+
+    def __init__(self, url: str, metastore: DatabaseMetastore) -> None:
+        self.url = url
+        self.calls: Metastore = metastore
+        self.rdbms = Rdbms(url)
+
+    def begin(self, count: int = 1, type: TxnType = TxnType.DEFAULT) -> int:
+        """Open transactions; the last one's id."""
+        return self.calls.open_txns(count, "ann", "here", type=type)[-1]
+
+    def ask(self, txn_id: int, *locks: Lock, **flags: Any) -> LockAnswer:
+        return self.calls.enqueue_locks(txn_id, locks, user="ann", host="here", **flags)
+
+    def written(self, table: TableName = T) -> int:
+        """A committed transaction with a write id in the table."""
+        txn_id = self.begin()
+        self.calls.allocate_write_id(txn_id, table)
+        self.calls.commit_txn(txn_id)
+        return txn_id
+
+    def rows(self, table: SqlTable, *keys: str) -> list[tuple[Any, ...]]:
+        columns = [table.c[key] for key in keys]
+        query = select(*columns).order_by(*columns)
+        return self.rdbms.read(lambda db: [tuple(row) for row in db.execute(query)])
+
+    def age(self, seconds: float) -> None:
+        """Let all transactions and locks be older, as if that time had passed."""
+        past = int(seconds * 1000)
+        older = update(txns).where(txns.c.id > 0)
+        locks = update(hive_locks).where(hive_locks.c.last_heartbeat > 0)
+
+        def shift(db: Any) -> None:
+            db.execute(
+                older.values(
+                    started=txns.c.started - past, last_heartbeat=txns.c.last_heartbeat - past
+                )
+            )
+            db.execute(locks.values(last_heartbeat=hive_locks.c.last_heartbeat - past))
+
+        self.rdbms.write(shift)
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def metastore_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/metastore.db"
+    return str(request.getfixturevalue("postgres_url"))
+
+
+@pytest.fixture
+def store(metastore_url: str) -> Iterator[Store]:
+    metastore = DatabaseMetastore.open(metastore_url, "/wh")
+    store = Store(metastore_url, metastore)
+    yield store
+    store.rdbms.close()
+    metastore.close()
+
+
+@pytest.fixture
+def metastore(store: Store) -> Metastore:
+    return store.calls
+
+
+@pytest.fixture
+def make_table(metastore: Metastore) -> Callable[..., Table]:
+    def make(name: str = "t", partitioned_by: Sequence[str] = (), **fields: Any) -> Table:
+        fields = {"properties": {"transactional": "true"}} | fields
+        return metastore.create_table(
+            Table(
+                name=TableName("default", name),
+                columns=(Column("a", "int"),),
+                location="",
+                partition_columns=tuple(Column(key, "string") for key in partitioned_by),
+                **fields,
+            )
+        )
+
+    return make

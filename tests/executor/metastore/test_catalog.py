@@ -1,0 +1,189 @@
+"""Databases and tables, there and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, get_args
+
+import pytest
+
+from hivesql_executor.metastore.api import Metastore
+from hivesql_executor.metastore.schema import (
+    cds,
+    columns_v2,
+    partition_key_vals,
+    partition_keys,
+    partitions,
+    sds,
+    serdes,
+    table_params,
+    tbls,
+)
+from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.table import Column, Database, FileFormat, Partition, Table, TableName
+
+FULL = Table(
+    name=TableName("default", "full"),
+    columns=(Column("a", "int", "first"), Column("b", "struct<x:int,y:array<string>>")),
+    location="/elsewhere/full",
+    partition_columns=(Column("p", "string", "day"), Column("q", "int")),
+    type="EXTERNAL_TABLE",
+    format="textfile",
+    properties={"transactional": "false", "k": "v' \"%"},
+    serde_properties={"field.delim": ","},
+    bucket_columns=("a", "b"),
+    bucket_count=4,
+    sort_columns=("b", "a"),
+    owner="ann",
+    created_at=1700000000,
+    comment="all of it: ü",
+)
+VIEW = Table(
+    name=TableName("default", "v"),
+    columns=(Column("a", "int"),),
+    location="",
+    type="VIRTUAL_VIEW",
+    view_text="SELECT a FROM t",
+    created_at=5,
+)
+
+
+@pytest.mark.parametrize("table", [FULL, VIEW], ids=["table", "view"])
+def test_every_field_of_a_table_comes_back(metastore: Metastore, table: Table) -> None:
+    created = metastore.create_table(table)
+    assert created == metastore.table(table.name)
+    assert replace(created, id=0) == table
+    assert created.id > 0
+
+
+@pytest.mark.parametrize("format", get_args(FileFormat))
+def test_every_format_comes_back(metastore: Metastore, format: FileFormat) -> None:
+    assert metastore.create_table(replace(FULL, format=format)).format == format
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"columns": (Column("z", "date"),)},
+        {"properties": {}},
+        {"partition_columns": (Column("p", "date"), Column("q", "int"))},
+        {"format": "orc", "serde_properties": {}},
+        {"type": "MANAGED_TABLE"},
+        {"bucket_columns": (), "bucket_count": 0, "sort_columns": ()},
+        {"location": "/moved", "owner": "bob", "comment": None},
+        {"view_text": "SELECT 1", "type": "VIRTUAL_VIEW"},
+    ],
+    ids=lambda change: "+".join(change),
+)
+def test_alter_replaces_any_field(metastore: Metastore, change: dict[str, Any]) -> None:
+    created = metastore.create_table(FULL)
+    altered = replace(created, **change)
+    metastore.alter_table(FULL.name, altered)
+    assert metastore.table(FULL.name) == altered
+
+
+def test_locations_are_chosen_by_the_catalog(metastore: Metastore) -> None:
+    metastore.create_database(Database(name="Sales", location=""))
+    metastore.create_database(Database(name="far", location="s3://b/far"))
+    places = {
+        name: metastore.create_table(replace(FULL, name=TableName(name, "T"), location="")).location
+        for name in ("default", "SALES", "far")
+    }
+    assert places == {
+        "default": "/wh/t",
+        "SALES": "/wh/sales.db/t",
+        "far": "s3://b/far/t",
+    }
+    assert metastore.create_table(VIEW).location == ""
+
+
+def test_databases_come_back_in_lower_case(metastore: Metastore) -> None:
+    new = Database(name="D", location="/d", comment="c", properties={"k": "v"}, owner="ann")
+    metastore.create_database(new)
+    assert metastore.database("d") == metastore.database("D") == replace(new, name="d")
+    assert metastore.databases() == ("d", "default")
+    assert metastore.database("default").location == "/wh"
+
+
+def test_names_are_lower_case(metastore: Metastore) -> None:
+    metastore.create_table(
+        replace(VIEW, name=TableName("DEFAULT", "MiXed"), columns=(Column("Ab", "int"),))
+    )
+    assert metastore.tables("Default") == (TableName("default", "mixed"),)
+    assert metastore.table(TableName("Default", "MIXED")).column_names == ("ab",)
+
+
+def test_what_exists_is_refused_or_left_alone(metastore: Metastore) -> None:
+    created = metastore.create_table(FULL)
+    assert metastore.create_table(replace(FULL, comment="x"), if_not_exists=True) == created
+    with pytest.raises(SemanticError) as table:
+        metastore.create_table(FULL)
+    metastore.create_database(Database(name="default", location=""), if_not_exists=True)
+    with pytest.raises(SemanticError) as database:
+        metastore.create_database(Database(name="default", location=""))
+    assert (table.value.code, database.value.code) == (10073, 10242)
+
+
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [
+        (lambda m: m.table(TableName("default", "no")), 10001),
+        (lambda m: m.table(TableName("no", "no")), 10072),
+        (lambda m: m.tables("no"), 10072),
+        (lambda m: m.database("no"), 10072),
+        (lambda m: m.drop_database("no"), 10072),
+        (lambda m: m.create_table(replace(FULL, name=TableName("no", "t"))), 10072),
+        (lambda m: m.drop_table(TableName("default", "no")), 10001),
+        (lambda m: m.alter_table(TableName("default", "no"), FULL), 10001),
+        (lambda m: m.partitions(TableName("default", "no")), 10001),
+    ],
+)
+def test_unknown_objects(
+    metastore: Metastore, call: Callable[[Metastore], object], code: int
+) -> None:
+    with pytest.raises(NoSuchObject) as error:
+        call(metastore)
+    assert error.value.code == code
+
+
+def test_drop_table_leaves_no_row(metastore: Metastore, store: Any) -> None:
+    metastore.create_table(FULL)
+    metastore.add_partitions(FULL.name, [Partition(values=("x", "1"), location="")])
+    metastore.drop_table(FULL.name)
+    for table in (tbls, sds, serdes, cds, partitions):
+        assert store.rows(table, "id") == []
+    for table in (table_params, columns_v2, partition_keys, partition_key_vals):
+        assert store.rows(table, "owner_id") == []
+
+
+def test_drop_database(metastore: Metastore) -> None:
+    metastore.create_database(Database(name="d", location=""))
+    metastore.create_table(replace(FULL, name=TableName("d", "t")))
+    with pytest.raises(SemanticError, match="not empty"):
+        metastore.drop_database("d")
+    metastore.drop_database("d", cascade=True)
+    with pytest.raises(SemanticError, match="default"):
+        metastore.drop_database("default", cascade=True)
+    assert metastore.databases() == ("default",)
+
+
+def test_rename_moves_partitions_under_the_table(metastore: Metastore) -> None:
+    metastore.create_database(Database(name="d", location=""))
+    created = metastore.create_table(replace(FULL, location=""))
+    inside = Partition(values=("x", "1"), location="")
+    outside = Partition(values=("y", "1"), location="/out")
+    metastore.add_partitions(FULL.name, [inside, outside])
+    to = TableName("d", "n")
+    metastore.alter_table(FULL.name, replace(created, name=to, location="/wh/d.db/n"))
+    assert metastore.tables("default") == ()
+    assert metastore.table(to).id == created.id
+    assert [p.location for p in metastore.partitions(to)] == ["/wh/d.db/n/p=x/q=1", "/out"]
+
+
+def test_rename_onto_another_table_is_refused(metastore: Metastore) -> None:
+    created = metastore.create_table(FULL)
+    metastore.create_table(VIEW)
+    with pytest.raises(SemanticError) as error:
+        metastore.alter_table(FULL.name, replace(created, name=VIEW.name))
+    assert error.value.code == 10073

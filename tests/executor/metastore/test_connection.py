@@ -1,0 +1,114 @@
+"""What is tried again, and what a lost answer means."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sqlalchemy import event, select, text
+from sqlalchemy.exc import OperationalError
+
+from hivesql_executor.metastore.connection import Rdbms, TryAgain, now
+from hivesql_executor.metastore.database import DatabaseMetastore
+from hivesql_executor.metastore.schema import txns
+from hivesql_planner.errors import CommitUnknown, ExecutionError, SemanticError, TransactionLost
+
+
+class Lost(sqlite3.OperationalError):
+    """The server went away while it committed."""
+
+
+def lose_answer(
+    engine: Any, *, after: bool, times: int = 1, then: Callable[[], object] = int
+) -> None:
+    """Fail commits, before or after the database has really committed, and do ``then``."""
+    left = [times]
+
+    @event.listens_for(engine, "commit")
+    def fail(connection: Any) -> None:
+        if left[0] == 0:
+            return
+        left[0] -= 1
+        if after:
+            connection.connection.commit()
+        else:
+            connection.connection.rollback()
+        then()
+        raise OperationalError("COMMIT", None, Lost("gone"))
+
+
+def engine_of(store: Any) -> Any:
+    return store.calls._rdbms._engine
+
+
+def test_the_clock_is_in_milliseconds(store: Any) -> None:
+    there = store.rdbms.read(now)
+    assert abs(there - time.time() * 1000) < 5000
+
+
+@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:", "mysql://h/d"])
+def test_where_a_metastore_cannot_live(url: str) -> None:
+    with pytest.raises(SemanticError, match="cannot live in"):
+        Rdbms(url)
+
+
+def test_work_that_was_overtaken_runs_again(store: Any) -> None:
+    runs: list[int] = []
+
+    def work(db: Any) -> int:
+        runs.append(len(runs))
+        if len(runs) < 3:
+            raise TryAgain("overtaken")
+        return int(db.scalar(select(txns.c.id)))
+
+    assert store.rdbms.write(work) == 0
+    assert len(runs) == 3
+
+
+def test_a_broken_database_is_an_error_of_ours(store: Any) -> None:
+    with pytest.raises(ExecutionError, match="the metastore's database failed") as error:
+        store.rdbms.write(lambda db: db.execute(text("SELECT nothing FROM nowhere")))
+    assert error.value.code == 10280
+
+
+def test_nothing_remains_of_work_that_fails(store: Any) -> None:
+    def work(db: Any) -> None:
+        db.execute(txns.insert().values(state="o", started=1, last_heartbeat=1, user="", host=""))
+        raise SemanticError("no")
+
+    with pytest.raises(SemanticError, match="no"):
+        store.rdbms.write(work)
+    assert store.rows(txns, "id") == [(0,)]
+
+
+def test_a_lost_answer_raises(store: Any) -> None:
+    lose_answer(engine_of(store), after=False)
+    with pytest.raises(CommitUnknown, match="answer to a commit was lost"):
+        store.calls.open_txns(1, "u", "h")
+
+
+@pytest.mark.parametrize("after", [True, False], ids=["committed", "rolled back"])
+def test_a_lost_answer_to_a_commit_is_asked_for_again(store: Any, after: bool) -> None:
+    txn_id = store.begin()
+    lose_answer(engine_of(store), after=after)
+    store.calls.commit_txn(txn_id)
+    assert store.rows(txns, "id", "state")[-1] == (txn_id, "c")
+
+
+def test_a_commit_whose_answer_never_comes(store: Any) -> None:
+    txn_id = store.begin()
+    lose_answer(engine_of(store), after=True, times=2)
+    with pytest.raises(CommitUnknown):
+        store.calls.commit_txn(txn_id)
+
+
+def test_a_commit_that_was_overtaken_by_an_abort(store: Any) -> None:
+    txn_id = store.begin()
+    other = DatabaseMetastore.open(store.url, "/wh")
+    lose_answer(engine_of(store), after=False, then=lambda: other.abort_txns([txn_id], "timed out"))
+    with pytest.raises(TransactionLost, match="already aborted"):
+        store.calls.commit_txn(txn_id)
+    other.close()

@@ -1,0 +1,59 @@
+"""Partitions: values as text, None for Hive's default partition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from hivesql_executor.metastore.api import Metastore
+from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.table import Partition, Table
+
+MakeTable = Callable[..., Table]
+
+
+def test_partitions_come_back(metastore: Metastore, make_table: MakeTable) -> None:
+    table = make_table(partitioned_by=("P", "q"))
+    metastore.add_partitions(
+        table.name,
+        [
+            Partition(values=("a/b", "1"), location=""),
+            Partition(values=(None, "2"), location="/out"),
+            Partition(values=("A", "=%"), location=""),
+        ],
+    )
+    assert metastore.partitions(table.name) == (
+        Partition(values=("A", "=%"), location="/wh/t/p=A/q=%3D%25"),
+        Partition(values=(None, "2"), location="/out"),
+        Partition(values=("a/b", "1"), location="/wh/t/p=a%2Fb/q=1"),
+    )
+    found = metastore.partition(table.name, ("a/b", "1"))
+    assert found == Partition(values=("a/b", "1"), location="/wh/t/p=a%2Fb/q=1")
+    assert metastore.partition(table.name, (None, "2")) is not None
+    assert metastore.partition(table.name, ("a", "1")) is None
+
+
+def test_known_partitions(metastore: Metastore, make_table: MakeTable) -> None:
+    table = make_table(partitioned_by=("p",))
+    first, second = (Partition(values=(v,), location="") for v in "12")
+    metastore.add_partitions(table.name, [first])
+    with pytest.raises(SemanticError) as error:
+        metastore.add_partitions(table.name, [first, second])
+    assert error.value.code == 10073
+    assert len(metastore.partitions(table.name)) == 1
+    metastore.add_partitions(table.name, [first, second], if_not_exists=True)
+    assert len(metastore.partitions(table.name)) == 2
+
+
+def test_drop(metastore: Metastore, make_table: MakeTable) -> None:
+    table = make_table(partitioned_by=("p",))
+    metastore.add_partitions(
+        table.name, [Partition(values=(str(n),), location="") for n in range(1200)]
+    )
+    metastore.drop_partitions(table.name, [(str(n),) for n in range(1199)])
+    assert [p.values for p in metastore.partitions(table.name)] == [("1199",)]
+    with pytest.raises(NoSuchObject) as error:
+        metastore.drop_partitions(table.name, [("1199",), ("7",)])
+    assert error.value.code == 10006
+    assert len(metastore.partitions(table.name)) == 1

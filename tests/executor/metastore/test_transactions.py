@@ -1,0 +1,123 @@
+"""Opening, heartbeats, aborts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hivesql_executor.metastore.api import Metastore, TxnType
+from hivesql_executor.metastore.schema import min_history_level, txn_components, txns
+from hivesql_planner.acid.write_ids import ValidTxnList
+from hivesql_planner.errors import ExecutionError, SemanticError, TransactionLost
+from hivesql_planner.plan import Lock, LockType, Operation
+from hivesql_planner.table import TableName
+
+
+def test_first_ids(metastore: Metastore) -> None:
+    assert metastore.open_txns(3, "u", "h") == (1, 2, 3)
+    assert metastore.valid_txns() == ValidTxnList(3, frozenset({1, 2, 3}), frozenset())
+
+
+def test_an_empty_metastore_sees_nothing(metastore: Metastore) -> None:
+    assert metastore.valid_txns() == ValidTxnList(0)
+    assert metastore.transactions() == ()
+    assert metastore.min_open_txn() == 1
+
+
+def test_open_abort_commit(metastore: Metastore) -> None:
+    metastore.open_txns(3, "u", "h")
+    assert metastore.abort_txns([1], "why") == (1,)
+    metastore.commit_txn(2)
+    now = metastore.valid_txns()
+    assert now == ValidTxnList(3, frozenset({3}), frozenset({1}))
+    assert now.format() == "3:3:3:1"
+    metastore.commit_txn(2)
+    assert metastore.valid_txns() == now
+    assert metastore.abort_txns([2], "too late") == ()
+    assert metastore.valid_txns() == now
+    assert [(row.txn_id, row.state) for row in metastore.transactions()] == [
+        (1, "aborted"),
+        (3, "open"),
+    ]
+
+
+def test_a_batch_is_capped(metastore: Metastore) -> None:
+    ids = metastore.open_txns(5000, "u", "h")
+    assert ids == tuple(range(1, 1001))
+    with pytest.raises(SemanticError, match="number of txns: 0"):
+        metastore.open_txns(0, "u", "h")
+
+
+def test_abort_passes_over_what_is_not_open(metastore: Metastore) -> None:
+    metastore.open_txns(3, "u", "h")
+    assert metastore.abort_txns([3, 99, 3], "abort by query command") == (3,)
+
+
+def test_abort_keeps_what_was_written_and_frees_locks(store: Any) -> None:
+    txn_id = store.begin()
+    lock = Lock(LockType.SHARED_READ, "default", "t", None, Operation.INSERT)
+    store.ask(txn_id, lock)
+    store.calls.abort_txns([txn_id], "x" * 200)
+    assert store.calls.locks() == ()
+    assert store.rows(txn_components, "txn_id", "operation") == [(txn_id, "i")]
+    assert store.rows(min_history_level, "txn_id") == []
+    assert store.rows(txns, "id", "meta_info")[1] == (txn_id, "x" * 128)
+
+
+def test_heartbeat_tells_of_the_loss(store: Any) -> None:
+    metastore = store.calls
+    store.begin(3)
+    metastore.abort_txns([1], "x")
+    metastore.commit_txn(2)
+    metastore.heartbeat(3)
+    for txn_id, code, text in (
+        (1, 10263, "already aborted"),
+        (2, 10262, "already committed"),
+        (9, 10262, "No such transaction txnid:9"),
+    ):
+        with pytest.raises(TransactionLost, match=text) as error:
+            metastore.heartbeat(txn_id)
+        assert error.value.code == code
+
+
+def test_heartbeat_of_a_lock(store: Any) -> None:
+    answer = store.ask(0, Lock(LockType.SHARED_READ, "default"))
+    store.age(100)
+    before = store.calls.locks()[0].last_heartbeat
+    store.calls.heartbeat(0, answer.lock_id)
+    assert store.calls.locks()[0].last_heartbeat >= before + 100_000
+    with pytest.raises(ExecutionError) as error:
+        store.calls.heartbeat(0, 99)
+    assert error.value.code == 10270
+
+
+def test_readers_are_no_exceptions(store: Any) -> None:
+    store.begin(type=TxnType.READ_ONLY)
+    txn_id = store.begin()
+    assert store.calls.valid_txns(txn_id) == ValidTxnList(txn_id)
+    assert [row.txn_id for row in store.calls.transactions()] == [1, 2]
+
+
+def test_a_write_with_dynamic_partitions_names_them_late(store: Any) -> None:
+    table = TableName("default", "t")
+    txn_id = store.begin()
+    write_id = store.calls.allocate_write_id(txn_id, table)
+    locks = [
+        Lock(LockType.EXCL_WRITE, "default", "t", "p=1", Operation.UPDATE, True),
+        Lock(LockType.EXCL_WRITE, "default", "t", "p=2", Operation.UPDATE, True),
+        Lock(LockType.SHARED_READ, "default", "t", None, Operation.INSERT, True),
+    ]
+    store.ask(txn_id, *locks)
+    keys = ("txn_id", "table", "partition", "operation", "write_id")
+    assert store.rows(txn_components, *keys) == [(txn_id, "t", None, "u", write_id)]
+    add = store.calls.add_dynamic_partitions
+    add(txn_id, write_id, table, ["p=1"], Operation.UPDATE)
+    add(txn_id, write_id, table, ["p=3"], Operation.INSERT)
+    assert store.rows(txn_components, *keys) == [
+        (txn_id, "t", "p=1", "u", write_id),
+        (txn_id, "t", "p=3", "i", write_id),
+    ]
+    store.calls.abort_txns([txn_id], "x")
+    with pytest.raises(TransactionLost):
+        add(txn_id, write_id, table, ["p=4"], Operation.INSERT)
