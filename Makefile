@@ -52,6 +52,7 @@ test: lint postgres  ## set up, lint and run every test except the interop suite
 	$(BIN)/python -m pytest -q
 
 interop: $(VENV)/.dev  ## compare with real Apache Hive; needs JDK 17 and Maven
+	tests/interop/hive/hive-local build
 	$(BIN)/python -m pytest -q -m hive tests/interop
 
 bench: $(VENV)/.dev  ## time the product against its stored baseline

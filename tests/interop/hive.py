@@ -15,6 +15,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 PROJECT = Path(__file__).parent / "hive"
 LAUNCHER = PROJECT / "hive-local"
@@ -27,11 +28,11 @@ class HiveMissing(RuntimeError):
 
 
 class Row(NamedTuple):
-    """A live row: (write id, bucket property, row number), the file's columns, ``p=1/q=2``."""
+    """A live row: (write id, bucket property, row number), the file's columns, partition texts."""
 
     row_id: tuple[int, int, int]
     values: tuple[Any, ...]
-    partition: str
+    partition: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -103,10 +104,12 @@ def read(
     done = _launch(["read", *options, str(directory)], READ_SECONDS)
     if done.returncode:
         raise AssertionError(f"Hive cannot read {directory}:\n{done.stderr[-4000:]}")
-    rows, partition = [], ""
+    rows: list[Row] = []
+    partition: tuple[str, ...] = ()
     for line in _lines(done.stdout):
         if line.startswith("# "):
-            partition = line[2:]
+            parts = (part.partition("=")[2] for part in line[2:].split("/") if part)
+            partition = tuple(map(unquote, parts))
         elif not line.startswith("## "):
             first, *rest = line.split("\t")
             values = tuple(json.loads(value) for value in rest)

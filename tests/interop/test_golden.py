@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
-from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from interop import hive
+from interop.compare import agrees
 
 pytestmark = pytest.mark.hive
 
@@ -36,22 +34,6 @@ CASES = [
     for table, block in last_selects(case).items()
     if (case.name, table) not in INSERT_ONLY
 ]
-
-
-def agrees(value: Any, text: str) -> bool:
-    """Whether the reader's JSON value is what Hive's SQL printed."""
-    match value:
-        case None:
-            return text == "NULL"
-        case bool():
-            return text == str(value).lower()
-        case int() | float():
-            return repr(value) == repr(type(value)(text))
-        case str() if re.fullmatch(r"-?\d+\.\d+", text):  # the reader drops a decimal's last zeros
-            return Decimal(value) == Decimal(text)
-        case str():
-            return value == text or "\ufffd" in text  # a binary has no text
-    return bool(value == json.loads(text))
 
 
 @pytest.mark.parametrize(("case", "table", "block"), CASES)

@@ -1,5 +1,6 @@
 package hivelocal;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -19,6 +20,7 @@ import org.apache.hadoop.hive.conf.HiveConf;
 import org.apache.hadoop.hive.metastore.IMetaStoreClient;
 import org.apache.hadoop.hive.metastore.api.FieldSchema;
 import org.apache.hadoop.hive.metastore.api.Schema;
+import org.apache.hadoop.hive.metastore.api.Table;
 import org.apache.hadoop.hive.metastore.conf.MetastoreConf;
 import org.apache.hadoop.hive.ql.DriverFactory;
 import org.apache.hadoop.hive.ql.IDriver;
@@ -129,7 +131,8 @@ final class Script {
       case "ls": ls(resolve(work, w[1])); break;
       case "sleep": Thread.sleep(Long.parseLong(w[1])); break;
       case "adopt": {
-        // let the metastore believe that write ids 1..HWM of TABLE were used (and committed, or aborted)
+        // let the metastore believe that write ids 1..HWM of TABLE were used (and committed, or
+        // aborted), and tell it the partitions whose directories are there
         List<String> ab = w.length > 3 ? Arrays.asList(w[3].split(",")) : new ArrayList<>();
         String[] dt = w[1].contains(".") ? w[1].split("\\.") : new String[] {"default", w[1]};
         IMetaStoreClient m = Hive.get(c).getMSC();
@@ -143,6 +146,18 @@ final class Script {
           }
           if (i == 1 && id != 1) {
             Main.OUT.println("note: first write id was " + id);
+          }
+        }
+        Table table = m.getTable(dt[0], dt[1]);
+        if (!table.getPartitionKeys().isEmpty()) {
+          // not MSCK: it refuses names with escaped characters
+          File root = new File(java.net.URI.create(table.getSd().getLocation()));
+          List<File> leaves = new ArrayList<>();
+          Reader.leaves(root, leaves);
+          for (File leaf : leaves) {
+            if (!leaf.equals(root)) {
+              m.appendPartition(dt[0], dt[1], root.toPath().relativize(leaf.toPath()).toString());
+            }
           }
         }
         break;

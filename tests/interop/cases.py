@@ -1,0 +1,163 @@
+"""Scripts that HiveSQL runs and whose tables real Hive must then read, change and compact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """Tables (name and the DDL after it), statements for HiveSQL, then an UPDATE for Hive.
+
+    ``compacted`` is the table or partition that Hive compacts after its UPDATE.
+    """
+
+    tables: dict[str, str]
+    script: str
+    hive_update: str
+    compacted: str = "t"
+
+    @property
+    def ddl(self) -> str:
+        """CREATE TABLE of every table, for either side."""
+        return "".join(f"CREATE TABLE {name} {rest};\n" for name, rest in self.tables.items())
+
+
+CASES = {
+    "insert, update, delete": Case(
+        tables={"t": f"(id INT, v STRING) {ACID}"},
+        script="""
+            INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c'), (4, NULL);
+            INSERT INTO t (id) VALUES (5);
+            UPDATE t SET v = concat(v, '!') WHERE id IN (1, 3);
+            UPDATE t SET v = concat(v, '?') WHERE id = 1;
+            DELETE FROM t WHERE id = 2;
+        """,
+        hive_update="UPDATE t SET v = 'hive' WHERE id >= 3",
+    ),
+    "merge": Case(
+        tables={"t": f"(id INT, v STRING) {ACID}", "s": f"(id INT, v STRING) {ACID}"},
+        script="""
+            INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c'), (4, 'd');
+            INSERT INTO s VALUES (1, 'one'), (2, 'x'), (3, NULL), (9, 'nine');
+            MERGE INTO t USING s ON t.id = s.id
+              WHEN MATCHED AND s.v <> 'x' THEN UPDATE SET v = s.v
+              WHEN MATCHED THEN DELETE
+              WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.v);
+        """,
+        hive_update="UPDATE t SET v = 'hive' WHERE id = 9",
+    ),
+    "partitioned and bucketed": Case(
+        tables={
+            "t": "(id INT, v STRING) PARTITIONED BY (d DATE, h INT) "
+            f"CLUSTERED BY (id) INTO 3 BUCKETS {ACID}"
+        },
+        script="""
+            INSERT INTO t PARTITION (d = '2024-02-29', h = 1)
+              VALUES (1, 'a'), (2, 'b'), (3, 'c'), (4, 'd'), (-5, 'e');
+            INSERT INTO t PARTITION (d, h)
+              VALUES (6, 'f', DATE '2024-02-29', 1), (7, 'g', DATE '2024-03-01', 2);
+            UPDATE t SET v = 'upd' WHERE id IN (1, 7);
+            DELETE FROM t WHERE id = 2;
+        """,
+        hive_update="UPDATE t SET v = 'hive' WHERE id IN (3, 6, 7)",
+        compacted="t PARTITION (d = '2024-02-29', h = 1)",
+    ),
+    "odd partition values": Case(
+        tables={"t": f"(id INT) PARTITIONED BY (p STRING) {ACID}"},
+        script="""
+            INSERT INTO t PARTITION (p) VALUES (1, 'a/b=c'), (2, '100%'), (3, 'x{y}'), (4, 'a b'),
+              (5, 'é'), (6, '#^*'), (7, NULL), (8, ''), (9, 'A:B?'), (10, "it's");
+            DELETE FROM t WHERE p = '100%';
+            INSERT INTO t PARTITION (p) VALUES (11, '100%');
+        """,
+        hive_update="UPDATE t SET id = 100 WHERE p = 'a/b=c'",
+        compacted="t PARTITION (p = 'a/b=c')",
+    ),
+    "multi-insert": Case(
+        tables={
+            "s": f"(id INT, v STRING) {ACID}",
+            "t": f"(id INT, v STRING) {ACID}",
+            "u": f"(id INT, v STRING) PARTITIONED BY (p INT) {ACID}",
+        },
+        script="""
+            INSERT INTO s VALUES (1, 'a'), (2, 'b'), (3, 'c'), (4, 'd');
+            FROM s INSERT INTO t SELECT id, v WHERE id < 3
+                   INSERT INTO u PARTITION (p) SELECT id, v, id % 2;
+        """,
+        hive_update="UPDATE u SET v = 'hive' WHERE id = 4",
+        compacted="u PARTITION (p = 0)",
+    ),
+    "overwrite": Case(
+        tables={
+            "t": f"(id INT, v STRING) {ACID}",
+            "u": f"(id INT, v STRING) PARTITIONED BY (p INT) {ACID}",
+        },
+        script="""
+            INSERT INTO t VALUES (1, 'a'), (2, 'b');
+            INSERT OVERWRITE TABLE t VALUES (3, 'c'), (4, 'd');
+            INSERT INTO t VALUES (5, 'e');
+            DELETE FROM t WHERE id = 3;
+            INSERT INTO u PARTITION (p) VALUES (1, 'a', 1), (2, 'b', 2);
+            INSERT OVERWRITE TABLE u PARTITION (p) SELECT 5, 'over', 1;
+            INSERT OVERWRITE TABLE u PARTITION (p = 3) VALUES (7, 'new');
+        """,
+        hive_update="UPDATE t SET v = 'hive' WHERE id = 4",
+    ),
+    "all types": Case(
+        tables={
+            "t": "(c_bool BOOLEAN, c_tiny TINYINT, c_small SMALLINT, c_int INT, c_big BIGINT, "
+            "c_float FLOAT, c_double DOUBLE, c_dec DECIMAL(10,2), c_wide DECIMAL(38,18), "
+            "c_string STRING, c_varchar VARCHAR(10), c_char CHAR(5), c_bin BINARY, c_date DATE, "
+            "c_ts TIMESTAMP, c_arr ARRAY<INT>, c_map MAP<STRING,INT>, "
+            f"c_struct STRUCT<a:INT,b:ARRAY<STRUCT<x:DOUBLE,y:STRING>>>) {ACID}"
+        },
+        script="""
+            INSERT INTO t SELECT true, 1Y, 2S, 3, 4L, CAST(1.5 AS FLOAT), 2.25D,
+              CAST(12345678.90 AS DECIMAL(10,2)),
+              CAST('12345678901234567890.123456789012345678' AS DECIMAL(38,18)),
+              'héllo', CAST('varchar' AS VARCHAR(10)), CAST('ab' AS CHAR(5)), unhex('00FF10'),
+              DATE '2024-02-29', TIMESTAMP '2024-02-29 12:34:56.789012', array(1, 2, 3),
+              map('k', 1), named_struct('a', 1, 'b', array(named_struct('x', 1.5D, 'y', 'z')));
+            INSERT INTO t SELECT false, CAST(-128 AS TINYINT), CAST(-32768 AS SMALLINT),
+              -2147483648, -9223372036854775807L, CAST(-0.5 AS FLOAT), -1.0E300D,
+              CAST(-0.01 AS DECIMAL(10,2)), CAST('-0.000000000000000001' AS DECIMAL(38,18)),
+              '', CAST('' AS VARCHAR(10)), CAST('' AS CHAR(5)), unhex(''), DATE '0001-01-01',
+              TIMESTAMP '1500-01-01 00:00:00', array(CAST(NULL AS INT)),
+              map('n', CAST(NULL AS INT)),
+              named_struct('a', CAST(NULL AS INT),
+                           'b', array(named_struct('x', CAST(NULL AS DOUBLE), 'y', 'q')));
+            INSERT INTO t (c_int) VALUES (NULL);
+            INSERT INTO t (c_int) VALUES (42);
+            UPDATE t SET c_string = 'updated', c_dec = 1.10, c_char = 'xy' WHERE c_int = 3;
+            DELETE FROM t WHERE c_int = 42;
+        """,
+        hive_update="UPDATE t SET c_string = 'hive' WHERE c_int < 0",
+    ),
+    "major compaction": Case(
+        tables={"t": f"(id INT, v STRING) {ACID}"},
+        script="""
+            INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c');
+            UPDATE t SET v = 'upd' WHERE id = 1;
+            DELETE FROM t WHERE id = 2;
+            ALTER TABLE t COMPACT 'major' AND WAIT;
+            INSERT INTO t VALUES (4, 'd');
+        """,
+        hive_update="UPDATE t SET v = 'hive' WHERE id = 3",
+    ),
+    "minor compaction": Case(
+        tables={"t": f"(id INT, v STRING) PARTITIONED BY (p INT) {ACID}"},
+        script="""
+            INSERT INTO t PARTITION (p = 1) VALUES (1, 'a'), (2, 'b'), (3, 'c');
+            INSERT INTO t PARTITION (p = 1) VALUES (4, 'd');
+            UPDATE t SET v = 'upd' WHERE id = 1;
+            DELETE FROM t WHERE id = 2;
+            ALTER TABLE t PARTITION (p = 1) COMPACT 'minor' AND WAIT;
+            DELETE FROM t WHERE id = 4;
+        """,
+        hive_update="UPDATE t SET v = 'hive' WHERE id = 3",
+        compacted="t PARTITION (p = 1)",
+    ),
+}

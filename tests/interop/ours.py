@@ -1,0 +1,94 @@
+"""HiveSQL's side of a comparison: a session on a warehouse of its own, and what is on its disk."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import hivesql
+from hivesql_planner.table import Table, TableName
+from interop.compare import partition_text, plain
+from interop.hive import Row
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_NUMBERS = re.compile(r"(?:base|delta)_(\d+)(?:_(\d{7}))?(?:_\d{4})?(?:_v(\d+))?$")
+
+
+@dataclass(slots=True)
+class Warehouse:
+    """A session, and the directory of its managed tables of database default."""
+
+    session: hivesql.Session
+    root: Path
+
+    def run(self, script: str) -> hivesql.Result:
+        """Run statements; the last one's result."""
+        return self.session.execute(script)
+
+    def directory(self, table: str) -> Path:
+        """Where the table's files are."""
+        return self.root / table
+
+    def rows(self, table: str) -> list[Row]:
+        """``SELECT row__id, *`` in the form of ``hive.read``, sorted by partition and row id."""
+        split = len(self._table(table).columns)
+        found = self.run(f"SELECT row__id, t.* FROM {table} t").rows
+        rows = (_row(row[0], row[1 : split + 1], row[split + 1 :]) for row in found)
+        return sorted(rows, key=lambda row: (row.partition, row.row_id))
+
+    def adopt(self, table: str, directory: Path) -> None:
+        """Replace the table's files by another writer's and believe the ids in their names."""
+        shutil.rmtree(self.directory(table), ignore_errors=True)
+        shutil.copytree(directory, self.directory(table), ignore=shutil.ignore_patterns("*.crc"))
+        write_id, visibility = highest_ids(directory)
+        store = self.session.runtime.metastore
+        store.seed_write_id(self._table(table).name, write_id + 1)
+        # A compacted directory is seen once its compactor's transaction is committed.
+        for txn_id in store.open_txns(visibility, "interop", "localhost"):
+            store.commit_txn(txn_id)
+
+    def _table(self, table: str) -> Table:
+        return self.session.runtime.metastore.table(TableName("default", table))
+
+
+def _row(row_id: Any, values: Sequence[Any], partition: Sequence[Any]) -> Row:
+    write_id, bucket_property, number = row_id
+    return Row(
+        (write_id, bucket_property, number),
+        tuple(map(plain, values)),
+        tuple(map(partition_text, partition)),
+    )
+
+
+def open_warehouse(root: Path, spark: SparkSession) -> Warehouse:
+    """An empty warehouse with an SQLite metastore beside it."""
+    root.mkdir(parents=True)
+    session = hivesql.connect(
+        metastore=f"sqlite:///{root}/metastore.db", warehouse=f"{root}/warehouse", spark=spark
+    )
+    return Warehouse(session, root / "warehouse")
+
+
+def highest_ids(directory: Path) -> tuple[int, int]:
+    """The highest write id and the highest visibility transaction in the names below."""
+    write_ids, visibilities = [0], [0]
+    for path in directory.rglob("*"):
+        if path.is_dir() and (match := _NUMBERS.search(path.name)):
+            write_ids.append(int(match[2] or match[1]))
+            visibilities.append(int(match[3] or 0))
+    return max(write_ids), max(visibilities)
+
+
+def listing(directory: Path) -> list[str]:
+    """ACID directories and bucket files below, without side files."""
+    return sorted(
+        str(path.relative_to(directory))
+        for path in directory.rglob("*")
+        if re.match(r"base_|delta_|delete_delta_|bucket_", path.name)
+    )
