@@ -149,7 +149,6 @@ def _rename(statement: RenameTable, runtime: Runtime) -> None:
     renamed = replace(table, name=to, location=new_home if moves else location)
     if to in store.tables(to.database):
         raise SemanticError(f"Table already exists: {to}", code=10073)
-    partitions = store.partitions(table.name) if table.partition_columns else ()
     store.alter_table(table.name, renamed)
     if not moves:
         return
@@ -160,11 +159,3 @@ def _rename(statement: RenameTable, runtime: Runtime) -> None:
         except BaseException:
             store.alter_table(to, table)
             raise
-    moved = [
-        replace(p, location=p.location.replace(old_home, new_home, 1))
-        for p in partitions
-        if p.location.startswith(f"{old_home}/")
-    ]
-    if moved:
-        store.drop_partitions(to, [p.values for p in moved])
-        store.add_partitions(to, moved)

@@ -104,6 +104,9 @@ def _insert_branches(insert: Insert, work: _Work, created: Table | None) -> Outc
 def _insert_branch(branch: InsertBranch, table: Table, work: _Work) -> int:
     runtime = work.runtime
     rows = rows_of(branch.query, work.txn, runtime)
+    if not branch.query.sources:
+        # Rows that stand in the statement make one file, as in Hive.
+        rows = rows.coalesce(1)
     expected = len(table.columns) + len(branch.dynamic_partition)
     if len(rows.columns) != expected:
         raise SemanticError(

@@ -1,4 +1,4 @@
-"""Text to results: parse, bind, plan, run, on one page."""
+"""Text to results: bind, plan, run, on one page."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from hivesql.binder import bind
-from hivesql.parser import parse
 from hivesql.result import Result
-from hivesql.script import StatementText, split
+from hivesql.front.script import StatementText, split
+from hivesql.front.statement import bind, place
 from hivesql_executor.metastore.database import DatabaseMetastore
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
@@ -112,7 +111,7 @@ class Session:
         try:
             outcome = self._answer(text, consume)
         except HiveSqlError as error:
-            raise error.at(text.file, text.line, text.column) from error.__cause__
+            raise place(error, text) from error.__cause__
         return Result(
             statement=text.text,
             columns=outcome.columns,
@@ -138,7 +137,7 @@ class Session:
 
     def _bind(self, text: StatementText) -> Statement:
         return bind(
-            parse(text),
+            text,
             self.runtime.metastore,
             database=self.database,
             settings=self.settings,
@@ -242,5 +241,6 @@ def connect(
     )
     # Transactions of processes that died hold no locks longer than their time-out.
     store.reap(runtime.settings.seconds("hive.txn.timeout"))
+    store.clean_txns()
     store.database(database)
     return Session(runtime, lazy, database=database)

@@ -35,6 +35,14 @@ S, SW, XW, X = (
     LockType.EXCLUSIVE,
 )
 STRENGTH = {S: 0, SW: 1, XW: 2, X: 3}
+_WEIGHT = {
+    Operation.SELECT: 0,
+    Operation.NO_TXN: 0,
+    Operation.COMPACT: 0,
+    Operation.INSERT: 1,
+    Operation.DELETE: 2,
+    Operation.UPDATE: 3,
+}
 _BLOCKED_BY = {S: {X}, SW: {XW, X}, XW: {SW, XW, X}, X: {S, SW, XW, X}}
 
 
@@ -67,10 +75,18 @@ def merge(locks: Iterable[Lock]) -> tuple[Lock, ...]:
     for lock in locks:
         key = (lock.database, lock.table, lock.partition)
         held = kept.get(key)
-        stronger = held is None or STRENGTH[lock.type] > STRENGTH[held.type]
-        same = held is not None and lock.type is held.type and held.operation is Operation.INSERT
-        if stronger or same:
+        if held is None:
             kept[key] = lock
+            continue
+        # The write must stay known even where a read of the same object is as strong: it is what
+        # the transaction records, and what keeps its aborted rows hidden.
+        by_type = STRENGTH[lock.type] - STRENGTH[held.type]
+        by_write = _WEIGHT[lock.operation] - _WEIGHT[held.operation]
+        stronger = lock if by_type > 0 else held
+        writes = lock if by_write > 0 else held
+        kept[key] = replace(
+            stronger, operation=writes.operation, dynamic_partition=writes.dynamic_partition
+        )
     databases = list(dict.fromkeys(lock.database for lock in kept.values()))
     tables = list(dict.fromkeys((lock.database, lock.table) for lock in kept.values()))
     return tuple(
@@ -196,7 +212,7 @@ class _Wanted:
         kind = XW if self.exclusive_write else SW
         partitioned = bool(scan.table.partition_columns)
         for name in self.units(scan):
-            yield _on(scan.table, kind, name, operation, dynamic=partitioned and name is None)
+            yield _on(scan.table, kind, name, operation, dynamic=partitioned)
         if inserts and partitioned and scan.partitions:
             yield self.inserting(scan.table)
 

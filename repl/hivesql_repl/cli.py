@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hivesql import HiveSqlError, Session, __version__, connect
-from hivesql.script import split
+from hivesql.front.script import split
 from hivesql_repl.formats import FORMATS, format_of
 from hivesql_repl.render import Printer
 
@@ -175,7 +175,7 @@ def _run_all(
 
 def run_one(session: Session, printer: Printer, statement: object, text: str) -> bool:
     """Run one statement and print what it gave; False when it failed."""
-    from hivesql.script import StatementText
+    from hivesql.front.script import StatementText
 
     assert isinstance(statement, StatementText)
     printer.announce(statement.text)

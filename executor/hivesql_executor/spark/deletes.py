@@ -122,6 +122,26 @@ def _delete_events(
     return rows.select(*_KEYS, *(f"`{name}`" for name in table.partition_names))
 
 
+def read_delete_events(
+    spark: SparkSession, paths: Sequence[str], visible: ValidWriteIdList
+) -> DataFrame:
+    """Visible delete events as ``row__id`` of the deleted row and ``writer``, who deleted it."""
+    from hivesql_executor.spark.scan import ALL_READ, EVENTS, visible_writes
+
+    schema = EVENTS.format(fields="`__none`:boolean")
+    rows = spark.read.schema(schema).orc(list(paths)).where(ALL_READ)
+    rows = rows.where(visible_writes("currentTransaction", visible))
+    row_id = f.struct(
+        f.col("originalTransaction").alias("writeid"),
+        f.col("bucket").alias("bucketid"),
+        f.col("rowId").alias("rowid"),
+    )
+    # Two transactions may have deleted one row: one event is enough, the earliest.
+    return rows.groupBy(row_id.alias("row__id")).agg(
+        f.min("currentTransaction").alias("writer")
+    )
+
+
 def without_deleted(
     rows: DataFrame, deletes: DeleteSet, *, broadcast_words: int = 4_000_000
 ) -> DataFrame:

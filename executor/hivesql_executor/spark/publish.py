@@ -72,6 +72,18 @@ def publish(publication: Publication, files: Files) -> tuple[WrittenFile, ...]:
     return tuple(_publish_acid(publication, files))
 
 
+def publish_buckets(staging: str, directory: str, kind: WriteKind, files: Files) -> None:
+    """Amend and move compacted files, one per bucket, into a directory that exists."""
+    for status in files.list(staging):
+        path = f"{staging}/{status.path}"
+        tail = read_tail(files, path, status.length)
+        if tail.rows == 0:
+            continue
+        amend(files, path, acid_metadata(tail, kind))
+        bucket = int(status.path.partition("/")[0].removeprefix("n="))
+        files.rename(path, f"{directory}/{bucket_file_name(bucket)}")
+
+
 def _staged(publication: Publication, files: Files) -> Iterator[_Staged]:
     for status in files.list(publication.staging):
         *folders, name = status.path.split("/")

@@ -22,7 +22,7 @@ __all__ = ["WrittenFile", "partition_text", "write_change", "write_insert"]
 _NUMBER_IN_TASK = "monotonically_increasing_id() & 8589934591L"
 """Spark puts the task into the upper bits; the lower 33 count its rows."""
 _WRITER = "shiftrightunsigned(row__id.bucketid, 16) & 4095"
-_BUCKET_OF_ROW_ID = (
+BUCKET_OF_ROW_ID = (
     f"if(shiftrightunsigned(row__id.bucketid, 29) = 0, row__id.bucketid, {_WRITER})"
 )
 EVENT_COLUMNS = ("operation", "originalTransaction", "bucket", "rowId", "currentTransaction", "row")
@@ -85,7 +85,7 @@ def write_insert(
     keys = [f"p{i}" for i in range(len(parts))]
     if table.is_full_acid:
         staged, keys = _insert_events(named, write, write_id, values, parts)
-        staged_format, options = "orc", _orc_options(table)
+        staged_format, options = "orc", orc_options(table)
     else:
         if table.is_bucketed:
             raise NotSupported("writing a bucketed table that is not full ACID")
@@ -191,7 +191,7 @@ def write_change(
         locations=dict(locations),
     )
     return _run(
-        staged, ["branch", "n", *keys], "orc", _orc_options(table), publication, files
+        staged, ["branch", "n", *keys], "orc", orc_options(table), publication, files
     )
 
 
@@ -201,10 +201,10 @@ def _writer_of(table: Table, events: DataFrame) -> Column:
         fresh = bucket_column(table, [f.col("row")[name] for name in table.column_names])
     else:
         spread = [f.col("row")[c.name] for c in table.columns if "map" not in c.type.lower()]
-        count = int(events.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
+        count = events.sparkSession.sparkContext.defaultParallelism
         hashed = f.xxhash64(*spread) if spread else f.lit(0)
         fresh = f.pmod(hashed, f.lit(min(count, MAX_BUCKET + 1)))
-    old = f.expr(_BUCKET_OF_ROW_ID)
+    old = f.expr(BUCKET_OF_ROW_ID)
     return f.when(f.col("row__id").isNotNull(), old).otherwise(fresh).cast("int")
 
 
@@ -226,14 +226,14 @@ def _run(
         files.delete(publication.staging)
 
 
-def _orc_options(table: Table) -> dict[str, str]:
+def orc_options(table: Table) -> dict[str, str]:
     return {"compression": table.properties.get("orc.compress", "ZLIB").lower()}
 
 
 def _plain_format(table: Table) -> tuple[str, dict[str, str]]:
     match table.format:
         case "orc":
-            return "orc", _orc_options(table)
+            return "orc", orc_options(table)
         case "parquet" | "json":
             return table.format, {}
         case "textfile":

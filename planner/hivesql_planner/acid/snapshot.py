@@ -288,13 +288,18 @@ def _original_names(originals: Iterable[FileStatus]) -> list[str]:
 
 
 def files_to_read(
-    state: AcidState, write_ids: ValidWriteIdList, *, insert_only: bool = False
+    state: AcidState,
+    write_ids: ValidWriteIdList,
+    *,
+    insert_only: bool = False,
+    keep_deletes: bool = False,
 ) -> FilesToRead:
     """The data files and delete files of a state.
 
     Files of insert-only tables are taken whole, whatever their names; originals of such tables
     are not read (hive.mm.allow.originals=false). A delete file whose name says no bucket raises
-    DataError: silently skipping it would bring deleted rows back.
+    DataError: silently skipping it would bring deleted rows back. Deletes are left out when there
+    are no rows to delete, unless ``keep_deletes``.
     """
     data: list[DataFile] = []
     deletes: list[DeleteFile] = []
@@ -311,14 +316,15 @@ def files_to_read(
             data += _data_files(entry, write_ids)
     if not insert_only:
         data += [_original(file) for file in state.originals if file.length > 0]
-    return FilesToRead(tuple(data), tuple(deletes) if data else ())
+    return FilesToRead(tuple(data), tuple(deletes) if data or keep_deletes else ())
 
 
 def _filtered(entry: ListedDirectory, write_ids: ValidWriteIdList) -> bool:
     low, high = entry.directory.min_write_id, entry.directory.max_write_id
     if entry.directory.kind is DirectoryKind.BASE:
         return False
-    return write_ids.range_valid(low, high) is Range.SOME
+    some_valid = write_ids.range_valid(low, high) is Range.SOME
+    return some_valid or write_ids.range_aborted(low, high) is Range.SOME
 
 
 def _data_files(entry: ListedDirectory, write_ids: ValidWriteIdList) -> list[DataFile]:

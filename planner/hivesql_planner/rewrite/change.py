@@ -77,13 +77,29 @@ def _branches(table: Table, alias: str, clauses: Sequence[MergeClause]) -> tuple
     return tuple(
         ChangeBranch(
             when=When.NOT_MATCHED if clause.kind == "insert" else When.MATCHED,
-            condition=clause.condition,
+            condition=_condition(clauses, position),
             delete=deletes.get(position),
             insert=inserts.get(position),
             values=_values(table, alias, clause),
         )
         for position, clause in enumerate(clauses)
     )
+
+
+def _condition(clauses: Sequence[MergeClause], position: int) -> Expr | None:
+    """A clause's own condition, and that no earlier clause of its kind takes the row.
+
+    As in Hive, a row for which an earlier condition is unknown (NULL) is in neither clause.
+    """
+    clause = clauses[position]
+    if clause.kind == "insert":
+        return clause.condition
+    parts = [f"({clause.condition.sql})"] if clause.condition else []
+    for earlier in clauses[:position]:
+        if earlier.kind != "insert":
+            taken = earlier.condition.sql if earlier.condition else "true"
+            parts.append(f"NOT ({taken})")
+    return Expr(" AND ".join(parts)) if parts else None
 
 
 def _values(table: Table, alias: str, clause: MergeClause) -> tuple[Expr, ...]:

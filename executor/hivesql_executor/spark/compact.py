@@ -1,0 +1,132 @@
+"""Compaction as Spark jobs: row ids stay, deleted and aborted rows go."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from hivesql_executor.spark.change import struct_ddl
+from hivesql_executor.spark.deletes import read_delete_events
+from hivesql_executor.spark.publish import publish_buckets
+from hivesql_executor.spark.scan import PartitionFiles, scan
+from hivesql_executor.spark.write import BUCKET_OF_ROW_ID, orc_options
+from hivesql_executor.storage.files import Files
+from hivesql_planner.acid.layout import (
+    DELETE_EVENT,
+    INSERT_EVENT,
+    VERSION_FILE,
+    VERSION_TEXT,
+    AcidDirectory,
+    DirectoryKind,
+)
+from hivesql_planner.acid.snapshot import AcidState, files_to_read
+from hivesql_planner.acid.write_ids import ValidWriteIdList
+from hivesql_planner.errors import NotSupported
+from hivesql_planner.plan import WriteKind
+from hivesql_planner.table import Partition, Table
+
+_ROW_ID = ("row__id.writeid", "row__id.bucketid", "row__id.rowid")
+
+
+def compact_major(
+    spark: SparkSession,
+    table: Table,
+    partition: Partition | None,
+    location: str,
+    state: AcidState,
+    *,
+    result: AcidDirectory,
+    visible: ValidWriteIdList,
+    files: Files,
+) -> None:
+    """Write every live row of a directory into one new base, row ids unchanged."""
+    if table.is_insert_only:
+        raise NotSupported("compaction of insert-only tables")
+    rows = _rows(spark, table, location, state, visible, files)
+    _write(rows, table, location, result, WriteKind.BASE, files)
+
+
+def compact_minor(
+    spark: SparkSession,
+    table: Table,
+    location: str,
+    state: AcidState,
+    *,
+    results: tuple[AcidDirectory, ...],
+    visible: ValidWriteIdList,
+    files: Files,
+) -> None:
+    """Write the insert events of all deltas into one delta, their delete events into another."""
+    if table.is_insert_only:
+        raise NotSupported("compaction of insert-only tables")
+    delta, delete_delta = results
+    kinds = {entry.directory.kind for entry in state.deltas}
+    deltas = replace(state, base=None, originals=())
+    if DirectoryKind.DELTA in kinds:
+        inserts = tuple(d for d in deltas.deltas if d.directory.kind is DirectoryKind.DELTA)
+        rows = _rows(spark, table, location, replace(deltas, deltas=inserts), visible, files)
+        _write(rows, table, location, delta, WriteKind.DELTA, files)
+    if DirectoryKind.DELETE_DELTA in kinds:
+        everything = replace(deltas, deltas=state.deltas)
+        deletes = files_to_read(everything, visible, keep_deletes=True).deletes
+        paths = [f"{location}/{file.path}" for file in deletes]
+        events = read_delete_events(spark, paths, visible)
+        _write(events, table, location, delete_delta, WriteKind.DELETE_DELTA, files)
+
+
+def _rows(
+    spark: SparkSession,
+    table: Table,
+    location: str,
+    state: AcidState,
+    visible: ValidWriteIdList,
+    files: Files,
+) -> DataFrame:
+    """Event rows: row id, the write that made the row, and the row."""
+    alone = replace(table, partition_columns=(), location=location)
+    part = PartitionFiles(partition=None, location=location, files=files_to_read(state, visible))
+    rows = scan(
+        spark, alone, [part], visible=visible, with_row_id=True, where=None, files=files
+    )
+    columns = [f.col(f"`{name}`") for name in table.column_names]
+    return rows.select("row__id", f.col("row__id.writeid").alias("writer"),
+                       f.struct(*columns).alias("row"))  # fmt: skip
+
+
+def _write(
+    rows: DataFrame,
+    table: Table,
+    location: str,
+    result: AcidDirectory,
+    kind: WriteKind,
+    files: Files,
+) -> None:
+    deletes = kind is WriteKind.DELETE_DELTA
+    row = f.lit(None).cast(struct_ddl(table)) if deletes else f.col("row")
+    write_id, bucket, number = (f.col(part) for part in _ROW_ID)
+    numbered = rows.withColumn("n", f.expr(BUCKET_OF_ROW_ID).cast("int"))
+    events = (
+        numbered.repartition("n")
+        .sortWithinPartitions("n", *_ROW_ID)
+        .select(
+            f.lit(DELETE_EVENT if deletes else INSERT_EVENT).alias("operation"),
+            write_id.alias("originalTransaction"),
+            bucket.alias("bucket"),
+            number.alias("rowId"),
+            f.col("writer").alias("currentTransaction"),
+            row.alias("row"),
+            "n",
+        )
+    )
+    directory = f"{location}/{result.name}"
+    staging = f"{location}/.hive-staging_hivesql_{uuid.uuid4().hex}"
+    files.make_directories(directory)
+    files.write(f"{directory}/{VERSION_FILE}", VERSION_TEXT)
+    try:
+        events.write.options(**orc_options(table)).partitionBy("n").orc(staging)
+        publish_buckets(staging, directory, kind, files)
+    finally:
+        files.delete(staging)
