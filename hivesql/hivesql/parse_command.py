@@ -1,0 +1,275 @@
+"""Databases, DROP, SHOW, DESCRIBE, ABORT and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from hivesql.parse_query import parse_partition
+from hivesql.script import StatementText
+from hivesql.tokens import Cursor, Kind, at
+from hivesql.trees import (
+    AbortBody,
+    Body,
+    CreateDatabaseBody,
+    DescribeBody,
+    DropDatabaseBody,
+    DropTableBody,
+    SetBody,
+    ShowBody,
+    UseBody,
+)
+from hivesql_planner.errors import NotSupported, ParseError
+
+_SHOW_REFUSED = ("extended", "materialized", "table", "current", "grant", "sorted", "roles",
+                 "principals", "resource", "index", "role")  # fmt: skip
+
+
+_DROP_REFUSED = ("temporary", "function", "materialized", "role", "index", "macro", "scheduled",
+                 "resource", "dataconnector")  # fmt: skip
+
+
+def parse_properties(cursor: Cursor) -> dict[str, str]:
+    """``('k'='v', …)``."""
+    cursor.expect("(")
+    found: dict[str, str] = {}
+    while True:
+        key = cursor.string("a property key")
+        cursor.expect("=")
+        found[key] = cursor.string("a property value")
+        if not cursor.take(","):
+            break
+    cursor.expect(")")
+    return found
+
+
+def parse_create_database(cursor: Cursor) -> CreateDatabaseBody:
+    """DATABASE [IF NOT EXISTS] d [COMMENT] [LOCATION] [WITH DBPROPERTIES]."""
+    cursor.next()
+    if_not_exists = cursor.take("if", "not", "exists")
+    name = cursor.name("a database name")
+    comment = cursor.string() if cursor.take("comment") else None
+    location = cursor.string() if cursor.take("location") else ""
+    if cursor.at("managedlocation"):
+        cursor.refuse("CREATE DATABASE … MANAGEDLOCATION")
+    properties = parse_properties(cursor) if cursor.take("with", "dbproperties") else {}
+    cursor.end()
+    return CreateDatabaseBody(name, if_not_exists, comment, location, properties)
+
+
+def parse_use(cursor: Cursor) -> UseBody:
+    """USE d."""
+    cursor.expect("use")
+    name = cursor.name("a database name")
+    cursor.end()
+    return UseBody(name)
+
+
+def parse_drop(cursor: Cursor) -> Body:
+    """DROP DATABASE, TABLE or VIEW."""
+    cursor.expect("drop")
+    token = cursor.next()
+    if token.kind is Kind.WORD and token.value in _DROP_REFUSED:
+        what = "MATERIALIZED VIEW" if token.value == "materialized" else token.text.upper()
+        cursor.refuse(f"DROP {what}", token)
+    if token.is_("database") or token.is_("schema"):
+        if_exists = cursor.take("if", "exists")
+        name = cursor.name("a database name")
+        cascade = cursor.take("cascade")
+        if not cascade:
+            cursor.take("restrict")
+        cursor.end()
+        return DropDatabaseBody(name, if_exists, cascade)
+    if not (token.is_("table") or token.is_("view")):
+        cursor.fail("expected TABLE, VIEW or DATABASE", token)
+    if_exists = cursor.take("if", "exists")
+    table = cursor.table()
+    purge = token.is_("table") and cursor.take("purge")
+    cursor.end()
+    return DropTableBody(table, if_exists, purge, token.is_("view"))
+
+
+def parse_show(cursor: Cursor) -> ShowBody:
+    """SHOW …."""
+    cursor.expect("show")
+    token = cursor.next()
+    word = token.value if token.kind is Kind.WORD else ""
+    if word in _SHOW_REFUSED:
+        cursor.refuse(f"SHOW {word.upper()}", token)
+    read = _SHOW.get(word)
+    if read is None:
+        cursor.fail("expected what to show", token)
+    parts = {"kind": word} | read(cursor)
+    cursor.end()
+    return ShowBody(**parts)
+
+
+def _databases(cursor: Cursor) -> dict[str, Any]:
+    return {"kind": "databases"} | _pattern(cursor)
+
+
+def _tables(cursor: Cursor) -> dict[str, Any]:
+    return _in_database(cursor) | _pattern(cursor)
+
+
+def _partitions(cursor: Cursor) -> dict[str, Any]:
+    found: dict[str, Any] = {"table": cursor.table()}
+    if cursor.at("partition"):
+        found["partition"] = parse_partition(cursor, dynamic=False)
+    if any(cursor.at(word) for word in ("where", "order", "limit")):
+        cursor.refuse("SHOW PARTITIONS … WHERE, ORDER BY or LIMIT")
+    return found
+
+
+def _properties_of(cursor: Cursor) -> dict[str, Any]:
+    found: dict[str, Any] = {"table": cursor.table()}
+    if cursor.take("("):
+        found["key"] = cursor.string("a property key")
+        cursor.expect(")")
+    return found
+
+
+def _create_of(cursor: Cursor) -> dict[str, Any]:
+    if not cursor.take("table"):
+        cursor.refuse(f"SHOW CREATE {cursor.peek().text.upper()}")
+    return {"kind": "create table", "table": cursor.table()}
+
+
+def _conf(cursor: Cursor) -> dict[str, Any]:
+    return {"key": cursor.string("a setting's name")}
+
+
+def _transactions(cursor: Cursor) -> dict[str, Any]:
+    return {}
+
+
+def _compactions(cursor: Cursor) -> dict[str, Any]:
+    if not cursor.at_end:
+        cursor.refuse("SHOW COMPACTIONS with a filter")
+    return {}
+
+
+def _in_database(cursor: Cursor) -> dict[str, Any]:
+    if cursor.take("in") or cursor.take("from"):
+        return {"database": cursor.name("a database name")}
+    return {}
+
+
+def _pattern(cursor: Cursor) -> dict[str, Any]:
+    if cursor.at("where"):
+        cursor.refuse("SHOW … WHERE")
+    if cursor.take("like") or cursor.peek().kind is Kind.STRING:
+        return {"pattern": cursor.string("a pattern")}
+    return {}
+
+
+def _columns_of(cursor: Cursor) -> dict[str, Any]:
+    if not cursor.take("from"):
+        cursor.expect("in")
+    table = cursor.table()
+    found: dict[str, Any] = {"table": table} | _in_database(cursor) | _pattern(cursor)
+    if "database" in found and table.database:
+        cursor.fail("the database is named twice")
+    return found
+
+
+def _locks(cursor: Cursor) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if cursor.take("database") or cursor.take("schema"):
+        found["database"] = cursor.name("a database name")
+    elif not cursor.at_end and not (cursor.at("extended") and cursor.peek(1).kind is Kind.END):
+        found["table"] = cursor.table()
+        if cursor.at("partition"):
+            found["partition"] = parse_partition(cursor, dynamic=False)
+    found["extended"] = cursor.take("extended")
+    return found
+
+
+_SHOW: dict[str, Callable[[Cursor], dict[str, Any]]] = {
+    "databases": _databases,
+    "schemas": _databases,
+    "tables": _tables,
+    "views": _tables,
+    "functions": _pattern,
+    "columns": _columns_of,
+    "partitions": _partitions,
+    "tblproperties": _properties_of,
+    "create": _create_of,
+    "conf": _conf,
+    "locks": _locks,
+    "transactions": _transactions,
+    "compactions": _compactions,
+}
+
+
+def parse_describe(cursor: Cursor) -> DescribeBody:
+    """DESCRIBE [EXTENDED|FORMATTED] t [PARTITION (…)], DESCRIBE DATABASE [EXTENDED] d."""
+    cursor.next()
+    if cursor.at("function"):
+        cursor.refuse("DESCRIBE FUNCTION")
+    style: Literal["", "extended", "formatted"] = ""
+    if (cursor.at("database") or cursor.at("schema")) and cursor.peek(1).kind is not Kind.END:
+        cursor.next()
+        if cursor.take("extended"):
+            style = "extended"
+        database = cursor.name("a database name")
+        cursor.end()
+        return DescribeBody(database=database, style=style)
+    if cursor.take("extended"):
+        style = "extended"
+    elif cursor.take("formatted"):
+        style = "formatted"
+    table = cursor.table()
+    partition = parse_partition(cursor, dynamic=False) if cursor.at("partition") else None
+    if cursor.peek().is_name:
+        cursor.refuse("DESCRIBE of a column")
+    cursor.end()
+    return DescribeBody(table=table, style=style, partition=partition)
+
+
+def parse_abort(cursor: Cursor) -> AbortBody:
+    """ABORT TRANSACTIONS id …."""
+    cursor.expect("abort")
+    if cursor.at("compactions"):
+        cursor.refuse("ABORT COMPACTIONS")
+    cursor.expect("transactions")
+    ids = [cursor.integer("a transaction id")]
+    while not cursor.at_end:
+        cursor.take(",")
+        ids.append(cursor.integer("a transaction id"))
+    return AbortBody(tuple(ids))
+
+
+def parse_set(text: StatementText) -> SetBody:
+    """SET and RESET, whose values are taken as they are written."""
+    words = text.text.split(None, 1)
+    rest = _without_comment(words[1]) if len(words) > 1 else ""
+    if words[0].lower() == "reset":
+        return _reset(text, rest)
+    if not rest:
+        return SetBody()
+    if rest == "-v":
+        return SetBody(all=True)
+    first = rest.split()[0].lower()
+    if first in ("role", "autocommit") or rest.lower().startswith("time zone"):
+        raise at(NotSupported(f"SET {rest.partition(' ')[0].upper()}"), text, 0)
+    key, equals, value = rest.partition("=")
+    key = key.strip()
+    if not key or any(char.isspace() for char in key):
+        offset = text.text.find(rest)
+        raise at(ParseError(f"expected SET key=value, found {rest[:40]!r}"), text, offset)
+    return SetBody(key=key, value=value.strip() if equals else None)
+
+
+def _without_comment(text: str) -> str:
+    start = text.find(" --")
+    return (text if start < 0 else text[:start]).strip()
+
+
+def _reset(text: StatementText, rest: str) -> SetBody:
+    keys = rest.split()
+    if keys[:1] == ["-d"]:
+        raise at(NotSupported("RESET -d"), text, 0)
+    if len(keys) > 1:
+        raise at(ParseError("RESET takes one key, or none for all"), text, 0)
+    return SetBody(key=keys[0] if keys else None, reset=True)

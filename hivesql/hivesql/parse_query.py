@@ -1,0 +1,148 @@
+"""Queries and the INSERTs around them."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from hivesql.dialect import read_query
+from hivesql.hive_only import Spans
+from hivesql.tokens import Cursor, Kind, Name
+from hivesql.trees import InsertBody, InsertBranch, PartitionItem, PartitionItems, QueryBody, Slice
+
+
+def parse_query(cursor: Cursor) -> QueryBody:
+    """SELECT, VALUES, WITH … SELECT, FROM … SELECT up to the end."""
+    return QueryBody(rest_as_query(cursor))
+
+
+def rest_as_query(cursor: Cursor) -> Slice:
+    """Everything up to the end as one query."""
+    start = cursor.peek().start
+    if cursor.at_end:
+        cursor.fail("expected a query")
+    cursor.position = len(cursor.tokens) - 1
+    span = (start, cursor.tokens[-2].end)
+    return read_query(cursor.text, cursor.tokens, (span,))
+
+
+def parse_insert(cursor: Cursor) -> InsertBody:
+    """INSERT, WITH … INSERT, and FROM … INSERT … INSERT …."""
+    shared: Spans = ()
+    if cursor.at("with"):
+        shared += (_with(cursor),)
+    has_from = cursor.at("from")
+    if has_from:
+        start = cursor.peek().start
+        shared += ((start, cursor.find("insert")),)
+    branches = []
+    while cursor.at("insert"):
+        branches.append(_branch(cursor, shared, many=has_from))
+        if not has_from:
+            break
+    cursor.end()
+    return InsertBody(tuple(branches))
+
+
+def _with(cursor: Cursor) -> tuple[int, int]:
+    start = cursor.expect("with").start
+    return start, cursor.find("insert", "from")
+
+
+def _branch(cursor: Cursor, shared: Spans, *, many: bool) -> InsertBranch:
+    cursor.expect("insert")
+    overwrite = cursor.take("overwrite")
+    if not overwrite:
+        cursor.expect("into")
+    if cursor.at("directory") or cursor.at("local", "directory"):
+        cursor.refuse("INSERT OVERWRITE DIRECTORY")
+    cursor.take("table")
+    table = cursor.table()
+    partition = parse_partition(cursor) if cursor.at("partition") else None
+    if_not_exists = False
+    if cursor.at("if"):
+        if not overwrite or partition is None:
+            cursor.fail("IF NOT EXISTS needs OVERWRITE and PARTITION")
+        cursor.expect("if", "not", "exists")
+        if_not_exists = True
+    columns: tuple[Name, ...] | None = None
+    if cursor.at("(") and cursor.peek(1).is_name:
+        columns = cursor.names()
+    query, unions = _insert_query(cursor, shared, many=many)
+    return InsertBranch(table, overwrite, partition, columns, if_not_exists, query, unions)
+
+
+def _insert_query(cursor: Cursor, shared: Spans, *, many: bool) -> tuple[Slice, tuple[Slice, ...]]:
+    token = cursor.peek()
+    if token.is_("with"):
+        cursor.fail("WITH goes before INSERT")
+    allowed = ("select",) if many else ("select", "values", "from", "(")
+    if token.kind is Kind.WORD and token.value in ("map", "reduce"):
+        cursor.refuse("TRANSFORM")
+    if token.value not in allowed or token.kind in (Kind.STRING, Kind.QUOTED):
+        cursor.fail("expected SELECT" if many else "expected VALUES or a query")
+    starts = [token.start]
+    pieces: list[tuple[int, int]] = []
+    while True:
+        end = cursor.find("union", "insert" if many else "union")
+        if not cursor.at("union", "all"):
+            if not cursor.at("union"):
+                break
+            cursor.next()
+            starts.clear()
+            continue
+        pieces += [(starts[-1], end)] if starts else []
+        cursor.expect("union", "all")
+        starts += [cursor.peek().start] if starts else []
+    pieces += [(starts[-1], end)] if starts else []
+    query = read_query(cursor.text, cursor.tokens, (*shared, (token.start, end)))
+    if len(pieces) < 2 or not _is_plain_union_all(query.tree):
+        return query, ()
+    return query, tuple(
+        read_query(cursor.text, cursor.tokens, (*shared, piece)) for piece in pieces
+    )
+
+
+def _is_plain_union_all(tree: exp.Expr) -> bool:
+    """UNION ALL all the way down, with nothing that applies to the whole."""
+    if not isinstance(tree, exp.Union):
+        return not isinstance(tree, exp.SetOperation)
+    over_all = ("order", "limit", "offset", "sort", "distribute", "cluster")
+    if tree.args.get("distinct") or any(tree.args.get(key) for key in over_all):
+        return False
+    return _is_plain_union_all(tree.left) and _is_plain_union_all(tree.right)
+
+
+def parse_partition(cursor: Cursor, *, dynamic: bool = True) -> PartitionItems:
+    """``PARTITION (k='v', k2)``; without ``dynamic`` every key needs a value."""
+    cursor.expect("partition", "(")
+    items = [_partition_item(cursor, dynamic=dynamic)]
+    while cursor.take(","):
+        items.append(_partition_item(cursor, dynamic=dynamic))
+    cursor.expect(")")
+    return tuple(items)
+
+
+def _partition_item(cursor: Cursor, *, dynamic: bool) -> PartitionItem:
+    key = cursor.name("a partition column")
+    if cursor.take("=") or cursor.take("=="):
+        return PartitionItem(key, constant(cursor), given=True)
+    if not dynamic:
+        cursor.fail(f"expected a value for the partition column {key.text}")
+    return PartitionItem(key)
+
+
+def constant(cursor: Cursor) -> str | None:
+    """A constant's text: string, number, TRUE, FALSE, DATE '…', TIMESTAMP '…' or NULL (None)."""
+    if cursor.take("null"):
+        return None
+    for word in ("true", "false"):
+        if cursor.take(word):
+            return word
+    if (cursor.at("date") or cursor.at("timestamp")) and cursor.peek(1).kind is Kind.STRING:
+        cursor.next()
+    if cursor.peek().kind is Kind.STRING:
+        return cursor.string()
+    sign = "-" if cursor.take("-") else ""
+    if cursor.peek().kind is not Kind.NUMBER:
+        cursor.fail("expected a constant")
+    return sign + cursor.next().text.rstrip("LSYBDlsybd")

@@ -1,0 +1,129 @@
+"""Column types and column lists, as the metastore writes them."""
+
+from __future__ import annotations
+
+from hivesql.tokens import Cursor, Kind
+from hivesql_planner.table import Column
+
+_PLAIN = {
+    "tinyint": "tinyint",
+    "smallint": "smallint",
+    "int": "int",
+    "integer": "int",
+    "bigint": "bigint",
+    "boolean": "boolean",
+    "float": "float",
+    "double": "double",
+    "real": "double",
+    "string": "string",
+    "binary": "binary",
+    "date": "date",
+    "timestamplocaltz": "timestamp with local time zone",
+}
+_DECIMALS = ("decimal", "dec", "numeric")
+_CONSTRAINTS = frozenset({"not", "default", "primary", "unique", "check", "constraint",
+                          "references", "enable", "disable"})  # fmt: skip
+_TABLE_CONSTRAINTS = frozenset({"primary", "constraint", "unique", "check", "foreign"})
+
+
+def parse_columns(cursor: Cursor) -> tuple[Column, ...]:
+    """``(name type [COMMENT 'c'], …)``; constraints are refused by name."""
+    cursor.expect("(")
+    columns = [_column(cursor)]
+    while cursor.take(","):
+        columns.append(_column(cursor))
+    cursor.expect(")")
+    return tuple(columns)
+
+
+def _column(cursor: Cursor) -> Column:
+    token, after = cursor.peek(), cursor.peek(1)
+    if token.kind is Kind.WORD and token.value in _TABLE_CONSTRAINTS \
+            and (after.is_("key") or after.is_("(") or token.value == "constraint"):  # fmt: skip
+        cursor.refuse("constraints of tables (PRIMARY KEY, UNIQUE, FOREIGN KEY, CHECK)")
+    name = cursor.name("a column name")
+    type_ = parse_type(cursor)
+    if cursor.peek().kind is Kind.WORD and cursor.peek().value in _CONSTRAINTS:
+        cursor.refuse(
+            "constraints of columns (NOT NULL, DEFAULT, CHECK, PRIMARY KEY, UNIQUE, CONSTRAINT)"
+        )
+    return Column(name.text, type_, cursor.string() if cursor.take("comment") else None)
+
+
+def parse_type(cursor: Cursor) -> str:
+    """A type's Hive text such as ``map<string,array<int>>``."""
+    token = cursor.next()
+    word = token.value if token.kind is Kind.WORD else ""
+    if word in _PLAIN:
+        if word == "double":
+            cursor.take("precision")
+        return _PLAIN[word]
+    if word in _DECIMALS:
+        return _decimal(cursor)
+    if word in ("varchar", "char"):
+        cursor.expect("(")
+        length = cursor.integer("a length")
+        cursor.expect(")")
+        return f"{word}({length})"
+    if word == "timestamp":
+        if cursor.take("with", "local", "time", "zone"):
+            return "timestamp with local time zone"
+        return "timestamp"
+    nested = {"array": _array, "map": _map, "struct": _struct, "uniontype": _union}.get(word)
+    if nested is None:
+        cursor.fail("expected a type", token)
+    cursor.expect("<")
+    return f"{word}<{nested(cursor)}>"
+
+
+def _decimal(cursor: Cursor) -> str:
+    precision, scale = 10, 0
+    if cursor.take("("):
+        precision = cursor.integer("a precision")
+        scale = cursor.integer("a scale") if cursor.take(",") else 0
+        cursor.expect(")")
+    return f"decimal({precision},{scale})"
+
+
+def _close(cursor: Cursor) -> None:
+    if not cursor.take(">"):
+        cursor.fail("expected >")
+
+
+def _array(cursor: Cursor) -> str:
+    inner = parse_type(cursor)
+    _close(cursor)
+    return inner
+
+
+def _map(cursor: Cursor) -> str:
+    key = parse_type(cursor)
+    cursor.expect(",")
+    value = parse_type(cursor)
+    _close(cursor)
+    return f"{key},{value}"
+
+
+def _struct(cursor: Cursor) -> str:
+    fields = [_field(cursor)]
+    while cursor.take(","):
+        fields.append(_field(cursor))
+    _close(cursor)
+    return ",".join(fields)
+
+
+def _field(cursor: Cursor) -> str:
+    name = cursor.name("a field name")
+    cursor.expect(":")
+    text = f"{name.text}:{parse_type(cursor)}"
+    if cursor.take("comment"):
+        cursor.string()
+    return text
+
+
+def _union(cursor: Cursor) -> str:
+    kinds = [parse_type(cursor)]
+    while cursor.take(","):
+        kinds.append(parse_type(cursor))
+    _close(cursor)
+    return ",".join(kinds)

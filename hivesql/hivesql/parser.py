@@ -1,0 +1,140 @@
+"""Statement text to trees: what is not fully understood is refused, never guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hivesql.parse_change import parse_delete, parse_merge, parse_update
+from hivesql.parse_command import (
+    parse_abort,
+    parse_describe,
+    parse_drop,
+    parse_set,
+    parse_show,
+    parse_use,
+)
+from hivesql.parse_query import parse_insert, parse_query
+from hivesql.parse_table import parse_alter, parse_create, parse_truncate
+from hivesql.script import StatementText
+from hivesql.tokens import Cursor, Kind, at
+from hivesql.trees import Body, ExplainBody, Tree
+from hivesql_planner.errors import NotSupported, ParseError
+
+_REFUSED = {
+    "load": "LOAD DATA",
+    "lock": "LOCK TABLE and LOCK DATABASE",
+    "unlock": "UNLOCK TABLE and UNLOCK DATABASE",
+    "start": "START TRANSACTION",
+    "begin": "BEGIN",
+    "commit": "COMMIT",
+    "rollback": "ROLLBACK",
+    "analyze": "ANALYZE TABLE",
+    "msck": "MSCK REPAIR TABLE",
+    "export": "EXPORT TABLE",
+    "import": "IMPORT",
+    "reload": "RELOAD FUNCTIONS",
+    "repl": "REPL",
+    "kill": "KILL QUERY",
+    "grant": "GRANT",
+    "revoke": "REVOKE",
+    "optimize": "OPTIMIZE TABLE",
+    "prepare": "PREPARE",
+    "execute": "EXECUTE",
+}
+# What Hive's command processors take never reaches its SQL grammar, so it is not tokenized here.
+_CLIENT = {
+    "dfs": "DFS",
+    "source": "SOURCE",
+    "compile": "COMPILE",
+    "crypto": "CRYPTO",
+    "erasure": "ERASURE",
+    "llap": "LLAP",
+    "process": "PROCESS",
+    "quit": "QUIT",
+    "exit": "EXIT",
+}
+_RESOURCES = {"jar", "jars", "file", "files", "archive", "archives"}
+_EXPLAIN_REFUSED = {
+    "authorization", "dependency", "cbo", "ast", "vectorization", "analyze", "reoptimization",
+    "ddl", "logical", "abstract", "rewrite",
+}  # fmt: skip
+
+
+def parse(text: StatementText) -> Tree:
+    """Parse one statement.
+
+    Raises ParseError at the offending token, or NotSupported with the feature's name.
+    """
+    words = text.text.split(None, 2)
+    first = words[0].lower() if words else ""
+    second = words[1].lower() if len(words) > 1 else ""
+    if first.startswith("!"):
+        raise at(NotSupported(f"the client command {words[0]}"), text, 0)
+    if first in _CLIENT:
+        raise at(NotSupported(_CLIENT[first]), text, 0)
+    if first in ("add", "list", "delete") and second in _RESOURCES:
+        raise at(NotSupported(f"{first.upper()} {second.upper()}"), text, 0)
+    if first in ("set", "reset"):
+        return Tree(text, parse_set(text))
+    cursor = Cursor(text)
+    try:
+        body = _body(cursor)
+    except RecursionError:
+        raise at(ParseError("the statement is nested too deeply"), text, 0) from None
+    return Tree(text, body)
+
+
+def _body(cursor: Cursor) -> Body:
+    token = cursor.peek()
+    if token.is_("(") or token.value in ("select", "values", "with", "from", "map", "reduce"):
+        return parse_insert(cursor) if _inserts(cursor) else parse_query(cursor)
+    if token.kind is not Kind.WORD:
+        cursor.fail("expected a statement")
+    if token.value in _REFUSED:
+        cursor.refuse(_REFUSED[token.value])
+    if token.value == "explain":
+        return _explain(cursor)
+    parse_words = _STATEMENTS.get(token.value)
+    if parse_words is None:
+        cursor.fail("expected a statement")
+    return parse_words(cursor)
+
+
+def _inserts(cursor: Cursor) -> bool:
+    """Whether FROM or WITH leads to INSERT."""
+    if cursor.peek().value not in ("from", "with"):
+        return False
+    start = cursor.position
+    cursor.find("insert", "update", "delete", "merge")
+    found, cursor.position = cursor.peek(), start
+    if found.value in ("update", "delete", "merge") and found.kind is Kind.WORD:
+        cursor.fail(f"WITH cannot go before {found.text.upper()}", found)
+    return found.is_("insert")
+
+
+def _explain(cursor: Cursor) -> ExplainBody:
+    cursor.expect("explain")
+    for style in ("extended", "formatted", "locks"):
+        if cursor.take(style):
+            return ExplainBody(_body(cursor), style)
+    token = cursor.peek()
+    if token.value in _EXPLAIN_REFUSED:
+        cursor.refuse(f"EXPLAIN {token.text.upper()}")
+    return ExplainBody(_body(cursor), "")
+
+
+_STATEMENTS: dict[str, Callable[[Cursor], Body]] = {
+    "insert": parse_insert,
+    "update": parse_update,
+    "delete": parse_delete,
+    "merge": parse_merge,
+    "create": parse_create,
+    "drop": parse_drop,
+    "use": parse_use,
+    "truncate": parse_truncate,
+    "alter": parse_alter,
+    "show": parse_show,
+    "describe": parse_describe,
+    "desc": parse_describe,
+    "abort": parse_abort,
+}

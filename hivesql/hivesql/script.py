@@ -1,0 +1,178 @@
+r"""A script as statements, each knowing where it came from.
+
+Statements end with ``;`` outside quotes and comments; ``\;`` is a semicolon of the text. A line
+that starts with ``!`` is a statement by itself. Variables are put in when a statement is reached,
+so a SET earlier in the same script counts.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from hivesql_planner.errors import ParseError
+
+_VARIABLE = re.compile(r"\$\{([^}$ ]+)\}")
+_PROCESSOR = re.compile(r"(set|reset|add|list|delete|dfs|source)\b\s*(\S*)", re.IGNORECASE)
+_RESOURCES = frozenset({"jar", "jars", "file", "files", "archive", "archives"})
+_MOST_SUBSTITUTIONS = 40  # hive.variable.substitute.depth
+
+
+@dataclass(frozen=True, slots=True)
+class StatementText:
+    """One statement without its ``;``, and the place of its first token (1-based).
+
+    ``origins`` gives for each character of ``text`` its offset in ``source``, the statement as it
+    was written, when variables or escapes made the two differ.
+    """
+
+    text: str
+    file: str | None = None
+    line: int = 1
+    column: int = 1
+    source: str | None = field(default=None, repr=False)
+    origins: tuple[int, ...] | None = field(default=None, repr=False)
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Line and column in the script of a character of ``text``."""
+        source = self.text if self.source is None else self.source
+        if self.origins is not None:
+            offset = self.origins[offset] if offset < len(self.origins) else len(source)
+        before = source[:offset]
+        lines = before.count("\n")
+        if lines == 0:
+            return self.line, self.column + offset
+        return self.line + lines, offset - before.rfind("\n")
+
+
+def split(text: str, file: str | None, variables: Mapping[str, str]) -> Iterator[StatementText]:
+    """The statements of a script, lazily.
+
+    ``variables`` has keys like ``hivevar:x`` and ``hiveconf:hive.y``; ``${x}`` looks for a hivevar
+    first. A variable that is not set stays as it is written.
+    """
+    position = 0
+    while True:
+        position = _statement_start(text, position)
+        if position >= len(text):
+            return
+        end = _statement_end(text, position)
+        raw = text[position:end].rstrip()
+        if raw:
+            line = text.count("\n", 0, position) + 1
+            column = position - text.rfind("\n", 0, position)
+            yield _substituted(raw, file, line, column, variables)
+        position = end + 1
+
+
+def _statement_start(text: str, position: int) -> int:
+    while position < len(text):
+        if text[position].isspace() or text[position] == ";":
+            position += 1
+            continue
+        after = _comment_end(text, position)
+        if after is None:
+            break
+        position = after
+    return position
+
+
+def _comment_end(text: str, position: int) -> int | None:
+    """Where the comment that starts here ends; None when none does."""
+    if text.startswith("--", position):
+        end = text.find("\n", position)
+        return len(text) if end < 0 else end
+    if text.startswith("/*", position):
+        end = text.find("*/", position + 2)
+        return len(text) if end < 0 else end + 2
+    return None
+
+
+def _statement_end(text: str, position: int) -> int:
+    if text[position] == "!":
+        end = text.find("\n", position)
+        return len(text) if end < 0 else end
+    is_sql = not _is_processor(text, position)
+    while position < len(text) and text[position] != ";":
+        if text.startswith("\\;", position):
+            position += 2
+        elif text[position] in "'\"`":
+            position = _quote_end(text, position, is_sql=is_sql)
+        else:
+            after = _comment_end(text, position) if is_sql else None
+            position = position + 1 if after is None else after
+    return position
+
+
+def _is_processor(text: str, position: int) -> bool:
+    """SET and its like take the rest as it is: a quote in it may stay open."""
+    match = _PROCESSOR.match(text, position)
+    if match is None:
+        return False
+    return match[1].lower() not in ("add", "list", "delete") or match[2].lower() in _RESOURCES
+
+
+def _quote_end(text: str, position: int, *, is_sql: bool) -> int:
+    quote, start = text[position], position
+    position += 1
+    while position < len(text):
+        if text[position] == "\\" and quote != "`":
+            position += 2
+            continue
+        if text[position] == quote:
+            return position + 1
+        if text[position] in "\n;" and not is_sql:
+            return start + 1
+        position += 1
+    return len(text) if is_sql else start + 1
+
+
+def _substituted(
+    raw: str, file: str | None, line: int, column: int, variables: Mapping[str, str]
+) -> StatementText:
+    if "\\;" not in raw and not _VARIABLE.search(raw):
+        return StatementText(raw, file, line, column)
+    text, origins = _unescaped(raw)
+    for _ in range(_MOST_SUBSTITUTIONS):
+        changed, changed_origins = _substitute_once(text, origins, variables)
+        if changed == text:
+            return StatementText(text, file, line, column, raw, tuple(origins))
+        text, origins = changed, changed_origins
+    raise ParseError(
+        f"variables refer to each other more than {_MOST_SUBSTITUTIONS} deep: {raw[:60]!r}"
+    ).at(file, line, column)
+
+
+def _unescaped(raw: str) -> tuple[str, list[int]]:
+    kept = [i for i, char in enumerate(raw) if not (char == "\\" and raw[i + 1 : i + 2] == ";")]
+    return "".join(raw[i] for i in kept), kept
+
+
+def _substitute_once(
+    text: str, origins: list[int], variables: Mapping[str, str]
+) -> tuple[str, list[int]]:
+    parts: list[str] = []
+    places: list[int] = []
+    done = 0
+    for match in _VARIABLE.finditer(text):
+        value = _variable(match[1], variables)
+        if value is None:
+            continue
+        parts += [text[done : match.start()], value]
+        places += origins[done : match.start()] + [origins[match.start()]] * len(value)
+        done = match.end()
+    return "".join([*parts, text[done:]]), places + origins[done:]
+
+
+def _variable(name: str, variables: Mapping[str, str]) -> str | None:
+    space, _, key = name.partition(":")
+    if key and space.lower() == "env":
+        return os.environ.get(key)
+    if key:
+        return variables.get(f"{space.lower()}:{key}")
+    for candidate in (f"hivevar:{name}", name, f"hiveconf:{name}"):
+        if candidate in variables:
+            return variables[candidate]
+    return None

@@ -1,0 +1,284 @@
+"""Hive's tokens with their places, and a cursor to read statements with."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+from typing import NoReturn
+
+from hivesql.script import StatementText
+from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError
+from hivesql_planner.table import TableName
+
+_BLANK = re.compile(r"(?:\s+|--[^\n]*|/\*.*?\*/)+", re.DOTALL)
+_WORD = re.compile(r"[\w]+")
+_NUMBER = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?:BD|[LSYDlsyd])?(?!\w)|\d+(?!\w)")
+_STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+_QUOTED = re.compile(r"`(?:[^`]|``)*`")
+_SYMBOL = re.compile(r"<=>|<>|!=|<=|>=|==|\|\||[-+*/%(),.;=<>!~^&|\[\]:]")
+_ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|[0-1][0-7]{2}|.)", re.DOTALL)
+_ESCAPES = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a",
+            "%": "\\%", "_": "\\_"}  # fmt: skip
+# Words that can never be a name: taking one for a name would be misreading the statement.
+RESERVED = frozenset(
+    """all alter and as between by case cast create cross delete describe distinct drop else
+    exchange exists external from full grant group having if in inner insert intersect into is
+    join lateral left like not null of on or order outer over partition revoke right select set
+    table tablesample then to transform truncate union uniquejoin update using values when where
+    window with""".split()  # noqa: SIM905 - words read better than a list of strings
+)
+
+
+class Kind(Enum):
+    """What a token is."""
+
+    WORD = "word"
+    QUOTED = "quoted name"
+    STRING = "string"
+    NUMBER = "number"
+    SYMBOL = "symbol"
+    END = "end of statement"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """``value`` is the meaning: lower-case word, name without backquotes, unescaped string."""
+
+    kind: Kind
+    text: str
+    value: str
+    start: int
+
+    @property
+    def end(self) -> int:
+        """The offset after the last character."""
+        return self.start + len(self.text)
+
+    def is_(self, word: str) -> bool:
+        """Whether this is the given unquoted word (lower case) or symbol."""
+        return self.value == word and self.kind in (Kind.WORD, Kind.SYMBOL)
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it may name something."""
+        return self.kind is Kind.QUOTED or (self.kind is Kind.WORD and self.value not in RESERVED)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name of the statement, lower case, and its offset."""
+
+    text: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class TableRef:
+    """A table as the statement names it; ``database`` is None for the current one."""
+
+    database: Name | None
+    name: Name
+    start: int
+    end: int
+
+    def full(self, database: str) -> TableName:
+        """The full name, given the current database."""
+        return TableName(self.database.text if self.database else database, self.name.text)
+
+
+def at(error: HiveSqlError, text: StatementText, offset: int) -> HiveSqlError:
+    """The same error, placed in the script."""
+    return error.at(text.file, *text.place(offset))
+
+
+def tokenize(text: StatementText) -> tuple[Token, ...]:
+    """All tokens without comments; the last one is the end. Unknown characters are errors."""
+    tokens: list[Token] = []
+    sql, position = text.text, 0
+    while True:
+        blank = _BLANK.match(sql, position)
+        position = blank.end() if blank else position
+        if position >= len(sql):
+            return (*tokens, Token(Kind.END, "", "", len(sql)))
+        token = _token_at(sql, position, tokens[-1] if tokens else None)
+        if token is None:
+            raise at(_unreadable(sql, position), text, position)
+        tokens.append(token)
+        position = token.end
+
+
+def _token_at(sql: str, position: int, previous: Token | None) -> Token | None:
+    char = sql[position]
+    if char in "'\"" and (match := _STRING.match(sql, position)):
+        return Token(Kind.STRING, match[0], unescape(match[0]), position)
+    if char == "`" and (match := _QUOTED.match(sql, position)):
+        return Token(Kind.QUOTED, match[0], match[0][1:-1].replace("``", "`").lower(), position)
+    # After `t.` digits start a name: t.2b
+    after_dot = previous is not None and previous.text == "." and previous.end == position
+    touches = previous is not None and previous.end == position and previous.kind is not Kind.SYMBOL
+    may_be_number = not after_dot and not (char == "." and touches)
+    if may_be_number and (match := _NUMBER.match(sql, position)):
+        return Token(Kind.NUMBER, match[0], match[0].lower(), position)
+    if match := _WORD.match(sql, position):
+        return Token(Kind.WORD, match[0], match[0].lower(), position)
+    if match := _SYMBOL.match(sql, position):
+        return Token(Kind.SYMBOL, match[0], match[0], position)
+    return None
+
+
+def _unreadable(sql: str, position: int) -> ParseError:
+    if sql[position] in "'\"`":
+        return ParseError(f"the quote {sql[position]} is never closed")
+    if sql.startswith("${", position):
+        return ParseError(f"the variable {sql[position:].partition('}')[0]}}} is not set")
+    return ParseError(f"unexpected character {sql[position]!r}")
+
+
+def unescape(quoted: str) -> str:
+    """The value of a string literal, by Hive's escapes."""
+
+    def one(match: re.Match[str]) -> str:
+        code = match[1]
+        if code[0] == "u" and len(code) == 5:
+            return chr(int(code[1:], 16))
+        if len(code) == 3:
+            return chr(int(code, 8))
+        return _ESCAPES.get(code, code)
+
+    return _ESCAPE.sub(one, quoted[1:-1])
+
+
+class Cursor:
+    """Reads a statement's tokens from left to right; everything wrong is a placed ParseError."""
+
+    def __init__(self, text: StatementText, tokens: tuple[Token, ...] | None = None) -> None:
+        self.text = text
+        self.tokens = tokens or tokenize(text)
+        self.position = 0
+
+    def peek(self, ahead: int = 0) -> Token:
+        """The next token, or one further on."""
+        return self.tokens[min(self.position + ahead, len(self.tokens) - 1)]
+
+    def next(self) -> Token:
+        """Take one token."""
+        token = self.peek()
+        self.position = min(self.position + 1, len(self.tokens) - 1)
+        return token
+
+    def at(self, *words: str) -> bool:
+        """Whether these words or symbols follow."""
+        return all(self.peek(i).is_(word) for i, word in enumerate(words))
+
+    def take(self, *words: str) -> bool:
+        """Take these words or symbols if they follow."""
+        if not self.at(*words):
+            return False
+        self.position += len(words)
+        return True
+
+    def expect(self, *words: str) -> Token:
+        """Take these words or symbols, or fail; the first of them."""
+        first = self.peek()
+        for word in words:
+            if not self.peek().is_(word):
+                self.fail(f"expected {word.upper()}")
+            self.position += 1
+        return first
+
+    def fail(self, message: str, token: Token | None = None) -> NoReturn:
+        """Raise a ParseError that points at a token (the next one by default)."""
+        token = token or self.peek()
+        found = f"{token.text!r}" if token.text else "the end of the statement"
+        raise at(ParseError(f"{message}, found {found}"), self.text, token.start)
+
+    def refuse(self, feature: str, token: Token | None = None) -> NoReturn:
+        """Raise NotSupported by the name of the feature."""
+        raise at(NotSupported(feature), self.text, (token or self.peek()).start)
+
+    @property
+    def at_end(self) -> bool:
+        """Whether everything has been read."""
+        return self.peek().kind is Kind.END
+
+    def end(self) -> None:
+        """Fail unless everything has been read."""
+        if not self.at_end:
+            self.fail("expected the end of the statement")
+
+    def name(self, what: str = "a name") -> Name:
+        """Take a name."""
+        token = self.peek()
+        if not token.is_name:
+            self.fail(f"expected {what}")
+        self.position += 1
+        return Name(token.value, token.start)
+
+    def names(self, what: str = "a column name") -> tuple[Name, ...]:
+        """Take ``(a, b, …)``."""
+        self.expect("(")
+        found = [self.name(what)]
+        while self.take(","):
+            found.append(self.name(what))
+        self.expect(")")
+        return tuple(found)
+
+    def table(self) -> TableRef:
+        """Take ``t`` or ``db.t``."""
+        start = self.peek().start
+        first = self.name("a table name")
+        database, name = None, first
+        if self.take("."):
+            database, name = first, self.name("a table name")
+        if self.at("."):
+            self.refuse("names of three parts (metadata tables and branches)")
+        return TableRef(database, name, start, self.tokens[self.position - 1].end)
+
+    def string(self, what: str = "a string") -> str:
+        """Take a string; adjacent ones are one, as in Hive."""
+        if self.peek().kind is not Kind.STRING:
+            self.fail(f"expected {what}")
+        parts = []
+        while self.peek().kind is Kind.STRING:
+            parts.append(self.next().value)
+        return "".join(parts)
+
+    def integer(self, what: str = "a whole number") -> int:
+        """Take a whole number."""
+        token = self.peek()
+        if token.kind is not Kind.NUMBER or not token.text.isdigit():
+            self.fail(f"expected {what}")
+        self.position += 1
+        return int(token.text)
+
+    def skip_group(self) -> None:
+        """Take a bracketed group, nested ones included."""
+        self.expect("(")
+        opened = self.tokens[self.position - 1]
+        depth = 1
+        while depth:
+            token = self.next()
+            if token.kind is Kind.END:
+                self.fail("the bracket is never closed", opened)
+            depth += token.is_("(") - token.is_(")")
+
+    def find(self, *stops: str) -> int:
+        """Move to the next of these words outside brackets and CASE (or to the end).
+
+        Returns the offset after the last token passed over.
+        """
+        cases = 0
+        while not self.at_end:
+            token = self.peek()
+            if not cases and token.kind is not Kind.STRING and token.value in stops \
+                    and token.kind is not Kind.QUOTED:  # fmt: skip
+                break
+            if token.is_("("):
+                self.skip_group()
+                continue
+            if token.is_(")"):
+                break
+            cases += token.is_("case") - (token.is_("end") and cases > 0)
+            self.position += 1
+        return self.tokens[self.position - 1].end if self.position else 0
