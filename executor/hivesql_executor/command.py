@@ -10,7 +10,7 @@ from hivesql_executor.outcome import Outcome
 from hivesql_executor.partitions import add_partitions, drop_partitions
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.show import describe, show
-from hivesql_executor.tables import create_table, drop_database, drop_table, truncate_table
+from hivesql_executor.tables import create_table_if_new, drop_database, drop_table, truncate_table
 from hivesql_executor.transaction import Transaction
 from hivesql_planner.acid.layout import parse_original_file
 from hivesql_planner.errors import NotSupported, SemanticError
@@ -56,7 +56,7 @@ def run_command(  # noqa: C901 - one flat list of statements
         case DropDatabase():
             drop_database(statement, runtime)
         case CreateTable():
-            create_table(statement, runtime)
+            create_table_if_new(statement, runtime)
         case CreateView(table=view, if_not_exists=if_not_exists, or_replace=or_replace):
             _create_view(view, runtime, if_not_exists=if_not_exists, or_replace=or_replace)
         case DropTable():
@@ -65,7 +65,7 @@ def run_command(  # noqa: C901 - one flat list of statements
             truncate_table(statement, txn, runtime)
         case AlterProperties(table=table, set=properties, unset=unset):
             _alter_properties(table, properties, unset, runtime)
-        case RenameTable(table=table, to=to):
+        case RenameTable():
             _rename(statement, runtime)
         case AddColumns(table=table, columns=columns):
             store.alter_table(table.name, replace(table, columns=table.columns + columns))

@@ -16,7 +16,9 @@ from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.sources import explained, read, registered, rows_of
 from hivesql_executor.spark.change import cardinality_violation, change_events, change_writes
+from hivesql_executor.spark.types import hive_type
 from hivesql_executor.spark.write import WrittenFile, write_change, write_insert
+from hivesql_executor.tables import create_table
 from hivesql_executor.transaction import Transaction, transaction
 from hivesql_planner.errors import ExecutionError, HiveSqlError, SemanticError
 from hivesql_planner.plan import (
@@ -29,7 +31,7 @@ from hivesql_planner.plan import (
     Select,
     WriteKind,
 )
-from hivesql_planner.table import Partition, Table, parse_partition_name, partition_name
+from hivesql_planner.table import Column, Partition, Table, parse_partition_name, partition_name
 
 Consume = Callable[[DataFrame], Any]
 
@@ -82,15 +84,21 @@ def _run_body(work: _Work) -> Outcome:
 
 
 def _run_insert(insert: Insert, work: _Work) -> Outcome:
-    if insert.create:
-        created = work.runtime.metastore.create_table(insert.create)
-        try:
-            return _insert_branches(insert, work, created)
-        except BaseException:
-            work.runtime.metastore.drop_table(created.name)
-            work.runtime.files(created.location).delete(created.location)
-            raise
-    return _insert_branches(insert, work, None)
+    if insert.create is None:
+        return _insert_branches(insert, work, None)
+    (branch,) = insert.branches
+    rows = rows_of(branch.query, work.txn, work.runtime)
+    columns = tuple(
+        Column(field.name.lower(), hive_type(field.dataType.simpleString()))
+        for field in rows.schema.fields
+    )
+    created = create_table(replace(insert.create, columns=columns), work.runtime)
+    try:
+        return _insert_branches(insert, work, created)
+    except BaseException:
+        work.runtime.metastore.drop_table(created.name)
+        work.runtime.files(created.location).delete(created.location)
+        raise
 
 
 def _insert_branches(insert: Insert, work: _Work, created: Table | None) -> Outcome:

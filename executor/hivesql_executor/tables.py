@@ -21,14 +21,19 @@ from hivesql_planner.table import Table, partition_name
 _TRUNCATED = b'{"thisFileVersion":"0","dataFormat":"truncated"}'
 
 
-def create_table(statement: CreateTable, runtime: Runtime) -> None:
-    """Add the table to the catalog and make its directory."""
-    store, table = runtime.metastore, statement.table
-    if statement.if_not_exists and table.name in store.tables(table.name.database):
-        return
+def create_table_if_new(statement: CreateTable, runtime: Runtime) -> None:
+    """CREATE TABLE [IF NOT EXISTS]."""
+    names = runtime.metastore.tables(statement.table.name.database)
+    if not (statement.if_not_exists and statement.table.name in names):
+        create_table(statement.table, runtime)
+
+
+def create_table(table: Table, runtime: Runtime) -> Table:
+    """Add a table to the catalog and make its directory; a relative location is absolute now."""
+    store = runtime.metastore
     if table.location and "://" not in table.location:
         table = replace(table, location=str(Path(table.location).absolute()))
-    created = store.create_table(table, if_not_exists=statement.if_not_exists)
+    created = store.create_table(table)
     files = runtime.files(created.location)
     if created.is_transactional and files.list(created.location):
         # Write ids start anew, so files that are there already could pass for committed rows.
@@ -38,6 +43,7 @@ def create_table(statement: CreateTable, runtime: Runtime) -> None:
             "directory. Remove the files or give another LOCATION"
         )
     files.make_directories(created.location)
+    return created
 
 
 def drop_table(statement: DropTable, runtime: Runtime) -> None:

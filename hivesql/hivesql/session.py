@@ -11,9 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from hivesql.result import Result
 from hivesql.front.script import StatementText, split
 from hivesql.front.statement import bind, place
+from hivesql.result import Result
 from hivesql_executor.metastore.database import DatabaseMetastore
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -179,6 +181,8 @@ def run_one(session: Session, printer: Printer, statement: object, text: str) ->
 
     assert isinstance(statement, StatementText)
     printer.announce(statement.text)
+    if statement.text.startswith("!"):
+        return run_shell_command(statement.text[1:].strip().rstrip(";"), printer)
     try:
         result = session.run_statement(statement, consume=printer.consume)
     except HiveSqlError as error:
@@ -186,6 +190,17 @@ def run_one(session: Session, printer: Printer, statement: object, text: str) ->
         return False
     printer.show(result)
     return True
+
+
+def run_shell_command(command: str, printer: Printer) -> bool:
+    """Run ``!command`` with the shell, this Python first on its PATH; False when it failed."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    sys.stdout.flush()
+    # The script's author asks for a shell, as in Hive's command line.
+    done = subprocess.run(command, shell=True, check=False, env={**os.environ, "PATH": path})
+    if done.returncode:
+        print(f"ERROR: !{command} ended with exit code {done.returncode}", file=sys.stderr)
+    return done.returncode == 0
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import BigInteger, Connection, Engine, create_engine, event, make_url, select, text
@@ -161,6 +162,7 @@ def _engine(url: str) -> Engine:
             f"the metastore cannot live in {parsed.render_as_string()}: give a file as "
             "sqlite:///path/metastore.db, or postgresql://user@host/database"
         )
+    Path(str(parsed.database)).absolute().parent.mkdir(parents=True, exist_ok=True)
     engine = create_engine(
         parsed,
         pool_size=10,

@@ -88,9 +88,7 @@ def _rows(
     """Event rows: row id, the write that made the row, and the row."""
     alone = replace(table, partition_columns=(), location=location)
     part = PartitionFiles(partition=None, location=location, files=files_to_read(state, visible))
-    rows = scan(
-        spark, alone, [part], visible=visible, with_row_id=True, where=None, files=files
-    )
+    rows = scan(spark, alone, [part], visible=visible, with_row_id=True, where=None, files=files)
     columns = [f.col(f"`{name}`") for name in table.column_names]
     return rows.select("row__id", f.col("row__id.writeid").alias("writer"),
                        f.struct(*columns).alias("row"))  # fmt: skip

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from hivesql_executor.spark.events import ALL_READ, EVENTS, visible_writes
+from hivesql_executor.spark.placed import Place, read_placed
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import cached_tail
@@ -53,13 +55,8 @@ class DeleteSet:
         """Read the footers now and the events lazily."""
         ranges: Ranges | None = {}
         words = 0
-        groups: dict[tuple[bool, str], list[str]] = {}
-        homes: dict[str, Partition | None] = {}
-        from hivesql_executor.spark.scan import base_path
-
+        groups: dict[bool, dict[str, tuple[Partition | None, str, list[str]]]] = {}
         for partition, location, deletes in parts:
-            base = base_path(table, partition, location)
-            homes[base] = partition
             for file in deletes:
                 path = f"{location}/{file.path}"
                 tail = cached_tail(files, path, file.length)
@@ -67,10 +64,11 @@ class DeleteSet:
                     continue
                 ranges = _widened(ranges, tail.key_range)
                 words += _words(tail.rows, tail.key_range)
-                groups.setdefault((file.write_id_filter, base), []).append(path)
+                places = groups.setdefault(file.write_id_filter, {})
+                places.setdefault(location, (partition, location, []))[2].append(path)
         frames = [
-            _delete_events(spark, table, paths, base, homes[base], visible if filtered else None)
-            for (filtered, base), paths in groups.items()
+            _delete_events(spark, table, list(places.values()), visible if filtered else None)
+            for filtered, places in groups.items()
         ]
         keys = f"originalTransaction bigint, bucket int, rowId bigint{_partition_ddl(table)}"
         events = frames[0] if frames else spark.createDataFrame([], keys)
@@ -108,15 +106,11 @@ def _words(rows: int, found: object) -> int:
 def _delete_events(
     spark: SparkSession,
     table: Table,
-    paths: Sequence[str],
-    base: str,
-    partition: Partition | None,
+    places: Sequence[Place],
     visible: ValidWriteIdList | None,
 ) -> DataFrame:
-    from hivesql_executor.spark.scan import ALL_READ, EVENTS, read_files, visible_writes
-
     schema = EVENTS.format(fields="`__none`:boolean")
-    rows = read_files(spark, table, schema, paths, base, partition, {}).where(ALL_READ)
+    rows = read_placed(spark, table, schema, places, {}, ALL_READ)
     if visible is not None:
         rows = rows.where(visible_writes("currentTransaction", visible))
     return rows.select(*_KEYS, *(f"`{name}`" for name in table.partition_names))
@@ -126,8 +120,6 @@ def read_delete_events(
     spark: SparkSession, paths: Sequence[str], visible: ValidWriteIdList
 ) -> DataFrame:
     """Visible delete events as ``row__id`` of the deleted row and ``writer``, who deleted it."""
-    from hivesql_executor.spark.scan import ALL_READ, EVENTS, visible_writes
-
     schema = EVENTS.format(fields="`__none`:boolean")
     rows = spark.read.schema(schema).orc(list(paths)).where(ALL_READ)
     rows = rows.where(visible_writes("currentTransaction", visible))
@@ -137,9 +129,7 @@ def read_delete_events(
         f.col("rowId").alias("rowid"),
     )
     # Two transactions may have deleted one row: one event is enough, the earliest.
-    return rows.groupBy(row_id.alias("row__id")).agg(
-        f.min("currentTransaction").alias("writer")
-    )
+    return rows.groupBy(row_id.alias("row__id")).agg(f.min("currentTransaction").alias("writer"))
 
 
 def without_deleted(

@@ -9,12 +9,12 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from hivesql_executor.spark.scan import base_path, read_files
+from hivesql_executor.spark.placed import with_partition
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import cached_tail
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.table import Partition, Table
+from hivesql_planner.table import Partition, Table, partition_name
 
 Part = tuple[Partition | None, str, Sequence[tuple[str, int]]]
 
@@ -29,7 +29,7 @@ def scan_plain(
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     homes: dict[str, Partition | None] = {}
     for partition, location, found in parts:
-        base = base_path(table, partition, location)
+        base = _base_path(table, partition, location)
         homes[base] = partition
         for path, length in found:
             if length == 0:
@@ -48,6 +48,35 @@ def scan_plain(
     return reduce(DataFrame.union, frames)
 
 
+def _base_path(table: Table, partition: Partition | None, location: str) -> str:
+    """Where Spark's partition discovery starts; ``!…`` for a partition that lives elsewhere."""
+    if partition is None:
+        return table.location
+    name = partition_name(table.partition_names, partition.values)
+    return table.location if location == f"{table.location}/{name}" else f"!{location}"
+
+
+def _read_files(
+    spark: SparkSession,
+    table: Table,
+    schema: str,
+    paths: Sequence[str],
+    base: str,
+    partition: Partition | None,
+    file_format: str,
+) -> DataFrame:
+    """Files with their partition columns, found in the path or given by ``partition``."""
+    reader = spark.read.format(file_format)
+    if not table.partition_columns:
+        return reader.schema(schema).load(list(paths))
+    if base.startswith("!"):
+        assert partition is not None
+        return with_partition(reader.schema(schema).load(list(paths)), table, partition)
+    parts = ", ".join(f"`{c.name}` {spark_type(c.type)}" for c in table.partition_columns)
+    placed = reader.option("basePath", base).schema(f"{schema}, {parts}")
+    return placed.load(list(paths))
+
+
 def _rows(
     spark: SparkSession,
     table: Table,
@@ -58,9 +87,7 @@ def _rows(
 ) -> DataFrame:
     parts = [f"`{name}`" for name in table.partition_names]
     if table.format == "textfile":
-        lines = read_files(
-            spark, table, "value string", paths, base, partition, {}, file_format="text"
-        )
+        lines = _read_files(spark, table, "value string", paths, base, partition, "text")
         return lines.select(*_split(table), *parts)
     if table.format not in ("orc", "parquet", "json"):
         raise NotSupported(f"reading {table.format} tables")
@@ -68,7 +95,7 @@ def _rows(
     schema = ", ".join(
         f"`{name}` {spark_type(column.type)}" for name, column in zip(names, present, strict=False)
     )
-    rows = read_files(spark, table, schema, paths, base, partition, {}, file_format=table.format)
+    rows = _read_files(spark, table, schema, paths, base, partition, table.format)
     values = [
         f.col(f"`{names[i]}`").alias(column.name)
         if i < len(names)

@@ -10,7 +10,7 @@ whatever the names in the file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -18,6 +18,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from hivesql_executor.spark.deletes import DeleteSet, without_deleted
+from hivesql_executor.spark.events import ALL_READ, EVENTS, visible_writes
+from hivesql_executor.spark.placed import read_placed, with_partition
 from hivesql_executor.spark.raw import numbered_rows, raw_rows
 from hivesql_executor.spark.sarg import search_argument
 from hivesql_executor.spark.types import spark_type
@@ -27,17 +29,8 @@ from hivesql_planner.acid.layout import STATS
 from hivesql_planner.acid.snapshot import DataFile, FilesToRead
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import DataError, NotSupported
-from hivesql_planner.table import Partition, Table, partition_name
+from hivesql_planner.table import Partition, Table
 
-EVENTS = (
-    "operation int, originalTransaction bigint, bucket int, rowId bigint, "
-    "currentTransaction bigint, row struct<{fields}>"
-)
-# Naming all six keeps Spark from pruning any of them.
-ALL_READ = (
-    "operation is not null and originalTransaction is not null and bucket is not null and "
-    "rowId is not null and currentTransaction is not null and row.`__none` is null"
-)
 KEY_COLUMNS = ("originalTransaction", "bucket", "rowId", "currentTransaction")
 
 
@@ -132,29 +125,19 @@ def _output(rows: DataFrame, table: Table, with_row_id: bool) -> DataFrame:
 
 def _events(read: _Read, parts: Sequence[PartitionFiles], *, numbered: bool) -> DataFrame:
     """Key columns and user columns of all data files of some partitions."""
-    groups: dict[tuple[tuple[str, ...], bool, str], list[_Piece]] = {}
+    groups: dict[tuple[tuple[str, ...], bool], list[_Piece]] = {}
     raw: list[_Piece] = []
     for piece in _pieces(read, parts):
         if piece.file.raw is not None:
             raw.append(piece)
             continue
-        base = base_path(read.table, piece.part.partition, piece.part.location)
-        key = (piece.names, piece.file.write_id_filter, base)
-        groups.setdefault(key, []).append(piece)
+        groups.setdefault((piece.names, piece.file.write_id_filter), []).append(piece)
     frames = [
-        _acid_rows(read, pieces, names, filtered=filtered, base=base)
-        for (names, filtered, base), pieces in groups.items()
+        _acid_rows(read, pieces, names, filtered=filtered)
+        for (names, filtered), pieces in groups.items()
     ]
     frames += _raw_frames(read, raw, numbered=numbered)
     return reduce(DataFrame.unionByName, frames)
-
-
-def base_path(table: Table, partition: Partition | None, location: str) -> str:
-    """Where Spark's partition discovery starts; '' for a partition that lives elsewhere."""
-    if partition is None:
-        return table.location
-    name = partition_name(table.partition_names, partition.values)
-    return table.location if location == f"{table.location}/{name}" else f"!{location}"
 
 
 def _pieces(read: _Read, parts: Iterable[PartitionFiles]) -> Iterable[_Piece]:
@@ -194,22 +177,24 @@ def _check_kind(path: str, file: DataFile, tail: OrcTail) -> None:
 
 
 def _acid_rows(
-    read: _Read, pieces: Sequence[_Piece], names: tuple[str, ...], *, filtered: bool, base: str
+    read: _Read, pieces: Sequence[_Piece], names: tuple[str, ...], *, filtered: bool
 ) -> DataFrame:
     table = read.table
     present = table.columns[: len(names)]
     fields = ["`__none`:boolean"] + [
-        f"`{name}`:{spark_type(column.type)}"
-        for name, column in zip(names, present, strict=False)
+        f"`{name}`:{spark_type(column.type)}" for name, column in zip(names, present, strict=False)
     ]
     schema = EVENTS.format(fields=",".join(fields))
-    paths = [piece.path for piece in pieces]
+    places: dict[str, tuple[Partition | None, str, list[str]]] = {}
+    for piece in pieces:
+        part = piece.part
+        place = places.setdefault(part.location, (part.partition, part.location, []))
+        place[2].append(piece.path)
     options = {}
     if read.where and tuple(name.lower() for name in names) == table.column_names:
         columns = [(c.name, spark_type(c.type)) for c in present]
         options = search_argument(read.spark, read.where, columns)
-    rows = read_files(read.spark, table, schema, paths, base, pieces[0].part.partition, options)
-    rows = rows.where(ALL_READ)
+    rows = read_placed(read.spark, table, schema, list(places.values()), options, ALL_READ)
     if filtered:
         rows = rows.where(visible_writes("currentTransaction", read.visible))
     user = [
@@ -219,48 +204,6 @@ def _acid_rows(
         for i, column in enumerate(table.columns)
     ]
     return rows.select(*KEY_COLUMNS, *user, *(f"`{name}`" for name in table.partition_names))
-
-
-def read_files(
-    spark: SparkSession,
-    table: Table,
-    schema: str,
-    paths: Sequence[str],
-    base: str,
-    partition: Partition | None,
-    options: Mapping[str, str],
-    *,
-    file_format: str = "orc",
-) -> DataFrame:
-    """Files with their partition columns, found in the path or given by ``partition``."""
-    reader = spark.read.options(**options).format(file_format)
-    if not table.partition_columns:
-        return reader.schema(schema).load(list(paths))
-    if base.startswith("!"):
-        assert partition is not None
-        rows = reader.schema(schema).load(list(paths))
-        return with_partition(rows, table, partition)
-    parts = ", ".join(f"`{c.name}` {spark_type(c.type)}" for c in table.partition_columns)
-    placed = reader.option("basePath", base).schema(f"{schema}, {parts}")
-    return placed.load(list(paths))
-
-
-def with_partition(rows: DataFrame, table: Table, partition: Partition) -> DataFrame:
-    """Add a partition's values as typed columns."""
-    return rows.select(
-        "*",
-        *(
-            f.lit(value).cast(spark_type(column.type)).alias(column.name)
-            for value, column in zip(partition.values, table.partition_columns, strict=True)
-        ),
-    )
-
-
-def visible_writes(column: str, visible: ValidWriteIdList) -> Column:
-    """The rows whose write the snapshot sees."""
-    seen = f.col(column) <= f.lit(visible.high_watermark)
-    hidden = sorted(visible.exceptions)
-    return seen & ~f.col(column).isin(hidden) if hidden else seen
 
 
 def _raw_frames(read: _Read, raw: Sequence[_Piece], *, numbered: bool) -> list[DataFrame]:

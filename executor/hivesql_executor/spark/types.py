@@ -4,27 +4,51 @@ from __future__ import annotations
 
 import re
 
-_SPARK = {
+from hivesql_planner.errors import NotSupported
+
+_INSTANT = re.compile(r"\btimestamp with local time zone\b|\btimestamplocaltz\b(?! ?:)")
+_SIZED_TEXT = re.compile(r"\b(?:var)?char ?\( ?\d+ ?\)")
+# A name before a colon is a field's name, whatever it is called.
+_SYNONYM = re.compile(r"\b(?:integer|double precision|numeric|dec)\b(?! ?:)")
+_SYNONYMS = {
     "integer": "int",
     "double precision": "double",
     "numeric": "decimal",
-    "timestamp with local time zone": "timestamp",
-    "timestamplocaltz": "timestamp",
+    "dec": "decimal",
 }
-_SIZED_TEXT = re.compile(r"\b(?:var)?char\s*\(\s*\d+\s*\)", re.IGNORECASE)
+_UNION = re.compile(r"\buniontype ?<")
 
 
 def spark_type(hive_type: str) -> str:
-    """The Spark DDL text of a Hive type: char and varchar are strings, the rest keeps its name."""
-    text = " ".join(hive_type.strip().split())
+    """The Spark DDL text of a Hive type, lower case: CHAR and VARCHAR are strings there.
+
+    Both of Hive's timestamps are Spark's TIMESTAMP. NotSupported for union types.
+    """
+    text = " ".join(hive_type.lower().split())
+    if _UNION.search(text):
+        raise NotSupported(f"the type {hive_type}: Spark has no unions")
+    text = _INSTANT.sub("timestamp", text)
     text = _SIZED_TEXT.sub("string", text)
-    lowered = text.lower()
-    if lowered in _SPARK:
-        return _SPARK[lowered]
-    return text
+    return _SYNONYM.sub(lambda match: _SYNONYMS[match[0]], text)
 
 
 def text_limit(hive_type: str) -> tuple[str, int] | None:
     """``("char", n)`` or ``("varchar", n)`` of a sized text type, else None."""
     match = re.fullmatch(r"(char|varchar)\s*\(\s*(\d+)\s*\)", hive_type.strip(), re.IGNORECASE)
     return (match[1].lower(), int(match[2])) if match else None
+
+
+def decimal_scale(hive_type: str) -> int | None:
+    """Digits after the point of a decimal type (``decimal`` alone has none), else None."""
+    match = re.fullmatch(r"decimal(?: ?\( ?\d+ ?(?:, ?(\d+) ?)?\))?", spark_type(hive_type))
+    return int(match[1] or 0) if match else None
+
+
+def is_nested(hive_type: str) -> bool:
+    """True for arrays, maps and structs."""
+    return spark_type(hive_type).startswith(("array", "map", "struct"))
+
+
+def hive_type(spark_name: str) -> str:
+    """The Hive type of a Spark column, for CREATE TABLE AS SELECT; a bare NULL becomes string."""
+    return re.sub(r"\bvoid\b", "string", spark_name.replace("timestamp_ntz", "timestamp"))

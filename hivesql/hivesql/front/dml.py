@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sqlglot import exp
+
 from hivesql.front.binding import DYNAMIC, Binding
 from hivesql.front.cursor import Cursor
 from hivesql.front.lexer import tokenize
+from hivesql.front.prune import conjuncts, prune, search_text
 from hivesql.front.query import Names, bind_expression, bind_query, parse_condition, split_union_all
-from hivesql.front.prune import columns_of, conjuncts, prune, search_text
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.plan import Expr, Query, Source
 from hivesql_planner.statements import (
@@ -20,7 +22,6 @@ from hivesql_planner.statements import (
     UpdateRows,
 )
 from hivesql_planner.table import Table
-from sqlglot import exp
 
 _AFTER_TARGET = ("SET", "WHERE", "USING", "ON", "WHEN")
 
