@@ -89,8 +89,8 @@ class Session:
         be cleaned once this returns); without it the rows are collected.
         """
         result = Result(statement="")
-        for result in self.run(text, consume=consume):
-            pass
+        for one in self.run(text, consume=consume):
+            result = one
         return result
 
     execute = sql

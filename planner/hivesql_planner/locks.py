@@ -249,7 +249,8 @@ class _Wanted:
             return
         usebase = self.settings.flag("hive.acid.truncate.usebase")
         kind = XW if table.is_transactional and usebase else X
-        for unit in [_name(table, p) for p in partitions or ()] or [None]:
+        units: list[str | None] = [_name(table, p) for p in partitions or ()]
+        for unit in units or [None]:
             operation = Operation.UPDATE if table.is_transactional else Operation.NO_TXN
             yield _on(table, kind, unit, operation)
 

@@ -125,8 +125,8 @@ def scans(body: Body) -> Iterable[Scan]:
             yield target
             if source:
                 yield from _query_scans(source)
-            for query in queries:
-                yield query.scan
+            for other in queries:
+                yield other.scan
         case Command():
             return
 

@@ -32,7 +32,7 @@ class _Unit:
         return self.partition.location if self.partition else self.table.location
 
 
-def run_next(runtime: Runtime, *, id: int | None = None) -> str | None:  # noqa: A002 - Hive's name
+def run_next(runtime: Runtime, *, id: int | None = None) -> str | None:
     """Take the next request (or the one with that id) and run it; its final state, or None.
 
     A failure is recorded in the queue, leaves no new directory, and raises.
@@ -94,8 +94,7 @@ def _compact(unit: _Unit, txn_id: int, runtime: Runtime) -> str:
     store.set_compaction_txn(compaction.id, txn_id, visible.high_watermark)
     files = runtime.files(unit.location)
     state = acid_state(files, unit.location, visible, txns)
-    kind = "major" if compaction.kind == "major" else "minor"
-    decision = decide(state, kind)
+    decision = decide(state, "major" if compaction.kind == "major" else "minor")
     if decision.action == "refuse":
         store.mark_failed(compaction.id, decision.reason, refused=True)
         return f"refused ({decision.reason})"

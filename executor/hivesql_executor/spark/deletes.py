@@ -1,9 +1,9 @@
 """Delete events as a map of 64-bit words: one bit for each deleted row.
 
-A key packs partition, write id, bucket property and row number / 64 into one long, with widths taken
-from the delete files' statistics. A data row outside those ranges gets the key -1, so that cutting
-bits can never make one row's key another's. Where the ranges need more than 62 bits, or are not
-known, an anti join over the plain columns does the same work.
+A key packs partition, write id, bucket property and row number / 64 into one long, with widths
+taken from the delete files' statistics. A data row outside those ranges gets the key -1, so that
+cutting bits can never make one row's key another's. Where the ranges need more than 62 bits, or are
+not known, an anti join over the plain columns does the same work.
 """
 
 from __future__ import annotations
@@ -152,10 +152,7 @@ def without_deleted(
     )
     for name in names:
         words = words.withColumnRenamed(name, f"__p_{name}")
-    if deletes.words <= broadcast_words:
-        words = words.hint("broadcast")
-    else:
-        words = words.hint("merge")
+    words = words.hint("broadcast" if deletes.words <= broadcast_words else "merge")
     left = rows.withColumn("__row_key", key)
     on = f.col("__row_key") == f.col("__key")
     for name in names:

@@ -1,8 +1,8 @@
 """Hive's bucket hashes over Arrow arrays, both bucketing versions, in numpy.
 
-Source: ObjectInspectorUtils.getBucketHashCode (version 1: Java's hash codes, version 2: Murmur3 with
-its own seed, big-endian bytes and a sign-extended tail). Fixed-width types and text have no loop
-over rows; decimals and timestamps are hashed once per distinct value.
+Source: ObjectInspectorUtils.getBucketHashCode (version 1: Java's hash codes, version 2: Murmur3
+with its own seed, big-endian bytes and a sign-extended tail). Fixed-width types and text have no
+loop over rows; decimals and timestamps are hashed once per distinct value.
 """
 
 from __future__ import annotations
@@ -173,7 +173,8 @@ def _per_value(array: pa.Array, function: Callable[[Any], int]) -> Ints:
     encoded = array.dictionary_encode()
     hashes = np.array([function(v) for v in encoded.dictionary.to_pylist()] or [0], np.int64)
     codes = pc.fill_null(encoded.indices, 0).to_numpy(zero_copy_only=False)
-    return hashes[codes].astype(np.int32)
+    hashed: Ints = hashes[codes].astype(np.int32)
+    return hashed
 
 
 def _fold(number: int) -> int:

@@ -1,7 +1,8 @@
 """Event files of many partitions in one read, with their partition columns.
 
-Spark's own partition discovery cannot be used on ACID files: it appends the partition columns to the
-schema that ORC gets, which then no longer looks like that of an ACID file, and every column shifts.
+Spark's own partition discovery cannot be used on ACID files: it appends the partition columns to
+the schema that ORC gets, which then no longer looks like that of an ACID file, and every column
+shifts.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ def _looked_up(
 
 def _encoded(spark: SparkSession, name: str) -> str:
     """A relative path as it stands in a URI."""
-    if all(char.isalnum() and char.isascii() or char in "=_-./" for char in name):
+    if all((char.isalnum() and char.isascii()) or char in "=_-./" for char in name):
         return name
-    jvm: Any = spark._jvm  # noqa: SLF001 - Hadoop's own encoding is the only one that matches
+    jvm: Any = spark._jvm
     return str(jvm.org.apache.hadoop.fs.Path(f"/{name}").toUri().toString())[1:]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail, amend, read_tail
+from hivesql_executor.storage.rows import row_count
 from hivesql_planner.acid.layout import (
     KEY_INDEX,
     STATS,
@@ -96,17 +97,18 @@ def _staged(publication: Publication, files: Files) -> Iterator[_Staged]:
             length=status.length,
             write=publication.writes[int(keys.get("branch", 0))],
             writer=int(keys["n"]) if "n" in keys else int(part[1]),
-            partition=_partition(publication, keys),
+            partition=_partition(publication, folders),
         )
 
 
-def _partition(publication: Publication, keys: Mapping[str, str]) -> str | None:
-    table = publication.table
+def _partition(publication: Publication, folders: Sequence[str]) -> str | None:
+    """The partition's name; the values of its dynamic columns are the last folders."""
+    table, dynamic = publication.table, publication.dynamic_partition
     if not table.partition_columns:
         return None
     values = dict(publication.static_partition)
-    for i, name in enumerate(publication.dynamic_partition):
-        values[name] = parse_partition_name(f"x={keys[f'p{i}']}")[0] if f"p{i}" in keys else None
+    found = folders[len(folders) - len(dynamic) :]
+    values.update(zip(dynamic, parse_partition_name("/".join(found)) if found else (), strict=True))
     return partition_name(table.partition_names, [values[key] for key in table.partition_names])
 
 
@@ -145,10 +147,10 @@ def _publish_acid(publication: Publication, files: Files) -> Iterator[WrittenFil
         if directory not in begun:
             _begin(files, directory)
             begun.add(directory)
-        amend(files, staged.path, acid_metadata(tail, staged.write.kind))
+        length = amend(files, staged.path, acid_metadata(tail, staged.write.kind))
         target = f"{directory}/{bucket_file_name(staged.writer)}"
         files.rename(staged.path, target)
-        yield _written(target, staged, tail.rows)
+        yield _written(target, staged, tail.rows, length)
 
 
 def _empty_base(tails: Mapping[_Staged, OrcTail]) -> dict[_Staged, OrcTail]:
@@ -167,14 +169,14 @@ def _begin(files: Files, directory: str) -> None:
     files.write(f"{directory}/{VERSION_FILE}", VERSION_TEXT)
 
 
-def _written(path: str, staged: _Staged, rows: int) -> WrittenFile:
+def _written(path: str, staged: _Staged, rows: int, length: int) -> WrittenFile:
     return WrittenFile(
         path=path,
         partition=staged.partition,
         kind=staged.write.kind,
         statement_id=staged.write.statement_id,
         rows=rows,
-        bytes=staged.length,
+        bytes=length,
     )
 
 
@@ -222,27 +224,32 @@ def _publish_plain(publication: Publication, files: Files) -> Iterator[WrittenFi
     for directory, group in by_directory.items():
         existing = [f"{directory}/{status.path}" for status in files.list(directory)]
         taken = {path.rpartition("/")[2] for path in existing}
+        files.make_directories(directory)
         for staged in group:
-            name = _free_name(staged.writer, taken)
-            taken.add(name)
-            rows = _row_count(files, staged)
-            if rows == 0 and not staged.write.overwrite and staged.write.kind is not WriteKind.BASE:
+            table_format = staged.write.table.format
+            rows = row_count(files, staged.path, staged.length, table_format)
+            if rows == 0 and staged.write.kind is not WriteKind.BASE:
                 continue
-            files.make_directories(directory)
-            files.rename(staged.path, f"{directory}/{name}")
-            yield _written(f"{directory}/{name}", staged, max(rows, 0))
+            path = _move_to_free_name(files, staged, directory, taken)
+            yield _written(path, staged, rows, staged.length)
         if group[0].write.overwrite:
             for path in existing:
                 files.delete(path)
 
 
-def _row_count(files: Files, staged: _Staged) -> int:
-    """Rows of a staged file where that is cheap to know; -1 otherwise, 0 only when empty."""
-    if staged.write.table.format == "orc":
-        return read_tail(files, staged.path, staged.length).rows
-    if staged.write.table.format == "parquet":
-        return -1
-    return 0 if staged.length == 0 else -1
+def _move_to_free_name(files: Files, staged: _Staged, directory: str, taken: set[str]) -> str:
+    while True:
+        name = _free_name(staged.writer, taken)
+        taken.add(name)
+        path = f"{directory}/{name}"
+        try:
+            files.rename(staged.path, path)
+        except ExecutionError:
+            # Another statement may have taken the name since the directory was listed.
+            if not files.exists(path):
+                raise
+        else:
+            return path
 
 
 def _free_name(writer: int, taken: set[str]) -> str:

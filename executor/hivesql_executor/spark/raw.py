@@ -80,13 +80,13 @@ def _pinned(spark: SparkSession, rows: DataFrame) -> DataFrame:
     Spark decides on splits when it builds the job, from session settings; building it here, under
     these settings, and wrapping the result keeps later changes away.
     """
-    session: Any = spark._jsparkSession  # noqa: SLF001 - no public way to an executed plan
+    session: Any = spark._jsparkSession
     with _settings:
         before = {key: spark.conf.get(key, None) for key in _SPLIT_SETTINGS}
         try:
             for key in _SPLIT_SETTINGS:
                 spark.conf.set(key, _WHOLE_FILE)
-            execution = rows._jdf.queryExecution()  # noqa: SLF001
+            execution = rows._jdf.queryExecution()
             built = execution.toRdd()
             built.getNumPartitions()
         finally:
@@ -95,5 +95,5 @@ def _pinned(spark: SparkSession, rows: DataFrame) -> DataFrame:
                     spark.conf.unset(key)
                 else:
                     spark.conf.set(key, value)
-    pinned = session.internalCreateDataFrame(built, rows._jdf.schema(), False)  # noqa: SLF001
+    pinned = session.internalCreateDataFrame(built, rows._jdf.schema(), False)
     return DataFrame(pinned, spark)

@@ -10,9 +10,9 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
-from py4j.protocol import Py4JError
 
 _log = logging.getLogger(__name__)
 
@@ -32,14 +32,13 @@ def search_argument(
         return {}
 
 
-def _options(
-    spark: SparkSession, where: str, columns: Sequence[tuple[str, str]]
-) -> dict[str, str]:
-    jvm: Any = spark._jvm  # noqa: SLF001 - Spark's filter translation is not in its public API
+def _options(spark: SparkSession, where: str, columns: Sequence[tuple[str, str]]) -> dict[str, str]:
+    jvm: Any = spark._jvm
+    gateway: Any = spark.sparkContext._gateway
     ddl = ", ".join(f"`{name}` {kind}" for name, kind in columns)
     # A frame over an RDD keeps its filter: over no rows at all it would be optimised away.
     frame = spark.createDataFrame(spark.sparkContext.emptyRDD(), ddl).where(where)
-    plan: Any = frame._jdf.queryExecution().optimizedPlan()  # noqa: SLF001
+    plan: Any = frame._jdf.queryExecution().optimizedPlan()
     while plan.nodeName() != "Filter":
         if plan.children().isEmpty():
             return {}
@@ -58,7 +57,7 @@ def _options(
     if not argument.isDefined():
         return {}
     conf = jvm.org.apache.hadoop.conf.Configuration(False)
-    names = spark.sparkContext._gateway.new_array(jvm.java.lang.String, len(columns))  # noqa: SLF001
+    names = gateway.new_array(jvm.java.lang.String, len(columns))
     for i, (name, _) in enumerate(columns):
         names[i] = name
     jvm.org.apache.orc.mapred.OrcInputFormat.setSearchArgument(conf, argument.get(), names)

@@ -9,49 +9,23 @@ from pyspark.sql import functions as f
 
 from hivesql_executor.spark.buckets import bucket_column
 from hivesql_executor.spark.publish import Publication, WrittenFile, publish
-from hivesql_executor.spark.types import spark_type, text_limit
+from hivesql_executor.spark.values import partition_text, stored_row, stored_value, text_line
 from hivesql_executor.storage.files import Files
 from hivesql_planner.acid.layout import DELETE_EVENT, INSERT_EVENT
 from hivesql_planner.acid.row_id import MAX_BUCKET
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.plan import Write, WriteKind
-from hivesql_planner.table import DEFAULT_PARTITION, Table
+from hivesql_planner.table import Table
 
 __all__ = ["WrittenFile", "partition_text", "write_change", "write_insert"]
 
 _NUMBER_IN_TASK = "monotonically_increasing_id() & 8589934591L"
 """Spark puts the task into the upper bits; the lower 33 count its rows."""
 _WRITER = "shiftrightunsigned(row__id.bucketid, 16) & 4095"
-BUCKET_OF_ROW_ID = (
-    f"if(shiftrightunsigned(row__id.bucketid, 29) = 0, row__id.bucketid, {_WRITER})"
-)
-EVENT_COLUMNS = ("operation", "originalTransaction", "bucket", "rowId", "currentTransaction", "row")
-
-
-def stored_value(value: Column, hive_type: str) -> Column:
-    """A value as the table stores it: cast, VARCHAR cut, CHAR padded with blanks."""
-    cast = value.cast(spark_type(hive_type))
-    limit = text_limit(hive_type)
-    if limit is None:
-        return cast
-    kind, size = limit
-    return f.rpad(cast, size, " ") if kind == "char" else f.substring(cast, 1, size)
-
-
-def partition_text(value: Column, hive_type: str) -> Column:
-    """Hive's text of a partition value; NULL and '' give the default partition.
-
-    Never NULL, so that Spark adds no sort of its own before it writes.
-    """
-    typed = value.cast(spark_type(hive_type))
-    kind = hive_type.lower()
-    if kind.startswith("decimal"):
-        text = f.regexp_replace(f.regexp_replace(typed.cast("string"), r"(\.\d*?)0+$", "$1"),
-                                r"\.$", "")  # fmt: skip
-    else:
-        text = stored_value(typed, hive_type).cast("string")
-        text = f.rtrim(text) if kind.startswith("char") else text
-    return f.coalesce(f.nullif(text, f.lit("")), f.lit(DEFAULT_PARTITION))
+BUCKET_OF_ROW_ID = f"if(shiftrightunsigned(row__id.bucketid, 29) = 0, row__id.bucketid, {_WRITER})"
+_ORC_SIZES = ("orc.stripe.size", "orc.row.index.stride", "orc.compress.size")
+# Beside a plain table's own columns: no column of Hive has a colon in its name.
+_PLAIN_KEY = "partition:{}"
 
 
 def write_insert(
@@ -79,20 +53,15 @@ def write_insert(
         for i, column in enumerate(table.columns)
     ]
     parts = [
-        partition_text(f.col(f"c{len(values) + i}"), types[name]).alias(f"p{i}")
+        partition_text(f.col(f"c{len(values) + i}"), types[name])
         for i, name in enumerate(dynamic_partition)
     ]
-    keys = [f"p{i}" for i in range(len(parts))]
     if table.is_full_acid:
         staged, keys = _insert_events(named, write, write_id, values, parts)
         staged_format, options = "orc", orc_options(table)
     else:
-        if table.is_bucketed:
-            raise NotSupported("writing a bucketed table that is not full ACID")
-        staged = named.select(*values, *parts)
+        staged, keys = _plain_rows(named, table, values, parts)
         staged_format, options = _plain_format(table)
-        if staged_format == "text":
-            staged = staged.select(_text_line(table).alias("value"), *keys)
     publication = Publication(
         writes=(write,),
         write_id=write_id,
@@ -101,7 +70,28 @@ def write_insert(
         dynamic_partition=tuple(dynamic_partition),
         locations=dict(locations),
     )
-    return _run(staged, keys, staged_format, options, publication, files)
+    return _run(
+        staged,
+        keys,
+        staged_format=staged_format,
+        options=options,
+        publication=publication,
+        files=files,
+    )
+
+
+def _plain_rows(
+    named: DataFrame, table: Table, values: list[Column], parts: list[Column]
+) -> tuple[DataFrame, list[str]]:
+    """Rows of a table without row ids, and the staging keys."""
+    if table.is_bucketed:
+        raise NotSupported("writing a bucketed table that is not full ACID")
+    keys = [_PLAIN_KEY.format(i) for i in range(len(parts))]
+    placed = [part.alias(key) for part, key in zip(parts, keys, strict=True)]
+    rows = named.select(*values, *placed)
+    if table.format == "textfile":
+        rows = rows.select(text_line(table).alias("value"), *(f"`{key}`" for key in keys))
+    return rows, keys
 
 
 def _insert_events(
@@ -110,7 +100,8 @@ def _insert_events(
     """Insert events, and the staging keys. Only bucketed tables are shuffled."""
     table = write.table
     keys = [f"p{i}" for i in range(len(parts))]
-    rows = named.select(f.struct(*values).alias("row"), *parts)
+    placed = [part.alias(key) for part, key in zip(parts, keys, strict=True)]
+    rows = named.select(f.struct(*values).alias("row"), *placed)
     if table.is_bucketed:
         columns = [f.col("row")[name] for name in table.column_names]
         rows = rows.withColumn("n", bucket_column(table, columns))
@@ -118,18 +109,25 @@ def _insert_events(
         rows = rows.sortWithinPartitions("n", *keys)
         order = Window.partitionBy("n", *keys).orderBy(f.lit(1))
         row_id = (f.row_number().over(order) - 1).cast("bigint")
-        return _event_frame(rows, write, write_id, f.col("n"), row_id, ["n", *keys])
+        keys = ["n", *keys]
+        return _event_frame(rows, write, write_id, keys, writer=f.col("n"), row_id=row_id)
     # A writer number has twelve bits.
     rows = rows.coalesce(MAX_BUCKET + 1)
     if keys:
         rows = rows.sortWithinPartitions(*keys)
-    return _event_frame(
-        rows, write, write_id, f.spark_partition_id(), f.expr(_NUMBER_IN_TASK), keys
-    )
+    row_id = f.expr(_NUMBER_IN_TASK)
+    writer = f.spark_partition_id()
+    return _event_frame(rows, write, write_id, keys, writer=writer, row_id=row_id)
 
 
 def _event_frame(
-    rows: DataFrame, write: Write, write_id: int, writer: Column, row_id: Column, keys: list[str]
+    rows: DataFrame,
+    write: Write,
+    write_id: int,
+    keys: list[str],
+    *,
+    writer: Column,
+    row_id: Column,
 ) -> tuple[DataFrame, list[str]]:
     bucket = f.lit(1 << 29 | write.statement_id).bitwiseOR(f.shiftleft(writer, 16))
     events = rows.select(
@@ -161,7 +159,8 @@ def write_change(
     """
     table = writes[0].table
     keys = [f"p{i}" for i in range(len(table.partition_columns))]
-    rows = events.withColumn("n", _writer_of(table, events))
+    stored = events.withColumn("row", stored_row(table, "row"))
+    rows = stored.withColumn("n", _writer_of(table, stored))
     rows = rows.repartition(*keys, "n")
     ids = [f.col(f"row__id.{part}") for part in ("writeid", "bucketid", "rowid")]
     ordered = rows.sortWithinPartitions("branch", "n", *keys, *ids)
@@ -191,7 +190,12 @@ def write_change(
         locations=dict(locations),
     )
     return _run(
-        staged, ["branch", "n", *keys], "orc", orc_options(table), publication, files
+        staged,
+        ["branch", "n", *keys],
+        staged_format="orc",
+        options=orc_options(table),
+        publication=publication,
+        files=files,
     )
 
 
@@ -211,23 +215,37 @@ def _writer_of(table: Table, events: DataFrame) -> Column:
 def _run(
     staged: DataFrame,
     keys: list[str],
+    *,
     staged_format: str,
     options: Mapping[str, str],
     publication: Publication,
     files: Files,
 ) -> tuple[WrittenFile, ...]:
     try:
-        writer = staged.write.options(**options)
+        # One file per task: two would claim one bucket.
+        writer = staged.write.options(**options).option("maxRecordsPerFile", 0)
         if keys:
             writer = writer.partitionBy(*keys)
         writer.format(staged_format).save(publication.staging)
+        if _needs_an_empty_file(publication) and not files.list(publication.staging):
+            empty = staged.where("false").drop(*keys).write.options(**options)
+            empty.format(staged_format).mode("append").save(publication.staging)
         return publish(publication, files)
     finally:
         files.delete(publication.staging)
 
 
+def _needs_an_empty_file(publication: Publication) -> bool:
+    """Whether no rows are something to publish: an overwrite of one known directory."""
+    (write, *_) = publication.writes
+    return write.kind is WriteKind.BASE and not publication.dynamic_partition
+
+
 def orc_options(table: Table) -> dict[str, str]:
-    return {"compression": table.properties.get("orc.compress", "ZLIB").lower()}
+    """Spark's options for the table's ORC properties."""
+    codec = table.properties.get("orc.compress", "ZLIB").lower()
+    sizes = {key: table.properties[key] for key in _ORC_SIZES if key in table.properties}
+    return {"compression": codec, **sizes}
 
 
 def _plain_format(table: Table) -> tuple[str, dict[str, str]]:
@@ -240,11 +258,3 @@ def _plain_format(table: Table) -> tuple[str, dict[str, str]]:
             return "text", {}
         case other:
             raise NotSupported(f"writing {other} tables")
-
-
-def _text_line(table: Table) -> Column:
-    """One line of Hive's delimited text: values by their separator, NULL as \\N."""
-    separator = table.serde_properties.get("field.delim", "\x01")
-    null = table.serde_properties.get("serialization.null.format", "\\N")
-    texts = [f.coalesce(f.col(c.name).cast("string"), f.lit(null)) for c in table.columns]
-    return f.concat_ws(separator, *texts)

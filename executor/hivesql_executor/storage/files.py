@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -13,8 +14,15 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+_OTHER_SCHEME = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]*:")
+
+
 class Files(Protocol):
     """What a warehouse needs of a file system. Paths are absolute paths or URIs."""
+
+    def __hash__(self) -> int:
+        """Footers are remembered by file system and path."""
+        ...
 
     def list(self, location: str) -> tuple[FileStatus, ...]:
         """Every file below a directory, relative to it; hidden ones left out; () if missing."""
@@ -26,6 +34,10 @@ class Files(Protocol):
 
     def size(self, path: str) -> int:
         """Length of a file in bytes; DataError when it is missing."""
+        ...
+
+    def modified(self, path: str) -> int:
+        """When a file was last changed, in a unit of the file system; DataError when missing."""
         ...
 
     def read(self, path: str, offset: int, length: int) -> bytes:
@@ -41,7 +53,7 @@ class Files(Protocol):
         ...
 
     def rename(self, source: str, target: str) -> None:
-        """Move a file or directory; ExecutionError when the target exists."""
+        """Move a file or directory; ExecutionError when the target exists: never overwrites."""
         ...
 
     def delete(self, path: str) -> None:
@@ -55,11 +67,11 @@ class Files(Protocol):
 
 def files_for(location: str, spark: Callable[[], SparkSession]) -> Files:
     """The file system of a location; local paths never start a JVM."""
-    if "://" not in location or location.startswith("file:"):
-        return LocalFiles()
-    from hivesql_executor.storage.hadoop import HadoopFiles
+    if _OTHER_SCHEME.match(location):
+        from hivesql_executor.storage.hadoop import HadoopFiles
 
-    return HadoopFiles(spark)
+        return HadoopFiles(spark)
+    return LocalFiles()
 
 
 class RangeFile(io.RawIOBase):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JError, Py4JJavaError
 
 from hivesql_planner.acid.layout import METADATA_FILE, VERSION_FILE, is_hidden
 from hivesql_planner.acid.snapshot import FileStatus
@@ -25,15 +26,23 @@ class HadoopFiles:
     def _open(self, location: str) -> tuple[Any, Any, Any]:
         """JVM, path and file system of a location."""
         context: Any = self.spark().sparkContext
-        jvm = context._jvm  # noqa: SLF001 - PySpark has no public way to the JVM
+        # PySpark has no public way to the JVM.
+        jvm = context._jvm
         path = jvm.org.apache.hadoop.fs.Path(location)
-        return jvm, path, path.getFileSystem(context._jsc.hadoopConfiguration())  # noqa: SLF001
+        return jvm, path, path.getFileSystem(context._jsc.hadoopConfiguration())
+
+    def _status(self, path: str) -> Any:
+        _, target, system = self._open(path)
+        if not system.exists(target):
+            raise DataError(
+                f"{path} is missing: it was listed a moment ago, or the catalog names it"
+            )
+        return system.getFileStatus(target)
 
     def list(self, location: str) -> tuple[FileStatus, ...]:
         """Every file below a directory."""
         _, path, system = self._open(location)
-        found = _walk(system, path, "") if system.exists(path) else iter(())
-        return tuple(sorted(found, key=lambda file: file.path))
+        return tuple(sorted(_walk(system, path, ""), key=lambda file: file.path))
 
     def exists(self, path: str) -> bool:
         """Whether there is a file or directory."""
@@ -42,10 +51,11 @@ class HadoopFiles:
 
     def size(self, path: str) -> int:
         """Length of a file."""
-        _, target, system = self._open(path)
-        if not system.exists(target):
-            raise DataError(f"{path} is missing: it was listed a moment ago")
-        return int(system.getFileStatus(target).getLen())
+        return int(self._status(path).getLen())
+
+    def modified(self, path: str) -> int:
+        """When a file was last changed, in milliseconds."""
+        return int(self._status(path).getModificationTime())
 
     def read(self, path: str, offset: int, length: int) -> bytes:
         """A range of a file."""
@@ -92,13 +102,14 @@ class HadoopFiles:
 
     def replace_tail(self, path: str, offset: int, data: bytes) -> None:
         """Cut and append; where the file system cannot, the file is copied with its new tail."""
-        jvm, target, system = self._open(path)
+        _, target, system = self._open(path)
         try:
-            while not system.truncate(target, offset):
-                # HDFS shortens the last block in the background and says so by false.
-                jvm.java.lang.Thread.sleep(100)
+            if not system.truncate(target, offset):
+                # HDFS shortens the last block in the background.
+                _wait_until_closed(system, target)
             stream = system.append(target)
-        except Py4JJavaError:
+        except Py4JError:
+            # Unsupported, or the block is not free yet: the bytes before offset are still there.
             self._copy_with_tail(path, offset, data)
             return
         try:
@@ -122,8 +133,21 @@ class HadoopFiles:
             raise ExecutionError(f"{path}.amended could not be renamed to {path}")
 
 
+def _wait_until_closed(system: Any, path: Any) -> None:
+    deadline = time.monotonic() + 60
+    while not system.isFileClosed(path) and time.monotonic() < deadline:
+        time.sleep(0.1)
+
+
 def _walk(system: Any, directory: Any, prefix: str) -> Iterator[FileStatus]:
-    for status in system.listStatus(directory):
+    try:
+        found = system.listStatus(directory)
+    except Py4JJavaError as error:
+        # A cleaner may remove obsolete directories while we look.
+        if "FileNotFoundException" in str(error.java_exception):
+            return
+        raise
+    for status in found:
         name = status.getPath().getName()
         if is_hidden(name) and name not in (VERSION_FILE, METADATA_FILE):
             continue

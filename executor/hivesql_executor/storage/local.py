@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote
 
 from hivesql_planner.acid.layout import METADATA_FILE, VERSION_FILE, is_hidden
 from hivesql_planner.acid.snapshot import FileStatus
 from hivesql_planner.errors import DataError, ExecutionError
 
+_NO_HARD_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
+
 
 def local_path(location: str) -> Path:
-    """The path of a ``file:`` URI or of a plain path."""
+    """The path of a ``file:`` location or of a plain path.
+
+    Percent signs are taken as they are, as Hadoop's Path does: ``p=a%2Fb`` is a directory's name.
+    """
     if location.startswith("file:"):
-        return Path("/" + unquote(location.removeprefix("file:").lstrip("/")))
+        return Path("/" + location.removeprefix("file:").lstrip("/"))
     return Path(location)
 
 
@@ -37,6 +43,13 @@ class LocalFiles:
         """Length of a file."""
         try:
             return local_path(path).stat().st_size
+        except FileNotFoundError as error:
+            raise _missing(path) from error
+
+    def modified(self, path: str) -> int:
+        """When a file was last changed, in nanoseconds."""
+        try:
+            return local_path(path).stat().st_mtime_ns
         except FileNotFoundError as error:
             raise _missing(path) from error
 
@@ -61,10 +74,15 @@ class LocalFiles:
     def rename(self, source: str, target: str) -> None:
         """Move; the checksum that Hadoop left beside a file does not come along."""
         old, new = local_path(source), local_path(target)
-        if new.exists():
-            raise ExecutionError(f"{target} exists already; {source} was not moved over it")
         new.parent.mkdir(parents=True, exist_ok=True)
-        old.rename(new)
+        try:
+            _move(old, new)
+        except FileExistsError as error:
+            raise ExecutionError(
+                f"{target} exists already; {source} was not moved over it"
+            ) from error
+        except OSError as error:
+            raise ExecutionError(f"{source} could not be moved to {target}: {error}") from error
         _drop_checksum(old)
 
     def delete(self, path: str) -> None:
@@ -89,6 +107,24 @@ class LocalFiles:
         _drop_checksum(target)
 
 
+def _move(old: Path, new: Path) -> None:
+    """Rename, but raise FileExistsError where rename would replace a file."""
+    if old.is_dir() or new.exists():
+        if new.exists():
+            raise FileExistsError(new)
+        old.rename(new)
+        return
+    try:
+        # A link fails when the name was taken a moment ago; a rename would destroy that file.
+        os.link(old, new)
+    except OSError as error:
+        if error.errno not in _NO_HARD_LINKS:
+            raise
+        old.rename(new)
+        return
+    old.unlink()
+
+
 def _walk(directory: str, prefix: str) -> Iterator[FileStatus]:
     try:
         entries = list(os.scandir(directory))
@@ -101,7 +137,9 @@ def _walk(directory: str, prefix: str) -> Iterator[FileStatus]:
             continue
         if entry.is_dir():
             yield from _walk(entry.path, f"{path}/")
-        else:
+            continue
+        # A cleaner may remove obsolete files while we look.
+        with contextlib.suppress(FileNotFoundError):
             status = entry.stat()
             yield FileStatus(path, status.st_size, int(status.st_mtime * 1000))
 

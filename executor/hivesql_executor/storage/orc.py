@@ -24,6 +24,7 @@ from hivesql_planner.errors import DataError
 _TAIL_GUESS = 16 * 1024
 _FOOTER_LENGTH, _COMPRESSION, _BLOCK_SIZE = 1, 2, 3
 _USER_METADATA = 5
+_LONGEST_CHUNK = (1 << 23) - 1
 _KEY_COLUMNS = {"originalTransaction": 2, "bucket": 3, "rowId": 4}
 
 
@@ -44,9 +45,17 @@ class OrcTail:
     key_range: Mapping[str, tuple[int, int]]
 
 
-@functools.lru_cache(maxsize=100_000)
 def cached_tail(files: Files, path: str, length: int) -> OrcTail:
-    """The footer of a file that will not change any more: ACID files never do."""
+    """The footer of a file, read once as long as the file stays the same.
+
+    A table that was dropped and made again has other files under the same names, so the time of
+    the last change is looked at each time.
+    """
+    return _tail_as_of(files, path, length, files.modified(path))
+
+
+@functools.lru_cache(maxsize=100_000)
+def _tail_as_of(files: Files, path: str, length: int, modified: int) -> OrcTail:
     return read_tail(files, path, length)
 
 
@@ -54,7 +63,7 @@ def read_tail(files: Files, path: str, length: int | None = None) -> OrcTail:
     """Read a file's footer; DataError when it is missing, truncated or not ORC."""
     size = files.size(path) if length is None else length
     try:
-        reader = pyorc.Reader(io.BufferedReader(RangeFile(files, path, size), _TAIL_GUESS))
+        reader: Any = pyorc.Reader(io.BufferedReader(RangeFile(files, path, size), _TAIL_GUESS))
     except Exception as error:
         raise DataError(
             f"{path} is not a readable ORC file ({error}). It may be truncated; restore it before "
@@ -83,8 +92,11 @@ def _key_range(reader: Any) -> dict[str, tuple[int, int]]:
     return found
 
 
-def amend(files: Files, path: str, metadata: Mapping[str, bytes]) -> None:
-    """Add user metadata to a complete ORC file; its rows and statistics stay as they are."""
+def amend(files: Files, path: str, metadata: Mapping[str, bytes]) -> int:
+    """Add user metadata to a complete ORC file, and return its new length in bytes.
+
+    Rows and statistics stay as they are. DataError for a file without an ORC postscript.
+    """
     size = files.size(path)
     start = max(0, size - 256)
     tail = files.read(path, start, size - start)
@@ -92,7 +104,7 @@ def amend(files: Files, path: str, metadata: Mapping[str, bytes]) -> None:
     postscript = tail[-1 - length : -1]
     if len(postscript) != length or not postscript.endswith(b"ORC"):
         raise DataError(f"{path} has no ORC postscript: it is truncated or not an ORC file")
-    fields = dict((number, value) for number, value, _, _ in _fields(postscript))
+    fields = {number: value for number, value, _, _ in _fields(postscript)}
     added = b"".join(
         _delimited(_USER_METADATA, _delimited(1, key.encode()) + _delimited(2, value))
         for key, value in metadata.items()
@@ -106,11 +118,15 @@ def amend(files: Files, path: str, metadata: Mapping[str, bytes]) -> None:
     )
     if len(changed) > 255:
         raise DataError(f"{path}: the ORC postscript would be longer than 255 bytes")
-    files.replace_tail(path, size - 1 - length, added + changed + bytes([len(changed)]))
+    start = size - 1 - length
+    end = added + changed + bytes([len(changed)])
+    files.replace_tail(path, start, end)
+    return start + len(end)
 
 
 def _chunks(data: bytes, block_size: int) -> Iterator[bytes]:
     """Stored chunks: a three-byte header, little endian, (length << 1) | 1; none over a block."""
+    block_size = min(block_size, _LONGEST_CHUNK)
     for start in range(0, len(data), block_size):
         chunk = data[start : start + block_size]
         yield struct.pack("<I", len(chunk) << 1 | 1)[:3] + chunk

@@ -52,8 +52,9 @@ class Binding:
         """
         offset = cursor.offset()
         if not table.partition_columns:
-            error = NoSuchObject(f"table is not partitioned but partition spec exists: {table.name}",
-                                 code=10098)  # fmt: skip
+            error = NoSuchObject(
+                f"table is not partitioned but partition spec exists: {table.name}", code=10098
+            )
             cursor.fail(error, offset)
         cursor.expect("(")
         spec: dict[str, str | None] = {}

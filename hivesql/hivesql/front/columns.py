@@ -7,9 +7,9 @@ from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.table import Column
 
 _PLAIN = frozenset(
-    "tinyint smallint int integer bigint float double string boolean date timestamp binary "
-    "timestamplocaltz".split()
-)
+    ("tinyint", "smallint", "int", "integer", "bigint", "float", "double", "string", "boolean",
+     "date", "timestamp", "binary", "timestamplocaltz")
+)  # fmt: skip
 _SIZED = {"char": 255, "varchar": 65535}
 
 
@@ -55,9 +55,9 @@ def read_type(cursor: Cursor) -> str:
             problem = f"{kind} length {size} out of allowed range [1, {_SIZED[kind]}]"
             cursor.fail(SemanticError(problem), offset)
         return f"{kind}({size})"
-    if kind in ("array", "map", "struct", "uniontype"):
-        return _nested(cursor, kind)
-    cursor.fail(NotSupported(f"type {kind}"), offset)
+    if kind not in ("array", "map", "struct", "uniontype"):
+        cursor.fail(NotSupported(f"type {kind}"), offset)
+    return _nested(cursor, kind)
 
 
 def _decimal(cursor: Cursor) -> str:

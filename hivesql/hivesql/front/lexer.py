@@ -88,7 +88,9 @@ def unquote(token_text: str) -> str:
             at += 4
         else:
             # LIKE patterns keep these two escaped.
-            out.append(f"\\{following}" if following in "%_" else _ESCAPES.get(following, following))
+            out.append(
+                f"\\{following}" if following in "%_" else _ESCAPES.get(following, following)
+            )
             at += 2
     assert quote in "'\""
     return "".join(out)

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from hivesql_planner.table import Partition, Table
 
-_COMPARE: dict[type[exp.Expression], Callable[[Any, Any], bool]] = {
+_COMPARE: dict[type[exp.Expr], Callable[[Any, Any], bool]] = {
     exp.EQ: lambda a, b: bool(a == b),
     exp.NEQ: lambda a, b: bool(a != b),
     exp.LT: lambda a, b: bool(a < b),
@@ -18,13 +18,18 @@ _COMPARE: dict[type[exp.Expression], Callable[[Any, Any], bool]] = {
     exp.GT: lambda a, b: bool(a > b),
     exp.GTE: lambda a, b: bool(a >= b),
 }
-_MIRRORED = {exp.LT: exp.GT, exp.GT: exp.LT, exp.LTE: exp.GTE, exp.GTE: exp.LTE}
+_MIRRORED: dict[type[exp.Expr], type[exp.Expr]] = {
+    exp.LT: exp.GT,
+    exp.GT: exp.LT,
+    exp.LTE: exp.GTE,
+    exp.GTE: exp.LTE,
+}
 _WHOLE = ("tinyint", "smallint", "int", "integer", "bigint")
 # Types for which ORC's statistics and Spark's comparison are sure to agree.
 _SEARCHABLE = (*_WHOLE, "string", "boolean", "decimal")
 
 
-def conjuncts(condition: exp.Expression | None) -> Iterator[exp.Expression]:
+def conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
     """The parts of an AND."""
     if condition is None:
         return
@@ -38,7 +43,7 @@ def conjuncts(condition: exp.Expression | None) -> Iterator[exp.Expression]:
 
 
 def prune(
-    table: Table, partitions: Sequence[Partition], where: Sequence[exp.Expression]
+    table: Table, partitions: Sequence[Partition], where: Sequence[exp.Expr]
 ) -> tuple[Partition, ...]:
     """The partitions that may satisfy every conjunct; whatever is not understood keeps them."""
     names = set(table.partition_names)
@@ -52,12 +57,12 @@ def prune(
     )
 
 
-def columns_of(condition: exp.Expression) -> set[str]:
+def columns_of(condition: exp.Expr) -> set[str]:
     """Lower-case names of the columns that a condition mentions."""
     return {column.name.lower() for column in condition.find_all(exp.Column)}
 
 
-def _may_hold(condition: exp.Expression, table: Table, partition: Partition) -> bool:
+def _may_hold(condition: exp.Expr, table: Table, partition: Partition) -> bool:
     return _truth(condition, _values(table, partition)) is not False
 
 
@@ -76,7 +81,7 @@ _UNKNOWN = _Unknown()
 _Values = dict[str, tuple[str, "str | None"]]
 
 
-def _truth(node: exp.Expression, values: _Values) -> bool | _Unknown:  # noqa: PLR0911
+def _truth(node: exp.Expr, values: _Values) -> bool | _Unknown:  # noqa: C901 - one flat list
     """True, False, or unknown; NULL comparisons count as False, as WHERE does."""
     if isinstance(node, exp.Paren):
         return _truth(node.this, values)
@@ -110,19 +115,19 @@ def _truth(node: exp.Expression, values: _Values) -> bool | _Unknown:  # noqa: P
     return _UNKNOWN
 
 
-def _column(node: exp.Expression, values: _Values) -> tuple[str, str | None] | None:
+def _column(node: exp.Expr, values: _Values) -> tuple[str, str | None] | None:
     if isinstance(node, exp.Paren):
         return _column(node.this, values)
     return values.get(node.name.lower()) if isinstance(node, exp.Column) else None
 
 
 def _compared(
-    kind: type[exp.Expression], left: exp.Expression, right: exp.Expression, values: _Values
+    kind: type[exp.Expr], left: exp.Expr, right: exp.Expr, values: _Values
 ) -> bool | _Unknown:
     column, literal = _column(left, values), _literal(right)
     if column is None:
         column, literal = _column(right, values), _literal(left)
-        kind = _MIRRORED.get(kind, kind)  # type: ignore[call-overload]
+        kind = _MIRRORED.get(kind, kind)
     if column is None or literal is None:
         return _UNKNOWN
     hive_type, text = column
@@ -141,7 +146,7 @@ def _compared(
     return _COMPARE[kind](ours, theirs)
 
 
-def _literal(node: exp.Expression) -> tuple[str, bool] | None:
+def _literal(node: exp.Expr) -> tuple[str, bool] | None:
     """Text of a literal, and whether it is a string."""
     if isinstance(node, exp.Literal):
         return node.this, bool(node.is_string)
@@ -150,7 +155,7 @@ def _literal(node: exp.Expression) -> tuple[str, bool] | None:
     return None
 
 
-def search_text(table: Table, where: Sequence[exp.Expression]) -> str | None:
+def search_text(table: Table, where: Sequence[exp.Expr]) -> str | None:
     """The part of a WHERE that ORC statistics can judge, over unqualified data columns."""
     kinds = {column.name: column.type.lower().partition("(")[0] for column in table.columns}
     parts = []
@@ -163,7 +168,16 @@ def search_text(table: Table, where: Sequence[exp.Expression]) -> str | None:
     return " AND ".join(parts) or None
 
 
-def _search(node: exp.Expression) -> str | None:
+_SIGNS: dict[type[exp.Expr], str] = {
+    exp.EQ: "=",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+}
+
+
+def _search(node: exp.Expr) -> str | None:
     if isinstance(node, exp.Paren):
         return _search(node.this)
     if isinstance(node, (exp.And, exp.Or)):
@@ -180,14 +194,13 @@ def _search(node: exp.Expression) -> str | None:
         column = _column_sql(node.this)
         low, high = _literal_sql(node.args["low"]), _literal_sql(node.args["high"])
         return f"{column} BETWEEN {low} AND {high}" if column and low and high else None
-    signs = {exp.EQ: "=", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
-    for kind, sign in signs.items():
+    for kind, sign in _SIGNS.items():
         if type(node) is kind:
             return _comparison(sign, node.args["this"], node.args["expression"])
     return None
 
 
-def _comparison(sign: str, left: exp.Expression, right: exp.Expression) -> str | None:
+def _comparison(sign: str, left: exp.Expr, right: exp.Expr) -> str | None:
     column, literal = _column_sql(left), _literal_sql(right)
     if column is None:
         column, literal = _column_sql(right), _literal_sql(left)
@@ -195,11 +208,11 @@ def _comparison(sign: str, left: exp.Expression, right: exp.Expression) -> str |
     return f"{column} {sign} {literal}" if column and literal else None
 
 
-def _column_sql(node: exp.Expression) -> str | None:
+def _column_sql(node: exp.Expr) -> str | None:
     return f"`{node.name.lower()}`" if isinstance(node, exp.Column) else None
 
 
-def _literal_sql(node: exp.Expression) -> str | None:
+def _literal_sql(node: exp.Expr) -> str | None:
     found = _literal(node)
     if found is None:
         return None

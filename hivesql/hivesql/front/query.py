@@ -7,7 +7,7 @@ tokens exchanged. So function names, literals and hints reach Spark exactly as w
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import sqlglot
@@ -76,14 +76,14 @@ def bind_expression(text: str, binding: Binding, names: Names) -> tuple[Expr, li
     return Expr(sql[len(prefix) :]), sources
 
 
-def parse_condition(text: str) -> exp.Expression:
+def parse_condition(text: str) -> exp.Expr:
     """A condition's tree, for pruning."""
     tree = _parse(f"SELECT {text}", shift=7)
-    found: exp.Expression = tree.expressions[0]
+    found: exp.Expr = tree.expressions[0]
     return found
 
 
-def _parse(text: str, *, shift: int = 0) -> exp.Expression:
+def _parse(text: str, *, shift: int = 0) -> exp.Expr:
     try:
         trees = sqlglot.parse(text, read="hive", error_level=ErrorLevel.IMMEDIATE)
     except SqlglotError as error:
@@ -103,7 +103,7 @@ def _parse(text: str, *, shift: int = 0) -> exp.Expression:
     return trees[0]
 
 
-def _refuse_unsupported(tree: exp.Expression, text: str) -> None:
+def _refuse_unsupported(tree: exp.Expr, text: str) -> None:
     for node in tree.find_all(exp.Command):
         raise place_error(ParseError(f"not understood: {node.sql()[:40]!r}"), text, 0)
     for column in tree.find_all(exp.Column):
@@ -111,13 +111,13 @@ def _refuse_unsupported(tree: exp.Expression, text: str) -> None:
             raise NotSupported(f"virtual column {column.name.upper()}")
 
 
-def _span(node: exp.Expression) -> tuple[int, int]:
+def _span(node: exp.Expr) -> tuple[int, int]:
     """Offsets of a node that carries its place; the end is exclusive."""
     return node.meta["start"], node.meta["end"] + 1
 
 
 def _exchange(
-    text: str, tree: exp.Expression, binding: Binding, names: Names, view_depth: int
+    text: str, tree: exp.Expr, binding: Binding, names: Names, view_depth: int
 ) -> tuple[str, list[Source]]:
     edits: list[_Edit] = []
     sources: list[Source] = []
@@ -167,7 +167,7 @@ def _is_base(table: exp.Table) -> bool:
     if table.args.get("db"):
         return True
     name = table.name.lower()
-    child: exp.Expression = table
+    child: exp.Expr = table
     parent = table.parent
     while parent is not None:
         clause = parent.args.get("with_") or parent.args.get("with")
@@ -183,8 +183,8 @@ def _is_base(table: exp.Table) -> bool:
     return True
 
 
-def _contains(ancestor: exp.Expression, node: exp.Expression) -> bool:
-    current: exp.Expression | None = node
+def _contains(ancestor: exp.Expr, node: exp.Expr) -> bool:
+    current: exp.Expr | None = node
     while current is not None:
         if current is ancestor:
             return True
@@ -202,14 +202,14 @@ def _look_up(reference: exp.Table, text: str, binding: Binding) -> Table:
         raise error.at(None, *line_and_column(text, _span(reference.parts[0])[0])) from None
 
 
-def _view(
-    table: Table, binding: Binding, names: Names, depth: int
-) -> tuple[str, Sequence[Source]]:
+def _view(table: Table, binding: Binding, names: Names, depth: int) -> tuple[str, Sequence[Source]]:
     if depth >= _MAX_VIEW_DEPTH:
-        raise NotSupported(f"views nested deeper than {_MAX_VIEW_DEPTH}: is {table.name} recursive?")
+        raise NotSupported(
+            f"views nested deeper than {_MAX_VIEW_DEPTH}: is {table.name} recursive?"
+        )
     inner = Binding(binding.catalog, table.name.database, binding.settings)
     # Names of the outer query (its WITH clause) must not capture the view's tables.
-    names.taken.update(cased.name.name for cased in (table,))
+    names.taken.add(table.name.name)
     query = bind_query(table.view_text or "", inner, names, view_depth=depth + 1)
     columns = ", ".join(f"`{name}`" for name in table.column_names)
     if columns:
@@ -233,7 +233,7 @@ def _source(
     )
 
 
-def _conditions(reference: exp.Table, table: Table) -> Iterator[exp.Expression]:
+def _conditions(reference: exp.Table, table: Table) -> Iterator[exp.Expr]:
     """Conjuncts of the WHERE around a table that speak of this table alone."""
     select = reference.find_ancestor(exp.Select)
     if select is None or select.args.get("where") is None:
@@ -255,7 +255,7 @@ def _conditions(reference: exp.Table, table: Table) -> Iterator[exp.Expression]:
             yield condition
 
 
-def _row_id_qualifiers(tree: exp.Expression) -> set[str | None]:
+def _row_id_qualifiers(tree: exp.Expr) -> set[str | None]:
     """Qualifiers with which ROW__ID is mentioned; None for a bare one."""
     found: set[str | None] = set()
     for column in tree.find_all(exp.Column):
@@ -266,13 +266,13 @@ def _row_id_qualifiers(tree: exp.Expression) -> set[str | None]:
     return found
 
 
-def _row_id_from_subquery(tree: exp.Expression) -> bool:
+def _row_id_from_subquery(tree: exp.Expr) -> bool:
     return any(node.alias.lower() == ROW_ID for node in tree.find_all(exp.Alias))
 
 
-def _unqualified(tree: exp.Expression, tables: Sequence[Table] | object) -> Iterator[_Edit]:
+def _unqualified(tree: exp.Expr, tables: Iterable[Table]) -> Iterator[_Edit]:
     """Columns written ``db.t.c`` lose their database: Spark knows the views only as ``t``."""
-    databases = {table.name.database for table in tables}  # type: ignore[attr-defined]
+    databases = {table.name.database for table in tables}
     for column in tree.find_all(exp.Column):
         database = column.args.get("db")
         is_struct = column.table.lower() == ROW_ID
@@ -283,12 +283,12 @@ def _unqualified(tree: exp.Expression, tables: Sequence[Table] | object) -> Iter
         yield _Edit(start, following, "")
 
 
-def _starred(tree: exp.Expression, with_row_id: set[int]) -> Iterator[_Edit]:
+def _starred(tree: exp.Expr, with_row_id: set[int]) -> Iterator[_Edit]:
     """``*`` over a view that also has ROW__ID must not show it."""
     for select in tree.find_all(exp.Select):
         source = select.args.get("from_")
         joined = [join.this for join in select.args.get("joins") or []]
-        direct = [node for node in ([source.this] if source else []) + joined]
+        direct = ([source.this] if source else []) + joined
         numbered = {_called(t) for t in direct if id(t) in with_row_id}
         for item in select.expressions:
             is_star = isinstance(item, exp.Star)

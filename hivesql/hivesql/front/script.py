@@ -1,6 +1,6 @@
-"""A script as statements, each knowing where it came from.
+r"""A script as statements, each knowing where it came from.
 
-Statements end with ``;`` outside quotes and comments; ``\\;`` is a semicolon of the text. A line
+Statements end with ``;`` outside quotes and comments; ``\;`` is a semicolon of the text. A line
 that starts with ``!`` is a statement by itself. Variables are put in when a statement is reached,
 so a SET earlier in the same script counts.
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, cast
+from typing import Literal
 
 from hivesql.front.binding import Binding
 from hivesql.front.cursor import Cursor
@@ -15,21 +15,18 @@ from hivesql_planner.statements import (
     Statement,
     UseDatabase,
 )
-from hivesql_planner.table import partition_name
+from hivesql_planner.table import Table, partition_name
 
 
-def bind_show(cursor: Cursor, binding: Binding) -> Show:
-    """SHOW …"""
+def bind_show(cursor: Cursor, binding: Binding) -> Show:  # noqa: C901 - one flat list
+    """SHOW …."""
     cursor.expect("SHOW")
     if cursor.take("DATABASES") or cursor.take("SCHEMAS"):
         return _ended(cursor, Show(kind="databases", pattern=_pattern(cursor)))
-    for kind in ("tables", "views"):
-        if cursor.take(kind.upper()):
-            database = _in_database(cursor) or binding.database
-            binding.catalog.database(database)
-            pattern = _pattern(cursor)
-            named = cast("Literal['tables', 'views']", kind)
-            return _ended(cursor, Show(kind=named, database=database, pattern=pattern))
+    if cursor.take("TABLES"):
+        return _in(cursor, binding, "tables")
+    if cursor.take("VIEWS"):
+        return _in(cursor, binding, "views")
     if cursor.take("COLUMNS"):
         return _columns(cursor, binding)
     if cursor.take("PARTITIONS"):
@@ -60,6 +57,12 @@ def bind_show(cursor: Cursor, binding: Binding) -> Show:
     raise NotSupported(f"SHOW {word.upper}")
 
 
+def _in(cursor: Cursor, binding: Binding, kind: Literal["tables", "views"]) -> Show:
+    database = _in_database(cursor) or binding.database
+    binding.catalog.database(database)
+    return _ended(cursor, Show(kind=kind, database=database, pattern=_pattern(cursor)))
+
+
 def _ended(cursor: Cursor, show: Show) -> Show:
     cursor.end()
     return show
@@ -85,7 +88,7 @@ def _columns(cursor: Cursor, binding: Binding) -> Show:
     return _ended(cursor, Show(kind="columns", table=table, pattern=_pattern(cursor)))
 
 
-def _partition(cursor: Cursor, binding: Binding, table) -> str | None:  # type: ignore[no-untyped-def]
+def _partition(cursor: Cursor, binding: Binding, table: Table) -> str | None:
     if not cursor.take("PARTITION"):
         return None
     spec = binding.read_partition(cursor, table)
@@ -103,9 +106,7 @@ def _locks(cursor: Cursor, binding: Binding) -> Show:
     table = binding.read_table(cursor)
     partition = _partition(cursor, binding, table)
     extended = cursor.take("EXTENDED")
-    return _ended(
-        cursor, Show(kind="locks", table=table, partition=partition, extended=extended)
-    )
+    return _ended(cursor, Show(kind="locks", table=table, partition=partition, extended=extended))
 
 
 def bind_describe(cursor: Cursor, binding: Binding) -> Describe:
@@ -159,7 +160,7 @@ def bind_use(cursor: Cursor, binding: Binding) -> UseDatabase:
 
 
 def bind_abort(cursor: Cursor, binding: Binding) -> AbortTransactions:
-    """ABORT TRANSACTIONS id …"""
+    """ABORT TRANSACTIONS id …."""
     cursor.expect("ABORT")
     if cursor.sees("COMPACTIONS"):
         raise NotSupported("ABORT COMPACTIONS")

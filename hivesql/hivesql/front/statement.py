@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
+from hivesql.front.alter import bind_alter, bind_truncate
 from hivesql.front.binding import Binding, Catalog
+from hivesql.front.change import bind_delete, bind_update
 from hivesql.front.cursor import Cursor
-from hivesql.front.ddl import bind_alter, bind_create, bind_drop, bind_truncate
-from hivesql.front.dml import bind_delete, bind_insert, bind_merge, bind_update, query_at
+from hivesql.front.ddl import bind_create, bind_drop
+from hivesql.front.insert import bind_insert
+from hivesql.front.merge import bind_merge
 from hivesql.front.query import Names
 from hivesql.front.script import StatementText
 from hivesql.front.show import (
@@ -18,6 +21,7 @@ from hivesql.front.show import (
     bind_show,
     bind_use,
 )
+from hivesql.front.slices import query_at
 from hivesql_planner.errors import HiveSqlError, NotSupported
 from hivesql_planner.settings import Settings
 from hivesql_planner.statements import Explain, SelectRows, Statement
@@ -41,32 +45,31 @@ _READERS: dict[str, Callable[[Cursor, Binding], Statement]] = {
 }
 _QUERIES = ("SELECT", "WITH", "VALUES", "FROM", "(", "TABLE", "MAP", "REDUCE")
 _REFUSED = {
-    ("LOAD",): "LOAD DATA",
-    ("START",): "START TRANSACTION",
-    ("BEGIN",): "BEGIN",
-    ("COMMIT",): "COMMIT",
-    ("ROLLBACK",): "ROLLBACK",
-    ("LOCK",): "LOCK TABLE",
-    ("UNLOCK",): "UNLOCK TABLE",
-    ("ANALYZE",): "ANALYZE TABLE",
-    ("MSCK",): "MSCK REPAIR TABLE",
-    ("EXPORT",): "EXPORT TABLE",
-    ("IMPORT",): "IMPORT TABLE",
-    ("GRANT",): "GRANT",
-    ("REVOKE",): "REVOKE",
-    ("RELOAD",): "RELOAD FUNCTIONS",
-    ("REPL",): "REPL",
-    ("KILL",): "KILL QUERY",
-    ("OPTIMIZE",): "OPTIMIZE TABLE",
-    ("CACHE",): "CACHE",
-    ("PREPARE",): "PREPARE",
-    ("EXECUTE",): "EXECUTE",
-    ("DFS",): "DFS",
-    ("ADD",): "ADD FILE, ADD JAR",
-    ("LIST",): "LIST FILES",
-    ("SOURCE",): "SOURCE",
+    "LOAD": "LOAD DATA",
+    "START": "START TRANSACTION",
+    "BEGIN": "BEGIN",
+    "COMMIT": "COMMIT",
+    "ROLLBACK": "ROLLBACK",
+    "LOCK": "LOCK TABLE",
+    "UNLOCK": "UNLOCK TABLE",
+    "ANALYZE": "ANALYZE TABLE",
+    "MSCK": "MSCK REPAIR TABLE",
+    "EXPORT": "EXPORT TABLE",
+    "IMPORT": "IMPORT TABLE",
+    "GRANT": "GRANT",
+    "REVOKE": "REVOKE",
+    "RELOAD": "RELOAD FUNCTIONS",
+    "REPL": "REPL",
+    "KILL": "KILL QUERY",
+    "OPTIMIZE": "OPTIMIZE TABLE",
+    "CACHE": "CACHE",
+    "PREPARE": "PREPARE",
+    "EXECUTE": "EXECUTE",
+    "DFS": "DFS",
+    "ADD": "ADD FILE, ADD JAR",
+    "LIST": "LIST FILES",
+    "SOURCE": "SOURCE",
 }
-_REFUSED_WORDS = {words[0]: name for words, name in _REFUSED.items()}
 
 
 def bind(
@@ -113,9 +116,9 @@ def _bind(text: str, binding: Binding) -> Statement:
         return _query_or_insert(cursor, text, binding)
     if word in _READERS:
         return _READERS[word](cursor, binding)
-    if word in _REFUSED_WORDS:
-        raise NotSupported(_REFUSED_WORDS[word])
-    cursor.refuse("no statement begins like this")
+    if word not in _REFUSED:
+        cursor.refuse("no statement begins like this")
+    raise NotSupported(_REFUSED[word])
 
 
 def _query_or_insert(cursor: Cursor, text: str, binding: Binding) -> Statement:

@@ -86,7 +86,7 @@ def _parse(kind: DirectoryKind, rest: str) -> AcidDirectory | None:
     if len(numbers) == 2:
         return AcidDirectory(kind, numbers[0], numbers[1], visibility_txn=visibility)
     if len(numbers) == 3:
-        return AcidDirectory(kind, *numbers, visibility_txn=visibility)
+        return AcidDirectory(kind, numbers[0], numbers[1], numbers[2], visibility)
     return None
 
 
