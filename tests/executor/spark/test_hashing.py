@@ -59,7 +59,9 @@ def _cases() -> list[Any]:
         # Spark holds microseconds; Hive's nanoseconds cannot be represented.
         if kind == "timestamp" and len(parts[1].partition(".")[2].rstrip("0")) > 6:
             continue
-        cases.append(pytest.param(kind, parts[1], int(parts[2]), int(parts[3]), id=f"{kind} {parts[1]}"))
+        cases.append(
+            pytest.param(kind, parts[1], int(parts[2]), int(parts[3]), id=f"{kind} {parts[1]}")
+        )
     return cases
 
 
