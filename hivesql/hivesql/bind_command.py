@@ -1,0 +1,88 @@
+"""Databases, SHOW, DESCRIBE, ABORT and settings."""
+
+from __future__ import annotations
+
+from hivesql.binding import Binding
+from hivesql.tokens import Name, TableRef
+from hivesql.trees import (
+    AbortBody,
+    CreateDatabaseBody,
+    DescribeBody,
+    DropDatabaseBody,
+    SetBody,
+    ShowBody,
+    UseBody,
+)
+from hivesql_planner.statements import (
+    AbortTransactions,
+    CreateDatabase,
+    Describe,
+    DropDatabase,
+    SetSetting,
+    Show,
+    UseDatabase,
+)
+from hivesql_planner.table import Database, partition_name
+
+_OF_DATABASE = ("tables", "views")
+
+
+def bind_create_database(body: CreateDatabaseBody, binding: Binding) -> CreateDatabase:
+    """CREATE DATABASE."""
+    database = Database(
+        name=body.name.text, location=body.location, comment=body.comment,
+        properties=dict(body.properties),
+    )  # fmt: skip
+    return CreateDatabase(database=database, if_not_exists=body.if_not_exists)
+
+
+def bind_drop_database(body: DropDatabaseBody, binding: Binding) -> DropDatabase:
+    """DROP DATABASE: an unknown name is no error with IF EXISTS."""
+    if not body.if_exists:
+        binding.check_database(body.name)
+    return DropDatabase(name=body.name.text, if_exists=body.if_exists, cascade=body.cascade)
+
+
+def bind_use(body: UseBody, binding: Binding) -> UseDatabase:
+    """USE."""
+    return UseDatabase(name=binding.check_database(body.name))
+
+
+def bind_show(body: ShowBody, binding: Binding) -> Show:
+    """SHOW."""
+    ref = body.table
+    if ref is not None and body.kind == "columns" and body.database is not None:
+        ref = TableRef(body.database, ref.name, ref.start, ref.end)
+    table = binding.table(ref) if ref is not None else None
+    database = binding.check_database(body.database) if body.database else None
+    if database is None and body.kind in _OF_DATABASE:
+        database = binding.check_database(Name(binding.database, 0))
+    partition = None
+    if table is not None and body.partition:
+        values = binding.partition_values(table, body.partition)
+        keys = [name for name in table.partition_names if name in values]
+        partition = partition_name(keys, [values[key] for key in keys])
+    return Show(
+        kind=body.kind, database=database, table=table, partition=partition, pattern=body.pattern,
+        extended=body.extended, key=body.key,
+    )  # fmt: skip
+
+
+def bind_describe(body: DescribeBody, binding: Binding) -> Describe:
+    """DESCRIBE."""
+    if body.database is not None:
+        return Describe(database=binding.check_database(body.database), style=body.style)
+    assert body.table is not None
+    table = binding.table(body.table)
+    partition = binding.matching(table, body.partition)[0] if body.partition else None
+    return Describe(table=table, style=body.style, partition=partition)
+
+
+def bind_abort(body: AbortBody, binding: Binding) -> AbortTransactions:
+    """ABORT TRANSACTIONS."""
+    return AbortTransactions(txn_ids=body.txn_ids)
+
+
+def bind_set(body: SetBody, binding: Binding) -> SetSetting:
+    """SET and RESET."""
+    return SetSetting(key=body.key, value=body.value, reset=body.reset, all=body.all)

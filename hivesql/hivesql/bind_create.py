@@ -1,0 +1,191 @@
+"""CREATE TABLE and CREATE VIEW, with the checks Hive's metastore makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import cast, get_args
+
+from hivesql.binding import Binding
+from hivesql.query import bind_query
+from hivesql.tokens import Name
+from hivesql.trees import CreateTableBody, CreateViewBody
+from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.statements import CreateTable, CreateView
+from hivesql_planner.table import Column, FileFormat, Table, TableName
+
+_TRANSACTIONAL = "transactional"
+_KIND = "transactional_properties"
+
+
+def bind_create_table(body: CreateTableBody, binding: Binding) -> CreateTable:
+    """CREATE TABLE, LIKE and AS SELECT included."""
+    name = _new_name(body.table.full(binding.database), body.table.start, binding)
+    table = _like(body, binding, name) if body.like else _described(body, binding, name)
+    rows = None
+    if body.query is not None:
+        if body.partitioned_by:
+            binding.fail(
+                NotSupported("CREATE TABLE … PARTITIONED BY … AS SELECT"),
+                body.partitioned_by[0].start,
+            )
+        bound = bind_query(body.query, binding)
+        names = [Name(one.name, body.query.start) for one in bound.columns or ()]
+        _check_distinct(names, binding)
+        rows = bound.query(binding)
+    _check_transactional(table, body, binding)
+    return CreateTable(table=table, if_not_exists=body.if_not_exists, rows=rows)
+
+
+def _new_name(name: TableName, start: int, binding: Binding) -> TableName:
+    binding.check_database(Name(name.database, start))
+    return name
+
+
+def _described(body: CreateTableBody, binding: Binding, name: TableName) -> Table:
+    start = body.table.start
+    columns = [Name(column.name, start) for column in body.columns]
+    _check_distinct(columns, binding)
+    both = [Name(column.name, start) for column in body.partition_columns]
+    for column in both:
+        if column.text in {one.text for one in columns}:
+            error = SemanticError(f"Column repeated in partitioning columns: {column.text}",
+                                  code=10035)  # fmt: skip
+            binding.fail(error, start)
+    _check_distinct(both, binding)
+    if body.query is None:
+        known = {column.name for column in body.columns}
+        for one in (*body.bucket_columns, *body.sort_columns):
+            if one.text not in known:
+                error = SemanticError(f"Invalid column reference {one.text}", code=10002)
+                binding.fail(error, one.start)
+    table = Table(
+        name=name,
+        columns=body.columns,
+        location=body.location,
+        partition_columns=body.partition_columns,
+        type="EXTERNAL_TABLE" if body.external else "MANAGED_TABLE",
+        format=body.format or _default_format(body, binding),
+        serde_properties=dict(body.serde_properties),
+        bucket_columns=tuple(one.text for one in body.bucket_columns),
+        bucket_count=body.bucket_count,
+        sort_columns=tuple(one.text for one in body.sort_columns),
+        comment=body.comment,
+    )
+    return replace(table, properties=_properties(body, table, binding))
+
+
+def _like(body: CreateTableBody, binding: Binding, name: TableName) -> Table:
+    assert body.like is not None
+    model = binding.table(body.like)
+    table = replace(
+        model,
+        name=name,
+        id=0,
+        location=body.location,
+        type="EXTERNAL_TABLE" if body.external else "MANAGED_TABLE",
+        format=body.format or model.format,
+        view_text=None,
+        owner="",
+        created_at=0,
+        comment=body.comment or model.comment,
+    )
+    return replace(table, properties=_properties(body, table, binding))
+
+
+def _default_format(body: CreateTableBody, binding: Binding) -> FileFormat:
+    if body.transactional:
+        return "orc"
+    wanted = binding.settings.values.get("hive.default.fileformat", "textfile").lower()
+    found = next((name for name in get_args(FileFormat) if name == wanted), None)
+    if found is None:
+        error = SemanticError(f"hive.default.fileformat={wanted} is not a file format")
+        binding.fail(error, body.table.start)
+    return cast(FileFormat, found)
+
+
+def _properties(body: CreateTableBody, table: Table, binding: Binding) -> dict[str, str]:
+    """The table's properties as the metastore keeps them."""
+    found = {
+        (key.lower() if key.lower() in (_TRANSACTIONAL, _KIND) else key): value
+        for key, value in body.properties.items()
+    }
+    value = found.get(_TRANSACTIONAL, "").strip().lower()
+    if value not in ("", "true", "false"):
+        error = SemanticError(
+            f"'transactional' property of TBLPROPERTIES may only have value 'true': {table.name}"
+        )
+        binding.fail(error, body.table.start)
+    is_plain = not body.external and table.format == "orc" and not table.sort_columns and not value
+    if body.transactional or (is_plain and binding.settings.flag("hive.create.as.acid")):
+        value = "true"
+    found.pop(_TRANSACTIONAL, None)
+    if value == "true":
+        found[_TRANSACTIONAL] = "true"
+        found[_KIND] = found.get(_KIND, "default").strip().lower()
+    found.setdefault("bucketing_version", "2")
+    if body.external:
+        found.setdefault("EXTERNAL", "TRUE")
+    return found
+
+
+def _check_transactional(table: Table, body: CreateTableBody, binding: Binding) -> None:
+    if not table.is_transactional:
+        return
+    text = None
+    kind = table.properties[_KIND]
+    if table.type == "EXTERNAL_TABLE":
+        text = f"{table.name} cannot be declared transactional because it's an external table"
+    elif kind not in ("default", "insert_only"):
+        text = (
+            f"Invalid value {kind!r} for the 'transactional_properties' of {table.name}: "
+            "it may be 'default' or 'insert_only'"
+        )
+    elif table.is_full_acid and table.format != "orc":
+        text = (
+            "The table must be stored using an ACID compliant format (such as ORC): "
+            f"{table.name}. Add STORED AS ORC"
+        )
+    elif table.is_full_acid and table.sort_columns:
+        text = f"Table {table.name} cannot support full ACID functionality since it is sorted."
+    if text is not None:
+        binding.fail(SemanticError(text), body.table.start)
+
+
+def _check_distinct(names: Iterable[Name], binding: Binding) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name.text in seen:
+            error = SemanticError(f"Duplicate column name: {name.text}", code=10036)
+            binding.fail(error, name.start)
+        seen.add(name.text)
+
+
+def bind_create_view(body: CreateViewBody, binding: Binding) -> CreateView:
+    """CREATE VIEW: its text with full table names, so that it means the same everywhere."""
+    name = _new_name(body.table.full(binding.database), body.table.start, binding)
+    bound = bind_query(body.query, binding, expand_stars=True)
+    known = bound.columns
+    if body.columns and known is not None and len(known) != len(body.columns):
+        error = SemanticError(
+            f"The number of columns produced by the SELECT clause ({len(known)}) does not match "
+            f"the number of column names specified by CREATE VIEW ({len(body.columns)})",
+            code=10138,
+        )
+        binding.fail(error, body.columns[0][0].start)
+    if body.columns:
+        types = [one.type or "" for one in known] if known else [""] * len(body.columns)
+        columns = tuple(
+            Column(one.text, type_, comment)
+            for (one, comment), type_ in zip(body.columns, types, strict=True)
+        )
+    else:
+        columns = tuple(Column(one.name, one.type or "") for one in known or ())
+    _check_distinct((Name(one.name, body.table.start) for one in columns), binding)
+    table = Table(
+        name=name, columns=columns, location="", type="VIRTUAL_VIEW",
+        properties=dict(body.properties), view_text=bound.hive, comment=body.comment,
+    )  # fmt: skip
+    return CreateView(
+        table=table, if_not_exists=body.if_not_exists, or_replace=body.or_replace,
+    )  # fmt: skip

@@ -1,0 +1,126 @@
+"""What binding a statement needs: the catalog, the session's state, and the statement's text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import NoReturn, Protocol
+
+from hivesql.script import StatementText
+from hivesql.tokens import Name, TableRef, Token, at, tokenize
+from hivesql.trees import PartitionItems
+from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
+from hivesql_planner.settings import Settings
+from hivesql_planner.table import DEFAULT_PARTITION, Database, Partition, Table, TableName
+
+
+class Catalog(Protocol):
+    """The part of a metastore that names are looked up in.
+
+    Unknown objects raise NoSuchObject (10001 table, 10072 database).
+    """
+
+    def database(self, name: str) -> Database: ...
+    def table(self, name: TableName) -> Table: ...
+    def partitions(self, name: TableName) -> tuple[Partition, ...]: ...
+
+
+@dataclass(slots=True)
+class Binding:
+    """The surroundings of one statement, or of the text of a view that it reads."""
+
+    catalog: Catalog
+    database: str
+    settings: Settings
+    text: StatementText
+    counts: Counter[TableName] = field(default_factory=Counter)
+    """How often each table is read: view names are unique in the statement."""
+    views: tuple[TableName, ...] = ()
+    """The views whose text this is, outermost first."""
+    _tokens: tuple[Token, ...] = ()
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """The tokens of the text."""
+        if not self._tokens:
+            self._tokens = tokenize(self.text)
+        return self._tokens
+
+    def fail(self, error: HiveSqlError, start: int) -> NoReturn:
+        """Raise the error, placed at an offset of the text."""
+        raise at(error, self.text, start)
+
+    def table(self, ref: TableRef) -> Table:
+        """Look a table up."""
+        return self.table_named(ref.full(self.database), ref.start)
+
+    def table_named(self, name: TableName, start: int) -> Table:
+        """Look a table up by its full name."""
+        try:
+            return self.catalog.table(name)
+        except NoSuchObject as error:
+            self.fail(error, start)
+
+    def check_database(self, name: Name) -> str:
+        """The name of a database that exists."""
+        try:
+            return self.catalog.database(name.text).name
+        except NoSuchObject as error:
+            self.fail(error, name.start)
+
+    def view_name(self, table: TableName) -> str:
+        """A new name under which the statement's text speaks of a scan of the table."""
+        self.counts[table] += 1
+        return f"{table.database}__{table.name}__{self.counts[table]}"
+
+    def of_view(self, view: Table, start: int) -> Binding:
+        """The binding of a view's own text."""
+        if view.name in self.views:
+            self.fail(SemanticError(f"Recursive view {view.name} detected", code=10220), start)
+        return Binding(
+            self.catalog, view.name.database, self.settings,
+            StatementText(view.view_text or "", f"view {view.name}"),
+            self.counts, (*self.views, view.name),
+        )  # fmt: skip
+
+    def partition_values(self, table: Table, items: PartitionItems) -> dict[str, str | None]:
+        """Values of a partition specification by column, checked against the table."""
+        types = {column.name: column.type for column in table.partition_columns}
+        found: dict[str, str | None] = {}
+        for item in items:
+            name = item.key.text
+            if name not in types:
+                error = SemanticError(
+                    f"{table.name} has no partition column {name} "
+                    f"(it has: {', '.join(types) or 'none'})",
+                    code=10006,
+                )
+                self.fail(error, item.key.start)
+            if name in found:
+                self.fail(SemanticError(f"partition column {name} is given twice"), item.key.start)
+            if item.given:
+                found[name] = partition_value(item.value)
+        return found
+
+    def matching(self, table: Table, items: PartitionItems) -> tuple[Partition, ...]:
+        """The partitions that a full or partial specification names; none is an error."""
+        wanted = self.partition_values(table, items)
+        names = table.partition_names
+        found = tuple(
+            partition
+            for partition in self.catalog.partitions(table.name)
+            if all(
+                name not in wanted or wanted[name] == value
+                for name, value in zip(names, partition.values, strict=True)
+            )
+        )
+        if not found:
+            given = ", ".join(f"{key}={value}" for key, value in wanted.items())
+            error = NoSuchObject(f"Partition not found {given} in {table.name}", code=10006)
+            self.fail(error, items[0].key.start)
+        return found
+
+
+def partition_value(value: str | None) -> str | None:
+    """NULL, the empty string and the default partition's name are one and the same."""
+    return None if value in ("", DEFAULT_PARTITION) else value

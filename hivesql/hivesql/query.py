@@ -1,0 +1,376 @@
+"""Queries: names looked up, scans put in for tables, Hive's meaning kept in Spark's SQL.
+
+Spark gets the user's own text. Changed are only the names of tables (each reading is a view of
+its own), what Spark would understand differently (order of NULLs, names of columns without one,
+see also ``hive_only``), and ``*`` where a scan has a row id that ``*`` must not show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from sqlglot import exp
+
+from hivesql.binding import Binding
+from hivesql.dialect import RANGE, read_query
+from hivesql.hive_only import Edit, apply_edits, spark_edits, tokens_in
+from hivesql.outputs import column_type, naming_edit, output_name
+from hivesql.prune import conjuncts, simplify
+from hivesql.scope import ROW_ID, Meaning, Output, Outputs, Relation, Scope, TableUse, outputs_of
+from hivesql.trees import Slice
+from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.plan import Expr, Query
+from hivesql_planner.table import Column, Table, TableName
+
+Ctes = Mapping[str, Outputs]
+_QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
+_ALIASES_SEEN = ("group", "having", "order", "sort", "distribute", "cluster", "windows")
+_NO_ROW_ID = "CAST(NULL AS STRUCT<writeid:BIGINT,bucketid:INT,rowid:BIGINT>)"
+
+
+@dataclass(frozen=True, slots=True)
+class BoundQuery:
+    """Spark SQL, what it gives, and what it reads; ``hive`` has the tables by full name."""
+
+    sql: str
+    columns: Outputs
+    uses: tuple[TableUse, ...]
+    hive: str
+
+    def query(self, binding: Binding, sql: str | None = None) -> Query:
+        """The query of a plan; ``sql`` when it was wrapped."""
+        known = self.columns if sql is None else None
+        return Query(
+            sql=sql or self.sql,
+            sources=tuple(use.source(binding) for use in self.uses),
+            columns=tuple(Column(one.name, one.type or "") for one in known)
+            if known and all(one.type for one in known)
+            else (),
+        )
+
+
+def bind_query(part: Slice, binding: Binding, *, expand_stars: bool = False) -> BoundQuery:
+    """Bind a query. ``expand_stars`` writes out every ``*`` whose columns are known."""
+    walk = Walk(binding, expand_stars=expand_stars)
+    columns = walk.query(part.tree, {}, None)
+    hive = apply_edits(binding.text.text, part.spans, walk.hive_edits, part.prefix)
+    return BoundQuery(walk.render(part), columns, tuple(walk.uses), hive)
+
+
+@dataclass(slots=True)
+class Walk:
+    """Goes through the queries and expressions of one text and collects the edits."""
+
+    binding: Binding
+    expand_stars: bool = False
+    uses: list[TableUse] = field(default_factory=list)
+    edits: list[Edit] = field(default_factory=list)
+    hive_edits: list[Edit] = field(default_factory=list)
+    meanings: dict[int, Meaning] = field(default_factory=dict)
+
+    def render(self, part: Slice) -> str:
+        """The slice as Spark SQL."""
+        edits = spark_edits(tokens_in(self.binding.tokens, part.spans))
+        for item in part.tree.find_all(exp.Ordered):
+            if isinstance(item.parent, (exp.Order, exp.Sort)) and self._is_plain_ascending(item):
+                edits.append(_insert(item.meta[RANGE][1], " NULLS LAST"))
+        return apply_edits(self.binding.text.text, part.spans, edits + self.edits, part.prefix)
+
+    def _is_plain_ascending(self, item: exp.Ordered) -> bool:
+        """Hive 4 puts NULLs last (hive.default.nulls.last), Spark only when descending."""
+        start, end = item.meta[RANGE]
+        words = self.binding.text.text[start:end].lower().split()
+        return not item.args.get("desc") and words[-2:-1] != ["nulls"]
+
+    def expr(self, part: Slice, scope: Scope) -> Expr:
+        """Bind one expression."""
+        self.expression(part.tree, scope, {})
+        return Expr(self.render(part))
+
+    # -- queries
+    def query(self, node: exp.Expr, ctes: Ctes, outer: Scope | None) -> Outputs:
+        """Look up everything in a query; the columns it gives."""
+        ctes = self._with(node, ctes)
+        if isinstance(node, exp.Select):
+            return self._select(node, ctes, outer)
+        if isinstance(node, exp.SetOperation):
+            left = self.query(node.this, ctes, outer)
+            self.query(node.expression, ctes, outer)
+            return left
+        if isinstance(node, exp.Subquery):
+            return self.query(node.this, ctes, outer)
+        if not isinstance(node, exp.Values):
+            self._refuse("this kind of query", node)
+        return self._values(node, ctes, outer)
+
+    def _with(self, node: exp.Expr, ctes: Ctes) -> Ctes:
+        with_ = node.args.get("with_")
+        if with_ is None:
+            return ctes
+        if with_.args.get("recursive"):
+            self._refuse("WITH RECURSIVE", node)
+        seen = dict(ctes)
+        for cte in with_.expressions:
+            columns = self.query(cte.this, seen, None)
+            seen[cte.alias.lower()] = _renamed(columns, cte.args.get("alias"))
+        return seen
+
+    def _values(self, node: exp.Values, ctes: Ctes, outer: Scope | None) -> Outputs:
+        widths = set()
+        scope = Scope(outer)
+        for row in node.expressions:
+            self.expression(row, scope, ctes)
+            widths.add(len(row.expressions) if isinstance(row, exp.Tuple) else 1)
+        if len(widths) != 1:
+            error = SemanticError("the rows of VALUES have different numbers of columns")
+            self.binding.fail(error, self._start(node))
+        # Without an alias, Hive and Spark name them col1, col2, ….
+        columns = tuple(Output(f"col{i + 1}") for i in range(widths.pop()))
+        return _renamed(columns, node.args.get("alias"))
+
+    def _select(self, node: exp.Select, ctes: Ctes, outer: Scope | None) -> Outputs:
+        scope = Scope(outer)
+        from_ = node.args.get("from_")
+        joins: list[exp.Join] = []
+        if from_ is not None:
+            joins = self._relation(from_.this, scope, ctes)
+        joins += self._joins(node, scope, ctes)
+        for lateral in node.args.get("laterals") or ():
+            self._lateral(lateral, scope, ctes)
+        for join in joins:
+            if join.args.get("on") is not None:
+                self.expression(join.args["on"], scope, ctes)
+        for item in node.expressions:
+            if not item.is_star:
+                self.expression(item, scope, ctes)
+        self._clauses(node, scope, ctes, self._name_outputs(node))
+        if node.args.get("where") is not None:
+            self._learn(node.args["where"].this, scope)
+        return self._outputs(node, scope, any(join.args.get("using") for join in joins))
+
+    def _clauses(self, node: exp.Select, scope: Scope, ctes: Ctes, aliases: frozenset[str]) -> None:
+        for key, value in node.args.items():
+            if key in ("expressions", "from_", "joins", "laterals", "with_", "hint", "kind"):
+                continue
+            seen = aliases if key in _ALIASES_SEEN else frozenset()
+            for part in value if isinstance(value, list) else [value]:
+                if isinstance(part, exp.Expr):
+                    self.expression(part, scope, ctes, seen)
+
+    # -- FROM
+    def _relation(
+        self, node: exp.Expr, scope: Scope, ctes: Ctes, *, hidden: bool = False
+    ) -> list[exp.Join]:
+        """Add what a FROM item names; the joins written inside it."""
+        if isinstance(node, exp.Table):
+            found = self._table(node, ctes)
+        elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
+            return self._relation(node.this, scope, ctes) + self._joins(node, scope, ctes)
+        elif isinstance(node, (exp.Subquery, exp.Values)):
+            columns = self.query(node, ctes, None)
+            found = Relation(node.alias.lower(), _renamed(columns, node.args.get("alias")))
+        else:
+            self._refuse("this kind of FROM item", node)
+        found.hidden = hidden
+        scope.relations.append(found)
+        joins = self._joins(node, scope, ctes)
+        for lateral in node.args.get("laterals") or ():
+            self._lateral(lateral, scope, ctes)
+        return joins
+
+    def _joins(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> list[exp.Join]:
+        found: list[exp.Join] = []
+        for join in node.args.get("joins") or ():
+            before = list(scope.relations)
+            hidden = join.kind in ("SEMI", "ANTI")
+            found += [join, *self._relation(join.this, scope, ctes, hidden=hidden)]
+            added = scope.relations[len(before) :]
+            for relation in before if join.side in ("RIGHT", "FULL") else ():
+                relation.nullable = True
+            for relation in added if join.side in ("LEFT", "FULL") else ():
+                relation.nullable = True
+        return found
+
+    def _lateral(self, node: exp.Lateral, scope: Scope, ctes: Ctes) -> None:
+        if not node.args.get("view"):
+            self._refuse("LATERAL without VIEW", node)
+        self.expression(node.this, scope, ctes)
+        alias = node.args.get("alias")
+        names = tuple(Output(name.name.lower()) for name in alias.columns) if alias else ()
+        scope.relations.append(Relation(node.alias.lower(), names or None))
+
+    def _table(self, node: exp.Table, ctes: Ctes) -> Relation:
+        if not isinstance(node.this, exp.Identifier):
+            self._refuse("table functions in FROM", node)
+        if node.args.get("catalog") is not None:
+            self._refuse("names of three parts (metadata tables and branches)", node)
+        name, database = node.name.lower(), node.db.lower()
+        alias = (node.alias or node.name).lower()
+        if not database and name in ctes:
+            return Relation(alias, _renamed(ctes[name], node.args.get("alias")))
+        first = node.args.get("db") or node.this
+        start, end = first.meta["start"], node.this.meta["end"] + 1
+        full = TableName(database or self.binding.database, name)
+        table = self.binding.table_named(full, start)
+        if table.is_view:
+            text, columns, use = *self._view(table, start), None
+        else:
+            use = TableUse(table, self.binding.view_name(full))
+            self.uses.append(use)
+            text, columns = f"`{use.view}`", outputs_of(table)
+        self.edits.append(Edit(start, end, text))
+        self.hive_edits.append(Edit(start, end, f"`{full.database}`.`{full.name}`"))
+        if node.args.get("alias") is None:
+            named = _insert(self._table_end(end), f" AS `{name}`")
+            self.edits.append(named)
+            self.hive_edits.append(named)
+        return Relation(alias, _renamed(columns, node.args.get("alias")), use)
+
+    def _table_end(self, end: int) -> int:
+        """Where an alias goes: after TABLESAMPLE (…)."""
+        after = [token for token in self.binding.tokens if token.start >= end]
+        if not after[0].is_("tablesample"):
+            return end
+        return next(token for token in after if token.is_(")")).end
+
+    def _view(self, view: Table, start: int) -> tuple[str, Outputs]:
+        inside = self.binding.of_view(view, start)
+        part = read_query(inside.text, inside.tokens, ((0, inside.tokens[-2].end),))
+        bound = bind_query(part, inside)
+        self.uses += bound.uses
+        names = [column.name for column in view.columns]
+        if not names or (bound.columns and names == [one.name for one in bound.columns]):
+            return f"({bound.sql})", bound.columns
+        listed = ", ".join(f"`{name}`" for name in names)
+        return f"(SELECT * FROM ({bound.sql}) AS `{view.name.name}`({listed}))", outputs_of(view)
+
+    # -- expressions
+    def expression(
+        self, node: exp.Expr, scope: Scope, ctes: Ctes, aliases: frozenset[str] = frozenset()
+    ) -> None:
+        """Look up the columns and queries inside an expression."""
+        if isinstance(node, _QUERIES):
+            self.query(node, ctes, scope)
+        elif isinstance(node, exp.Column):
+            self._column(node, scope, aliases)
+        elif not isinstance(node, exp.Hint):
+            for child in node.iter_expressions():
+                self.expression(child, scope, ctes, aliases)
+
+    def _column(self, node: exp.Column, scope: Scope, aliases: frozenset[str]) -> None:
+        parts = node.parts
+        names = tuple(part.name.lower() for part in parts)
+        if node.is_star or names == ("grouping__id",) or (len(names) == 1 and names[0] in aliases):
+            return
+        try:
+            meaning = scope.meaning(names)
+        except SemanticError as error:
+            self.binding.fail(error, self._start(node))
+        self.meanings[id(node)] = meaning
+        if meaning.dropped:
+            self.edits.append(Edit(parts[0].meta["start"], parts[1].meta["start"], ""))
+        use = meaning.relation.use
+        if names[meaning.used - 1] != ROW_ID or use is None or meaning.relation.knows(ROW_ID):
+            return
+        if use.table.is_full_acid:
+            use.with_row_id = True
+        else:
+            end = parts[meaning.used - 1].meta["end"] + 1
+            self.edits.append(Edit(parts[meaning.dropped].meta["start"], end, _NO_ROW_ID))
+
+    def _learn(self, condition: exp.Expr, scope: Scope) -> None:
+        """Give each table the conditions that speak of it alone."""
+        for part in conjuncts(condition):
+            for relation in scope.relations:
+                if relation.use is not None and not relation.nullable:
+                    self.learn(part, relation)
+
+    def learn(self, part: exp.Expr, relation: Relation) -> None:
+        """Give one table a condition, if it speaks of nothing but that table."""
+        columns = list(part.find_all(exp.Column))
+        meanings = [self.meanings.get(id(column)) for column in columns]
+        if not columns or part.find(*_QUERIES) or relation.use is None:
+            return
+        if any(one is None or one.relation is not relation for one in meanings):
+            return
+
+        def column_of(node: exp.Column) -> str | None:
+            found = self.meanings[id(node)]
+            whole = found.column is not None and found.used == len(node.parts)
+            return found.column if whole and found.column != ROW_ID else None
+
+        relation.use.predicates.append(simplify(part, column_of))
+
+    # -- select lists
+    def _name_outputs(self, node: exp.Select) -> frozenset[str]:
+        """Name what Hive names and Spark would not; the names there are."""
+        names = set()
+        for i, item in enumerate(node.expressions):
+            name = output_name(item, i)
+            if name is None:
+                continue
+            names.add(name)
+            edit = naming_edit(item, name)
+            if edit:
+                self.edits.append(edit)
+        return frozenset(names)
+
+    def _outputs(self, node: exp.Select, scope: Scope, merges: bool) -> Outputs:
+        found: Outputs = ()
+        for i, item in enumerate(node.expressions):
+            columns: Outputs = None
+            name = output_name(item, i)
+            if item.is_star:
+                columns = self._star(item, scope, merges)
+            elif isinstance(item, exp.Aliases):
+                columns = tuple(Output(one.name.lower()) for one in item.args["expressions"])
+            elif name:
+                columns = (Output(name, column_type(item, self.meanings)),)
+            found = None if found is None or columns is None else found + columns
+        return found
+
+    def _star(self, item: exp.Expr, scope: Scope, merges: bool) -> Outputs:
+        table = item.table.lower() if isinstance(item, exp.Column) else ""
+        relations = [one for one in scope.relations if not one.hidden]
+        if table:
+            relations = [one for one in scope.relations if one.alias == table]
+            if not relations:
+                error = SemanticError(f"Invalid table alias '{table}'", code=10009)
+                self.binding.fail(error, self._start(item))
+        has_row_id = any(one.use is not None and one.use.with_row_id for one in relations)
+        unknown = (merges and not table) or any(one.columns is None for one in relations)
+        if unknown and has_row_id:
+            self._refuse("* beside row__id where not all columns are known", item)
+        if unknown:
+            return None
+        columns = [(one.alias, column) for one in relations for column in one.columns or ()]
+        if has_row_id or self.expand_stars:
+            start, end = item.meta[RANGE]
+            text = ", ".join(f"`{alias}`.`{column.name}`" for alias, column in columns)
+            self.edits.append(Edit(start, end, text))
+            self.hive_edits.append(Edit(start, end, text))
+        return tuple(column for _, column in columns)
+
+    # -- errors
+    def _start(self, node: exp.Expr) -> int:
+        starts = [one.meta["start"] for one in node.walk() if "start" in one.meta]
+        return min(starts, default=0)
+
+    def _refuse(self, feature: str, node: exp.Expr) -> NoReturn:
+        self.binding.fail(NotSupported(feature), self._start(node))
+
+
+def _insert(offset: int, text: str) -> Edit:
+    return Edit(offset, offset, text)
+
+
+def _renamed(columns: Outputs, alias: exp.Expr | None) -> Outputs:
+    """The columns under the names of an alias ``q(a, b)``."""
+    names = [name.name.lower() for name in alias.args.get("columns") or ()] if alias else []
+    if not names:
+        return columns
+    if columns is None or len(columns) != len(names):
+        return tuple(Output(name) for name in names)
+    return tuple(Output(name, one.type) for name, one in zip(names, columns, strict=True))
