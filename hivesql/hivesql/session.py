@@ -37,17 +37,21 @@ class LazySpark:
     """Starts Spark at the first call, once, whoever calls; a given session is used as it is."""
 
     def __init__(self, session: SparkSession | None = None, conf: Mapping[str, str] | None = None):
-        self._session = session
-        self._given = session is not None
+        self._session: SparkSession | None = None
+        self._given = session
         self._conf = dict(conf or {})
         self._starting = threading.Lock()
 
     def __call__(self) -> SparkSession:
         with self._starting:
             if self._session is None:
-                from hivesql_executor.spark.session import start_spark
+                from hivesql_executor.spark.session import isolate, start_spark
 
-                self._session = start_spark(conf=self._conf)
+                given = self._given or start_spark(conf=self._conf)
+                self._session = isolate(given)
+                for key, value in self._conf.items():
+                    if key.startswith("spark.sql."):
+                        self._session.conf.set(key, value)
             return self._session
 
     @property
@@ -63,9 +67,9 @@ class LazySpark:
 
     def stop(self) -> None:
         """Stop Spark if it was started here."""
-        if self._session is not None and not self._given:
+        if self._session is not None and self._given is None:
             self._session.stop()
-            self._session = None
+        self._session = None
 
 
 class Session:
@@ -222,7 +226,7 @@ def connect(
 
     ``metastore`` is a database URL (SQLite or PostgreSQL; default ``sqlite:///metastore.db`` in
     the working directory). ``warehouse`` is the directory or URI of managed tables (default
-    ``warehouse``). ``spark`` is used as it is; without it a local Spark starts when it is first
+    ``warehouse``). ```spark`` is a session to work beside; without it a local Spark starts when it is first
     needed. Keys of ``settings`` that start with ``spark.`` go to Spark.
     """
     location = warehouse or DEFAULT_WAREHOUSE

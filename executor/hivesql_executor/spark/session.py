@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from typing import Any
 
 from pyspark.sql import SparkSession
+
+from hivesql_planner.errors import ExecutionError
 
 # Pushed-down filters of nested ACID columns would reach ORC under names it resolves against the
 # row struct, so Spark's own push-down stays off and scans carry a search argument of their own.
@@ -49,3 +52,22 @@ def start_spark(
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+def isolate(session: SparkSession) -> SparkSession:
+    """A session of our own on a user's Spark: its views and settings are left alone.
+
+    Raises ExecutionError when the JVM's clock zone would shift timestamps.
+    """
+    jvm: Any = session._jvm  # no public way to ask for the zone
+    zone = str(jvm.java.util.TimeZone.getDefault().getID())
+    if zone not in ("UTC", "GMT", "Etc/UTC", "Zulu"):
+        raise ExecutionError(
+            f"Spark's JVM runs in time zone {zone}: ORC would shift timestamps. Start Spark with "
+            "spark.driver.extraJavaOptions and spark.executor.extraJavaOptions = "
+            f"{_JVM_OPTIONS}"
+        )
+    own = session.newSession()
+    for key, value in SQL_SETTINGS.items():
+        own.conf.set(key, value)
+    return own
