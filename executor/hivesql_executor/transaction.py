@@ -109,11 +109,19 @@ def _prepare(plan: Plan, runtime: Runtime, txn_id: int, heartbeat: Heartbeat) ->
     }
     acquire_locks(txn_id, plan.locks, runtime, check_alive=heartbeat.check)
     newer = store.newer_writer(txn_id, plan.locks)
-    if newer is not None:
+    if newer is not None and newer > txn_id:
+        # Our snapshot can never see a later transaction: only a new transaction can.
         raise StaleSnapshot(
             f"transaction {newer} changed the data while transaction {txn_id} waited for its "
-            "locks, and goes on doing so. Run the statement again"
+            "locks, and this happened again and again. Run the statement again"
         )
+    if newer is not None:
+        # We hold the locks now, so a snapshot taken here stays good. The new write ids must be
+        # greater than those of the rows that we are going to delete.
+        txns = store.valid_txns(txn_id)
+        write_ids = {
+            table: store.allocate_write_id(txn_id, table, again=True) for table in write_ids
+        }
     tables = dict.fromkeys((*plan.reads, *write_ids))
     visible = store.valid_write_ids(txns, tuple(tables))
     return Transaction(

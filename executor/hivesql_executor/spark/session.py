@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -29,8 +31,11 @@ SQL_SETTINGS: Mapping[str, str] = {
 }
 # ORC turns timestamps into wall clock by the JVM's zone: writer and reader must both be UTC.
 _JVM_OPTIONS = "-Duser.timezone=UTC"
+# Spark's own chatter would drown what a statement has to say.
+_LOGGING = Path(__file__).with_name("log4j2.properties").as_uri()
+_PYTHON_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 CORE_SETTINGS: Mapping[str, str] = {
-    "spark.driver.extraJavaOptions": _JVM_OPTIONS,
+    "spark.driver.extraJavaOptions": f"{_JVM_OPTIONS} -Dlog4j2.configurationFile={_LOGGING}",
     "spark.executor.extraJavaOptions": _JVM_OPTIONS,
     "spark.sql.catalogImplementation": "in-memory",
     "spark.ui.showConsoleProgress": "false",
@@ -49,6 +54,8 @@ def start_spark(
     settings = {**CORE_SETTINGS, **SQL_SETTINGS, **(conf or {})}
     for key, value in settings.items():
         builder = builder.config(key, value)
+    for name in _PYTHON_LOGGERS:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session

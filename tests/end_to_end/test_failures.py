@@ -1,0 +1,226 @@
+"""A failed statement says why, and leaves nothing that anyone can see."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import hivesql
+from hivesql_planner.table import TableName
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+
+REFUSED = {
+    # name: (statement, error class, Hive's code, text)
+    "unknown table": ("SELECT * FROM nosuch", hivesql.NoSuchObject, 10001, "default.nosuch"),
+    "unknown table to change": ("DELETE FROM nosuch", hivesql.NoSuchObject, 10001, "nosuch"),
+    "unknown database": ("USE nosuch", hivesql.NoSuchObject, 10072, "nosuch"),
+    "unknown column to set": ("UPDATE t SET nope = 1", hivesql.NoSuchObject, 10408, "nope"),
+    "unknown column in a condition": (
+        "DELETE FROM t WHERE nope = 1", hivesql.NoSuchObject, 10004, "nope"),
+    "unknown column in a query": ("SELECT nope FROM t", hivesql.SemanticError, None, "nope"),
+    "too few values": ("INSERT INTO t VALUES (1)", hivesql.SemanticError, 10044, "2 values"),
+    "too many columns": (
+        "INSERT INTO t SELECT 1, 'a', 2", hivesql.SemanticError, 10044, "2 columns"),
+    "a type that cannot be cast": (
+        "INSERT INTO t SELECT array(1), 'a'", hivesql.SemanticError, None, "cast"),
+    "a wrong type in an update": (
+        "UPDATE t SET id = array(1)", hivesql.SemanticError, None, "cast"),
+    "update of a plain table": ("UPDATE plain SET v = 'x'", hivesql.SemanticError, 10297, "plain"),
+    "delete from a plain table": ("DELETE FROM plain", hivesql.SemanticError, 10297, "plain"),
+    "merge into a plain table": (
+        "MERGE INTO plain USING t ON plain.id = t.id WHEN MATCHED THEN DELETE",
+        hivesql.SemanticError, 10297, "plain"),
+    "delete from an insert-only table": ("DELETE FROM m", hivesql.SemanticError, 10414, "m"),
+    "update of a partition column": ("UPDATE p SET k = 2", hivesql.SemanticError, 10292, ""),
+    "update of a bucketing column": ("UPDATE b SET id = 2", hivesql.SemanticError, 10302, "id"),
+    "both clauses, first without a condition": (
+        "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN DELETE "
+        "WHEN MATCHED THEN UPDATE SET v = 'x'", hivesql.SemanticError, 10404, ""),
+    "two updates": (
+        "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED AND s.id = 1 THEN UPDATE SET v = 'x' "
+        "WHEN MATCHED THEN UPDATE SET v = 'y'", hivesql.SemanticError, 10406, ""),
+    "same output twice": (
+        "FROM t INSERT INTO s SELECT id INSERT INTO s SELECT id",
+        hivesql.SemanticError, 10087, "s"),
+    "existing table": ("CREATE TABLE t (a int)", hivesql.SemanticError, 10073, "default.t"),
+    "external transactional": (
+        f"CREATE EXTERNAL TABLE e (a int) {ACID}", hivesql.SemanticError, None, "external"),
+    "unknown compaction": ("ALTER TABLE t COMPACT 'foo'", hivesql.SemanticError, 10282, "foo"),
+    "no longer transactional": (
+        "ALTER TABLE t SET TBLPROPERTIES ('transactional'='false')",
+        hivesql.SemanticError, None, "cannot be unset"),
+    "half a statement": ("UPDATE t SET", hivesql.ParseError, None, "end of the statement"),
+    "no statement": ("FROBNICATE t", hivesql.ParseError, None, "FROBNICATE"),
+    "an open quote": ("SELECT 'a", hivesql.ParseError, None, ""),
+    "a feature that is not there": (
+        "LOAD DATA INPATH '/x' INTO TABLE t", hivesql.NotSupported, None, "LOAD DATA"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def session(spark: SparkSession, tmp_path: Path) -> hivesql.Session:
+    session = hivesql.connect(
+        f"sqlite:///{tmp_path}/metastore.db", str(tmp_path / "warehouse"), spark=spark
+    )
+    session.sql(f"""
+        CREATE TABLE t (id int, v string) {ACID};
+        INSERT INTO t VALUES (1, 'a'), (2, 'b');
+        CREATE TABLE s (id int) {ACID};
+        CREATE TABLE plain (id int, v string) STORED AS ORC;
+        CREATE TABLE m (id int) STORED AS ORC TBLPROPERTIES
+          ('transactional'='true', 'transactional_properties'='insert_only');
+        CREATE TABLE p (id int) PARTITIONED BY (k int) {ACID};
+        CREATE TABLE b (id int) CLUSTERED BY (id) INTO 2 BUCKETS {ACID};
+    """)
+    return session
+
+
+def _unharmed(session: hivesql.Session) -> None:
+    assert sorted(map(tuple, session.sql("SELECT * FROM t").rows)) == [(1, "a"), (2, "b")]
+    assert session.sql("SHOW LOCKS").rows == []
+    assert [row for row in session.sql("SHOW TRANSACTIONS").rows if row[1] == "OPEN"] == []
+
+
+def test_refusals(session: hivesql.Session) -> None:
+    for name, (statement, kind, code, text) in REFUSED.items():
+        with pytest.raises(hivesql.HiveSqlError) as raised:
+            session.sql(f"-- {name}\n{statement}")
+        error = raised.value
+        assert type(error) is kind or isinstance(error, kind), f"{name}: {error!r}"
+        assert text.lower() in str(error).lower(), f"{name}: {error}"
+        if code is not None:
+            assert error.code == code, f"{name}: {error}"
+        assert error.line is not None
+        assert error.line >= 2, f"{name}: {error}"
+    _unharmed(session)
+
+
+def test_place_of_an_error(session: hivesql.Session) -> None:
+    with pytest.raises(hivesql.NoSuchObject) as raised:
+        list(session.run("SELECT 1;\n\n  UPDATE t\n  SET v = 'x', nope = 2", file="x.hql"))
+    error = raised.value
+    assert (error.file, error.line, error.column) == ("x.hql", 4, 16)
+
+
+def test_job_that_fails_half_way(session: hivesql.Session) -> None:
+    statements = [
+        "INSERT INTO t SELECT id, raise_error('no') FROM t",
+        "UPDATE t SET v = raise_error('no') WHERE id = 2",
+        "INSERT OVERWRITE TABLE t SELECT id, raise_error('no') FROM t",
+        f"CREATE TABLE c {ACID} AS SELECT raise_error('no') AS v FROM t",
+    ]
+    for statement in statements:
+        with pytest.raises(hivesql.ExecutionError, match="no"):
+            session.sql(statement)
+    _unharmed(session)
+    assert ("c",) not in session.sql("SHOW TABLES").rows
+    home = Path(session.runtime.metastore.table(TableName("default", "t")).location)
+    assert [path.name for path in home.iterdir()] == ["delta_0000001_0000001_0000"]
+
+
+def test_missing_and_truncated_files(session: hivesql.Session) -> None:
+    home = Path(session.runtime.metastore.table(TableName("default", "t")).location)
+    (data,) = home.rglob("bucket_*")
+    whole = data.read_bytes()
+    data.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(hivesql.DataError, match="bucket_00000"):
+        session.sql("SELECT * FROM t")
+    data.write_bytes(b"")
+    with pytest.raises(hivesql.DataError, match="bucket_00000"):
+        session.sql("SELECT count(*) FROM t")
+    data.write_bytes(whole)
+    _unharmed(session)
+
+
+def test_waits_for_a_lock_and_tells_whose(session: hivesql.Session) -> None:
+    from hivesql_planner.plan import Lock, LockType
+
+    told: list[str] = []
+    store = session.runtime.metastore
+    (other,) = store.open_txns(1, "alice", "elsewhere")
+    store.enqueue_locks(
+        other, [Lock(LockType.EXCLUSIVE, "default", "t")], user="alice", host="elsewhere"
+    )
+    waiting = hivesql.connect(
+        f"sqlite:///{_database_file(session)}",
+        str(Path(_database_file(session)).parent / "warehouse"),
+        spark=session.runtime.spark(),
+        notify=told.append,
+    )
+    threading.Timer(1.5, lambda: store.abort_txns([other], "test")).start()
+    began = time.monotonic()
+    assert waiting.sql("DELETE FROM t WHERE id = 1").affected == 1
+    assert time.monotonic() - began > 1.4
+    assert any("alice@elsewhere" in line and "EXCLUSIVE" in line for line in told)
+
+
+def _database_file(session: hivesql.Session) -> str:
+    home = Path(session.runtime.metastore.database("default").location)
+    return str(home.parent / "metastore.db")
+
+
+def test_lost_update_is_impossible(session: hivesql.Session) -> None:
+    session.sql("INSERT INTO s VALUES (0)")
+    session.sql(f"CREATE TABLE counter (n int) {ACID}; INSERT INTO counter VALUES (0)")
+    failures: list[BaseException] = []
+
+    def add() -> None:
+        own = hivesql.connect(
+            f"sqlite:///{_database_file(session)}",
+            str(Path(_database_file(session)).parent / "warehouse"),
+            spark=session.runtime.spark(),
+        )
+        try:
+            for _ in range(3):
+                own.sql("UPDATE counter SET n = n + 1")
+        except BaseException as error:  # noqa: BLE001 - reported by the test below
+            failures.append(error)
+
+    threads = [threading.Thread(target=add) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert session.sql("SELECT n FROM counter").rows == [(9,)]
+
+
+def test_kill_before_commit_leaves_nothing(session: hivesql.Session, tmp_path: Path) -> None:
+    """The process dies by SIGKILL with its files in place but nothing committed."""
+    script = textwrap.dedent(f"""
+        import os, signal, hivesql
+        from hivesql_executor.metastore.database import DatabaseMetastore
+        DatabaseMetastore.commit_txn = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL)
+        s = hivesql.connect("sqlite:///{tmp_path}/metastore.db", "{tmp_path}/warehouse",
+                            settings={{"spark.master": "local[1]", "spark.driver.memory": "1g"}})
+        s.sql("UPDATE t SET v = 'lost'")
+    """)
+    done = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True,
+                          env={**os.environ})  # fmt: skip
+    assert done.returncode == -signal.SIGKILL, done.stderr.decode()[-2000:]
+    home = Path(session.runtime.metastore.table(TableName("default", "t")).location)
+    assert (home / "delta_0000002_0000002_0001").exists()
+    assert sorted(map(tuple, session.sql("SELECT * FROM t").rows)) == [(1, "a"), (2, "b")]
+    assert len(session.sql("SHOW LOCKS").rows) == 1
+    time.sleep(0.01)
+    assert session.runtime.metastore.reap(0.001) != ()
+    _unharmed(session)
+    assert session.sql("UPDATE t SET v = 'B' WHERE id = 2").affected == 1
+    session.sql("ALTER TABLE t COMPACT 'major'")
+    assert sorted(map(tuple, session.sql("SELECT * FROM t").rows)) == [(1, "a"), (2, "B")]
+    assert not (home / "delta_0000002_0000002_0001").exists()
