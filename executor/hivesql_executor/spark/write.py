@@ -15,7 +15,7 @@ from hivesql_planner.acid.layout import DELETE_EVENT, INSERT_EVENT
 from hivesql_planner.acid.row_id import MAX_BUCKET
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.plan import Write, WriteKind
-from hivesql_planner.table import Table
+from hivesql_planner.table import DEFAULT_PARTITION, Table
 
 __all__ = ["WrittenFile", "partition_text", "write_change", "write_insert"]
 
@@ -160,6 +160,9 @@ def write_change(
     table = writes[0].table
     keys = [f"p{i}" for i in range(len(table.partition_columns))]
     stored = events.withColumn("row", stored_row(table, "row"))
+    for key in keys:
+        # Spark sorts again, and loses the order of rows, when a partition text may be NULL.
+        stored = stored.withColumn(key, f.coalesce(f.col(key), f.lit(DEFAULT_PARTITION)))
     rows = stored.withColumn("n", _writer_of(table, stored))
     rows = rows.repartition(*keys, "n")
     ids = [f.col(f"row__id.{part}") for part in ("writeid", "bucketid", "rowid")]

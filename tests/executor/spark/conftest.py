@@ -1,0 +1,79 @@
+"""Inserts and changes without a plan: rows in, files out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from hivesql_executor.spark.write import write_change, write_insert
+from hivesql_executor.storage.local import LocalFiles
+from hivesql_planner.plan import Write, WriteKind
+from hivesql_planner.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from hivesql_executor.spark.publish import WrittenFile
+
+EVENTS = (
+    "branch int, row__id struct<writeid:bigint,bucketid:int,rowid:bigint>, "
+    "row struct<a:int,b:string>"
+)
+
+
+@pytest.fixture
+def insert(spark: SparkSession) -> Callable[..., tuple[WrittenFile, ...]]:
+    def run(
+        table: Table,
+        rows: str | Any,
+        *,
+        kind: WriteKind = WriteKind.DELTA,
+        statement_id: int = 0,
+        write_id: int = 1,
+        overwrite: bool = False,
+        static: Mapping[str, str | None] | None = None,
+        dynamic: Sequence[str] = (),
+        locations: Mapping[str, str] | None = None,
+    ) -> tuple[WrittenFile, ...]:
+        write = Write(kind=kind, table=table, statement_id=statement_id, overwrite=overwrite)
+        return write_insert(
+            spark.sql(rows) if isinstance(rows, str) else rows,
+            write,
+            write_id=write_id,
+            static_partition=static or {},
+            dynamic_partition=dynamic,
+            files=LocalFiles(),
+            staging=f"{table.location}/.hive-staging_test",
+            locations=locations or {},
+        )
+
+    return run
+
+
+@pytest.fixture(params=[1, 2, 16])
+def partitions(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[int]:
+    before = spark.conf.get("spark.sql.shuffle.partitions")
+    spark.conf.set("spark.sql.shuffle.partitions", request.param)
+    yield request.param
+    spark.conf.set("spark.sql.shuffle.partitions", before)
+
+
+@pytest.fixture
+def change(spark: SparkSession) -> Callable[..., tuple[WrittenFile, ...]]:
+    def run(
+        table: Table, rows: Any, writes: Sequence[tuple[WriteKind, int]], *, write_id: int = 9
+    ) -> tuple[WrittenFile, ...]:
+        schema = EVENTS + "".join(f", p{i} string" for i in range(len(table.partition_columns)))
+        frame = spark.createDataFrame(rows, schema) if isinstance(rows, list) else rows
+        return write_change(
+            frame,
+            tuple(Write(kind=kind, table=table, statement_id=s) for kind, s in writes),
+            write_id=write_id,
+            files=LocalFiles(),
+            staging=f"{table.location}/.hive-staging_test",
+            locations={},
+        )
+
+    return run

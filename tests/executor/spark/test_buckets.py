@@ -1,0 +1,97 @@
+"""Bucket numbers of Spark rows against those of real Hive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hivesql_executor.spark.buckets import bucket_column
+from hivesql_executor.spark.types import spark_type
+from hivesql_planner.errors import NotSupported
+from hivesql_planner.table import Column, Table, TableName
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+REFERENCE = Path(__file__).with_name("bucket-hash-reference.txt")
+NANOSECONDS = "2020-01-01 12:34:56.123456789"
+
+
+def bucketed(types: list[str], version: int, count: int) -> Table:
+    columns = tuple(Column(f"c{i}", kind) for i, kind in enumerate(types))
+    return Table(
+        name=TableName("default", "t"),
+        columns=columns,
+        location="/t",
+        properties={"bucketing_version": str(version)},
+        bucket_columns=tuple(column.name for column in columns),
+        bucket_count=count,
+    )
+
+
+def literal(kind: str, text: str) -> str:
+    if text == "NULL":
+        return f"cast(null as {spark_type(kind)})"
+    if kind == "binary":
+        return f"unhex('{text[2:-1]}')"
+    return f"cast('{text}' as {spark_type(kind)})"
+
+
+def reference() -> dict[str, list[tuple[str, tuple[int, ...]]]]:
+    """Per type: literal and buckets (v1 of 4, v2 of 4, v1 of 32, v2 of 32)."""
+    found: dict[str, list[tuple[str, tuple[int, ...]]]] = {}
+    for line in REFERENCE.read_text(encoding="utf-8").splitlines():
+        kind, *rest = line.split("\t")
+        if len(rest) < 7 or kind.startswith(("array", "map", "struct")) or rest[0] == NANOSECONDS:
+            continue
+        found.setdefault(kind, []).append((rest[0], tuple(map(int, rest[3:7]))))
+    return found
+
+
+@pytest.mark.parametrize("kind", reference())
+def test_buckets_equal_those_of_hive(spark: SparkSession, kind: str) -> None:
+    cases = reference()[kind]
+    rows = ", ".join(f"({i}, {literal(kind, text)})" for i, (text, _) in enumerate(cases))
+    frame = spark.sql(f"select * from values {rows} as t(i, c)")
+    columns = [
+        bucket_column(bucketed([kind], version, count), [frame.c]).alias(f"b{count}_{version}")
+        for count in (4, 32)
+        for version in (1, 2)
+    ]
+    found = {row[0]: tuple(row[1:]) for row in frame.select("i", *columns).collect()}
+    assert {cases[i][0]: buckets for i, buckets in found.items()} == dict(cases)
+
+
+@pytest.mark.parametrize("ansi", ["false", "true"])
+def test_several_columns_wrap_around_like_java(spark: SparkSession, ansi: str) -> None:
+    table = bucketed(["int", "string"], 2, 1000)
+    spark.conf.set("spark.sql.ansi.enabled", ansi)
+    try:
+        frame = spark.sql("select * from values (1, 42, 'abc'), (2, null, 'abc') as t(i, a, b)")
+        found = frame.select("i", bucket_column(table, [frame.a, frame.b])).collect()
+    finally:
+        spark.conf.set("spark.sql.ansi.enabled", "false")
+    assert sorted(found) == [
+        (1, (-252153386 & 0x7FFFFFFF) % 1000),
+        (2, (-885266671 & 0x7FFFFFFF) % 1000),
+    ]
+
+
+def test_an_instant_hashes_like_its_time_in_utc(spark: SparkSession) -> None:
+    table = bucketed(["timestamp with local time zone"], 2, 32)
+    frame = spark.sql("select timestamp'2020-01-01 00:00:00' as c")
+    assert frame.select(bucket_column(table, [frame.c])).collect() == [(17,)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "version"),
+    [("array<int>", 2), ("map<int,int>", 1), ("timestamp with local time zone", 1)],
+)
+def test_unknown_hashes_are_refused(spark: SparkSession, kind: str, version: int) -> None:
+    frame = spark.sql("select 1 as c")
+    with pytest.raises(NotSupported, match="CLUSTERED BY"):
+        bucket_column(bucketed([kind], version, 4), [frame.c])

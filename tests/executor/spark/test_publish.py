@@ -1,0 +1,108 @@
+"""Where files of tables without row ids go, and what overwriting them does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from acid_files import tree
+from hivesql_planner.errors import NotSupported
+from hivesql_planner.plan import WriteKind
+from tables import INSERT_ONLY, make_table, parsed
+
+if TYPE_CHECKING:
+    pass
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.mark.parametrize("table_format", ["orc", "parquet", "textfile", "json"])
+def test_insert_only_tables(insert: Any, tmp_path: Path, table_format: Any) -> None:
+    table = make_table(tmp_path, properties=INSERT_ONLY, format=table_format)
+    written = insert(table, "select * from values (1, 'x'), (2, null)", statement_id=1)
+    assert all(Path(f.path).parent == tmp_path / "delta_0000001_0000001_0001" for f in written)
+    assert Path(written[0].path).name == "000000_0"
+    assert sum(file.rows for file in written) == 2
+    written = insert(table, "select 3, 'z'", kind=WriteKind.BASE, write_id=2)
+    assert [file.path for file in written] == [f"{tmp_path}/base_0000002/000000_0"]
+
+
+@pytest.mark.parametrize("table_format", ["orc", "textfile"])
+def test_insert_only_overwrite_with_no_rows(insert: Any, tmp_path: Path, table_format: Any) -> None:
+    table = make_table(tmp_path, properties=INSERT_ONLY, format=table_format)
+    written = insert(table, "select 1, 'x' where false", kind=WriteKind.BASE)
+    assert [file.rows for file in written] == [0]
+    assert tree(tmp_path) == ["base_0000001/000000_0"]
+
+
+@pytest.mark.parametrize("table_format", ["orc", "parquet", "textfile", "json"])
+def test_plain_tables_append_and_overwrite(insert: Any, tmp_path: Path, table_format: Any) -> None:
+    table = make_table(tmp_path, properties={}, format=table_format)
+    (first,) = insert(table, "select 1, 'x'", kind=WriteKind.FILES)
+    (second,) = insert(table, "select 2, 'y'", kind=WriteKind.FILES)
+    assert (first.rows, second.rows) == (1, 1)
+    assert tree(tmp_path) == ["000000_0", "000000_0_copy_1"]
+    insert(table, "select 3, 'z'", kind=WriteKind.FILES, overwrite=True)
+    assert tree(tmp_path) == ["000000_0_copy_2"]
+    insert(table, "select 3, 'z' where false", kind=WriteKind.FILES, overwrite=True)
+    assert tree(tmp_path) == []
+
+
+def test_plain_overwrite_keeps_the_old_files_when_the_job_fails(
+    insert: Any, tmp_path: Path
+) -> None:
+    table = make_table(tmp_path, properties={}, format="textfile")
+    insert(table, "select 1, 'x'", kind=WriteKind.FILES)
+    with pytest.raises(Exception, match="boom"):
+        insert(table, "select raise_error('boom'), 'x' from range(2)", kind=WriteKind.FILES,
+               overwrite=True)  # fmt: skip
+    assert tree(tmp_path) == ["000000_0"]
+
+
+def test_delimited_text(insert: Any, tmp_path: Path) -> None:
+    columns = "a int, b string, c decimal(20,10), d timestamp, e boolean, f double"
+    table = make_table(tmp_path, columns, properties={}, format="textfile")
+    insert(table, "select 1, null, 0, timestamp'2020-01-01 00:00:00.5', true, 1D",
+           kind=WriteKind.FILES)  # fmt: skip
+    line = (tmp_path / "000000_0").read_text(encoding="utf-8")
+    assert line.split("\x01") == [
+        "1",
+        "\\N",
+        "0.0000000000",
+        "2020-01-01 00:00:00.5",
+        "true",
+        "1.0\n",
+    ]
+
+
+def test_delimiter_of_the_table(insert: Any, tmp_path: Path) -> None:
+    serde = {"field.delim": ",", "serialization.null.format": "-"}
+    table = make_table(tmp_path, properties={}, format="textfile", serde_properties=serde)
+    insert(table, "select 1, null", kind=WriteKind.FILES)
+    assert (tmp_path / "000000_0").read_text(encoding="utf-8") == "1,-\n"
+
+
+def test_plain_column_named_like_a_staging_key(insert: Any, tmp_path: Path) -> None:
+    table = make_table(
+        tmp_path, "p0 int, n string", properties={}, partition_columns=parsed("k string")
+    )
+    (file,) = insert(table, "select 1, 'x', 'v'", kind=WriteKind.FILES, dynamic=["k"])
+    assert file.path == f"{tmp_path}/k=v/000000_0"
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"format": "rcfile"}, "rcfile"),
+        ({"format": "avro"}, "avro"),
+        ({"format": "textfile", "columns": "a int, b array<int>"}, "array<int>"),
+        ({"bucket_columns": ("a",), "bucket_count": 2}, "bucketed"),
+    ],
+)
+def test_refused_by_name(insert: Any, tmp_path: Path, fields: dict[str, Any], message: str) -> None:
+    table = make_table(tmp_path, **fields, properties={})
+    with pytest.raises(NotSupported, match=message):
+        insert(table, "select 1, null", kind=WriteKind.FILES)
+    assert list(tmp_path.iterdir()) == []

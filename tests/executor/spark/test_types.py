@@ -1,0 +1,67 @@
+"""Hive's type texts as Spark's."""
+
+from __future__ import annotations
+
+import pytest
+
+from hivesql_executor.spark.types import decimal_scale, hive_type, is_nested, spark_type, text_limit
+from hivesql_planner.errors import NotSupported
+
+
+@pytest.mark.parametrize(
+    ("hive", "spark"),
+    [
+        ("INT", "int"),
+        ("integer", "int"),
+        ("double  precision", "double"),
+        ("numeric(10, 2)", "decimal(10, 2)"),
+        ("dec", "decimal"),
+        ("char(5)", "string"),
+        ("VARCHAR( 10 )", "string"),
+        ("timestamp", "timestamp"),
+        ("timestamp with local time zone", "timestamp"),
+        ("TIMESTAMPLOCALTZ", "timestamp"),
+        ("array<varchar(3)>", "array<string>"),
+        ("map<string,timestamp with local time zone>", "map<string,timestamp>"),
+        ("struct<integer:integer,a:array<char(2)>>", "struct<integer:int,a:array<string>>"),
+    ],
+)
+def test_spark_type(hive: str, spark: str) -> None:
+    assert spark_type(hive) == spark
+
+
+def test_unions_are_refused() -> None:
+    with pytest.raises(NotSupported, match="uniontype"):
+        spark_type("array<uniontype<int,string>>")
+
+
+@pytest.mark.parametrize(
+    ("hive", "limit"),
+    [("char(5)", ("char", 5)), ("VARCHAR( 10 )", ("varchar", 10)), ("string", None)],
+)
+def test_text_limit(hive: str, limit: tuple[str, int] | None) -> None:
+    assert text_limit(hive) == limit
+
+
+@pytest.mark.parametrize(
+    ("hive", "scale"),
+    [
+        ("decimal", 0),
+        ("decimal(5)", 0),
+        ("numeric(5, 2)", 2),
+        ("DECIMAL(38,10)", 10),
+        ("int", None),
+    ],
+)
+def test_decimal_scale(hive: str, scale: int | None) -> None:
+    assert decimal_scale(hive) == scale
+
+
+def test_is_nested() -> None:
+    assert [is_nested(kind) for kind in ("array<int>", "map<int,int>", "struct<a:int>", "int")] == [
+        True, True, True, False,
+    ]  # fmt: skip
+
+
+def test_hive_type_of_spark_columns() -> None:
+    assert hive_type("struct<a:timestamp_ntz,b:void>") == "struct<a:timestamp,b:string>"
