@@ -16,10 +16,8 @@ INSERT_ONLY = {**ACID, "transactional_properties": "insert_only"}
 
 
 def make_table(root: Path, columns: str = "a int, b string", **fields: Any) -> Table:
-    fields.setdefault("properties", ACID)
-    return Table(
-        name=TableName("default", "t"), columns=parsed(columns), location=str(root), **fields
-    )
+    defaults = {"properties": ACID, "location": str(root)}
+    return Table(name=TableName("default", "t"), columns=parsed(columns), **{**defaults, **fields})
 
 
 def parsed(columns: str) -> tuple[Column, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark.errors import PySparkException
 
 from hivesql_planner.acid.layout import METADATA_FILE, VERSION_FILE, is_hidden
 from hivesql_planner.acid.snapshot import FileStatus
@@ -15,6 +16,9 @@ from hivesql_planner.errors import DataError, ExecutionError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+# PySpark turns some Java exceptions, UnsupportedOperationException among them, into its own.
+_FAILURES = (Py4JError, PySparkException)
 
 
 @dataclass(frozen=True)
@@ -62,8 +66,8 @@ class HadoopFiles:
         jvm, target, system = self._open(path)
         try:
             stream = system.open(target)
-        except Py4JJavaError as error:
-            raise DataError(f"{path} cannot be read: {error.java_exception}") from error
+        except _FAILURES as error:
+            raise DataError(f"{path} cannot be read: {_reason(error)}") from error
         try:
             stream.seek(offset)
             # py4j copies arrays by value, so the bytes must come back as a result.
@@ -91,9 +95,15 @@ class HadoopFiles:
         _, new, _ = self._open(target)
         if system.exists(new):
             raise ExecutionError(f"{target} exists already; {source} was not moved over it")
-        system.mkdirs(new.getParent())
-        if not system.rename(old, new):
-            raise ExecutionError(f"{source} could not be renamed to {target}")
+        try:
+            system.mkdirs(new.getParent())
+            moved = system.rename(old, new)
+        except _FAILURES as error:
+            raise ExecutionError(
+                f"{source} could not be moved to {target}: {_reason(error)}"
+            ) from error
+        if not moved:
+            raise ExecutionError(f"{source} could not be moved to {target}; look at both")
 
     def delete(self, path: str) -> None:
         """Remove a file or a tree."""
@@ -108,7 +118,7 @@ class HadoopFiles:
                 # HDFS shortens the last block in the background.
                 _wait_until_closed(system, target)
             stream = system.append(target)
-        except Py4JError:
+        except _FAILURES:
             # Unsupported, or the block is not free yet: the bytes before offset are still there.
             self._copy_with_tail(path, offset, data)
             return
@@ -131,6 +141,11 @@ class HadoopFiles:
         system.delete(target, False)
         if not system.rename(copy, target):
             raise ExecutionError(f"{path}.amended could not be renamed to {path}")
+
+
+def _reason(error: Exception) -> str:
+    java = getattr(error, "java_exception", None)
+    return str(java.toString()) if java is not None else str(error)
 
 
 def _wait_until_closed(system: Any, path: Any) -> None:

@@ -12,8 +12,10 @@ import pyorc
 import pytest
 
 from acid_files import bucket_files, check_file, events, tree
+from hivesql_executor.spark.write import write_insert
+from hivesql_executor.storage.hadoop import HadoopFiles
 from hivesql_planner.errors import ExecutionError
-from hivesql_planner.plan import WriteKind
+from hivesql_planner.plan import Write, WriteKind
 from hivesql_planner.table import parse_partition_name
 from tables import ACID, make_table, numbers, operators, parsed
 
@@ -228,3 +230,21 @@ def test_buckets_are_shuffled_and_sorted_once(
     table = make_table(tmp_path, partition_columns=keys, bucket_columns=("a",), bucket_count=4)
     insert(table, numbers(spark, 10, 2, "nullif(id % 2, 1)"), dynamic=["k"])
     assert operators(spark, "Sort", "Exchange", "Window") == ["Window", "Sort", "Exchange"]
+
+
+def test_writing_through_hadoop(spark: SparkSession, tmp_path: Path) -> None:
+    table = make_table(tmp_path, location=f"file:{tmp_path}", partition_columns=parsed("k string"))
+    written = write_insert(
+        spark.sql("select * from values (1, 'x', 'a/b'), (2, 'y', 'é')"),
+        Write(kind=WriteKind.DELTA, table=table),
+        write_id=1,
+        static_partition={},
+        dynamic_partition=["k"],
+        files=HadoopFiles(lambda: spark),
+        staging=f"{table.location}/.hive-staging_test",
+        locations={},
+    )
+    assert {file.partition for file in written} == {"k=a%2Fb", "k=é"}
+    rows = [event[5] for path in bucket_files(tmp_path) for event in check_file(path)]
+    assert sorted(rows) == [(1, "x"), (2, "y")]
+    assert not list(tmp_path.glob(".hive-staging*"))
