@@ -125,5 +125,8 @@ def _placed(error: SqlglotParseError, text: StatementText, masked: str) -> Excep
         line_start = masked.find("\n", line_start) + 1
     # sqlglot counts the column of a token's last character.
     offset = max(line_start + column - max(len(highlight), 1), 0)
-    message = f"{first['description'] or 'syntax error'} at {highlight!r}"
+    description = first["description"] or "syntax error"
+    if description.startswith("Required keyword"):
+        description = "an operand is missing"
+    message = f"{description} at {highlight!r}"
     return at(ParseError(message.replace(" / ", ": ")), text, offset)

@@ -55,7 +55,9 @@ def apply_edits(text: str, spans: Spans, edits: list[Edit], prefix: str = "") ->
     """The spans with the edits made, joined by line ends."""
     pieces = []
     for start, end in spans:
-        inside = sorted(e for e in edits if start <= e.start and e.end <= end)
+        inside = [edit for edit in edits if start <= edit.start and edit.end <= end]
+        # Insertions at one place keep their order: what closes an expression, then its name.
+        inside.sort(key=lambda edit: (edit.start, edit.end))
         parts, done = [], start
         for edit in inside:
             if edit.start < done:

@@ -16,6 +16,9 @@ _GENERATORS = frozenset(
      "stack", "json_tuple", "parse_url_tuple", "get_splits", "replicate_rows"}
 )  # fmt: skip
 
+# Columns that may stand for an expression in Spark's text.
+_REPLACED = ("row__id", "grouping__id")
+
 
 def output_name(item: exp.Expr, position: int) -> str | None:
     """The name of a select-list item: alias, column, last field, else ``_c<position>``.
@@ -39,7 +42,7 @@ def naming_edit(item: exp.Expr, name: str) -> Edit | None:
         alias = item.args["alias"]
         start, end = alias.meta["start"], alias.meta["end"] + 1
         return None if alias.name == name else Edit(start, end, f"`{name}`")
-    if isinstance(item, exp.Column) and item.name == name and name != "row__id":
+    if isinstance(item, exp.Column) and item.name == name and name not in _REPLACED:
         return None
     end = item.meta[RANGE][1]
     return Edit(end, end, f" AS `{name}`")

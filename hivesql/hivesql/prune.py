@@ -179,8 +179,10 @@ def _literal(node: exp.Literal) -> Constant | None:
     text = str(node.this)
     if not node.is_string:
         return Constant("number", text) if _NUMBER.fullmatch(text) else None
-    # Escapes are left to Hive and Spark: such a string is not understood.
-    return Constant("string", text) if text.isprintable() and "\\" not in text else None
+    # Escapes are left to Spark: a string that is longer as written is not understood.
+    written = node.meta["end"] + 1 - node.meta["start"]
+    is_plain = written == len(text) + 2 and text.isprintable() and "\\" not in text
+    return Constant("string", text) if is_plain else None
 
 
 def _typed(literal: exp.Literal, to: exp.DataType) -> Constant | None:

@@ -74,7 +74,7 @@ class Walk:
         """The slice as Spark SQL."""
         edits = spark_edits(tokens_in(self.binding.tokens, part.spans))
         for item in part.tree.find_all(exp.Ordered):
-            if isinstance(item.parent, (exp.Order, exp.Sort)) and self._is_plain_ascending(item):
+            if type(item.parent) in (exp.Order, exp.Sort) and self._is_plain_ascending(item):
                 edits.append(_insert(item.meta[RANGE][1], " NULLS LAST"))
         return apply_edits(self.binding.text.text, part.spans, edits + self.edits, part.prefix)
 

@@ -116,6 +116,8 @@ def _is_processor(text: str, position: int) -> bool:
 
 def _quote_end(text: str, position: int, *, is_sql: bool) -> int:
     quote, start = text[position], position
+    if not is_sql and text[start - 1].isalnum():
+        return start + 1  # an apostrophe: set x=it's
     position += 1
     while position < len(text):
         if text[position] == "\\" and quote != "`":
@@ -123,7 +125,7 @@ def _quote_end(text: str, position: int, *, is_sql: bool) -> int:
             continue
         if text[position] == quote:
             return position + 1
-        if text[position] in "\n;" and not is_sql:
+        if text[position] == "\n" and not is_sql:
             return start + 1
         position += 1
     return len(text) if is_sql else start + 1

@@ -1,0 +1,298 @@
+"""Bound statements and the errors of binding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hivesql.binder import bind
+from hivesql.parser import parse
+from hivesql.script import StatementText
+from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported
+from hivesql_planner.settings import Settings
+from hivesql_planner.statements import (
+    AbortTransactions,
+    AddPartitions,
+    AlterProperties,
+    CompactTable,
+    CreateDatabase,
+    CreateTable,
+    CreateView,
+    DeleteRows,
+    Describe,
+    DropPartitions,
+    DropTable,
+    Explain,
+    InsertRows,
+    MergeRows,
+    RenameTable,
+    SelectRows,
+    SetSetting,
+    Show,
+    TruncateTable,
+    UpdateRows,
+    UseDatabase,
+)
+from hivesql_planner.table import TableName
+from memory_catalog import MemoryCatalog, table, warehouse
+
+
+def bound(sql: str, database: str = "default", **settings: str) -> Any:
+    given = Settings(values={key.replace("__", "."): value for key, value in settings.items()})
+    tree = parse(StatementText(sql, "f.hql"))
+    return bind(tree, warehouse(), database=database, settings=given)
+
+
+@pytest.mark.parametrize(
+    ("clauses", "format_", "properties"),
+    [
+        ("TABLE x (a int)", "textfile", {}),
+        ("TABLE x (a int) STORED AS ORC TBLPROPERTIES ('k'='v')", "orc", {"k": "v"}),
+        ("TABLE x (a int) STORED AS ORC TBLPROPERTIES ('transactional'='false')", "orc", {}),
+        ("TABLE x (a int) STORED AS ORC TBLPROPERTIES ('TRANSACTIONAL'='True')", "orc",
+         {"transactional": "true", "transactional_properties": "default"}),
+        ("TRANSACTIONAL TABLE x (a int)", "orc",
+         {"transactional": "true", "transactional_properties": "default"}),
+        ("TRANSACTIONAL TABLE x (a int) STORED AS PARQUET "
+         "TBLPROPERTIES ('transactional_properties'='insert_only')", "parquet",
+         {"transactional": "true", "transactional_properties": "insert_only"}),
+        ("EXTERNAL TABLE x (a int) STORED AS AVRO", "avro", {"EXTERNAL": "TRUE"}),
+    ],
+)  # fmt: skip
+def test_properties_of_new_tables(clauses: str, format_: str, properties: dict[str, str]) -> None:
+    made = bound(f"CREATE {clauses}").table
+    assert made.format == format_
+    assert made.properties == {"bucketing_version": "2", **properties}
+
+
+def test_create_as_acid_makes_plain_managed_orc_tables_acid() -> None:
+    on = {"hive__create__as__acid": "true"}
+    assert bound("CREATE TABLE x (a int) STORED AS ORC", **on).table.is_full_acid
+    for clauses in (
+        "TABLE x (a int) STORED AS PARQUET",
+        "EXTERNAL TABLE x (a int) STORED AS ORC",
+        "TABLE x (a int) STORED AS ORC TBLPROPERTIES ('transactional'='false')",
+        "TABLE x (a int) CLUSTERED BY (a) SORTED BY (a) INTO 2 BUCKETS STORED AS ORC",
+    ):
+        assert not bound(f"CREATE {clauses}", **on).table.is_transactional
+
+
+def test_create_table_with_everything() -> None:
+    made = bound(
+        "CREATE EXTERNAL TABLE IF NOT EXISTS db2.x (A int COMMENT 'c', b string) COMMENT 'd' "
+        "PARTITIONED BY (p date) CLUSTERED BY (a) SORTED BY (b DESC) INTO 4 BUCKETS "
+        "ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' NULL DEFINED AS 'N' "
+        "STORED AS TEXTFILE LOCATION '/x'"
+    )
+    assert isinstance(made, CreateTable)
+    assert made.if_not_exists
+    x = made.table
+    assert x.name == TableName("db2", "x")
+    assert [(c.name, c.type, c.comment) for c in x.all_columns] == [
+        ("a", "int", "c"), ("b", "string", None), ("p", "date", None),
+    ]  # fmt: skip
+    assert (x.bucket_columns, x.bucket_count, x.sort_columns) == (("a",), 4, ("b",))
+    assert x.serde_properties == {
+        "field.delim": ",", "serialization.format": ",", "serialization.null.format": "N",
+    }  # fmt: skip
+    assert (x.type, x.location, x.comment) == ("EXTERNAL_TABLE", "/x", "d")
+
+
+def test_create_table_like_takes_columns_and_not_properties() -> None:
+    x = bound("CREATE TABLE x LIKE p").table
+    assert x.partition_names == ("ds", "hr")
+    assert x.column_names == ("id", "v", "day")
+    assert not x.is_transactional
+    assert x.location == ""
+
+
+def test_create_table_as_select() -> None:
+    made = bound("CREATE TRANSACTIONAL TABLE x AS SELECT id, count(*) FROM t GROUP BY id")
+    assert isinstance(made, CreateTable)
+    assert made.rows is not None
+    assert made.rows.sql == ("SELECT id, count(*) AS `_c1` FROM `default__t__1` AS `t` GROUP BY id")
+    with pytest.raises(NotSupported, match="PARTITIONED BY"):
+        bound("CREATE TABLE x PARTITIONED BY (id) AS SELECT name, id FROM t")
+
+
+def test_a_view_keeps_full_names_and_the_columns_of_its_day() -> None:
+    made = bound("CREATE OR REPLACE VIEW db2.w AS SELECT *, id + 1 FROM t WHERE id > 1", "default")
+    assert isinstance(made, CreateView)
+    assert made.or_replace
+    assert [(c.name, c.type) for c in made.table.columns] == [
+        ("id", "int"), ("name", "string"), ("amount", "decimal(10,2)"), ("_c1", ""),
+    ]  # fmt: skip
+    assert made.table.view_text == (
+        "SELECT `t`.`id`, `t`.`name`, `t`.`amount`, id + 1 FROM `default`.`t` AS `t` WHERE id > 1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("sql", "static", "dynamic"),
+    [
+        ("INSERT INTO p PARTITION (ds='a', hr=01) SELECT 1, 'x', null", {"ds": "a", "hr": "01"},
+         ()),
+        ("INSERT INTO p PARTITION (ds='a', hr) SELECT 1, 'x', null, 2", {"ds": "a"}, ("hr",)),
+        ("INSERT INTO p PARTITION (ds, hr) SELECT 1, 'x', null, 'd', 2", {}, ("ds", "hr")),
+        ("INSERT INTO p SELECT 1, 'x', null, 'd', 2", {}, ("ds", "hr")),
+        ("INSERT INTO p PARTITION (ds=null, hr='') SELECT 1, 'x', null", {"ds": None, "hr": None},
+         ()),
+        ("INSERT INTO p PARTITION (ds=DATE '2024-01-05', hr=-1) SELECT 1, 'x', null",
+         {"ds": "2024-01-05", "hr": "-1"}, ()),
+    ],
+)  # fmt: skip
+def test_partitions_of_an_insert(
+    sql: str, static: dict[str, str | None], dynamic: tuple[str, ...]
+) -> None:
+    (target,) = bound(sql).targets
+    assert (target.static_partition, target.dynamic_partition) == (static, dynamic)
+
+
+def test_an_insert_knows_the_partition_that_exists() -> None:
+    sql = "INSERT INTO p PARTITION (ds='{}', hr=1) SELECT 1, 'x', null"
+    assert bound(sql.format("2024-01-01")).targets[0].partition is not None
+    assert bound(sql.format("2025-01-01")).targets[0].partition is None
+
+
+def test_multi_insert_reads_its_source_once_for_each_branch() -> None:
+    made = bound(
+        "WITH q AS (SELECT * FROM s) FROM q JOIN t ON q.id = t.id "
+        "INSERT INTO t SELECT q.id, q.name, 1 WHERE q.id > 1 "
+        "INSERT OVERWRITE TABLE p PARTITION (ds='x', hr) SELECT t.id, 'v', null, 2 LIMIT 3"
+    )
+    assert isinstance(made, InsertRows)
+    first, second = made.targets
+    assert " ".join(first.query.sql.split()) == (
+        "WITH q AS (SELECT * FROM `default__s__1` AS `s`) FROM q JOIN `default__t__1` AS `t` "
+        "ON q.id = t.id SELECT q.id, q.name, 1 AS `_c2` WHERE q.id > 1"
+    )
+    assert [source.view for source in second.query.sources] == ["default__s__2", "default__t__2"]
+    assert (first.overwrite, second.overwrite) == (False, True)
+
+
+def test_update_delete_and_their_subqueries() -> None:
+    update = bound(
+        "UPDATE t SET name = upper(t.name), amount = DEFAULT "
+        "WHERE id IN (SELECT id FROM s WHERE s.name = t.name) AND default.t.id > 3"
+    )
+    assert isinstance(update, UpdateRows)
+    assert {key: str(value) for key, value in update.assignments.items()} == {
+        "name": "upper(t.name)", "amount": "NULL",
+    }  # fmt: skip
+    assert str(update.where) == (
+        "id IN (SELECT id FROM `default__s__1` AS `s` WHERE s.name = t.name) AND t.id > 3"
+    )
+    assert [source.view for source in update.subqueries] == ["default__s__1"]
+    assert (update.alias, update.target.with_row_id, str(update.target.where)) == (
+        "t", True, "`id` > 3",
+    )  # fmt: skip
+    delete = bound("DELETE FROM db2.t WHERE k = 1")
+    assert isinstance(delete, DeleteRows)
+    assert (delete.alias, delete.target.table.name) == ("t", TableName("db2", "t"))
+
+
+def test_merge() -> None:
+    merge = bound(
+        "MERGE INTO p AS T USING (SELECT id, name FROM s WHERE op = 'x') S "
+        "ON T.id = S.id AND T.ds = '2024-01-01' "
+        "WHEN MATCHED AND S.name IS NULL THEN DELETE "
+        "WHEN MATCHED THEN UPDATE SET v = S.name, T.day = DEFAULT "
+        "WHEN NOT MATCHED AND EXISTS (SELECT 1 FROM t x WHERE x.id = S.id) "
+        "THEN INSERT (id, ds) VALUES (S.id, '2024-01-01')"
+    )
+    assert isinstance(merge, MergeRows)
+    assert (merge.alias, merge.source_alias, merge.on_mentions_target) == ("t", "s", True)
+    assert merge.source.sql == (
+        "SELECT * FROM (SELECT id, name FROM `default__s__1` AS `s` WHERE op = 'x') S"
+    )
+    assert str(merge.on) == "T.id = S.id AND T.ds = '2024-01-01'"
+    assert len(merge.target.partitions) == 2
+    assert [source.view for source in merge.subqueries] == ["default__t__1"]
+    delete, update, insert = merge.clauses
+    assert str(delete.condition) == "S.name IS NULL"
+    assert {key: str(value) for key, value in update.assignments.items()} == {
+        "v": "S.name", "day": "NULL",
+    }  # fmt: skip
+    assert [str(value) for value in insert.values] == [
+        "S.id", "NULL", "NULL", "'2024-01-01'", "NULL",
+    ]  # fmt: skip
+
+
+def test_merge_of_a_table_and_of_values() -> None:
+    merge = bound("MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN DELETE")
+    assert (merge.source.sql, merge.source_alias) == ("SELECT * FROM `default__s__1` AS `s`", "s")
+    merge = bound(
+        "MERGE INTO t USING (VALUES (1, 'a')) AS s(id, name) ON t.id = s.id "
+        "WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.name, NULL)"
+    )
+    assert merge.source.sql == "SELECT * FROM (VALUES (1, 'a')) AS s(id, name)"
+    with pytest.raises(HiveSqlError) as caught:
+        bound("MERGE INTO t USING t ON t.id = t.id WHEN MATCHED THEN DELETE")
+    assert caught.value.code == 10008
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ("PARTITION (ds='2024-01-01')", ["1", "12"]),
+        ("PARTITION (ds='2024-01-01', hr=12)", ["12"]),
+        ("PARTITION (hr > 2)", ["12", "3"]),
+        ("PARTITION (ds < '2024-01-02'), PARTITION (hr=2)", ["1", "12", "2"]),
+        ("PARTITION (hr=null)", [None]),
+        ("PARTITION (ds != '2024-01-01', hr <= 2)", ["2"]),
+    ],
+)
+def test_partitions_to_drop(filters: str, expected: list[str | None]) -> None:
+    made = bound(f"ALTER TABLE p DROP {filters}")
+    assert isinstance(made, DropPartitions)
+    assert [partition.values[1] for partition in made.partitions] == expected
+
+
+@pytest.mark.parametrize(
+    ("sql", "kind", "expected"),
+    [
+        ("USE DB2", UseDatabase, {"name": "db2"}),
+        ("CREATE DATABASE d", CreateDatabase, {"if_not_exists": False}),
+        ("DROP TABLE IF EXISTS nosuch PURGE", DropTable, {"if_exists": True, "purge": True}),
+        ("DROP VIEW v", DropTable, {"view": True, "name": TableName("default", "v")}),
+        ("TRUNCATE TABLE t", TruncateTable, {"partitions": None}),
+        ("ALTER TABLE t SET TBLPROPERTIES ('TRANSACTIONAL'='true')", AlterProperties,
+         {"set": {"transactional": "true"}}),
+        ("ALTER TABLE t UNSET TBLPROPERTIES IF EXISTS ('x')", AlterProperties, {"unset": ("x",)}),
+        ("ALTER TABLE t RENAME TO db2.u", RenameTable, {"to": TableName("db2", "u")}),
+        ("ALTER TABLE p ADD PARTITION (ds='x', hr=1) LOCATION '/y'", AddPartitions,
+         {"if_not_exists": False}),
+        ("ALTER TABLE p COMPACT 'MAJOR' AND WAIT", CompactTable,
+         {"kind": "major", "wait": True, "partitions": ()}),
+        ("ABORT TRANSACTIONS 1 2", AbortTransactions, {"txn_ids": (1, 2)}),
+        ("SHOW TABLES LIKE 'a*'", Show,
+         {"kind": "tables", "database": "default", "pattern": "a*"}),
+        ("SHOW VIEWS IN db2", Show, {"kind": "views", "database": "db2"}),
+        ("SHOW COLUMNS FROM t IN db2", Show, {"kind": "columns"}),
+        ("SHOW LOCKS p PARTITION (ds='a b', hr=1) EXTENDED", Show,
+         {"kind": "locks", "partition": "ds=a b/hr=1", "extended": True}),
+        ("SHOW LOCKS DATABASE db2", Show, {"kind": "locks", "database": "db2"}),
+        ("SHOW FUNCTIONS LIKE 'a*'", Show, {"kind": "functions", "pattern": "a*"}),
+        ("DESCRIBE FORMATTED p PARTITION (ds='2024-01-01', hr=12)", Describe,
+         {"style": "formatted"}),
+        ("DESCRIBE DATABASE db2", Describe, {"database": "db2"}),
+        ("SET a=b", SetSetting, {"key": "a", "value": "b"}),
+        ("EXPLAIN LOCKS SELECT 1", Explain, {"style": "locks"}),
+        ("SELECT 1", SelectRows, {}),
+    ],
+)  # fmt: skip
+def test_commands(sql: str, kind: type, expected: dict[str, Any]) -> None:
+    made = bound(sql)
+    assert isinstance(made, kind)
+    assert {key: getattr(made, key) for key in expected} == expected
+
+
+def test_names_are_looked_up_in_the_current_database() -> None:
+    assert bound("SELECT k FROM T", "db2").query.sources[0].view == "db2__t__1"
+    with pytest.raises(NoSuchObject):
+        bound("SELECT * FROM s", "db2")
+    catalog = MemoryCatalog.of(table("MY.T".lower(), "a int"))
+    made = bind(parse(StatementText("SELECT A FROM My.T")), catalog)
+    assert isinstance(made, SelectRows)
+    assert made.query.sources[0].scan.table.name == TableName("my", "t")

@@ -1,0 +1,187 @@
+"""Errors of binding: Hive's codes, and the places they point at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hivesql.binder import bind
+from hivesql.parser import parse
+from hivesql.script import StatementText
+from hivesql_planner.errors import HiveSqlError
+from hivesql_planner.settings import Settings
+from hivesql_planner.statements import InsertRows
+from memory_catalog import warehouse
+
+
+def bound(sql: str, **settings: str) -> Any:
+    given = Settings(values={key.replace("__", "."): value for key, value in settings.items()})
+    return bind(parse(StatementText(sql, "f.hql")), warehouse(), settings=given)
+
+
+@pytest.mark.parametrize(
+    ("sql", "code", "place"),
+    [
+        # names
+        ("SELECT * FROM nosuch", 10001, (1, 15)),
+        ("SELECT * FROM nosuch.t", 10001, (1, 15)),
+        ("INSERT INTO nosuch VALUES (1)", 10001, (1, 13)),
+        ("SELECT id,\n nosuch FROM t", 10004, (2, 2)),
+        ("SELECT u.id FROM t", 10004, (1, 8)),
+        ("SELECT t.nosuch FROM t", 10002, (1, 8)),
+        ("SELECT id FROM t WHERE nosuch = 1", 10004, (1, 24)),
+        ("SELECT id FROM t JOIN s ON t.id = s.nosuch", 10002, (1, 35)),
+        ("SELECT id FROM t WHERE id IN (SELECT id FROM s WHERE x = 1)", 10004, (1, 54)),
+        ("SELECT q.name FROM (SELECT id FROM t) q", 10002, (1, 8)),
+        ("WITH q AS (SELECT id FROM t) SELECT name FROM q", 10004, (1, 37)),
+        ("SELECT u.* FROM t", 10009, (1, 8)),
+        ("SELECT row__id FROM t, s", 10007, (1, 8)),
+        # the must-pass cases of UPDATE, DELETE and MERGE
+        ("UPDATE plain SET v = 'x'", 10297, (1, 8)),
+        ("DELETE FROM plain", 10297, (1, 13)),
+        ("DELETE FROM only WHERE id = 1", 10414, (1, 13)),
+        ("UPDATE only SET v = 'x'", 10414, (1, 8)),
+        ("UPDATE v SET id = 1", 10402, (1, 8)),
+        ("DELETE FROM v", 10402, (1, 13)),
+        ("UPDATE p SET DS = 'x'", 10292, (1, 14)),
+        ("UPDATE b SET v = 'x', id = 1", 10302, (1, 23)),
+        ("UPDATE t SET nosuch = 1", 10408, (1, 14)),
+        ("UPDATE t SET id = 1, id = 2", 10036, (1, 22)),
+        ("UPDATE t SET id = nosuch", 10004, (1, 19)),
+        ("DELETE FROM t WHERE s.id = 1", 10004, (1, 21)),
+        (
+            "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET nosuch = 1",
+            10408,
+            (1, 66),
+        ),
+        ("MERGE INTO p USING s ON p.id = s.id WHEN MATCHED THEN UPDATE SET hr = 1", 10292, (1, 66)),
+        (
+            "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN DELETE "
+            "WHEN MATCHED THEN UPDATE SET name = 'x'",
+            10404,
+            (1, 37),
+        ),
+        (
+            "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED AND s.id = 1 THEN UPDATE "
+            "SET name = 'x' WHEN MATCHED THEN UPDATE SET name = 'y'",
+            10406,
+            (1, 90),
+        ),
+        (
+            "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED AND s.id = 1 THEN DELETE "
+            "WHEN MATCHED THEN DELETE",
+            10405,
+            (1, 75),
+        ),
+        (
+            "MERGE INTO t USING s ON s.id = 1 WHEN NOT MATCHED THEN INSERT VALUES (1, 'x', 2)",
+            10149,
+            (1, 25),
+        ),
+        ("MERGE INTO plain USING s ON plain.id = s.id WHEN MATCHED THEN DELETE", 10297, (1, 12)),
+        ("MERGE INTO only USING s ON only.id = s.id WHEN MATCHED THEN DELETE", 10414, (1, 12)),
+        ("MERGE INTO v USING s ON v.id = s.id WHEN MATCHED THEN DELETE", 10402, (1, 12)),
+        (
+            "MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED THEN INSERT VALUES (1)",
+            10044,
+            (1, 74),
+        ),
+        (
+            "MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (k) VALUES (1)",
+            10004,
+            (1, 67),
+        ),
+        # INSERT
+        ("INSERT INTO v VALUES (1, 'x')", 10090, (1, 13)),
+        ("INSERT INTO t VALUES (1, 'x')", 10044, (1, 15)),
+        ("INSERT INTO t SELECT * FROM s, s z", 10044, (1, 15)),
+        ("INSERT INTO t (id, id) VALUES (1, 2)", 10036, (1, 20)),
+        ("INSERT INTO t (id, k) VALUES (1, 2)", 10004, (1, 20)),
+        ("INSERT INTO t (id, name) VALUES (1)", 10044, (1, 26)),
+        ("INSERT INTO p PARTITION (ds, hr=1) SELECT 1, 'x', null, 'd'", 10094, (1, 26)),
+        ("INSERT INTO p PARTITION (ds='x') SELECT 1, 'x', null", 10023, (1, 26)),
+        ("INSERT INTO p PARTITION (k=1) SELECT 1, 'x', null", 10006, (1, 26)),
+        (
+            "FROM s INSERT INTO t SELECT id, name, 1 INSERT INTO t SELECT id, name, 2",
+            10087,
+            (1, 53),
+        ),
+        # tables
+        ("CREATE TABLE nosuch.x (a int)", 10072, (1, 14)),
+        ("CREATE TABLE x (a int, A string)", 10036, (1, 14)),
+        ("CREATE TABLE x (a int) PARTITIONED BY (a string)", 10035, (1, 14)),
+        ("CREATE TABLE x (a int) CLUSTERED BY (b) INTO 2 BUCKETS", 10002, (1, 38)),
+        ("CREATE TABLE x AS SELECT id, id FROM t", 10036, (1, 19)),
+        ("CREATE VIEW w (a) AS SELECT id, name FROM t", 10138, (1, 16)),
+        ("USE nosuch", 10072, (1, 5)),
+        ("DROP TABLE nosuch", 10001, (1, 12)),
+        ("DROP DATABASE nosuch", 10072, (1, 15)),
+        ("TRUNCATE TABLE v", 10146, (1, 16)),
+        ("TRUNCATE TABLE p PARTITION (ds='nosuch')", 10006, (1, 29)),
+        ("ALTER TABLE t ADD COLUMNS (ID int)", 10036, (1, 15)),
+        ("ALTER TABLE t ADD PARTITION (ds='x')", 10241, (1, 13)),
+        ("ALTER TABLE p ADD PARTITION (ds='x')", 10006, (1, 30)),
+        ("ALTER TABLE p DROP PARTITION (ds='nosuch')", 10006, (1, 31)),
+        ("ALTER TABLE t COMPACT 'foo'", 10282, (1, 23)),
+        ("ALTER TABLE plain COMPACT 'major'", 10286, (1, 13)),
+        ("ALTER TABLE p PARTITION (ds='2024-01-01') COMPACT 'major'", 10284, (1, 26)),
+        ("DESCRIBE nosuch", 10001, (1, 10)),
+        ("EXPLAIN LOCKS UPDATE t SET nosuch = 1", 10408, (1, 28)),
+    ],
+)
+def test_errors_have_hives_code_and_the_place(sql: str, code: int, place: tuple[int, int]) -> None:
+    with pytest.raises(HiveSqlError) as caught:
+        bound(sql)
+    assert (caught.value.code, caught.value.file) == (code, "f.hql")
+    assert (caught.value.line, caught.value.column) == place
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "sql", "code"),
+    [
+        ("hive__exec__dynamic__partition__mode", "strict", "INSERT INTO p PARTITION (ds, hr) "
+         "SELECT 1, 'x', null, 'd', 1", 10096),
+        ("hive__exec__dynamic__partition__mode", "strict", "INSERT INTO p SELECT 1, 'x', null, "
+         "'d', 1", 10096),
+        ("hive__exec__dynamic__partition", "false", "INSERT INTO p PARTITION (ds='d', hr) "
+         "SELECT 1, 'x', null, 1", 10095),
+    ],
+)  # fmt: skip
+def test_dynamic_partitions_can_be_forbidden(setting: str, value: str, sql: str, code: int) -> None:
+    assert isinstance(bound(sql), InsertRows)
+    with pytest.raises(HiveSqlError) as caught:
+        bound(sql, **{setting: value})
+    assert caught.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("clauses", "message"),
+    [
+        ("EXTERNAL TABLE x (a int) STORED AS ORC TBLPROPERTIES ('transactional'='true')",
+         "cannot be declared transactional because it's an external table"),
+        ("TABLE x (a int) STORED AS PARQUET TBLPROPERTIES ('Transactional'='TRUE')",
+         "ACID compliant format"),
+        ("TABLE x (a int) TBLPROPERTIES ('transactional'='true')", "ACID compliant format"),
+        ("TABLE x (a int) CLUSTERED BY (a) SORTED BY (a) INTO 2 BUCKETS STORED AS ORC "
+         "TBLPROPERTIES ('transactional'='true')", "since it is sorted"),
+        ("TABLE x (a int) STORED AS ORC TBLPROPERTIES ('transactional'='true', "
+         "'transactional_properties'='foo')", "Invalid value 'foo'"),
+        ("TABLE x (a int) STORED AS ORC TBLPROPERTIES ('transactional'='maybe')",
+         "may only have value 'true'"),
+    ],
+)  # fmt: skip
+def test_tables_that_cannot_be_transactional(clauses: str, message: str) -> None:
+    with pytest.raises(HiveSqlError, match=message):
+        bound(f"CREATE {clauses}")
+
+
+def test_an_error_inside_a_view_names_the_view() -> None:
+    with pytest.raises(HiveSqlError, match="Recursive view") as caught:
+        bound("SELECT * FROM ring")
+    assert (caught.value.code, caught.value.file) == (10220, "view default.ring")
+
+
+def test_dropping_needs_a_comparison_that_can_be_decided() -> None:
+    with pytest.raises(HiveSqlError, match="cannot compare"):
+        bound("ALTER TABLE p DROP PARTITION (hr > 'x')")

@@ -1,0 +1,204 @@
+"""Partitions that are not read, and predicates that ORC gets."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hivesql.binder import bind
+from hivesql.parser import parse
+from hivesql.prune import And, Compare, Constant, IsNull, Not, Or, Other, Predicate, keeps
+from hivesql.script import StatementText
+from hivesql_planner.plan import Scan
+from hivesql_planner.statements import SelectRows, UpdateRows
+from memory_catalog import warehouse
+
+ALL = ["1", "12", "2", "3", None]
+
+
+def scan(sql: str) -> Scan:
+    made = bind(parse(StatementText(sql)), warehouse())
+    if isinstance(made, UpdateRows):
+        return made.target
+    assert isinstance(made, SelectRows)
+    return made.query.sources[0].scan
+
+
+@pytest.mark.parametrize(
+    ("where", "hours"),
+    [
+        ("ds = '2024-01-01'", ["1", "12"]),
+        ("'2024-01-01' = ds", ["1", "12"]),
+        ("ds <> '2024-01-01'", ["2", None]),
+        ("ds != '2024-01-01' AND hr IS NOT NULL", ["2"]),
+        ("ds < '2024-01-02'", ["1", "12"]),
+        ("'2024-01-02' <= ds", ["2", None]),
+        ("ds BETWEEN '2024-01-02' AND '2024-01-09'", ["2", None]),
+        ("ds NOT BETWEEN '2024-01-02' AND '2024-01-09'", ["1", "12"]),
+        ("ds IN ('2024-01-02', '2024-01-03')", ["2", None]),
+        ("ds NOT IN ('2024-01-02', '2024-01-03')", ["1", "12"]),
+        ("NOT (ds = '2024-01-01' OR hr = 2)", []),
+        ("ds IS NULL", ["3"]),
+        ("hr IS NULL", [None]),
+        # numbers are compared as numbers
+        ("hr > 2", ["12", "3"]),
+        ("hr > '2'", ["12", "3"]),
+        ("hr = 1.0", ["1"]),
+        ("hr >= 10L", ["12"]),
+        ("hr > -1", ["1", "12", "2", "3"]),
+        ("hr IN (1, 3)", ["1", "3"]),
+        ("hr = NULL", []),
+        ("hr <=> NULL", [None]),
+        ("hr <=> 3", ["3"]),
+        # columns of the rows may hold anything
+        ("hr = 1 AND id = 5", ["1"]),
+        ("hr = 1 OR id = 5", ALL),
+        ("hr = 1 OR (id = 5 AND hr = 2)", ["1", "2"]),
+        ("NOT (hr = 1 AND id = 5)", ALL),
+        ("NOT (hr = 1 OR id = 5)", ["12", "2", "3"]),
+        # what is not understood keeps everything
+        ("hr + 1 = 2", ALL),
+        ("hr = id", ALL),
+        ("upper(ds) = 'X'", ALL),
+        ("ds = concat('2024', '-01-01')", ALL),
+        ("hr > 'x'", ["1", "12", "2", "3"]),
+        ("hr = CAST(1.7 AS INT)", ALL),
+        ("ds = '2024\\-01-01'", ALL),
+        ("ds LIKE '2024%'", ALL),
+        ("hr IN (SELECT id FROM t)", ALL),
+        ("hr IN (1, id)", ALL),
+        ("hr = 1 AND hr + 1 = 2", ["1"]),
+        ("CASE WHEN hr = 1 THEN true END", ALL),
+    ],
+)
+@pytest.mark.parametrize("start", ["SELECT id FROM p WHERE", "UPDATE p SET v = 'x' WHERE"])
+def test_partitions_that_are_left(start: str, where: str, hours: list[str | None]) -> None:
+    found = scan(f"{start} {where}")
+    assert [partition.values[1] for partition in found.partitions] == hours
+    assert found.partition_count == 5
+
+
+@pytest.mark.parametrize(
+    ("where", "pushed"),
+    [
+        ("id = 1", "`id` = 1"),
+        ("t.ID > 1 AND 5 >= id", "`id` > 1 AND `id` <= 5"),
+        ("id IN (1, 2)", "(`id` = 1 OR `id` = 2)"),
+        ("id BETWEEN -1 AND 2", "`id` >= -1 AND `id` <= 2"),
+        ("name = 'a'", "`name` = 'a'"),
+        ('name = "it\'s"', "`name` = 'it\\'s'"),
+        ("name = 'a\\%b'", None),
+        ("name IS NULL OR id < 3", "(`name` IS NULL OR `id` < 3)"),
+        ("name IS NOT NULL", "`name` IS NOT NULL"),
+        ("amount > 1.5", "`amount` > 1.5"),
+        ("id = 1 AND upper(name) = 'X'", "`id` = 1"),
+        ("id = 1 OR upper(name) = 'X'", None),
+        ("id = '1'", None),
+        ("name = 1", None),
+        ("name = 'a\\nb'", None),
+        ("NOT id = 1", None),
+        ("id <=> 1", None),
+        ("row__id.writeid = 1", None),
+    ],
+)
+def test_predicates_for_orc(where: str, pushed: str | None) -> None:
+    found = scan(f"SELECT id FROM t WHERE {where}").where
+    assert (found.sql if found else None) == pushed
+
+
+def test_dates_are_compared_from_the_gregorian_calendar_on() -> None:
+    assert str(scan("SELECT id FROM p WHERE day > DATE '2020-01-01'").where) == (
+        "`day` > DATE '2020-01-01'"
+    )
+    assert str(scan("SELECT id FROM p WHERE day = '2020-01-01'").where) == (
+        "`day` = DATE '2020-01-01'"
+    )
+    assert scan("SELECT id FROM p WHERE day > '1500-01-01'").where is None
+    assert scan("SELECT id FROM p WHERE day > 'soon'").where is None
+
+
+@pytest.mark.parametrize(
+    ("sql", "left"),
+    [
+        ("SELECT p.id FROM p JOIN t ON p.id = t.id WHERE p.hr = 1", 1),
+        ("SELECT p.id FROM p LEFT JOIN t ON p.id = t.id WHERE p.hr = 1", 1),
+        ("SELECT t.id FROM p RIGHT JOIN t ON p.id = t.id WHERE p.hr = 1", 5),
+        ("SELECT t.id FROM p FULL JOIN t ON p.id = t.id WHERE p.hr = 1", 5),
+        ("SELECT t.id FROM p JOIN t ON p.id = t.id LEFT JOIN s ON s.id = t.id WHERE hr = 1", 1),
+        ("SELECT t.id FROM p JOIN t ON p.id = t.id RIGHT JOIN s ON s.id = t.id WHERE hr = 1", 5),
+        ("SELECT p.id FROM p, t WHERE p.hr = 1 AND p.hr = t.id", 1),
+        ("SELECT p.id FROM p WHERE hr = 1 AND EXISTS (SELECT 1 FROM t WHERE t.id = p.hr)", 1),
+        ("SELECT x.id FROM (SELECT * FROM p WHERE hr = 1) x WHERE ds = 'y'", 1),
+        ("SELECT p.id FROM p LATERAL VIEW explode(array(1)) e AS hr2 WHERE hr = 1", 1),
+        ("SELECT count(*) FROM p WHERE hr = 1 GROUP BY id HAVING id = 3", 1),
+    ],
+)
+def test_joins_and_subqueries(sql: str, left: int) -> None:
+    assert len(scan(sql).partitions) == left
+
+
+def test_a_condition_on_the_other_side_of_an_outer_join_prunes_nothing() -> None:
+    made = bind(
+        parse(StatementText("SELECT t.id FROM t LEFT JOIN p ON p.id = t.id WHERE p.ds IS NULL")),
+        warehouse(),
+    )
+    assert isinstance(made, SelectRows)
+    assert len(made.query.sources[1].scan.partitions) == 5
+
+
+_VALUES = st.sampled_from([None, "1", "2", "10"])
+_COMPARISONS = st.builds(
+    Compare,
+    st.sampled_from(["p", "q", "data"]),
+    st.sampled_from(["=", "<>", "<", "<=", ">", ">=", "<=>"]),
+    st.sampled_from([Constant("number", "1"), Constant("number", "2"), Constant("null", "")]),
+)
+_PREDICATES: st.SearchStrategy[Predicate] = st.recursive(
+    _COMPARISONS | st.builds(IsNull, st.sampled_from(["p", "q", "data"])) | st.just(Other()),
+    lambda inner: (
+        st.builds(And, inner, inner) | st.builds(Or, inner, inner) | st.builds(Not, inner)
+    ),
+    max_leaves=6,
+)
+
+
+def truth(predicate: Predicate, row: dict[str, str | None], other: bool | None) -> bool | None:
+    """SQL's answer for one whole row, where Other() has a given value."""
+    match predicate:
+        case Compare(column=column, operator=operator, value=constant):
+            left = None if row[column] is None else int(row[column] or 0)
+            right = None if constant.kind == "null" else int(constant.text)
+            if operator == "<=>":
+                return left == right
+            if left is None or right is None:
+                return None
+            return {"=": left == right, "<>": left != right, "<": left < right,
+                    "<=": left <= right, ">": left > right,
+                    ">=": left >= right}[operator]  # fmt: skip
+        case IsNull(column=column):
+            return row[column] is None
+        case Not(inner=inner):
+            found = truth(inner, row, other)
+            return None if found is None else not found
+        case And(left=one, right=two) | Or(left=one, right=two):
+            both = (truth(one, row, other), truth(two, row, other))
+            decisive = isinstance(predicate, Or)
+            if decisive in both:
+                return decisive
+            return None if None in both else not decisive
+    return other
+
+
+@given(_PREDICATES, _VALUES, _VALUES)
+def test_no_partition_with_a_wanted_row_is_dropped(
+    predicate: Predicate, p: str | None, q: str | None
+) -> None:
+    wanted = any(
+        truth(predicate, {"p": p, "q": q, "data": data}, other) is True
+        for data, other in product([None, "1", "2", "3"], [True, False, None])
+    )
+    if wanted:
+        assert keeps(predicate, {"p": p, "q": q}, {"p": "int", "q": "int"})

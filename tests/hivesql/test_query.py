@@ -1,0 +1,237 @@
+"""What Spark is sent for a query."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from hivesql.binder import bind
+from hivesql.parser import parse
+from hivesql.script import StatementText
+from hivesql_planner.errors import NotSupported
+from hivesql_planner.plan import Query
+from hivesql_planner.statements import InsertRows, SelectRows
+from memory_catalog import warehouse
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def query(sql: str, database: str = "default") -> Query:
+    made = bind(parse(StatementText(sql)), warehouse(), database=database)
+    assert isinstance(made, SelectRows)
+    return made.query
+
+
+T = "`default__t__1`"
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        # names of tables
+        ("SELECT id FROM t", f"SELECT id FROM {T} AS `t`"),
+        ("SELECT x.id FROM t x", f"SELECT x.id FROM {T} x"),
+        ("SELECT x.id FROM `T` AS x", f"SELECT x.id FROM {T} AS x"),
+        ("SELECT t.k FROM db2.t", "SELECT t.k FROM `db2__t__1` AS `t`"),
+        ("SELECT db2.t.k FROM db2.t", "SELECT t.k FROM `db2__t__1` AS `t`"),
+        ("SELECT a.id FROM t a, t b", f"SELECT a.id FROM {T} a, `default__t__2` b"),
+        ("SELECT id FROM t TABLESAMPLE (5 ROWS)",
+         f"SELECT id FROM {T} TABLESAMPLE (5 ROWS) AS `t`"),
+        ("SELECT id FROM t TABLESAMPLE (5 ROWS) x", f"SELECT id FROM {T} TABLESAMPLE (5 ROWS) x"),
+        ("FROM t SELECT id", f"FROM {T} AS `t` SELECT id"),
+        ("SELECT 't', \"t\" x FROM t -- t", f"SELECT 't' AS `_c0`, \"t\" x FROM {T} AS `t`"),
+        ("SELECT id FROM t WHERE id IN (SELECT id FROM s)",
+         f"SELECT id FROM {T} AS `t` WHERE id IN (SELECT id FROM `default__s__1` AS `s`)"),
+        ("SELECT id FROM (t JOIN s USING (id))",
+         f"SELECT id FROM ({T} AS `t` JOIN `default__s__1` AS `s` USING (id))"),
+        # CTEs shadow tables
+        ("WITH t AS (SELECT 1 AS a) SELECT a FROM t", "WITH t AS (SELECT 1 AS a) SELECT a FROM t"),
+        ("WITH s AS (SELECT id FROM t), t AS (SELECT id FROM s) SELECT id FROM t",
+         f"WITH s AS (SELECT id FROM {T} AS `t`), t AS (SELECT id FROM s) SELECT id FROM t"),
+        ("WITH t AS (SELECT 1 AS a) SELECT a FROM t, default.s",
+         "WITH t AS (SELECT 1 AS a) SELECT a FROM t, `default__s__1` AS `s`"),
+        # views
+        ("SELECT id FROM v",
+         f"SELECT id FROM (SELECT `id`, `name` FROM {T} `x` WHERE id > 1) AS `v`"),
+        ("SELECT z.c FROM renamed z",
+         f"SELECT z.c FROM (SELECT * FROM (SELECT id, name FROM {T} AS `t`) AS `renamed`(`a`, `c`))"
+         " z"),
+        ("WITH t AS (SELECT 1) SELECT id FROM v",
+         f"WITH t AS (SELECT 1 AS `_c0`) SELECT id FROM (SELECT `id`, `name` FROM {T} `x` "
+         "WHERE id > 1) AS `v`"),
+        # Hive's order of NULLs
+        ("SELECT id FROM t ORDER BY id, name DESC, amount ASC",
+         f"SELECT id FROM {T} AS `t` ORDER BY id NULLS LAST, name DESC, amount ASC NULLS LAST"),
+        ("SELECT id FROM t ORDER BY id nulls  first",
+         f"SELECT id FROM {T} AS `t` ORDER BY id nulls  first"),
+        ("SELECT id FROM t DISTRIBUTE BY id SORT BY name",
+         f"SELECT id FROM {T} AS `t` DISTRIBUTE BY id SORT BY name NULLS LAST"),
+        ("SELECT id FROM t CLUSTER BY id", f"SELECT id FROM {T} AS `t` CLUSTER BY id"),
+        ("SELECT rank() OVER (PARTITION BY id ORDER BY name) r FROM t",
+         f"SELECT rank() OVER (PARTITION BY id ORDER BY name NULLS LAST) r FROM {T} AS `t`"),
+        # Hive's names of columns
+        ("SELECT id + 1, ID, name AS N, trunc(amount) FROM t",
+         f"SELECT id + 1 AS `_c0`, ID AS `id`, name AS `n`, trunc(amount) AS `_c3` "
+         f"FROM {T} AS `t`"),
+        ("SELECT s.f, s.g.h, m['k'], a[0] FROM n",
+         "SELECT s.f, s.g.h, m['k'] AS `_c2`, a[0] AS `_c3` FROM `default__n__1` AS `n`"),
+        ("SELECT explode(a) FROM n", "SELECT explode(a) FROM `default__n__1` AS `n`"),
+        ("SELECT explode(m) AS (k, v) FROM n",
+         "SELECT explode(m) AS (k, v) FROM `default__n__1` AS `n`"),
+        ("SELECT id, grouping__id FROM t GROUP BY id WITH ROLLUP",
+         f"SELECT id, grouping_id() AS `grouping__id` FROM {T} AS `t` GROUP BY id WITH ROLLUP"),
+        # what Spark writes or reads differently
+        ("SELECT id FROM t LIMIT 10, 5", f"SELECT id FROM {T} AS `t` LIMIT 5 OFFSET 10"),
+        ("SELECT CAST(name AS VARCHAR(3)) x FROM t",
+         f"SELECT substring(CAST(name AS STRING), 1, 3) x FROM {T} AS `t`"),
+        ("SELECT CAST(CAST(id AS CHAR(2)) AS VARCHAR(3)) FROM t",
+         "SELECT substring(CAST(rtrim(substring(CAST(id AS STRING), 1, 2)) AS STRING), 1, 3) "
+         f"AS `_c0` FROM {T} AS `t`"),
+        ("SELECT CAST('x' AS TIMESTAMP WITH LOCAL TIME ZONE) a",
+         "SELECT CAST('x' AS TIMESTAMP_LTZ) a"),
+        ("SELECT TIMESTAMPLOCALTZ '2020-01-01 00:00:00' a",
+         "SELECT TIMESTAMP_LTZ '2020-01-01 00:00:00' a"),
+        ("SELECT 'it''s' a, 'b' \"c\" d", "SELECT 'it' 's' a, 'b' \"c\" d"),
+        ("SELECT a FROM TABLE(VALUES (1, 'x')) q(a, b)", "SELECT a FROM (VALUES (1, 'x')) q(a, b)"),
+        ("VALUES (1, 'a'), (2, NULL)", "VALUES (1, 'a'), (2, NULL)"),
+        # what stays: no function is renamed
+        ("SELECT log10(id) a, date_sub(name, 1) b, nvl(name, 'x') c, named_struct('q', 1) d FROM t",
+         "SELECT log10(id) a, date_sub(name, 1) b, nvl(name, 'x') c, named_struct('q', 1) d "
+         f"FROM {T} AS `t`"),
+        # row ids
+        ("SELECT row__id, t.* FROM t",
+         f"SELECT row__id AS `row__id`, `t`.`id`, `t`.`name`, `t`.`amount` FROM {T} AS `t`"),
+        ("SELECT * FROM t WHERE ROW__ID.writeid > 5",
+         f"SELECT `t`.`id`, `t`.`name`, `t`.`amount` FROM {T} AS `t` WHERE ROW__ID.writeid > 5"),
+        ("SELECT x.row__id.rowid FROM t x", f"SELECT x.row__id.rowid FROM {T} x"),
+        ("SELECT * FROM (SELECT row__id, id FROM t) q",
+         f"SELECT * FROM (SELECT row__id AS `row__id`, id FROM {T} AS `t`) q"),
+        ("SELECT *, s.row__id.rowid FROM t JOIN s ON t.id = s.id",
+         "SELECT `t`.`id`, `t`.`name`, `t`.`amount`, `s`.`id`, `s`.`name`, `s`.`op`, "
+         f"s.row__id.rowid FROM {T} AS `t` JOIN `default__s__1` AS `s` ON t.id = s.id"),
+        ("SELECT only.row__id, * FROM only",
+         "SELECT CAST(NULL AS STRUCT<writeid:BIGINT,bucketid:INT,rowid:BIGINT>) AS `row__id`, * "
+         "FROM `default__only__1` AS `only`"),
+    ],
+)  # fmt: skip
+def test_text_for_spark(sql: str, expected: str) -> None:
+    assert query(sql).sql == expected
+
+
+def test_only_the_tables_asked_for_row_ids_carry_them() -> None:
+    made = query("SELECT x.row__id FROM t x JOIN s ON x.id = s.id JOIN t y ON y.id = s.id")
+    assert [(one.view, one.scan.with_row_id) for one in made.sources] == [
+        ("default__t__1", True), ("default__s__1", False), ("default__t__2", False),
+    ]  # fmt: skip
+
+
+def test_star_beside_row_ids_needs_known_columns() -> None:
+    with pytest.raises(NotSupported, match="beside row__id"):
+        query("SELECT row__id, * FROM t LATERAL VIEW explode(array(1)) x")
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("SELECT * FROM t", "id int, name string, amount decimal(10,2)"),
+        ("SELECT name n, x.* FROM s x", "n string, id int, name string, op string"),
+        ("SELECT q.b FROM (SELECT id a, name b FROM t) q", "b string"),
+        ("WITH q(z) AS (SELECT id FROM t) SELECT * FROM q", "z int"),
+        ("SELECT t.id FROM t LEFT SEMI JOIN s ON t.id = s.id", "id int"),
+        ("SELECT * FROM t LEFT SEMI JOIN s ON t.id = s.id",
+         "id int, name string, amount decimal(10,2)"),
+        ("SELECT id FROM t UNION ALL SELECT id FROM s", "id int"),
+        ("SELECT id + 1 FROM t", ""),
+        ("SELECT * FROM t JOIN s USING (id)", ""),
+    ],
+)  # fmt: skip
+def test_columns_that_are_known(sql: str, expected: str) -> None:
+    assert ", ".join(f"{one.name} {one.type}" for one in query(sql).columns) == expected
+
+
+@pytest.mark.parametrize(
+    ("sql", "feature"),
+    [
+        ("SELECT * FROM db2.t.files", "names of three parts"),
+        ("SELECT * FROM range(3)", "table functions"),
+        ("WITH RECURSIVE q AS (SELECT 1) SELECT * FROM q", "WITH RECURSIVE"),
+        ("SELECT INPUT__FILE__NAME FROM t", "INPUT__FILE__NAME"),
+        ("SELECT id FROM t QUALIFY rank() OVER (ORDER BY id) = 1", "QUALIFY"),
+        ("SELECT id FROM t WHERE id > ALL (SELECT id FROM s)", "ALL, ANY or SOME"),
+    ],
+)
+def test_what_is_refused_by_name(sql: str, feature: str) -> None:
+    with pytest.raises(NotSupported, match=feature) as caught:
+        query(sql)
+    assert caught.value.line == 1
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("INSERT INTO t VALUES (1, 'a', DEFAULT)", "VALUES (1, 'a', NULL)"),
+        ("INSERT INTO t (name, id) VALUES ('a', 1)",
+         "SELECT `c1` AS `id`, `c0` AS `name`, NULL AS `amount` FROM (VALUES ('a', 1)) "
+         "AS `rows`(`c0`, `c1`)"),
+        ("INSERT INTO p PARTITION (ds='x', hr) (hr, id) SELECT 7, id FROM t",
+         "SELECT `c1` AS `id`, NULL AS `v`, NULL AS `day`, `c0` AS `hr` FROM (SELECT 7 AS `_c0`, "
+         "id FROM `default__t__1` AS `t`) AS `rows`(`c0`, `c1`)"),
+        ("INSERT INTO t SELECT * FROM t WHERE id < 0",
+         "SELECT * FROM `default__t__1` AS `t` WHERE id < 0"),
+    ],
+)  # fmt: skip
+def test_the_query_of_an_insert_is_in_table_order(sql: str, expected: str) -> None:
+    made = bind(parse(StatementText(sql)), warehouse())
+    assert isinstance(made, InsertRows)
+    assert made.targets[0].query.sql == expected
+
+
+def test_branches_of_union_all_are_queries_of_their_own() -> None:
+    sql = "WITH q AS (SELECT * FROM s) INSERT INTO t SELECT id, name, 1 FROM q UNION ALL TABLE_"
+    sql = sql.replace("TABLE_", "SELECT id, name, 2 FROM s")
+    made = bind(parse(StatementText(sql)), warehouse())
+    assert isinstance(made, InsertRows)
+    first, second = made.targets[0].union_branches
+    assert first.sql.splitlines() == [
+        "WITH q AS (SELECT * FROM `default__s__3` AS `s`)",
+        "SELECT id, name, 1 AS `_c2` FROM q",
+    ]
+    assert second.sql.splitlines()[1] == "SELECT id, name, 2 AS `_c2` FROM `default__s__5` AS `s`"
+
+
+@pytest.mark.spark
+def test_spark_understands_the_text_and_means_what_hive_means(spark: SparkSession) -> None:
+    data: dict[str, list[tuple[Any, ...]]] = {
+        "default__t__1": [(1, "one", None), (2, None, None), (None, "none", None)],
+        "default__s__1": [(1, "uno", "x"), (3, "tres", "y")],
+    }
+    types = {"default__t__1": "id int, name string, amount decimal(10,2)",
+             "default__s__1": "id int, name string, op string"}  # fmt: skip
+
+    def rows(sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+        made = query(sql)
+        for source in made.sources:
+            frame = spark.createDataFrame(data[source.view], types[source.view])
+            frame.createOrReplaceTempView(source.view)
+        found = spark.sql(made.sql)
+        return found.columns, [tuple(row) for row in found.collect()]
+
+    assert rows("SELECT ID FROM t ORDER BY id") == (["id"], [(1,), (2,), (None,)])
+    assert rows("SELECT name FROM t ORDER BY name DESC LIMIT 1, 1") == (["name"], [("none",)])
+    assert rows("SELECT id, count(*) FROM t GROUP BY id HAVING count(*) > 0 ORDER BY id LIMIT 1") \
+        == (["id", "_c1"], [(1, 1)])  # fmt: skip
+    assert rows("SELECT CAST('abcdef' AS VARCHAR(3)), CAST('ab ' AS CHAR(3)), 'it''s'")[1] == [
+        ("abc", "ab", "its")
+    ]
+    assert rows("FROM t SELECT id WHERE id = 1") == (["id"], [(1,)])
+    assert rows("WITH t2 AS (SELECT id FROM t) FROM t2 JOIN s ON t2.id = s.id SELECT s.name")[1] \
+        == [("uno",)]  # fmt: skip
+    assert rows("SELECT id FROM v")[1] == [(2,)]
+    assert rows("SELECT z.c FROM renamed z WHERE z.a = 1")[1] == [("one",)]
+    assert rows("SELECT id, grouping__id FROM t GROUP BY id WITH ROLLUP ORDER BY grouping__id DESC "
+                "LIMIT 1") == (["id", "grouping__id"], [(None, 1)])  # fmt: skip
+    assert rows("SELECT * FROM TABLE(VALUES (1, 'x')) q(a, b)") == (["a", "b"], [(1, "x")])
+    assert rows("SELECT id FROM (t JOIN s USING (id))")[1] == [(1,)]
+    assert len(rows("SELECT id FROM t TABLESAMPLE (5 ROWS)")[1]) == 3

@@ -1,0 +1,98 @@
+"""Scripts split into statements with their places."""
+
+from __future__ import annotations
+
+import pytest
+
+from hivesql.script import split
+from hivesql_planner.errors import ParseError
+
+
+def texts(script: str, variables: dict[str, str] | None = None) -> list[str]:
+    return [one.text for one in split(script, None, variables or {})]
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        ("", []),
+        (" ;; ; ", []),
+        ("select 1", ["select 1"]),
+        ("select 1; select 2;", ["select 1", "select 2"]),
+        ("select ';'; select \";\"", ["select ';'", 'select ";"']),
+        ("select `a;b` from t; x", ["select `a;b` from t", "x"]),
+        (r"select 'it\'s;'; x", [r"select 'it\'s;'", "x"]),
+        ("select 1 -- one; two\n, 2; x", ["select 1 -- one; two\n, 2", "x"]),
+        ("select /* ; */ 1; x", ["select /* ; */ 1", "x"]),
+        ("-- only a comment\n", []),
+        ("/* a */ -- b\n select 1", ["select 1"]),
+        ("select '-- no comment'; x", ["select '-- no comment'", "x"]),
+        (r"select 'a\;b', 1 \; 2; x", ["select 'a;b', 1 ; 2", "x"]),
+        ("set x=it's; select 1", ["set x=it's", "select 1"]),
+        ("set x='a;b'; select 1", ["set x='a;b'", "select 1"]),
+        ("set x=jdbc:y--z; select 1", ["set x=jdbc:y--z", "select 1"]),
+        ("!sh ls; ls\nselect 1", ["!sh ls; ls", "select 1"]),
+        ("delete from t where a = ';'; x", ["delete from t where a = ';'", "x"]),
+        ("select 'never closed; x", ["select 'never closed; x"]),
+        ("select 1 /* never closed; x", ["select 1 /* never closed; x"]),
+    ],
+)
+def test_split(script: str, expected: list[str]) -> None:
+    assert texts(script) == expected
+
+
+def test_places_are_those_of_the_first_token() -> None:
+    script = "-- c\nselect 1;  select\n 2;\n/* x\n y */ select 3"
+    found = [(one.file, one.line, one.column) for one in split(script, "a.hql", {})]
+    assert found == [("a.hql", 2, 1), ("a.hql", 2, 12), ("a.hql", 5, 7)]
+
+
+@pytest.mark.parametrize(
+    ("text", "variables", "expected"),
+    [
+        ("select ${hivevar:x}", {"hivevar:x": "7"}, "select 7"),
+        ("select ${hiveconf:a.b}", {"hiveconf:a.b": "7"}, "select 7"),
+        ("select ${x}", {"hivevar:x": "1", "hiveconf:x": "2"}, "select 1"),
+        ("select ${x}", {"hiveconf:x": "2"}, "select 2"),
+        ("select '${x}'", {"hivevar:x": "2"}, "select '2'"),
+        ("select ${x}", {}, "select ${x}"),
+        ("select ${a}", {"hivevar:a": "${b}", "hivevar:b": "3"}, "select 3"),
+        ("select ${hivevar:x${y}}", {"hivevar:y": "1", "hivevar:x1": "9"}, "select 9"),
+        ("select ${env:HIVESQL_TEST_X}", {}, "select of the environment"),
+    ],
+)
+def test_variables(
+    text: str, variables: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HIVESQL_TEST_X", "of the environment")
+    assert texts(text, variables) == [expected]
+
+
+def test_a_variable_set_by_an_earlier_statement_counts() -> None:
+    variables: dict[str, str] = {}
+    script = split("set hivevar:x=5; select ${x}", None, variables)
+    assert next(script).text == "set hivevar:x=5"
+    variables["hivevar:x"] = "5"
+    assert next(script).text == "select 5"
+
+
+def test_variables_in_a_circle_are_an_error_with_its_place() -> None:
+    with pytest.raises(ParseError, match="refer to each other") as caught:
+        texts("\n select ${a}", {"hivevar:a": "${b}", "hivevar:b": "${a}"})
+    assert (caught.value.line, caught.value.column) == (2, 2)
+
+
+def test_places_behind_a_variable_are_those_of_the_script() -> None:
+    (one,) = split("\n  select ${x},\n y from ${x} z", None, {"hivevar:x": "longer\nthan it was"})
+    assert one.text == "select longer\nthan it was,\n y from longer\nthan it was z"
+    assert one.place(0) == (2, 3)
+    assert one.place(one.text.index(",")) == (2, 14)
+    assert one.place(one.text.index(" y") + 1) == (3, 2)
+    assert one.place(one.text.index("longer", 20)) == (3, 9)
+    assert one.place(one.text.rindex("z")) == (3, 14)
+    assert one.place(len(one.text)) == (3, 15)
+
+
+def test_places_behind_an_escaped_semicolon() -> None:
+    (one,) = split(r"select 1 \; 2", None, {})
+    assert one.place(one.text.index("2")) == (1, 13)

@@ -1,0 +1,88 @@
+"""A catalog of dataclasses, for tests that bind without a metastore."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hivesql_planner.errors import NoSuchObject
+from hivesql_planner.table import Column, Database, Partition, Table, TableName
+
+ACID = {"transactional": "true", "transactional_properties": "default"}
+INSERT_ONLY = {"transactional": "true", "transactional_properties": "insert_only"}
+
+
+def columns(text: str) -> tuple[Column, ...]:
+    """``id int, name string`` as columns."""
+    return tuple(Column(*part.split(maxsplit=1)) for part in text.split(", ") if part)
+
+
+def table(name: str, data: str, partitioned: str = "", **more: object) -> Table:
+    """A table of database ``default`` unless the name says otherwise; full ACID by default."""
+    database, _, short = name.rpartition(".")
+    given: dict[str, object] = {"properties": ACID, **more}
+    return Table(
+        name=TableName(database or "default", short),
+        columns=columns(data),
+        partition_columns=columns(partitioned),
+        location=f"/warehouse/{short}",
+        **given,  # type: ignore[arg-type]
+    )
+
+
+@dataclass
+class MemoryCatalog:
+    """Tables and their partitions, by name."""
+
+    tables: dict[TableName, Table] = field(default_factory=dict)
+    kept: dict[TableName, tuple[Partition, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, *tables: Table) -> MemoryCatalog:
+        """A catalog of these tables, without partitions."""
+        return cls({one.name: one for one in tables})
+
+    def with_partitions(self, name: str, *values: tuple[str | None, ...]) -> MemoryCatalog:
+        """Add partitions to a table of database ``default``."""
+        self.kept[TableName("default", name)] = tuple(
+            Partition(values=row, location=f"/warehouse/{name}/{'/'.join(map(str, row))}")
+            for row in values
+        )
+        return self
+
+    def database(self, name: str) -> Database:
+        """Any database of a table, and ``default``."""
+        if name != "default" and name not in {one.database for one in self.tables}:
+            raise NoSuchObject(f"Database does not exist: {name}", code=10072)
+        return Database(name=name, location=f"/warehouse/{name}.db")
+
+    def table(self, name: TableName) -> Table:
+        """The table, or NoSuchObject 10001."""
+        if name not in self.tables:
+            raise NoSuchObject(f"Table not found {name}", code=10001)
+        return self.tables[name]
+
+    def partitions(self, name: TableName) -> tuple[Partition, ...]:
+        """Its partitions."""
+        return self.kept.get(name, ())
+
+
+def warehouse() -> MemoryCatalog:
+    """The tables that the tests speak of."""
+    return MemoryCatalog.of(
+        table("t", "id int, name string, amount decimal(10,2)"),
+        table("s", "id int, name string, op string"),
+        table("p", "id int, v string, day date", "ds string, hr int"),
+        table("b", "id int, v string", bucket_columns=("id",), bucket_count=2),
+        table("plain", "id int, v string", properties={}),
+        table("only", "id int, v string", properties=INSERT_ONLY),
+        table("n", "s struct<f:int,g:struct<h:string>>, m map<string,int>, a array<int>"),
+        table("db2.t", "k int, w string"),
+        table("v", "id int, name string", properties={}, type="VIRTUAL_VIEW",
+              view_text="SELECT `id`, `name` FROM `default`.`t` `x` WHERE id > 1"),
+        table("renamed", "a int, c string", properties={}, type="VIRTUAL_VIEW",
+              view_text="SELECT id, name FROM t"),
+        table("ring", "", properties={}, type="VIRTUAL_VIEW", view_text="SELECT * FROM ring"),
+    ).with_partitions(
+        "p", ("2024-01-01", "1"), ("2024-01-01", "12"), ("2024-01-02", "2"), (None, "3"),
+        ("2024-01-03", None),
+    )  # fmt: skip
