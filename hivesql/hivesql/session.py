@@ -11,9 +11,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from hivesql.front.script import StatementText, split
-from hivesql.front.statement import bind, place
+from hivesql.binder import bind
+from hivesql.parser import parse
 from hivesql.result import Result
+from hivesql.script import StatementText, split
 from hivesql_executor.metastore.database import DatabaseMetastore
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
@@ -115,7 +116,7 @@ class Session:
         try:
             outcome = self._answer(text, consume)
         except HiveSqlError as error:
-            raise place(error, text) from error.__cause__
+            raise error.at(text.file, text.line, text.column) from error.__cause__
         return Result(
             statement=text.text,
             columns=outcome.columns,
@@ -141,7 +142,7 @@ class Session:
 
     def _bind(self, text: StatementText) -> Statement:
         return bind(
-            text,
+            parse(text),
             self.runtime.metastore,
             database=self.database,
             settings=self.settings,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hivesql import HiveSqlError, Session, __version__, connect
-from hivesql.front.script import split
+from hivesql.script import split
 from hivesql_repl.formats import FORMATS, format_of
 from hivesql_repl.render import Printer
 
@@ -177,7 +177,7 @@ def _run_all(
 
 def run_one(session: Session, printer: Printer, statement: object, text: str) -> bool:
     """Run one statement and print what it gave; False when it failed."""
-    from hivesql.front.script import StatementText
+    from hivesql.script import StatementText
 
     assert isinstance(statement, StatementText)
     printer.announce(statement.text)

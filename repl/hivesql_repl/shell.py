@@ -12,7 +12,7 @@ from prompt_toolkit.lexers import PygmentsLexer
 from pygments.lexers.sql import SqlLexer
 
 from hivesql import HiveSqlError, Session
-from hivesql.front.script import split
+from hivesql.script import split
 from hivesql_repl.cli import run_one
 from hivesql_repl.render import Printer
 

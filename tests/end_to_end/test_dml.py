@@ -77,7 +77,7 @@ def test_row_ids(session: hivesql.Session) -> None:
     table(session)
     session.sql("UPDATE t SET v = 'B' WHERE id = 2")
     found = {
-        row["id"]: tuple(row["ROW__ID"]) for row in session.sql("SELECT ROW__ID, * FROM t").rows
+        row["id"]: tuple(row["row__id"]) for row in session.sql("SELECT ROW__ID, * FROM t").rows
     }
     assert found[1] == (1, 536870912, 0)
     assert found[2] == (2, 536870913, 0)

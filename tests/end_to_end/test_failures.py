@@ -29,9 +29,9 @@ REFUSED = {
     "unknown table": ("SELECT * FROM nosuch", hivesql.NoSuchObject, 10001, "default.nosuch"),
     "unknown table to change": ("DELETE FROM nosuch", hivesql.NoSuchObject, 10001, "nosuch"),
     "unknown database": ("USE nosuch", hivesql.NoSuchObject, 10072, "nosuch"),
-    "unknown column to set": ("UPDATE t SET nope = 1", hivesql.NoSuchObject, 10408, "nope"),
+    "unknown column to set": ("UPDATE t SET nope = 1", hivesql.SemanticError, 10408, "nope"),
     "unknown column in a condition": (
-        "DELETE FROM t WHERE nope = 1", hivesql.NoSuchObject, 10004, "nope"),
+        "DELETE FROM t WHERE nope = 1", hivesql.SemanticError, 10004, "nope"),
     "unknown column in a query": ("SELECT nope FROM t", hivesql.SemanticError, None, "nope"),
     "too few values": ("INSERT INTO t VALUES (1)", hivesql.SemanticError, 10044, "2 values"),
     "too many columns": (
@@ -111,7 +111,7 @@ def test_refusals(session: hivesql.Session) -> None:
 
 
 def test_place_of_an_error(session: hivesql.Session) -> None:
-    with pytest.raises(hivesql.NoSuchObject) as raised:
+    with pytest.raises(hivesql.SemanticError) as raised:
         list(session.run("SELECT 1;\n\n  UPDATE t\n  SET v = 'x', nope = 2", file="x.hql"))
     error = raised.value
     assert (error.file, error.line, error.column) == ("x.hql", 4, 16)

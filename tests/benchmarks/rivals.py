@@ -1,0 +1,155 @@
+"""HiveSQL beside plain ORC, Delta and Iceberg: every operation in turn, ratios at the end.
+
+    python tests/benchmarks/rivals.py [--rows 10000000] [--reps 3] [--home .bench] [--only a,b]
+
+Each contender is a process with its own Spark (Delta and Iceberg do not run on the newest one) that
+stays up for the whole run. In every repetition each operation runs once on each contender before
+the next operation comes, so load from outside hits all alike. The first repetition warms up and is
+not counted. Wall and CPU are of the contender's whole process tree.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+WORKER = Path(__file__).with_name("worker.py")
+OPERATIONS = ("insert", "scan", "update", "delete", "merge", "scan after")
+ENVIRONMENTS = {"delta": "pyspark==4.2.1", "iceberg": "pyspark==4.1.4"}
+JARS = (
+    "io.delta:delta-spark_4.2_2.13:4.4.0",
+    "io.delta:delta-storage:4.4.0",
+    "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
+)
+
+
+def set_up(home: Path) -> None:
+    """The rivals' environments and jars, once."""
+    home.mkdir(parents=True, exist_ok=True)
+    for name, spark in ENVIRONMENTS.items():
+        if not (home / name / "bin" / "python").exists():
+            subprocess.run([sys.executable, "-m", "venv", home / name], check=True)
+            pip = [home / name / "bin" / "python", "-m", "pip", "install", "--quiet", spark]
+            subprocess.run(pip, check=True)
+    jars = home / "jars"
+    if len(list(jars.glob("*.jar"))) < len(JARS):
+        for jar in JARS:
+            copy = ["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={jar}"]
+            subprocess.run([*copy, f"-DoutputDirectory={jars}"], check=True)
+
+
+class Process:
+    """A contender's process."""
+
+    def __init__(self, name: str, rows: int, home: Path, work: Path) -> None:
+        python = home / name / "bin" / "python" if name in ENVIRONMENTS else Path(sys.executable)
+        place = work / name
+        place.mkdir(parents=True)
+        self.name, self.failed = name, ""
+        self._log = (work / f"{name}.log").open("w")
+        environment = {**os.environ, "PYSPARK_PYTHON": str(python)}
+        self._process = subprocess.Popen(
+            [python, WORKER, name, str(rows), place, home / "jars"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, text=True,
+            cwd=place, env=environment,
+        )  # fmt: skip
+        self._answer()
+
+    def ask(self, operation: str) -> dict[str, Any]:
+        assert self._process.stdin
+        if self.failed:
+            return {}
+        self._process.stdin.write(f"{operation}\n")
+        self._process.stdin.flush()
+        return self._answer()
+
+    def _answer(self) -> dict[str, Any]:
+        assert self._process.stdout
+        line = self._process.stdout.readline()
+        if not line:
+            self.failed = f"{self.name} stopped: see {self._log.name}"
+            print(self.failed, file=sys.stderr)
+            return {}
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def stop(self) -> None:
+        assert self._process.stdin
+        self._process.stdin.close()
+        self._process.wait(60)
+        self._log.close()
+
+
+def run(names: list[str], rows: int, reps: int, home: Path) -> dict[str, dict[str, list[float]]]:
+    """Wall and CPU seconds by operation and contender."""
+    work = Path(tempfile.mkdtemp(prefix="hivesql-bench-", dir=home))
+    seconds: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    contenders = [Process(name, rows, home, work) for name in names]
+    try:
+        for rep in range(reps + 1):
+            for contender in contenders:
+                contender.ask("fresh")
+            for operation in OPERATIONS:
+                results = set()
+                for contender in contenders:
+                    if contender.name == "orc" and operation not in ("insert", "scan"):
+                        continue
+                    answer = contender.ask(operation.split()[0])
+                    if not answer:
+                        continue
+                    results.add(answer.get("result"))
+                    if rep:
+                        seconds[operation][contender.name].append(answer["seconds"])
+                        seconds[f"{operation} cpu"][contender.name].append(answer["cpu"])
+                    print(f"{rep} {operation:10} {contender.name:8} {answer['seconds']:7.2f} s "
+                          f"cpu {answer['cpu']:7.2f} s", flush=True)  # fmt: skip
+                if len(results) > 1:
+                    print(f"results differ: {results}", file=sys.stderr)
+    finally:
+        for contender in contenders:
+            contender.stop()
+        shutil.rmtree(work, ignore_errors=True)
+    return seconds
+
+
+def table(seconds: dict[str, dict[str, list[float]]], names: list[str]) -> str:
+    """Median seconds, and ours as a ratio to each rival's."""
+    lines = [f"{'':16}" + "".join(f"{name:>10}" for name in names) + "   ours / rival"]
+    for operation, by_name in seconds.items():
+        medians = {name: statistics.median(values) for name, values in by_name.items()}
+        cells = "".join(
+            f"{medians[name]:10.2f}" if name in medians else f"{'-':>10}" for name in names
+        )
+        ratios = "  ".join(
+            f"{name} {medians['hivesql'] / medians[name]:.2f}"
+            for name in names
+            if name != "hivesql" and name in medians and "hivesql" in medians and medians[name]
+        )
+        lines.append(f"{operation:16}{cells}   {ratios}")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--reps", type=int, default=3)
+    parser.add_argument("--home", type=Path, default=Path(".bench"))
+    parser.add_argument("--only", default="hivesql,orc,delta,iceberg")
+    options = parser.parse_args()
+    home = options.home.absolute()
+    set_up(home)
+    names = options.only.split(",")
+    print(table(run(names, options.rows, options.reps, home), names))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,207 @@
+"""One contender: runs the operations it is told on standard input, answers with seconds.
+
+Runs in the contender's own environment (its own Spark version), so it imports nothing of the suite.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+
+ROWS = "SELECT id, cast(id % 1000 as int) AS k, id / 7.0D AS v, concat('row ', id % 5000) AS s, " \
+    "timestamp_seconds(1600000000 + id) AS ts, cast(id % 100000 / 100 as decimal(10,2)) AS d"  # fmt: skip
+COLUMNS = "id bigint, k int, v double, s string, ts timestamp, d decimal(10,2)"
+SCAN = "SELECT count(*), sum(id), sum(v), max(s) FROM {table}"
+UPDATE = "UPDATE {table} SET k = k + 1 WHERE id % 100 = 7"
+DELETE = "DELETE FROM {table} WHERE id % 100 = 8"
+# Half of the source's rows match, half are new.
+MERGE = """MERGE INTO {table} t USING (
+  SELECT if(i < {half}, i * 200 + 9, {rows} + i) AS id, 1 AS k, 1.0D AS v, 'merged' AS s,
+         timestamp_seconds(1700000000) AS ts, cast(1.5 as decimal(10,2)) AS d
+  FROM (SELECT explode(sequence(0, {source} - 1)) AS i) x) s
+ON t.id = s.id
+WHEN MATCHED THEN UPDATE SET k = s.k, s = s.s
+WHEN NOT MATCHED THEN INSERT (id, k, v, s, ts, d) VALUES (s.id, s.k, s.v, s.s, s.ts, s.d)"""
+
+
+class Contender:
+    """A table format under Spark SQL; subclasses say how Spark is set up."""
+
+    table = "t"
+
+    def __init__(self, rows: int, home: Path, jars: Path) -> None:
+        self.rows, self.home, self.jars, self.number = rows, home, jars, 0
+        self.start()
+
+    def conf(self) -> dict[str, str]:
+        return {}
+
+    def start(self) -> None:
+        from pyspark.sql import SparkSession
+
+        builder = SparkSession.builder.master("local[2]")
+        settings = {
+            "spark.driver.memory": "3g",
+            "spark.ui.enabled": "false",
+            "spark.sql.session.timeZone": "UTC",
+            "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
+            "spark.sql.warehouse.dir": str(self.home / "warehouse"),
+            **self.conf(),
+        }
+        for key, value in settings.items():
+            builder = builder.config(key, value)
+        self.spark = builder.getOrCreate()
+        self.spark.sparkContext.setLogLevel("ERROR")
+        self.spark.range(self.rows).createOrReplaceTempView("numbers")
+
+    def sql(self, text: str) -> object:
+        return self.spark.sql(text).collect()
+
+    def fresh(self) -> None:
+        self.number += 1
+        self.table = f"t{self.number}"
+        self.create()
+
+    def create(self) -> None:
+        raise NotImplementedError
+
+    def insert(self) -> None:
+        self.sql(f"INSERT INTO {self.table} {ROWS} FROM numbers")
+
+    def run(self, operation: str) -> object:
+        if operation == "insert":
+            return self.insert()
+        text = {"scan": SCAN, "update": UPDATE, "delete": DELETE, "merge": MERGE}[operation]
+        source = self.rows // 100
+        return self.sql(
+            text.format(table=self.table, rows=self.rows, source=source, half=source // 2)
+        )
+
+
+class Orc(Contender):
+    """Plain ORC files: no transactions, no changes."""
+
+    def create(self) -> None:
+        pass
+
+    def insert(self) -> None:
+        path = str(self.home / self.table)
+        self.spark.sql(f"{ROWS} FROM numbers").write.option("compression", "zlib").orc(path)
+        self.spark.read.orc(path).createOrReplaceTempView(self.table)
+
+
+class Delta(Contender):
+    """Delta Lake with deletion vectors."""
+
+    def conf(self) -> dict[str, str]:
+        jars = ",".join(map(str, self.jars.glob("delta-*.jar")))
+        return {
+            "spark.jars": jars,
+            "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+            "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        }
+
+    def create(self) -> None:
+        self.sql(
+            f"CREATE TABLE {self.table} ({COLUMNS}) USING delta TBLPROPERTIES "
+            "('delta.enableDeletionVectors'='true')"
+        )
+
+
+class Iceberg(Contender):
+    """Iceberg v3, merge-on-read (deletion vectors)."""
+
+    def conf(self) -> dict[str, str]:
+        jars = ",".join(map(str, self.jars.glob("iceberg-*.jar")))
+        extensions = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+        return {
+            "spark.jars": jars,
+            "spark.sql.extensions": extensions,
+            "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
+            "spark.sql.catalog.ice.type": "hadoop",
+            "spark.sql.catalog.ice.warehouse": str(self.home / "iceberg"),
+            "spark.sql.defaultCatalog": "spark_catalog",
+        }
+
+    def create(self) -> None:
+        self.table = f"ice.db.{self.table}"
+        modes = ", ".join(
+            f"'write.{kind}.mode'='merge-on-read'" for kind in ("update", "delete", "merge")
+        )
+        self.sql(
+            f"CREATE TABLE {self.table} ({COLUMNS}) USING iceberg "
+            f"TBLPROPERTIES ('format-version'='3', {modes})"
+        )
+
+
+class HiveSql(Contender):
+    """Ours: transactions, locks and the cardinality check included."""
+
+    def start(self) -> None:
+        import hivesql
+
+        self.session = hivesql.connect(
+            f"sqlite:///{self.home}/metastore.db",
+            str(self.home / "warehouse"),
+            settings={"spark.master": "local[2]", "spark.driver.memory": "3g"},
+        )
+
+    def sql(self, text: str) -> object:
+        return [list(row) for row in self.session.sql(text).rows]
+
+    def create(self) -> None:
+        self.sql(
+            f"CREATE TABLE {self.table} ({COLUMNS}) STORED AS ORC "
+            "TBLPROPERTIES ('transactional'='true')"
+        )
+
+    def insert(self) -> None:
+        # The same rows; a range is not a table of the catalog.
+        self.sql(f"INSERT INTO {self.table} {ROWS} FROM range(0, {self.rows}) r")
+
+
+CONTENDERS = {"hivesql": HiveSql, "orc": Orc, "delta": Delta, "iceberg": Iceberg}
+
+
+def _cpu() -> float:
+    """CPU seconds of this process and of everything it started, the JVM included."""
+    ticks = 0.0
+    me = str(Path("/proc/self").resolve().name)
+    children = {me}
+    for stat in sorted(Path("/proc").glob("[0-9]*/stat"), key=lambda p: int(p.parent.name)):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if fields[1] in children or stat.parent.name == me:
+            children.add(stat.parent.name)
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks / 100
+
+
+def main() -> None:
+    name, rows, home, jars = sys.argv[1:5]
+    answers = sys.stdout
+    sys.stdout = sys.stderr
+    contender = CONTENDERS[name](int(rows), Path(home), Path(jars))
+    print(json.dumps({"ready": name}), file=answers, flush=True)
+    for line in sys.stdin:
+        operation = line.strip()
+        if operation == "fresh":
+            contender.fresh()
+            answer: dict[str, object] = {}
+        else:
+            cpu, began = _cpu(), time.monotonic()
+            result = contender.run(operation)
+            answer = {"seconds": time.monotonic() - began, "cpu": _cpu() - cpu}
+            if operation == "scan":
+                answer["result"] = str(result)
+        answer["rss"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        print(json.dumps(answer), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()
