@@ -125,9 +125,12 @@ def test_merge_refuses_double_matches_and_changes_nothing(session: hivesql.Sessi
     assert len(rows(session, "SELECT * FROM t")) == 4
     assert directories(session, "t") == before
     session.sql("SET hive.merge.cardinality.check=false")
-    assert session.sql("""
+    assert (
+        session.sql("""
         MERGE INTO t USING (SELECT 2 AS id UNION ALL SELECT 2) s ON t.id = s.id
-        WHEN MATCHED AND t.v = 'nosuch' THEN DELETE""").affected == 0
+        WHEN MATCHED AND t.v = 'nosuch' THEN DELETE""").affected
+        == 0
+    )
 
 
 def test_same_row_id_in_two_partitions_is_two_rows(session: hivesql.Session) -> None:
@@ -160,7 +163,9 @@ def test_many_partitions_in_one_read(session: hivesql.Session) -> None:
     found = session.sql("SELECT count(*), sum(id), count(DISTINCT k) FROM p").rows[0]
     assert tuple(found) == (300, sum(i for i in range(400) if i % 4), 30)
     assert session.sql("SELECT count(*) FROM p WHERE v = k").rows[0][0] == 60
-    assert session.sql("SELECT sum(id) FROM p WHERE k = 'k 7:'").rows[0][0] == sum(range(7, 400, 40))
+    assert session.sql("SELECT sum(id) FROM p WHERE k = 'k 7:'").rows[0][0] == sum(
+        range(7, 400, 40)
+    )
 
 
 def test_bucketed_table(session: hivesql.Session) -> None:

@@ -51,8 +51,8 @@ def agrees(value: Any, text: str) -> bool:
         case bool():
             return text == str(value).lower()
         case int() | float():
-            return repr(value) == repr(type(value)(text))
-    return bool(value == json.loads(text))
+            return text != "NULL" and repr(value) == repr(type(value)(text))
+    return text != "NULL" and bool(value == json.loads(text))
 
 
 def _text_agrees(value: str, text: str) -> bool:

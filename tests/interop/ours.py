@@ -43,15 +43,20 @@ class Warehouse:
         return sorted(rows, key=lambda row: (row.partition, row.row_id))
 
     def adopt(self, table: str, directory: Path) -> None:
-        """Replace the table's files by another writer's and believe the ids in their names."""
+        """Replace the table's files by another writer's and use up the ids in their names."""
         shutil.rmtree(self.directory(table), ignore_errors=True)
         shutil.copytree(directory, self.directory(table), ignore=shutil.ignore_patterns("*.crc"))
-        write_id, visibility = highest_ids(directory)
+        # A compacted directory is seen once the compactor's transaction is committed, so both kinds
+        # of id must pass the highest of either.
+        for _ in range(max(highest_ids(directory))):
+            self.burn_write_id(table)
+
+    def burn_write_id(self, table: str) -> None:
+        """Use up the table's next write id in a transaction that writes nothing."""
         store = self.session.runtime.metastore
-        store.seed_write_id(self._table(table).name, write_id + 1)
-        # A compacted directory is seen once its compactor's transaction is committed.
-        for txn_id in store.open_txns(visibility, "interop", "localhost"):
-            store.commit_txn(txn_id)
+        (txn_id,) = store.open_txns(1, "interop", "localhost")
+        store.allocate_write_id(txn_id, self._table(table).name)
+        store.commit_txn(txn_id)
 
     def _table(self, table: str) -> Table:
         return self.session.runtime.metastore.table(TableName("default", table))
@@ -88,7 +93,12 @@ def highest_ids(directory: Path) -> tuple[int, int]:
 def listing(directory: Path) -> list[str]:
     """ACID directories and bucket files below, without side files."""
     return sorted(
-        str(path.relative_to(directory))
+        without_attempt(str(path.relative_to(directory)))
         for path in directory.rglob("*")
         if re.match(r"base_|delta_|delete_delta_|bucket_", path.name)
     )
+
+
+def without_attempt(path: str) -> str:
+    """Hive 4 ends a bucket file's name with its task attempt; we write the name of Hive 3."""
+    return re.sub(r"/(bucket_\d+)_\d+$", r"/\1", path)

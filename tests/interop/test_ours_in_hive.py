@@ -14,16 +14,22 @@ from interop.ours import Warehouse, highest_ids
 
 pytestmark = [pytest.mark.hive, pytest.mark.spark, pytest.mark.slow]
 
+RowId = tuple[int, int, int]
 OpenOurs = Callable[[str], Warehouse]
 
 
-def unmatched(rows: Collection[hive.Row], block: hive.Block) -> list[object]:
-    """Rows that only one side has: ours as values, Hive's as its SQL printed them."""
+def unmatched(
+    rows: Collection[hive.Row], block: hive.Block, *, part: Callable[[RowId], object] = tuple
+) -> list[object]:
+    """Rows that only one side has: ours as values, Hive's as its SQL printed them.
+
+    ``part`` is what must be the same of a row id.
+    """
     left, alone = list(rows), []
     for row_id, texts in block.rows:
         for row in left:
             values = [*row.values, *row.partition]
-            if row.row_id == row_id and all(map(agrees, values, texts)):
+            if part(row.row_id) == part(row_id) and all(map(agrees, values, texts)):
                 left.remove(row)
                 break
         else:

@@ -1,0 +1,252 @@
+"""The tables of the golden warehouses, the files that hold them and the rows that Hive showed."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hivesql_executor.snapshot import acid_state
+from hivesql_executor.spark.plain import scan_plain
+from hivesql_executor.spark.scan import PartitionFiles, scan
+from hivesql_executor.storage.local import LocalFiles
+from hivesql_planner.acid.snapshot import files_to_read
+from hivesql_planner.acid.write_ids import ALL_TXNS, NONE_OPEN, ValidWriteIdList
+from hivesql_planner.table import (
+    DEFAULT_PARTITION,
+    Partition,
+    Table,
+    TableName,
+    parse_partition_name,
+)
+from tables import ACID, INSERT_ONLY, parsed
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+GOLDEN = Path(__file__).parent / "golden"
+FILES = LocalFiles()
+# Hive rolled these writes back; everything else was committed.
+ABORTED = {"k_aborted": frozenset({2, 3})}
+_ENDS = r"partitioned by|clustered by|stored as|tblproperties|location"
+_CREATE = re.compile(rf"create table (\w+)(?: \((.*?)\))? *(?=(?:{_ENDS})\b)(.*)", re.DOTALL)
+_WRITES = re.compile(
+    r"(?:insert (?:into|overwrite)(?: table)?|into table|update|delete from|merge into|truncate table"
+    r"|alter table(?= \w+ drop\b)) (\w+)"
+)
+_SELECT = re.compile(r"select (?:row__id, )?(?:\w+\.)?\*.* from (\w+)$")
+_FILE_COLUMN = re.compile(r", regexp_replace\(input__file__name.*?\) f\b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldenTable:
+    """One table in one state of a golden warehouse."""
+
+    warehouse: str
+    stage: str
+    table: Table
+    rows: tuple[dict[str, str], ...] | None
+    """What Hive showed: texts by column name, ``row__id`` among them; None when it did not."""
+
+    def __str__(self) -> str:
+        return f"{self.warehouse}/{self.stage}/{self.table.name.name}"
+
+    @property
+    def visible(self) -> ValidWriteIdList:
+        return ValidWriteIdList(NONE_OPEN, aborted=ABORTED.get(self.warehouse, frozenset()))
+
+    def roots(self) -> list[tuple[Partition | None, str]]:
+        """Every directory that holds data, with its partition."""
+        home = Path(self.table.location)
+        if not self.table.partition_columns:
+            return [(None, str(home))]
+        found = home.glob("/".join("*=*" for _ in self.table.partition_columns))
+        return [
+            (Partition(values=parse_partition_name(str(one.relative_to(home))), location=str(one)),
+             str(one))
+            for one in sorted(found)
+        ]  # fmt: skip
+
+    def parts(self) -> list[PartitionFiles]:
+        """The files that a reader of everything committed needs."""
+        return [
+            PartitionFiles(
+                partition=partition,
+                location=location,
+                files=files_to_read(
+                    acid_state(FILES, location, self.visible, ALL_TXNS),
+                    self.visible,
+                    insert_only=self.table.is_insert_only,
+                ),
+            )
+            for partition, location in self.roots()
+        ]
+
+    def read(
+        self, spark: SparkSession, *, with_row_id: bool = True, where: str | None = None
+    ) -> DataFrame:
+        """The table as the product reads it; row ids only where the table has them."""
+        if self.table.is_full_acid:
+            return scan(
+                spark,
+                self.table,
+                self.parts(),
+                visible=self.visible,
+                with_row_id=with_row_id,
+                where=where,
+                files=FILES,
+            )
+        if self.table.is_insert_only:
+            found = [
+                (part.partition, part.location,
+                 [(f"{part.location}/{file.path}", file.length) for file in part.files.data])
+                for part in self.parts()
+            ]  # fmt: skip
+        else:
+            found = [
+                (partition, location,
+                 [(f"{location}/{file.path}", file.length) for file in FILES.list(location)])
+                for partition, location in self.roots()
+            ]  # fmt: skip
+        return scan_plain(spark, self.table, found, files=FILES)
+
+
+def shown(frame: DataFrame) -> list[dict[str, str]]:
+    """Rows as Hive prints them, but times with microseconds only: texts by column name."""
+    texts = [
+        frame[name].cast("string").alias(name) if kind == "timestamp" else frame[name]
+        for name, kind in frame.dtypes
+    ]
+    rows = frame.select(*texts).collect()
+    return [{name: hive_text(value) for name, value in row.asDict().items()} for row in rows]
+
+
+def as_we_show(row: dict[str, str]) -> dict[str, str]:
+    """A row of Hive's in our terms: times cut to microseconds, partition NULLs as NULL."""
+    cut = {name: re.sub(r"(:\d\d\.\d{6})\d+$", r"\1", text) for name, text in row.items()}
+    return {
+        name: "NULL" if text == DEFAULT_PARTITION else text.replace('"C":', '"c":')
+        for name, text in cut.items()
+    }
+
+
+def hive_text(value: Any) -> str:
+    """One value as Hive prints it."""
+    match value:
+        case None:
+            return "NULL"
+        case bool():
+            return str(value).lower()
+        case float():
+            return "NaN" if math.isnan(value) else str(value).replace("inf", "Infinity")
+        case Decimal():
+            return format(value, "f")
+        case bytes() | bytearray():
+            return bytes(value).decode("utf-8", errors="replace")
+        case tuple() if hasattr(value, "asDict"):
+            return json.dumps(value.asDict(recursive=True), separators=(",", ":"))
+        case list() | dict():
+            return json.dumps(value, separators=(",", ":"))
+    return str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A statement of a script, and the rows it printed."""
+
+    statement: str
+    rows: tuple[dict[str, str], ...] = ()
+
+
+def golden_tables() -> tuple[GoldenTable, ...]:
+    """Every table of every stage of every golden warehouse that has files."""
+    return tuple(
+        one for path in sorted(GOLDEN.iterdir()) if path.is_dir() for one in _tables_of(path)
+    )
+
+
+def _tables_of(warehouse: Path) -> Iterator[GoldenTable]:
+    steps = list(_steps((warehouse / "output.txt").read_text("utf-8", errors="replace")))
+    places = {"final": len(steps)}
+    for place, step in enumerate(steps):
+        if step.statement.startswith("!copy warehouse "):
+            places[step.statement.split()[-1]] = place
+    for stage, place in sorted(places.items()):
+        for home in sorted((warehouse / stage).iterdir()):
+            table = _table(steps, home, converted=stage != "stage1_non_acid")
+            rows = _rows_around(steps, home.name, place)
+            yield GoldenTable(warehouse=warehouse.name, stage=stage, table=table, rows=rows)
+            if stage == "stage1_non_acid":
+                # The same files are what the table holds after its conversion.
+                acid = _table(steps, home, converted=True)
+                yield GoldenTable(warehouse=warehouse.name, stage=stage, table=acid, rows=rows)
+
+
+def _steps(output: str) -> Iterator[_Step]:
+    for block in re.split(r"^>> ", output, flags=re.MULTILINE)[1:]:
+        statement, _, rest = block.partition("\n")
+        body = re.split(r"^-- (?:ok|ERROR)", rest, flags=re.MULTILINE)[0]
+        if not body.startswith("## "):
+            yield _Step(statement)
+            continue
+        header, *lines = body[3:].removesuffix("\n").split("\n")
+        names = [name.rpartition(".")[2].lower() for name in header.split("\t")]
+        # \x0c and the like stand in values, so only real line ends count.
+        rows = tuple(dict(zip(names, line.split("\t"), strict=True)) for line in lines)
+        yield _Step(statement, rows)
+
+
+def _rows_around(steps: list[_Step], name: str, place: int) -> tuple[dict[str, str], ...] | None:
+    """What a select showed with no write into the table between it and that place."""
+    before = range(place - 1, -1, -1)
+    after = range(place, len(steps))
+    shown: list[tuple[dict[str, str], ...]] = []
+    for places in (before, after):
+        for at in places:
+            statement = steps[at].statement
+            if _wrote(statement, name):
+                break
+            select = _SELECT.fullmatch(_FILE_COLUMN.sub("", statement))
+            if select and select[1] == name:
+                shown.append(steps[at].rows)
+    with_ids = [rows for rows in shown if rows and "row__id" in rows[0]]
+    return (with_ids or shown or [None])[0]
+
+
+def _wrote(statement: str, name: str) -> bool:
+    failed = statement.startswith("[error expected]")
+    return not failed and (
+        name in _WRITES.findall(statement) or statement.startswith(f"create table {name} ")
+    )
+
+
+def _table(steps: list[_Step], home: Path, *, converted: bool) -> Table:
+    """The table's definition, from the statement that made it."""
+    found = (_CREATE.match(step.statement) for step in steps)
+    created = next(one for one in found if one and one[1] == home.name)
+    columns, rest = created[2], created[3]
+    if columns is None:  # CREATE TABLE … AS SELECT id, v
+        columns = "id int, v string"
+    partitioned = re.search(r"partitioned by \((.*?)\)", rest)
+    stored = re.search(r"stored as (\w+)", rest)
+    properties = INSERT_ONLY if "insert_only" in rest else ACID
+    if "'transactional'='false'" in rest and not converted:
+        properties = {}
+    return Table(
+        name=TableName("default", home.name),
+        columns=parsed(_one_line(columns)),
+        partition_columns=parsed(_one_line(partitioned[1])) if partitioned else (),
+        location=str(home),
+        format=stored[1] if stored else "textfile",  # type: ignore[arg-type]
+        properties=properties,
+    )
+
+
+def _one_line(columns: str) -> str:
+    """Columns apart by a comma and a blank; inside types there are none."""
+    return columns.replace("`", "").lower()

@@ -1,0 +1,95 @@
+"""The command as a user starts it: a process, its output and its exit code."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FLIGHTS = (
+    "id year month day dep_time sched_dep_time dep_delay arr_time sched_arr_time arr_delay "
+    "carrier flight tailnum origin dest air_time distance hour minute time_hour"
+).split()
+
+
+def hivesql(
+    *arguments: str, cwd: Path, text: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "hivesql_repl", *arguments]
+    return subprocess.run(
+        command, cwd=cwd, input=text, capture_output=True, text=True, check=False, timeout=500
+    )
+
+
+def test_bad_arguments(tmp_path: Path) -> None:
+    for arguments in (["--nosuch"], ["--hivevar", "x"], ["-f", "nosuch.hql"]):
+        done = hivesql(*arguments, cwd=tmp_path)
+        assert done.returncode == 1, arguments
+        assert done.stderr
+    assert (
+        "cannot read nosuch.hql: no such file" in hivesql("-f", "nosuch.hql", cwd=tmp_path).stderr
+    )
+
+
+def test_commands_without_spark(tmp_path: Path) -> None:
+    script = tmp_path / "a.hql"
+    script.write_text("CREATE DATABASE ${hivevar:name};\nUSE d1; SHOW DATABASES;\nSHOW LOCKS;")
+    done = hivesql("-S", "--hivevar", "name=d1", "-f", "a.hql", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "database_name\nd1\ndefault\n"
+    again = hivesql("-e", "DESCRIBE DATABASE d1", "--outputformat", "vertical", cwd=tmp_path)
+    assert f"location    {tmp_path}/warehouse/d1.db" in again.stdout
+
+
+def test_error_has_its_place_and_stops_the_script(tmp_path: Path) -> None:
+    script = tmp_path / "b.hql"
+    script.write_text("SHOW DATABASES;\nUPDATE nosuch SET a = 1;\nCREATE DATABASE later;\n")
+    done = hivesql("-f", "b.hql", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "ERROR: b.hql:2:8: [Error 10001]" in done.stderr
+    assert "UPDATE nosuch SET a = 1;\n         ^" in done.stderr
+    assert "later" not in hivesql("-e", "SHOW DATABASES", cwd=tmp_path).stdout
+    forced = hivesql("--force", "-f", "b.hql", cwd=tmp_path)
+    assert forced.returncode == 2
+    assert "later" in hivesql("-e", "SHOW DATABASES", cwd=tmp_path).stdout
+
+
+def test_shell_command_in_a_script(tmp_path: Path) -> None:
+    done = hivesql("-e", "!echo hello;", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "hello\n")
+    assert hivesql("-e", "!false", cwd=tmp_path).returncode == 2
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_flights_example(tmp_path: Path) -> None:
+    """examples/flights.hql from the root of the checkout, and what it reports."""
+    done = hivesql(
+        "--metastore", f"sqlite:///{tmp_path}/metastore.db",
+        "--warehouse", str(tmp_path / "warehouse"),
+        "-f", "examples/flights.hql", cwd=ROOT,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    flights = pd.read_csv(ROOT / "examples/data/flights/flights.tsv", sep="\t", header=None,
+                          names=FLIGHTS, na_values="\\N")  # fmt: skip
+    late = flights[flights.dep_delay > 180]
+    extra = flights[flights.carrier == "OO"]
+    assert f"{len(flights):,} rows affected" in done.stderr
+    assert f"{len(late) + len(extra):,} rows affected" in done.stderr
+    lines = done.stdout.splitlines()
+    january = flights[flights.month == 1]
+    assert f"1\t{len(january)}\t{january.arr_delay.count()}" in lines
+    # By hand: corrected, double entries gone, cancelled flights gone.
+    late_ids, double = set(late.id), set(late[late.id % 3 == 0].id)
+    flown = flights[flights.dep_time.notna() & ~flights.id.isin(double)].copy()
+    corrected = flown.id.isin(late_ids)
+    new_delay = flown.arr_delay.fillna(flown.dep_delay) + 1
+    flown.loc[corrected, "arr_delay"] = new_delay[corrected]
+    united = flown[flown.carrier == "UA"]
+    mean, count = round(united.arr_delay.mean(), 1), int((united.id.isin(late_ids)).sum())
+    assert f"United Air Lines Inc.\t{len(united)}\t{mean}\t{count}" in lines
+    assert sum("MAJOR\tsucceeded" in line for line in lines) == 2
