@@ -24,7 +24,13 @@ VERSION = "hive.acid.version"
 SIDE_FILE_SUFFIX = "_flush_length"
 
 _BUCKET_FILE = re.compile(r"bucket_([0-9]+)(?:_([0-9]+))?")
-_ORIGINAL_FILE = re.compile(r"([0-9]+)_[0-9]+(?:_copy_[0-9]+)?(?:\.[A-Za-z0-9_.]+)?")
+_ORIGINAL_FILE = re.compile(r"([0-9]+)_[0-9]+(?:_copy_[0-9]+)?")
+# Hive knows one negative write id: the smallest number, for the base of an empty table.
+_DIRECTORY = re.compile(
+    r"(?P<kind>base|delta|delete_delta)_(?P<low>-?[0-9]+)"
+    r"(?:_(?P<high>[0-9]+)(?:_(?P<statement>[0-9]+))?)?(?:_v(?P<txn>[0-9]+))?"
+)
+_HIDDEN = re.compile(rf"(?:\A|/)(?!(?:{VERSION_FILE}|{METADATA_FILE})\Z)(?:[_.]|-tmp\.)")
 
 
 class DirectoryKind(Enum):
@@ -35,12 +41,8 @@ class DirectoryKind(Enum):
     DELETE_DELTA = "delete_delta"
 
 
-# delete_delta_ before delta_: neither is a prefix of the other, but the order documents it.
-_PREFIXES = (
-    ("base_", DirectoryKind.BASE),
-    ("delete_delta_", DirectoryKind.DELETE_DELTA),
-    ("delta_", DirectoryKind.DELTA),
-)
+_KINDS = {kind.value: kind for kind in DirectoryKind}
+ACID_PREFIXES = tuple(f"{word}_" for word in _KINDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,27 +69,19 @@ class AcidDirectory:
 
 def parse_directory(name: str) -> AcidDirectory | None:
     """Read a directory name; None when it is not an ACID directory. Any padding is accepted."""
-    for prefix, kind in _PREFIXES:
-        if name.startswith(prefix):
-            return _parse(kind, name[len(prefix) :])
-    return None
-
-
-def _parse(kind: DirectoryKind, rest: str) -> AcidDirectory | None:
-    ids, has_suffix, suffix = rest.partition("_v")
-    try:
-        visibility = int(suffix) if has_suffix else 0
-        numbers = [int(part) for part in ids.split("_")] if kind is not DirectoryKind.BASE else []
-        if kind is DirectoryKind.BASE:
-            write_id = -(2**63) if ids == str(-(2**63)) else int(ids)
-            return AcidDirectory(kind, write_id, write_id, visibility_txn=visibility)
-    except ValueError:
+    match = _DIRECTORY.fullmatch(name)
+    if match is None:
         return None
-    if len(numbers) == 2:
-        return AcidDirectory(kind, numbers[0], numbers[1], visibility_txn=visibility)
-    if len(numbers) == 3:
-        return AcidDirectory(kind, numbers[0], numbers[1], numbers[2], visibility)
-    return None
+    kind, low = _KINDS[match["kind"]], int(match["low"])
+    if (match["high"] is None) is not (kind is DirectoryKind.BASE):
+        return None
+    return AcidDirectory(
+        kind,
+        low,
+        int(match["high"] or low),
+        int(match["statement"] or -1),
+        int(match["txn"] or 0),
+    )
 
 
 def delta_name(write_id: int, statement_id: int) -> str:
@@ -135,7 +129,4 @@ def is_hidden(path: str) -> bool:
     ``-tmp.`` directories are running writes; Hive's own filter misses them (its readers then take
     manifests for data), ours must not.
     """
-    parts = path.split("/")
-    if parts[-1] in (VERSION_FILE, METADATA_FILE):
-        parts = parts[:-1]
-    return any(part.startswith(("_", ".", "-tmp.")) for part in parts)
+    return _HIDDEN.search(path) is not None

@@ -33,9 +33,9 @@ def encode_bucket(bucket: int, statement_id: int = 0) -> int:
 
 def decode_bucket(value: int) -> Bucket:
     """Unpack a bucket property; version 0 values are the bucket itself."""
-    version = value >> _VERSION_SHIFT & 0b111
+    version = value >> _VERSION_SHIFT
     if version == 0:
         return Bucket(0, value, 0)
     if version == 1:
         return Bucket(1, value >> _BUCKET_SHIFT & BUCKET_MASK, value & BUCKET_MASK)
-    raise DataError(f"bucket property {value} has codec version {version}; 0 and 1 are known")
+    raise DataError(f"{value} is not a bucket property: its codec version is neither 0 nor 1")

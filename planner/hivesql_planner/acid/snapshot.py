@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from hivesql_planner.acid.layout import (
+    ACID_PREFIXES,
     METADATA_FILE,
     SIDE_FILE_SUFFIX,
     VERSION_FILE,
@@ -21,6 +22,7 @@ from hivesql_planner.acid.write_ids import Range, ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import DataError
 
 _SMALLEST = -(2**63)
+_DATA_FORMATS = frozenset({"compacted", "truncated", "dropped"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +116,12 @@ def select(
     """Choose base, deltas and originals that the snapshot sees.
 
     ``metadata`` maps a directory to the dataFormat in its ``_metadata_acid`` file. Raises
-    DataError 10327 when the history the snapshot needs was cleaned away.
+    DataError 10327 when the history the snapshot needs was cleaned away, and DataError for a
+    directory or a dataFormat that only looks like Hive's: rows must not be guessed.
     Source: AcidUtils.getAcidState of Hive 4, except that a base of INSERT OVERWRITE is only used
     when its own write id is visible (Hive also takes one that is still open and the lowest).
     """
-    metadata = metadata or {}
+    metadata = {name: _known_format(name, text) for name, text in (metadata or {}).items()}
     directories, originals = _group(files)
     found = _Found()
     for entry in directories:
@@ -160,6 +163,10 @@ def _group(files: Iterable[FileStatus]) -> tuple[list[ListedDirectory], list[Fil
         if name not in grouped:
             directory = parse_directory(name) if name else None
             if directory is None:
+                if name.startswith(ACID_PREFIXES):
+                    raise DataError(
+                        f"{name} begins like an ACID directory but is none: rename or remove it"
+                    )
                 originals.append(status)
                 continue
             parsed[name], grouped[name] = directory, []
@@ -173,10 +180,14 @@ def _is_marker(path: str) -> bool:
     return path.rpartition("/")[2] in (VERSION_FILE, METADATA_FILE)
 
 
+def _known_format(name: str, text: str) -> str:
+    if text.lower() not in _DATA_FORMATS:
+        raise DataError(f"{name}/{METADATA_FILE} has an unknown dataFormat: {text!r}")
+    return text.lower()
+
+
 def _is_compacted(entry: ListedDirectory, metadata: Mapping[str, str]) -> bool:
-    return entry.directory.visibility_txn > 0 or (
-        metadata.get(entry.name, "").lower() == "compacted"
-    )
+    return entry.directory.visibility_txn > 0 or metadata.get(entry.name) == "compacted"
 
 
 def _txn_ok(entry: ListedDirectory, found: _Found, txns: ValidTxnList) -> bool:
@@ -309,7 +320,7 @@ def files_to_read(
         elif insert_only:
             data += [
                 DataFile(file.path, file.length, 0)
-                for file in entry.files
+                for file in sorted(entry.files, key=lambda one: one.path)
                 if not _is_marker(file.path)
             ]
         else:
@@ -347,8 +358,9 @@ def _data_files(entry: ListedDirectory, write_ids: ValidWriteIdList) -> list[Dat
         bucket = parse_original_file(name)
         if bucket is None:
             raise DataError(f"{file.path} is neither an ACID nor an original data file")
-        statement = max(0, directory.statement_id)
-        raw = RawFile(directory.max_write_id, statement)
+        if directory.min_write_id != directory.max_write_id or directory.visibility_txn:
+            raise DataError(f"{file.path} has no row ids and cannot be given any in this directory")
+        raw = RawFile(directory.max_write_id, max(0, directory.statement_id))
         chosen.append(DataFile(file.path, file.length, bucket, False, raw))
     return chosen
 

@@ -6,8 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from hivesql_planner.errors import DataError
+
 NONE_OPEN = 2**63 - 1
 """Hive writes this number where no id is open."""
+_NO_TABLE = "null"
 
 
 class Range(Enum):
@@ -57,11 +60,14 @@ class ValidTxnList:
 
     @classmethod
     def parse(cls, text: str) -> ValidTxnList:
-        """Read Hive's text; the empty text sees everything."""
+        """Read Hive's text; the empty text sees everything. Other text raises DataError."""
         if not text:
             return ALL_TXNS
         fields = [*text.split(":"), "", "", ""]
-        return cls(int(fields[0]), _ids(fields[2]), _ids(fields[3]))
+        try:
+            return cls(int(fields[0]), _ids(fields[2]), _ids(fields[3]))
+        except ValueError:
+            raise DataError(f"{text!r} is not a list of transactions") from None
 
 
 ALL_TXNS = ValidTxnList(NONE_OPEN)
@@ -112,8 +118,9 @@ class ValidWriteIdList:
             return Range.NONE
         if self.mode is ListMode.CLEANER and high > self.high_watermark:
             return Range.NONE
-        hidden = max(0, high - self.high_watermark)
-        hidden += _count_between(self.open, low, high) + _count_between(self.aborted, low, high)
+        known = min(high, self.high_watermark)
+        hidden = high - known
+        hidden += _count_between(self.open, low, known) + _count_between(self.aborted, low, known)
         if hidden == 0:
             return Range.ALL
         return Range.NONE if hidden == high - low + 1 else Range.SOME
@@ -133,15 +140,19 @@ class ValidWriteIdList:
         open_ids = ",".join(map(str, sorted(self.open)))
         aborted = ",".join(map(str, sorted(self.aborted)))
         least = NONE_OPEN if low is None else low
-        return f"{self.table}:{self.high_watermark}:{least}:{open_ids}:{aborted}"
+        return f"{self.table or _NO_TABLE}:{self.high_watermark}:{least}:{open_ids}:{aborted}"
 
     @classmethod
     def parse(cls, text: str) -> ValidWriteIdList:
-        """Read Hive's text; missing trailing fields mean none."""
+        """Read Hive's text; missing trailing fields mean none. Other text raises DataError."""
         if not text:
             return cls(NONE_OPEN)
         fields = [*text.split(":"), "", "", "", ""]
-        return cls(int(fields[1]), _ids(fields[3]), _ids(fields[4]), fields[0])
+        table = "" if fields[0] == _NO_TABLE else fields[0]
+        try:
+            return cls(int(fields[1]), _ids(fields[3]), _ids(fields[4]), table)
+        except ValueError:
+            raise DataError(f"{text!r} is not a list of write ids") from None
 
 
 def format_txn_write_ids(txn_id: int, lists: Sequence[ValidWriteIdList]) -> str:
@@ -150,6 +161,11 @@ def format_txn_write_ids(txn_id: int, lists: Sequence[ValidWriteIdList]) -> str:
 
 
 def _count_between(ids: frozenset[int], low: int, high: int) -> int:
+    # Most directories hold one write, and a listing can have ten thousand of them.
+    if low == high:
+        return int(low in ids)
+    if not ids:
+        return 0
     if high - low + 1 < len(ids):
         return sum(1 for one in range(low, high + 1) if one in ids)
     return sum(1 for one in ids if low <= one <= high)
