@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sqlglot import exp
+
 from hivesql.binding import Binding
 from hivesql.query import BoundQuery, bind_query
 from hivesql.tokens import Name
@@ -139,10 +141,11 @@ def _query(
     bound = bind_query(part, binding)
     expected = len(names) if branch.columns is None else len(branch.columns)
     if bound.columns is not None and len(bound.columns) != expected:
+        what = "values" if isinstance(part.tree, exp.Values) else "columns"
         error = SemanticError(
             "Cannot insert into target table because column number/types are different "
-            f"'{table.name.name}': the table takes {expected} columns here, but the query has "
-            f"{len(bound.columns)} columns.",
+            f"'{table.name.name}': it takes {expected} {what} here and is given "
+            f"{len(bound.columns)}.",
             code=10044,
         )
         binding.fail(error, part.spans[-1][0])

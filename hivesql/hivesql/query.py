@@ -20,7 +20,7 @@ from hivesql.outputs import column_type, naming_edit, output_name
 from hivesql.prune import conjuncts, simplify
 from hivesql.scope import ROW_ID, Meaning, Output, Outputs, Relation, Scope, TableUse, outputs_of
 from hivesql.trees import Slice
-from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.plan import Expr, Query
 from hivesql_planner.table import Column, Table, TableName
 
@@ -337,7 +337,7 @@ class Walk:
         if table:
             relations = [one for one in scope.relations if one.alias == table]
             if not relations:
-                error = SemanticError(f"Invalid table alias '{table}'", code=10009)
+                error = NoSuchObject(f"Invalid table alias '{table}'", code=10009)
                 self.binding.fail(error, self._start(item))
         has_row_id = any(one.use is not None and one.use.with_row_id for one in relations)
         unknown = (merges and not table) or any(one.columns is None for one in relations)

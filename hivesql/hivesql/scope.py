@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from hivesql.binding import Binding
 from hivesql.prune import Predicate, keeps, pushed_down
-from hivesql_planner.errors import SemanticError
+from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.plan import Expr, Scan, Source
 from hivesql_planner.table import Table
 
@@ -122,8 +122,8 @@ class Scope:
     def meaning(self, parts: tuple[str, ...]) -> Meaning:
         """What a dotted name means; innermost scope first.
 
-        Raises SemanticError 10002 (no such column in that table), 10004 (nothing of that name)
-        or 10007 (more than one row__id).
+        Raises NoSuchObject 10002 (no such column in that table) or 10004 (nothing of that
+        name), SemanticError 10007 (more than one row__id).
         """
         for scope in self.chain():
             found = scope._qualified(parts) or scope._plain(parts)
@@ -132,13 +132,13 @@ class Scope:
         for scope in self.chain():
             for relation in scope.relations:
                 if relation.alias == parts[0] and len(parts) > 1:
-                    raise SemanticError(
+                    raise NoSuchObject(
                         f"Invalid column reference '{parts[1]}' in '{'.'.join(parts)}': "
                         f"{relation.alias} has {_names(relation)}",
                         code=10002,
                     )
         known = ", ".join(_names(relation) for relation in self.relations)
-        raise SemanticError(
+        raise NoSuchObject(
             f"Invalid table alias or column reference '{parts[0]}': "
             f"(possible column names are: {known})",
             code=10004,
