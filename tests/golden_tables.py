@@ -36,8 +36,8 @@ ABORTED = {"k_aborted": frozenset({2, 3})}
 _ENDS = r"partitioned by|clustered by|stored as|tblproperties|location"
 _CREATE = re.compile(rf"create table (\w+)(?: \((.*?)\))? *(?=(?:{_ENDS})\b)(.*)", re.DOTALL)
 _WRITES = re.compile(
-    r"(?:insert (?:into|overwrite)(?: table)?|into table|update|delete from|merge into|truncate table"
-    r"|alter table(?= \w+ drop\b)) (\w+)"
+    r"(?:insert (?:into|overwrite)(?: table)?|into table|update|delete from|merge into"
+    r"|truncate table|alter table(?= \w+ drop\b)) (\w+)"
 )
 _SELECT = re.compile(r"select (?:row__id, )?(?:\w+\.)?\*.* from (\w+)$")
 _FILE_COLUMN = re.compile(r", regexp_replace\(input__file__name.*?\) f\b")
@@ -150,8 +150,10 @@ def hive_text(value: Any) -> str:
             return bytes(value).decode("utf-8", errors="replace")
         case tuple() if hasattr(value, "asDict"):
             return json.dumps(value.asDict(recursive=True), separators=(",", ":"))
-        case list() | dict():
+        case list():
             return json.dumps(value, separators=(",", ":"))
+        case dict():
+            return json.dumps(value, separators=(",", ":"), sort_keys=True)
     return str(value)
 
 
@@ -215,7 +217,8 @@ def _rows_around(steps: list[_Step], name: str, place: int) -> tuple[dict[str, s
             if select and select[1] == name:
                 shown.append(steps[at].rows)
     with_ids = [rows for rows in shown if rows and "row__id" in rows[0]]
-    return (with_ids or shown or [None])[0]
+    found = with_ids or shown
+    return found[0] if found else None
 
 
 def _wrote(statement: str, name: str) -> bool:

@@ -1,33 +1,36 @@
 """Delete events as a map of 64-bit words: one bit for each deleted row.
 
 A key packs partition, write id, bucket property and row number / 64 into one long, with widths
-taken from the delete files' statistics. A data row outside those ranges gets the key -1, so that
-cutting bits can never make one row's key another's. Where the ranges need more than 62 bits, or are
-not known, an anti join over the plain columns does the same work.
+taken from the delete files' statistics. A data row outside those ranges gets a negative key, so
+that cutting bits can never make one row's key another's. Where the ranges need more than 62 bits,
+or are not known, an anti join over the plain columns does the same work.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from hivesql_executor.spark.events import ALL_READ, EVENTS, visible_writes
-from hivesql_executor.spark.placed import Place, read_placed
+from hivesql_executor.spark.events import are_generated, event_read, visible_writes
+from hivesql_executor.spark.footers import check_deletes, read_footers
+from hivesql_executor.spark.placed import PLACE, Place, read_placed
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.storage.files import Files
-from hivesql_executor.storage.orc import cached_tail
 from hivesql_planner.acid.snapshot import DeleteFile
 from hivesql_planner.acid.write_ids import ValidWriteIdList
-from hivesql_planner.table import Partition, Table
+from hivesql_planner.table import Table
 
-_KEYS = ("originalTransaction", "bucket", "rowId")
+KEYS = ("originalTransaction", "bucket", "rowId")
+"""The columns of a row's id inside a file …"""
+ID_COLUMNS = ("__write", "__bucket", "__row")
+"""… and how they travel, out of the way of a user's columns. Beside them goes PLACE."""
+
 _PACKED_BITS = 62
-# Above this many partitions with deletes, comparing partition columns beats a long CASE.
-_CASE_PARTITIONS = 64
-Ranges = dict[str, tuple[int, int]]
+Range = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,10 +38,11 @@ class DeleteSet:
     """The delete events that a scan must apply, and what the footers tell of them."""
 
     events: DataFrame
-    table: Table
-    partitions: tuple[Partition, ...]
-    ranges: Ranges | None
+    """ID_COLUMNS and PLACE of each deleted row, possibly several times."""
+    ranges: Mapping[str, Range] | None
     """Least and greatest value of each key column; None when a file has no statistics."""
+    places: int
+    """Places are numbered below this."""
     words: int
     """At most this many words hold all the events."""
 
@@ -47,81 +51,86 @@ class DeleteSet:
         cls,
         spark: SparkSession,
         table: Table,
-        parts: Sequence[tuple[Partition | None, str, Sequence[DeleteFile]]],
+        parts: Sequence[tuple[Place, Sequence[DeleteFile]]],
         *,
         visible: ValidWriteIdList,
         files: Files,
     ) -> DeleteSet:
-        """Read the footers now and the events lazily."""
-        ranges: Ranges | None = {}
-        words = 0
-        groups: dict[bool, dict[str, tuple[Partition | None, str, list[str]]]] = {}
-        for partition, location, deletes in parts:
-            for file in deletes:
-                path = f"{location}/{file.path}"
-                tail = cached_tail(files, path, file.length)
-                if tail.rows == 0:
-                    continue
-                ranges = _widened(ranges, tail.key_range)
-                words += _words(tail.rows, tail.key_range)
-                places = groups.setdefault(file.write_id_filter, {})
-                places.setdefault(location, (partition, location, []))[2].append(path)
-        frames = [
-            _delete_events(spark, table, list(places.values()), visible if filtered else None)
-            for filtered, places in groups.items()
+        """Read the footers now and the events lazily; DataError for a file of another kind."""
+        found = [
+            (place, file, f"{place.location}/{file.path}")
+            for place, deletes in parts
+            for file in deletes
         ]
-        keys = f"originalTransaction bigint, bucket int, rowId bigint{_partition_ddl(table)}"
-        events = frames[0] if frames else spark.createDataFrame([], keys)
-        for one in frames[1:]:
-            events = events.unionByName(one)
-        named = tuple(p for p, _, _ in parts if p is not None)
-        return cls(events=events, table=table, partitions=named, ranges=ranges, words=words)
-
-
-def _partition_ddl(table: Table) -> str:
-    return "".join(f", `{c.name}` {spark_type(c.type)}" for c in table.partition_columns)
-
-
-def _widened(ranges: Ranges | None, found: object) -> Ranges | None:
-    if ranges is None or not found:
-        return None
-    assert isinstance(found, dict)
-    return {
-        key: (
-            min(low, ranges.get(key, (low, high))[0]),
-            max(high, ranges.get(key, (low, high))[1]),
+        tails = read_footers(files, [(path, file.length) for _, file, path in found])
+        ranges: list[Mapping[str, Range]] = []
+        words = 0
+        groups: dict[tuple[bool, tuple[str, ...]], dict[Place, list[str]]] = {}
+        for place, file, path in found:
+            tail = tails[path]
+            check_deletes(path, tail)
+            if tail.rows == 0:
+                continue
+            ranges.append(tail.key_range)
+            words += _words(tail.rows, tail.key_range)
+            names = tail.row_fields[:1] if are_generated(tail.row_fields) else ()
+            group = groups.setdefault((file.write_id_filter, names), {})
+            group.setdefault(place, []).append(path)
+        frames = [
+            _read_events(spark, table, group, names, visible if filtered else None)
+            for (filtered, names), group in groups.items()
+        ]
+        return cls(
+            events=reduce(DataFrame.unionByName, frames) if frames else _no_events(spark),
+            ranges=_widest(ranges),
+            places=max((place.number for place, _ in parts), default=0) + 1,
+            words=words,
         )
-        for key, (low, high) in found.items()
+
+
+def _no_events(spark: SparkSession) -> DataFrame:
+    return spark.createDataFrame([], f"__write bigint, __bucket int, __row bigint, {PLACE} int")
+
+
+def _widest(ranges: Sequence[Mapping[str, Range]]) -> Mapping[str, Range] | None:
+    if not ranges or not all(ranges):
+        return None
+    return {
+        key: (min(one[key][0] for one in ranges), max(one[key][1] for one in ranges))
+        for key in KEYS
     }
 
 
-def _words(rows: int, found: object) -> int:
-    if not isinstance(found, dict) or not found:
+def _words(rows: int, found: Mapping[str, Range]) -> int:
+    writer = KEYS[:2]
+    if not found or any(found[key][0] != found[key][1] for key in writer):
         return rows
-    single = all(found[key][0] == found[key][1] for key in ("originalTransaction", "bucket"))
-    span = (found["rowId"][1] >> 6) - (found["rowId"][0] >> 6) + 1
-    return min(rows, span) if single else rows
+    return min(rows, (found["rowId"][1] >> 6) - (found["rowId"][0] >> 6) + 1)
 
 
-def _delete_events(
+def _read_events(
     spark: SparkSession,
     table: Table,
-    places: Sequence[Place],
+    group: Mapping[Place, list[str]],
+    names: tuple[str, ...],
     visible: ValidWriteIdList | None,
 ) -> DataFrame:
-    schema = EVENTS.format(fields="`__none`:boolean")
-    rows = read_placed(spark, table, schema, places, {}, ALL_READ)
+    types = [spark_type(column.type) for column in table.columns]
+    schema, where = event_read(names, types)
+    rows = read_placed(spark, table, schema, list(group.items()), {}, where)
     if visible is not None:
         rows = rows.where(visible_writes("currentTransaction", visible))
-    return rows.select(*_KEYS, *(f"`{name}`" for name in table.partition_names))
+    ids = (f.col(key).alias(name) for key, name in zip(KEYS, ID_COLUMNS, strict=True))
+    return rows.select(*ids, PLACE)
 
 
 def read_delete_events(
     spark: SparkSession, paths: Sequence[str], visible: ValidWriteIdList
 ) -> DataFrame:
     """Visible delete events as ``row__id`` of the deleted row and ``writer``, who deleted it."""
-    schema = EVENTS.format(fields="`__none`:boolean")
-    rows = spark.read.schema(schema).orc(list(paths)).where(ALL_READ)
+    schema, where = event_read((), ())
+    reader = spark.read.schema(schema).option("__globPaths__", "false")
+    rows = reader.orc(list(paths)).where(where)
     rows = rows.where(visible_writes("currentTransaction", visible))
     row_id = f.struct(
         f.col("originalTransaction").alias("writeid"),
@@ -132,91 +141,71 @@ def read_delete_events(
     return rows.groupBy(row_id.alias("row__id")).agg(f.min("currentTransaction").alias("writer"))
 
 
-def without_deleted(
-    rows: DataFrame, deletes: DeleteSet, *, broadcast_words: int = 4_000_000
-) -> DataFrame:
+def without_deleted(rows: DataFrame, deletes: DeleteSet, *, broadcast_words: int) -> DataFrame:
     """The rows that have no delete event in their partition.
 
-    ``broadcast_words``: up to this many words go to every executor, above it the join is sorted.
+    ``rows`` have ID_COLUMNS and PLACE. ``broadcast_words``: up to this many words go to every
+    executor, above it the join is sorted.
     """
     packed = _packing(deletes)
     if packed is None:
         return _anti_join(rows, deletes)
-    key, by_column = packed
-    bit = f.expr("shiftleft(1L, cast(rowId & 63 as int))")
-    names = list(deletes.table.partition_names) if by_column else []
+    key, inside = packed
+    # Statistics that lie would lose deletes, and bring rows back from the dead.
+    wrong = f.raise_error(f.lit("a delete event lies outside its file's statistics"))
+    bit = f.expr("shiftleft(1L, cast(__row & 63 as int))")
     words = (
-        deletes.events.select(key.alias("__key"), bit.alias("__bit"), *(_quoted(names)))
-        .groupBy("__key", *_quoted(names))
+        deletes.events.select(
+            f.when(inside, key).otherwise(wrong.cast("bigint")).alias("__key"), bit.alias("__bit")
+        )
+        .groupBy("__key")
         .agg(f.expr("bit_or(__bit)").alias("__word"))
+        .hint("broadcast" if deletes.words <= broadcast_words else "merge")
     )
-    for name in names:
-        words = words.withColumnRenamed(name, f"__p_{name}")
-    words = words.hint("broadcast" if deletes.words <= broadcast_words else "merge")
-    left = rows.withColumn("__row_key", key)
-    on = f.col("__row_key") == f.col("__key")
-    for name in names:
-        on = on & f.col(f"`{name}`").eqNullSafe(f.col(f"`__p_{name}`"))
-    joined = left.join(words, on, "left")
-    alive = f.expr("__word is null or getbit(__word, cast(rowId & 63 as int)) = 0")
+    # Spread, so that a sorted join does not send all other rows to one task.
+    outside = -(f.col("__row").bitwiseAND(f.lit(0xFFFF)) + 1)
+    left = rows.withColumn("__row_key", f.when(inside, key).otherwise(outside))
+    joined = left.join(words, f.col("__row_key") == f.col("__key"), "left")
+    alive = f.expr("__word is null or getbit(__word, cast(__row & 63 as int)) = 0")
     return joined.where(alive).select(*(f"`{name}`" for name in rows.columns))
 
 
-def _quoted(names: Sequence[str]) -> list[str]:
-    return [f"`{name}`" for name in names]
-
-
-def _packing(deletes: DeleteSet) -> tuple[Column, bool] | None:
-    """The key expression, and whether partition columns must be compared beside it."""
-    ranges = deletes.ranges
-    if not ranges:
+def _packing(deletes: DeleteSet) -> tuple[Column, Column] | None:
+    """The key expression, and the condition under which it is one; None when it does not fit."""
+    if deletes.ranges is None:
         return None
-    (write_low, write_high), (bucket_low, bucket_high), (_, row_high) = (
-        ranges[key] for key in _KEYS
+    (write_low, write_high), (bucket_low, bucket_high), (row_low, row_high) = (
+        deletes.ranges[key] for key in KEYS
     )
-    row_bits = (row_high >> 6).bit_length()
-    bucket_bits = (bucket_high - bucket_low).bit_length()
-    write_bits = (write_high - write_low).bit_length()
-    several = len(deletes.partitions) > 1
-    by_column = several and len(deletes.partitions) > _CASE_PARTITIONS
-    part_bits = len(deletes.partitions).bit_length() if several and not by_column else 0
-    if part_bits + write_bits + bucket_bits + row_bits > _PACKED_BITS:
+    widths = (
+        (deletes.places - 1).bit_length(),
+        (write_high - write_low).bit_length(),
+        (bucket_high - bucket_low).bit_length(),
+        (row_high >> 6).bit_length(),
+    )
+    if sum(widths) > _PACKED_BITS or row_low < 0:
         return None
-    write, bucket, row = (f.col(key).cast("bigint") for key in _KEYS)
-    ordinal = _ordinal(deletes) if part_bits else f.lit(0).cast("bigint")
-    key = ordinal
-    for value, bits in (
-        (write - write_low, write_bits),
-        (bucket - bucket_low, bucket_bits),
-        (f.shiftright(row, 6), row_bits),
-    ):
-        key = f.shiftleft(key, bits).bitwiseOR(value)
+    write, bucket, row = (f.col(name).cast("bigint") for name in ID_COLUMNS)
+    values = (
+        f.col(PLACE).cast("bigint"),
+        write - f.lit(write_low),
+        bucket - f.lit(bucket_low),
+        f.shiftright(row, 6),
+    )
+    key: Column = f.lit(0).cast("bigint")
+    for value, width in zip(values, widths, strict=True):
+        key = f.shiftleft(key, width).bitwiseOR(value)
     inside = (
         write.between(write_low, write_high)
         & bucket.between(bucket_low, bucket_high)
         & row.between(0, row_high)
-        & (ordinal >= 0)
     )
-    return f.when(inside, key).otherwise(f.lit(-1).cast("bigint")), by_column
-
-
-def _ordinal(deletes: DeleteSet) -> Column:
-    """The place of the row's partition in the list; -1 for any other."""
-    result: Column = f.lit(-1).cast("bigint")
-    for number, partition in reversed(list(enumerate(deletes.partitions))):
-        same: Column = f.lit(True)
-        for value, column in zip(partition.values, deletes.table.partition_columns, strict=True):
-            typed = f.lit(value).cast(spark_type(column.type))
-            same = same & f.col(f"`{column.name}`").eqNullSafe(typed)
-        result = f.when(same, f.lit(number).cast("bigint")).otherwise(result)
-    return result
+    return key, inside
 
 
 def _anti_join(rows: DataFrame, deletes: DeleteSet) -> DataFrame:
     """The fallback: every key column compared as it is."""
-    names = [*_KEYS, *deletes.table.partition_names]
-    events = deletes.events.select(*(f.col(f"`{name}`").alias(f"__d_{name}") for name in names))
-    on = f.lit(True)
-    for name in names:
-        on = on & f.col(f"`{name}`").eqNullSafe(f.col(f"`__d_{name}`"))
-    return rows.join(events.hint("merge"), on, "left_anti")
+    names = (*ID_COLUMNS, PLACE)
+    events = deletes.events.select(*(f.col(name).alias(f"__d{name}") for name in names))
+    same = (f.col(name) == f.col(f"__d{name}") for name in names)
+    return rows.join(events.hint("merge"), reduce(Column.__and__, same), "left_anti")

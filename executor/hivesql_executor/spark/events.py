@@ -2,24 +2,67 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 
-EVENTS = (
+_EVENTS = (
     "operation int, originalTransaction bigint, bucket int, rowId bigint, "
     "currentTransaction bigint, row struct<{fields}>"
 )
 # Naming all six keeps Spark from pruning any of them.
-ALL_READ = (
+_ALL_SIX = (
     "operation is not null and originalTransaction is not null and bucket is not null and "
-    "rowId is not null and currentTransaction is not null and row.`__none` is null"
+    "rowId is not null and currentTransaction is not null and "
 )
+# A field that no file has: with it the row itself costs nothing.
+_NO_COLUMN = "row.`__none` is null"
+# Never evaluates the right side, but makes Spark read the row whole.
+_WHOLE_ROW = "(currentTransaction <> -1 or cast(row as string) = '')"
+_GENERATED = re.compile(r"_col\d+")
+_SHORTEST_RUN = 3
+
+
+def event_read(names: Sequence[str], types: Sequence[str]) -> tuple[str, str]:
+    """Schema and filter with which to read event files that hold columns of these names.
+
+    ORC goes by position in files whose columns are all called ``_col0``, ``_col1``, …: neither may
+    there be a field that the file does not have, nor may Spark leave one out.
+    """
+    fields = [f"`{name}`:{kind}" for name, kind in zip(names, types, strict=False)]
+    if are_generated(names):
+        return _EVENTS.format(fields=",".join(fields)), _ALL_SIX + _WHOLE_ROW
+    return _EVENTS.format(fields=",".join(["`__none`:boolean", *fields])), _ALL_SIX + _NO_COLUMN
+
+
+def are_generated(names: Sequence[str]) -> bool:
+    """Whether ORC takes these names for no names at all."""
+    return bool(names) and all(_GENERATED.fullmatch(name) for name in names)
 
 
 def visible_writes(column: str, visible: ValidWriteIdList) -> Column:
     """The rows whose write the snapshot sees."""
-    seen = f.col(column) <= f.lit(visible.high_watermark)
-    hidden = sorted(visible.exceptions)
-    return seen & ~f.col(column).isin(hidden) if hidden else seen
+    runs = _runs(sorted(one for one in visible.exceptions if one <= visible.high_watermark))
+    single = [str(one) for low, high in runs for one in range(low, high + 1)
+              if high - low + 1 < _SHORTEST_RUN]  # fmt: skip
+    hidden = [f"{column} between {low} and {high}" for low, high in runs
+              if high - low + 1 >= _SHORTEST_RUN]  # fmt: skip
+    if single:
+        hidden.append(f"{column} in ({', '.join(single)})")
+    conditions = [f"{column} <= {visible.high_watermark}", *(f"not ({one})" for one in hidden)]
+    return f.expr(" and ".join(conditions))
+
+
+def _runs(ids: Sequence[int]) -> list[tuple[int, int]]:
+    """Ascending ids as runs of neighbours: least and greatest."""
+    runs: list[tuple[int, int]] = []
+    for one in ids:
+        if runs and one == runs[-1][1] + 1:
+            runs[-1] = (runs[-1][0], one)
+        else:
+            runs.append((one, one))
+    return runs

@@ -1,4 +1,4 @@
-"""Event files of many partitions in one read, with their partition columns.
+"""Event files of many partitions in one read, with the partition that each row comes from.
 
 Spark's own partition discovery cannot be used on ACID files: it appends the partition columns to
 the schema that ORC gets, which then no longer looks like that of an ACID file, and every column
@@ -8,6 +8,7 @@ shifts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -17,84 +18,116 @@ from pyspark.sql import functions as f
 from hivesql_executor.spark.types import spark_type
 from hivesql_planner.table import Partition, Table, partition_name
 
+PLACE = "__place"
+"""The number of the row's partition in its scan. Values could not tell ``p=1`` from ``p=01``."""
+
 # Up to this many partitions each gets a read of its own; above it, one read and a lookup by path.
 _MOST_READS = 16
-_KEY = "__partition"
+_NAME = "__name"
 
-Place = tuple[Partition | None, str, Sequence[str]]
-"""A partition, its location, and absolute paths ``<location>/<ACID directory>/<file>``."""
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A partition (None: the whole table), its number in the scan, and where it is."""
+
+    number: int
+    partition: Partition | None
+    location: str
+
+
+Found = Sequence[tuple[Place, Sequence[str]]]
+"""Absolute paths ``<location>/<ACID directory>/<file>`` of some places."""
+
+
+def value_column(number: int) -> str:
+    """The name under which a partition column travels until the user's names can be given."""
+    return f"__value{number}"
+
+
+def value_columns(table: Table) -> list[str]:
+    """All of them."""
+    return [value_column(i) for i in range(len(table.partition_columns))]
 
 
 def read_placed(
     spark: SparkSession,
     table: Table,
     schema: str,
-    places: Sequence[Place],
+    found: Found,
     options: Mapping[str, str],
     where: str,
 ) -> DataFrame:
-    """The rows of some ORC files that satisfy ``where``, with typed partition columns."""
+    """The rows of some ORC files that satisfy ``where``, with their place and partition values."""
 
     def read(paths: Sequence[str]) -> DataFrame:
-        return spark.read.schema(schema).options(**options).orc(list(paths)).where(where)
+        # Paths are meant as they stand: brackets and stars are no patterns.
+        reader = spark.read.schema(schema).option("__globPaths__", "false").options(**options)
+        return reader.orc(list(paths)).where(where)
 
-    if not table.partition_columns:
-        return read([path for _, _, paths in places for path in paths])
-    homes = [place for place in places if _at_home(table, place)]
+    homes = [one for one in found if _is_home(table, one[0])]
     if len(homes) <= _MOST_READS:
         homes = []
+    looked_up = {place.number for place, _ in homes}
     frames = [
-        with_partition(read(paths), table, partition)
-        for partition, location, paths in places
-        if partition is not None and (partition, location, paths) not in homes
+        with_place(read(paths), table, place)
+        for place, paths in found
+        if place.number not in looked_up
     ]
     if homes:
-        frames.append(_looked_up(spark, table, read([p for _, _, ps in homes for p in ps]), homes))
+        rows = read([path for _, paths in homes for path in paths])
+        frames.append(_with_places(spark, table, rows, [place for place, _ in homes]))
     return reduce(DataFrame.unionByName, frames)
 
 
-def with_partition(rows: DataFrame, table: Table, partition: Partition) -> DataFrame:
-    """Add a partition's values as typed columns."""
+def with_place(rows: DataFrame, table: Table, place: Place) -> DataFrame:
+    """Add one place, and its partition's values as typed columns."""
+    values = place.partition.values if place.partition else ()
     return rows.select(
         "*",
+        f.lit(place.number).alias(PLACE),
         *(
-            f.lit(value).cast(spark_type(column.type)).alias(column.name)
-            for value, column in zip(partition.values, table.partition_columns, strict=True)
+            f.lit(value).cast(spark_type(column.type)).alias(value_column(i))
+            for i, (value, column) in enumerate(zip(values, table.partition_columns, strict=False))
         ),
     )
 
 
-def _at_home(table: Table, place: Place) -> bool:
-    partition, location, _ = place
-    assert partition is not None
-    return location == f"{table.location}/{partition_name(table.partition_names, partition.values)}"
+def _is_home(table: Table, place: Place) -> bool:
+    if place.partition is None:
+        return False
+    name = partition_name(table.partition_names, place.partition.values)
+    return place.location == f"{table.location}/{name}"
 
 
-def _looked_up(
+def _with_places(
     spark: SparkSession, table: Table, rows: DataFrame, homes: Sequence[Place]
 ) -> DataFrame:
     depth = len(table.partition_columns)
     # …/<k=v>/…/<ACID directory>/<file>
     tail = f.substring_index(f.col("_metadata.file_path"), "/", -(depth + 2))
-    key = f.substring_index(tail, "/", depth)
+    name = f.substring_index(tail, "/", depth)
     known = [
-        (_encoded(spark, partition_name(table.partition_names, place[0].values)),
-         *place[0].values)
-        for place in homes
-        if place[0] is not None
+        (_encoded(spark, partition_name(table.partition_names, home.partition.values)),
+         home.number, *home.partition.values)
+        for home in homes
+        if home.partition
     ]  # fmt: skip
-    fields = ", ".join(f"`v{i}` string" for i in range(depth))
-    values = spark.createDataFrame(known, f"`{_KEY}` string, {fields}").hint("broadcast")
-    keyed = rows.withColumn("__key", key)
-    joined = keyed.join(values, f.col("__key") == f.col(_KEY), "left")
+    texts = ", ".join(f"`text{i}` string" for i in range(depth))
+    places = spark.createDataFrame(known, f"`{_NAME}` string, `number` int, {texts}")
+    named = rows.withColumn("__path", name)
+    joined = named.join(places.hint("broadcast"), f.col("__path") == f.col(_NAME), "left")
     # A path that is not found would silently lose its partition: fail instead.
-    problem = f.concat(f.lit("no partition for "), f.col("__key"))
-    found: Column = f.when(f.col(_KEY).isNull(), f.raise_error(problem).cast("string"))
+    problem = f.raise_error(f.concat(f.lit("no partition for "), f.col("__path")))
+    lost = f.col(_NAME).isNull()
+    number: Column = f.when(lost, problem.cast("int")).otherwise(f.col("number"))
     typed = [
-        found.otherwise(f.col(f"v{i}")).cast(spark_type(column.type)).alias(column.name)
+        f.when(lost, problem.cast("string"))
+        .otherwise(f.col(f"text{i}"))
+        .cast(spark_type(column.type))
+        .alias(value_column(i))
         for i, column in enumerate(table.partition_columns)
     ]
-    return joined.select(*(f"`{name}`" for name in rows.columns), *typed)
+    return joined.select(*(f"`{one}`" for one in rows.columns), number.alias(PLACE), *typed)
 
 
 def _encoded(spark: SparkSession, name: str) -> str:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from hivesql_executor.spark.placed import with_partition
+from hivesql_executor.spark.delimited import split_lines
+from hivesql_executor.spark.raw import by_position, position_schema
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import cached_tail
-from hivesql_planner.errors import NotSupported
+from hivesql_planner.errors import DataError, NotSupported
 from hivesql_planner.table import Partition, Table, partition_name
 
 Part = tuple[Partition | None, str, Sequence[tuple[str, int]]]
+_LINE = "__line"
+_BY_NAME = ("parquet", "json", "avro")
 
 
 def scan_plain(
@@ -24,7 +27,8 @@ def scan_plain(
 ) -> DataFrame:
     """All rows of some directories' files (absolute path and length): data, then partition columns.
 
-    ORC and delimited text by position, Parquet and JSON by name.
+    ORC and delimited text by position, Parquet, JSON and Avro by name. DataError for an ORC file
+    with ACID columns, NotSupported for a format that cannot be read.
     """
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     homes: dict[str, Partition | None] = {}
@@ -34,9 +38,7 @@ def scan_plain(
         for path, length in found:
             if length == 0:
                 continue
-            names = table.column_names
-            if table.format == "orc":
-                names = cached_tail(files, path, length).row_fields
+            names = _names(files, table, path, length)
             groups.setdefault((base, names), []).append(path)
     frames = [
         _rows(spark, table, paths, base, homes[base], names)
@@ -48,12 +50,49 @@ def scan_plain(
     return reduce(DataFrame.union, frames)
 
 
+def _names(files: Files, table: Table, path: str, length: int) -> tuple[str, ...]:
+    if table.format != "orc":
+        return table.column_names
+    tail = cached_tail(files, path, length)
+    if tail.is_acid:
+        raise DataError(
+            f"{path} carries ACID row ids, but {table.name} is no ACID table: its deleted rows "
+            "cannot be told from the others",
+            code=30021,
+        )
+    return tail.row_fields
+
+
 def _base_path(table: Table, partition: Partition | None, location: str) -> str:
     """Where Spark's partition discovery starts; ``!…`` for a partition that lives elsewhere."""
     if partition is None:
         return table.location
     name = partition_name(table.partition_names, partition.values)
     return table.location if location == f"{table.location}/{name}" else f"!{location}"
+
+
+def _rows(
+    spark: SparkSession,
+    table: Table,
+    paths: Sequence[str],
+    base: str,
+    partition: Partition | None,
+    names: tuple[str, ...],
+) -> DataFrame:
+    if table.format == "textfile":
+        lines = _read_files(spark, table, f"{_LINE} string", paths, base, partition, "text")
+        values = split_lines(table, _LINE)
+    elif table.format == "orc" or table.format in _BY_NAME:
+        schema = position_schema(table, names)
+        lines = _read_files(spark, table, schema, paths, base, partition, table.format)
+        values = by_position(table, names)
+    else:
+        raise NotSupported(f"reading {table.format} tables")
+    parts = [
+        f.col(f"`{column.name}`").cast(spark_type(column.type)).alias(column.name)
+        for column in table.partition_columns
+    ]
+    return lines.select(*values, *parts)
 
 
 def _read_files(
@@ -65,57 +104,25 @@ def _read_files(
     partition: Partition | None,
     file_format: str,
 ) -> DataFrame:
-    """Files with their partition columns, found in the path or given by ``partition``."""
-    reader = spark.read.format(file_format)
-    if not table.partition_columns:
-        return reader.schema(schema).load(list(paths))
-    if base.startswith("!"):
-        assert partition is not None
-        return with_partition(reader.schema(schema).load(list(paths)), table, partition)
-    parts = ", ".join(f"`{c.name}` {spark_type(c.type)}" for c in table.partition_columns)
-    placed = reader.option("basePath", base).schema(f"{schema}, {parts}")
-    return placed.load(list(paths))
-
-
-def _rows(
-    spark: SparkSession,
-    table: Table,
-    paths: Sequence[str],
-    base: str,
-    partition: Partition | None,
-    names: tuple[str, ...],
-) -> DataFrame:
-    parts = [f"`{name}`" for name in table.partition_names]
-    if table.format == "textfile":
-        lines = _read_files(spark, table, "value string", paths, base, partition, "text")
-        return lines.select(*_split(table), *parts)
-    if table.format not in ("orc", "parquet", "json"):
-        raise NotSupported(f"reading {table.format} tables")
-    present = table.columns[: len(names)]
-    schema = ", ".join(
-        f"`{name}` {spark_type(column.type)}" for name, column in zip(names, present, strict=False)
+    """Files with their partition columns as text, found in the path or given by ``partition``."""
+    reader = spark.read.format(file_format).option("__globPaths__", "false")
+    texts = [f"`{name}` string" for name in table.partition_names]
+    try:
+        if texts and not base.startswith("!"):
+            # Read as text and cast: a value of another type is NULL, as in Hive, and no error.
+            full = ", ".join([schema, *texts])
+            return reader.option("basePath", base).schema(full).load(list(paths))
+        rows = reader.schema(schema).load(list(paths))
+    except AnalysisException as error:
+        if file_format == "avro":
+            raise NotSupported(
+                "reading Avro tables without Spark's Avro module: start Spark with the package "
+                "org.apache.spark:spark-avro_2.13 of its version"
+            ) from error
+        raise
+    values = partition.values if partition and texts else ()
+    literals = (
+        f.lit(value).cast("string").alias(name)
+        for value, name in zip(values, table.partition_names, strict=False)
     )
-    rows = _read_files(spark, table, schema, paths, base, partition, table.format)
-    values = [
-        f.col(f"`{names[i]}`").alias(column.name)
-        if i < len(names)
-        else f.lit(None).cast(spark_type(column.type)).alias(column.name)
-        for i, column in enumerate(table.columns)
-    ]
-    return rows.select(*values, *parts)
-
-
-def _split(table: Table) -> list[Column]:
-    """Hive's LazySimpleSerDe: fields by their delimiter, missing and unreadable ones NULL."""
-    serde = table.serde_properties
-    separator = serde.get("field.delim", "\x01")
-    null = serde.get("serialization.null.format", "\\N")
-    fields = f.split(f.col("value"), re.escape(separator), -1)
-    columns = []
-    for i, column in enumerate(table.columns):
-        if column.type.lower().startswith(("array", "map", "struct", "uniontype")):
-            raise NotSupported(f"column {column.name} {column.type} in a text table")
-        text = f.get(fields, i)
-        value = f.when(text != f.lit(null), text)
-        columns.append(value.cast(spark_type(column.type)).alias(column.name))
-    return columns
+    return rows.select("*", *literals)

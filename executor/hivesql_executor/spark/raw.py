@@ -2,98 +2,82 @@
 
 from __future__ import annotations
 
-import threading
+from collections.abc import Sequence
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from hivesql_executor.spark.types import spark_type
 from hivesql_planner.acid.row_id import encode_bucket
-from hivesql_planner.acid.snapshot import DataFile
+from hivesql_planner.acid.snapshot import RawFile
 from hivesql_planner.table import Table
 
 _WHOLE_FILE = str(2**60)
 _SPLIT_SETTINGS = ("spark.sql.files.maxPartitionBytes", "spark.sql.files.openCostInBytes")
-_settings = threading.Lock()
+
+
+def position_schema(table: Table, names: Sequence[str]) -> str:
+    """The Spark schema of a plain ORC file whose columns have these names."""
+    types = [spark_type(column.type) for column in table.columns]
+    # Spark refuses generated names (_col0, …) unless it is told of all of them.
+    types += ["string"] * (len(names) - len(types))
+    return ", ".join(f"`{name}` {kind}" for name, kind in zip(names, types, strict=False))
+
+
+def by_position(table: Table, names: Sequence[str], *, inside: str = "") -> list[Column]:
+    """The table's data columns from a file's columns of these names; missing ones are NULL.
+
+    ``inside``: the struct that holds the file's columns, with a dot.
+    """
+    return [
+        f.col(f"{inside}`{names[i]}`").alias(column.name)
+        if i < len(names)
+        else f.lit(None).cast(spark_type(column.type)).alias(column.name)
+        for i, column in enumerate(table.columns)
+    ]
 
 
 def raw_rows(
-    spark: SparkSession,
-    table: Table,
-    path: str,
-    names: tuple[str, ...],
-    file: DataFile,
-    offset: int,
+    spark: SparkSession, table: Table, path: str, names: Sequence[str], raw: RawFile, bucket: int
 ) -> DataFrame:
-    """Rows of a raw file, columns by position; the row number is not known (-1)."""
-    return _keyed(_plain(spark, table, path, names), table, file, f.lit(-1).cast("bigint"))
+    """Rows of a raw file without their numbers (NULL)."""
+    reader = spark.read.schema(position_schema(table, names)).option("__globPaths__", "false")
+    columns = by_position(table, names)
+    return reader.orc(path).select(*columns, *_ids(raw, bucket, f.lit(None).cast("bigint")))
 
 
 def numbered_rows(
     spark: SparkSession,
     table: Table,
     path: str,
-    names: tuple[str, ...],
-    file: DataFile,
-    offset: int,
+    names: Sequence[str],
+    raw: RawFile,
+    bucket: int,
+    first: int,
 ) -> DataFrame:
-    """Rows of a raw file with their numbers, counted from ``offset``, as Hive numbers them."""
-    rows = _plain(spark, table, path, names)
-    number = f.monotonically_increasing_id().bitwiseAND(f.lit(2**33 - 1)) + f.lit(offset)
-    numbered = _keyed(rows, table, file, number)
-    return _pinned(spark, numbered)
+    """Rows of a raw file with their numbers, counted from ``first``, as Hive numbers them.
 
-
-def _plain(spark: SparkSession, table: Table, path: str, names: tuple[str, ...]) -> DataFrame:
-    present = table.columns[: len(names)]
-    schema = ", ".join(
-        f"`{name}` {spark_type(column.type)}" for name, column in zip(names, present, strict=False)
-    )
-    rows = spark.read.schema(schema).orc(path)
-    return rows.select(
-        *(
-            f.col(f"`{names[i]}`").alias(column.name)
-            if i < len(names)
-            else f.lit(None).cast(spark_type(column.type)).alias(column.name)
-            for i, column in enumerate(table.columns)
-        )
-    )
-
-
-def _keyed(rows: DataFrame, table: Table, file: DataFile, number: Any) -> DataFrame:
-    assert file.raw is not None
-    write_id = f.lit(file.raw.write_id).cast("bigint")
-    bucket = encode_bucket(file.bucket, file.raw.statement_id)
-    return rows.select(
-        write_id.alias("originalTransaction"),
-        f.lit(bucket).alias("bucket"),
-        number.alias("rowId"),
-        write_id.alias("currentTransaction"),
-        *(f"`{name}`" for name in table.column_names),
-    )
-
-
-def _pinned(spark: SparkSession, rows: DataFrame) -> DataFrame:
-    """Fix how the file is split: one task reads it all, so that counting rows gives row numbers.
-
-    Spark decides on splits when it builds the job, from session settings; building it here, under
-    these settings, and wrapping the result keeps later changes away.
+    One task reads the whole file, so that counting its rows gives row numbers. Spark decides on
+    splits when it builds the job, from its session's settings: a session made for that keeps them
+    away from other queries.
     """
     session: Any = spark._jsparkSession
-    with _settings:
-        before = {key: spark.conf.get(key, None) for key in _SPLIT_SETTINGS}
-        try:
-            for key in _SPLIT_SETTINGS:
-                spark.conf.set(key, _WHOLE_FILE)
-            execution = rows._jdf.queryExecution()
-            built = execution.toRdd()
-            built.getNumPartitions()
-        finally:
-            for key, value in before.items():
-                if value is None:
-                    spark.conf.unset(key)
-                else:
-                    spark.conf.set(key, value)
-    pinned = session.internalCreateDataFrame(built, rows._jdf.schema(), False)
-    return DataFrame(pinned, spark)
+    unsplit = session.cloneSession()
+    for key in _SPLIT_SETTINGS:
+        unsplit.conf().set(key, _WHOLE_FILE)
+    reader = unsplit.read().schema(position_schema(table, names)).option("__globPaths__", "false")
+    number = f.monotonically_increasing_id().bitwiseAND(f.lit(2**33 - 1)) + f.lit(first)
+    rows = DataFrame(reader.orc(path), spark)
+    frame: Any = rows.select(*by_position(table, names), *_ids(raw, bucket, number))._jdf
+    built = frame.queryExecution().toRdd()
+    built.getNumPartitions()
+    return DataFrame(session.internalCreateDataFrame(built, frame.schema(), False), spark)
+
+
+def _ids(raw: RawFile, bucket: int, number: Column) -> list[Column]:
+    return [
+        f.lit(raw.write_id).cast("bigint").alias("__write"),
+        f.lit(encode_bucket(bucket, raw.statement_id)).alias("__bucket"),
+        number.alias("__row"),
+    ]

@@ -7,23 +7,24 @@ why Spark's own push-down, whose names start at the root, cannot be used.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from hivesql_executor.spark.types import spark_type, text_limit
+from hivesql_planner.table import Column
+
 _log = logging.getLogger(__name__)
 
 
-def search_argument(
-    spark: SparkSession, where: str, columns: Sequence[tuple[str, str]]
-) -> dict[str, str]:
+def search_argument(spark: SparkSession, where: str, columns: Sequence[Column]) -> dict[str, str]:
     """Reader options that let ORC skip stripes; empty when the predicate has no such form.
 
-    ``columns`` are the names and Spark types of the row's columns in the file. Never changes which
-    rows a query gives: the predicate is applied again above the scan.
+    ``columns`` are the row's columns in the file. Never changes which rows a query gives: the
+    predicate is applied again above the scan, and parts of it that ORC cannot judge are left out.
     """
     try:
         return _options(spark, where, columns)
@@ -32,10 +33,9 @@ def search_argument(
         return {}
 
 
-def _options(spark: SparkSession, where: str, columns: Sequence[tuple[str, str]]) -> dict[str, str]:
+def _options(spark: SparkSession, where: str, columns: Sequence[Column]) -> dict[str, str]:
     jvm: Any = spark._jvm
-    gateway: Any = spark.sparkContext._gateway
-    ddl = ", ".join(f"`{name}` {kind}" for name, kind in columns)
+    ddl = ", ".join(f"`{column.name}` {spark_type(column.type)}" for column in columns)
     # A frame over an RDD keeps its filter: over no rows at all it would be optimised away.
     frame = spark.createDataFrame(spark.sparkContext.emptyRDD(), ddl).where(where)
     plan: Any = frame._jdf.queryExecution().optimizedPlan()
@@ -43,23 +43,43 @@ def _options(spark: SparkSession, where: str, columns: Sequence[tuple[str, str]]
         if plan.children().isEmpty():
             return {}
         plan = plan.children().head()
+    # Files hold CHAR padded with blanks, literals do not: their order differs.
+    limits = {column.name: text_limit(column.type) for column in columns}
+    unusable = {name for name, limit in limits.items() if limit and limit[0] == "char"}
+    filters = jvm.java.util.ArrayList()
+    for condition in _conjuncts(plan.condition()):
+        translated = _filter(jvm, condition)
+        if translated is not None and not unusable & set(translated.references()):
+            filters.append(translated)
     datasources = jvm.org.apache.spark.sql.execution.datasources
-    strategy = getattr(datasources, "DataSourceStrategy$").__getattr__("MODULE$")
-    translated = strategy.translateFilter(plan.condition(), True)
-    if not translated.isDefined():
-        return {}
-    one = jvm.java.util.Collections.singletonList(translated.get())
-    filters = jvm.scala.jdk.javaapi.CollectionConverters.asScala(one).toSeq()
     schema = jvm.org.apache.spark.sql.types.StructType.fromDDL(ddl)
     builder = getattr(datasources.orc, "OrcFilters$").__getattr__("MODULE$")
     default = getattr(builder, "createFilter$default$3")()
-    argument = builder.createFilter(schema, filters, default)
+    wanted = jvm.scala.jdk.javaapi.CollectionConverters.asScala(filters).toSeq()
+    argument = builder.createFilter(schema, wanted, default)
     if not argument.isDefined():
         return {}
     conf = jvm.org.apache.hadoop.conf.Configuration(False)
+    gateway: Any = spark.sparkContext._gateway
     names = gateway.new_array(jvm.java.lang.String, len(columns))
-    for i, (name, _) in enumerate(columns):
-        names[i] = name
+    for i, column in enumerate(columns):
+        names[i] = column.name
     jvm.org.apache.orc.mapred.OrcInputFormat.setSearchArgument(conf, argument.get(), names)
     keys = ("orc.kryo.sarg", "orc.sarg.column.names")
     return {key: conf.get(key) for key in keys}
+
+
+def _conjuncts(condition: Any) -> Iterator[Any]:
+    if condition.nodeName() == "And":
+        yield from _conjuncts(condition.left())
+        yield from _conjuncts(condition.right())
+    else:
+        yield condition
+
+
+def _filter(jvm: Any, condition: Any) -> Any:
+    """Spark's data source filter for one condition, or None."""
+    datasources = jvm.org.apache.spark.sql.execution.datasources
+    strategy = getattr(datasources, "DataSourceStrategy$").__getattr__("MODULE$")
+    translated = strategy.translateFilter(condition, True)
+    return translated.get() if translated.isDefined() else None

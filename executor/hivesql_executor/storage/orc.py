@@ -70,8 +70,9 @@ def read_tail(files: Files, path: str, length: int | None = None) -> OrcTail:
             "you read the table"
         ) from error
     fields = tuple(reader.schema.fields)
-    is_acid = set(fields) == set(ACID_FIELDS)
-    row = reader.schema.fields["row"] if is_acid else reader.schema
+    # Hive's query-based compactor writes the names in lower case; ORC itself compares so, in order.
+    is_acid = [name.lower() for name in fields] == [name.lower() for name in ACID_FIELDS]
+    row = reader.schema.fields[fields[-1]] if is_acid else reader.schema
     return OrcTail(
         rows=len(reader),
         stripe_rows=tuple(len(stripe) for stripe in reader.iter_stripes()),

@@ -1,4 +1,4 @@
-"""Every table that real Hive wrote, read and compared with the rows and row ids that Hive showed."""
+"""The rows and row ids that we read are those that real Hive showed, in every golden table."""
 
 from __future__ import annotations
 
@@ -15,6 +15,14 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 TABLES = golden_tables()
+VARIED = {
+    "b_part_bucket/final/p",
+    "c_types/final/c",
+    "e_original/stage2_dml/o",
+    "f_compact_query/stage1_minor_before_clean/f",
+    "g_load/stage2/g",
+    "k_aborted/stage2_minor/k",
+}
 SHOWN = [one for one in TABLES if one.rows is not None]
 
 
@@ -49,7 +57,7 @@ def test_rows_and_row_ids_are_hives(spark: SparkSession, golden: GoldenTable) ->
     assert sorted(map(repr, rows)) == sorted(map(repr, expected_rows(golden)))
 
 
-@pytest.mark.parametrize("golden", SHOWN, ids=str)
+@pytest.mark.parametrize("golden", [one for one in SHOWN if str(one) in VARIED], ids=str)
 def test_no_pruning_changes_a_row(spark: SparkSession, golden: GoldenTable) -> None:
     expected = expected_rows(golden)
     read = golden.read(spark)

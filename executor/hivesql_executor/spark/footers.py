@@ -1,0 +1,78 @@
+"""The footers of a scan's files, and what is wrong with a file that is not what its place says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from hivesql_executor.storage.files import Files
+from hivesql_executor.storage.orc import OrcTail, cached_tail
+from hivesql_planner.acid.layout import STATS
+from hivesql_planner.errors import DataError, NotSupported
+
+_THREADS = 8
+_FEW = 8
+
+
+def read_footers(files: Files, found: Sequence[tuple[str, int]]) -> Mapping[str, OrcTail]:
+    """The footer of every file, given with its length in bytes, by path.
+
+    All of them: one file of another kind among its neighbours would otherwise lose its rows without
+    a word, because Spark takes columns that it misses for NULL and an empty file for no file.
+    """
+    for path, length in found:
+        if length == 0:
+            raise DataError(
+                f"{path} is empty: a write into it was cut off. Restore it, or remove it if its "
+                "rows are not wanted"
+            )
+    if len(found) <= _FEW:
+        return {path: cached_tail(files, path, length) for path, length in found}
+    with ThreadPoolExecutor(_THREADS) as pool:
+        tails = pool.map(lambda one: cached_tail(files, *one), found)
+        return {path: tail for (path, _), tail in zip(found, tails, strict=True)}
+
+
+def check_inserts(path: str, tail: OrcTail) -> None:
+    """Raise unless this is a file of insert events."""
+    _check_acid(path, tail)
+    _, updates, deletes = _statistics(tail)
+    if updates or deletes:
+        raise NotSupported(
+            f"{path} holds update or delete events of ACID version 1: run a major compaction in "
+            "Hive 2 before you read the table"
+        )
+
+
+def check_deletes(path: str, tail: OrcTail) -> None:
+    """Raise unless this is a file of delete events."""
+    _check_acid(path, tail)
+    inserts, updates, _ = _statistics(tail)
+    if inserts or updates:
+        raise DataError(f"{path} holds inserted rows though its directory is one of deletes")
+
+
+def check_raw(path: str, tail: OrcTail) -> None:
+    """Raise when a file that should hold plain rows holds events."""
+    if tail.is_acid:
+        raise DataError(
+            f"{path} carries ACID row ids but is named like a plain file: it was copied here from "
+            "another table. Load it with INSERT … SELECT instead",
+            code=10413,
+        )
+
+
+def _check_acid(path: str, tail: OrcTail) -> None:
+    # Hive may leave a file without any columns where a statement had no rows.
+    if not tail.is_acid and (tail.rows or tail.row_fields):
+        raise DataError(
+            f"{path} has no ACID columns though its name says so: it was not written by an ACID "
+            "writer. Take it out of the table's directory",
+            code=30020,
+        )
+
+
+def _statistics(tail: OrcTail) -> tuple[int, int, int]:
+    text = tail.metadata.get(STATS, b"").decode("ascii", "replace")
+    numbers = [int(part) for part in text.split(",") if part.strip().isdigit()]
+    return (numbers[0], numbers[1], numbers[2]) if len(numbers) == 3 else (0, 0, 0)
