@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+import sqlglot.parser
 from sqlglot import exp
 from sqlglot.dialects.hive import Hive
 from sqlglot.errors import ParseError as SqlglotParseError
@@ -21,6 +22,11 @@ from hivesql.script import StatementText
 from hivesql.tokens import Token, at
 from hivesql.trees import Slice
 from hivesql_planner.errors import ParseError
+
+if not (sqlglot.parser.__file__ or "").endswith(".py"):
+    # Its compiled classes refuse every subclass written in Python.
+    raise ImportError("hivesql extends sqlglot's parser, which its compiled build forbids: "
+                      "uninstall sqlglotc")  # fmt: skip
 
 RANGE = "range"
 """Metadata key: start and end offset of a select-list item or an ORDER BY item."""
