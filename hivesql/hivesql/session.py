@@ -227,8 +227,8 @@ def connect(
 
     ``metastore`` is a database URL (SQLite or PostgreSQL; default ``sqlite:///metastore.db`` in
     the working directory). ``warehouse`` is the directory or URI of managed tables (default
-    ``warehouse``). ```spark`` is a session to work beside; without it a local Spark starts when it is first
-    needed. Keys of ``settings`` that start with ``spark.`` go to Spark.
+    ``warehouse``). ``spark`` is a session to work beside; without it a local Spark starts when it
+    is first needed. Keys of ``settings`` that start with ``spark.`` go to Spark.
     """
     location = warehouse or DEFAULT_WAREHOUSE
     if "://" not in location:

@@ -111,6 +111,7 @@ class _Wanted:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.exclusive_write = settings.flag("hive.txn.xlock.write")
+        self.lockless_reads = settings.flag("hive.acid.lockless.reads.enabled")
 
     def of(self, statement: Statement) -> Iterator[Lock]:  # noqa: C901 - one flat list
         match statement:
@@ -138,24 +139,25 @@ class _Wanted:
             case DropTable(name=name, view=False):
                 yield Lock(S, name.database, operation=Operation.NO_TXN)
                 yield Lock(X, name.database, name.name, operation=Operation.NO_TXN)
-            case DropDatabase(name=database):
-                yield Lock(X, database, operation=Operation.NO_TXN)
+            case DropDatabase(name=database, cascade=cascade):
+                # With CASCADE Hive may lock table by table; the whole database is as safe.
+                kind = XW if self.lockless_reads and not cascade else X
+                yield Lock(kind, database, operation=Operation.NO_TXN)
             case TruncateTable(table=table, partitions=partitions):
                 yield from self.truncate(table, partitions)
             case RenameTable(table=table, to=to):
-                yield _on(table, X)
+                yield from self.ddl(table, self.exclusive(table))
                 yield Lock(S, to.database, operation=Operation.NO_TXN)
             case AddColumns(table=table):
-                yield _on(table, X)
-            case AlterProperties(table=table, set=properties):
-                converts = "transactional" in properties and not table.is_transactional
-                yield _on(table, X if converts or statement.unset else S)
+                yield from self.ddl(table, self.exclusive(table))
+            case AlterProperties(table=table):
+                yield from self.ddl(table, self.altering(statement))
             case AddPartitions(table=table, if_not_exists=if_not_exists):
                 careful = if_not_exists and table.is_transactional
-                yield _on(table, XW if careful else S)
+                yield from self.ddl(table, XW if careful else S)
             case DropPartitions(table=table, partitions=partitions):
-                for partition in partitions:
-                    yield _on(table, X, _name(table, partition))
+                names = [_name(table, partition) for partition in partitions]
+                yield from self.ddl(table, self.exclusive(table), names)
 
     def reads(self, query: Query) -> Iterator[Lock]:
         yield from self.scans(source.scan for source in query.sources)
@@ -171,7 +173,7 @@ class _Wanted:
         if not flag("hive.txn.read.locks") or not self.lockable(table):
             return False
         if table.is_transactional:
-            return not flag("hive.acid.lockless.reads.enabled")
+            return not self.lockless_reads
         return flag("hive.txn.nonacid.read.locks")
 
     def lockable(self, table: Table) -> bool:
@@ -179,6 +181,22 @@ class _Wanted:
             return False
         external = table.type == "EXTERNAL_TABLE"
         return not external or self.settings.flag("hive.txn.ext.locking.enabled")
+
+    def ddl(
+        self, table: Table, kind: LockType, units: Iterable[str | None] = (None,)
+    ) -> Iterator[Lock]:
+        if self.lockable(table):
+            yield from (_on(table, kind, unit) for unit in units)
+
+    def exclusive(self, table: Table) -> LockType:
+        """What keeps everybody out; readers that take no locks need not wait for it either."""
+        return XW if table.is_transactional and self.lockless_reads else X
+
+    def altering(self, alter: AlterProperties) -> LockType:
+        given = {key.lower(): value.lower() for key, value in alter.set.items()}
+        if given.get("transactional") == "true" and not alter.table.is_transactional:
+            return X
+        return self.exclusive(alter.table) if alter.unset else S
 
     def units(self, scan: Scan) -> list[str | None]:
         """Partitions read, or None for the whole table."""
@@ -203,10 +221,10 @@ class _Wanted:
             yield _on(table, kind, unit, Operation.NO_TXN, dynamic=dynamic)
         elif target.overwrite:
             exclusive = self.exclusive_write and self.settings.flag("hive.txn.xlock.iow")
-            yield _on(table, X if exclusive else XW, unit, Operation.UPDATE, dynamic=dynamic)
+            kind = self.exclusive(table) if exclusive else XW
+            yield _on(table, kind, unit, Operation.UPDATE, dynamic=dynamic)
         else:
-            kind = S if self.exclusive_write else SW
-            yield _on(table, kind, unit, Operation.INSERT, dynamic=dynamic)
+            yield replace(self.inserting(table), partition=unit, dynamic_partition=dynamic)
 
     def change(self, scan: Scan, operation: Operation, *, inserts: bool) -> Iterator[Lock]:
         kind = XW if self.exclusive_write else SW
@@ -217,22 +235,21 @@ class _Wanted:
             yield self.inserting(scan.table)
 
     def inserting(self, table: Table) -> Lock:
-        kind = S if self.exclusive_write else SW
+        kind = S if self.exclusive_write and not self.lockless_reads else SW
         dynamic = bool(table.partition_columns)
         return _on(table, kind, None, Operation.INSERT, dynamic=dynamic)
 
     def merge_rows(self, merge: MergeRows) -> Iterator[Lock]:
         kinds = {clause.kind for clause in merge.clauses}
-        if kinds == {"insert"}:
-            careful = self.settings.flag("hive.txn.xlock.mergeinsert")
+        if kinds != {"insert"}:
+            operation = Operation.UPDATE if "update" in kinds else Operation.DELETE
+            yield from self.change(merge.target, operation, inserts="update" in kinds)
+        if "insert" in kinds:
             lock = self.inserting(merge.target.table)
-            if careful:
+            if self.settings.flag("hive.txn.xlock.mergeinsert"):
                 kind = XW if self.exclusive_write else SW
                 lock = replace(lock, type=kind, operation=Operation.UPDATE)
             yield lock
-        else:
-            operation = Operation.UPDATE if "update" in kinds else Operation.DELETE
-            yield from self.change(merge.target, operation, inserts=kinds != {"delete"})
         yield from self.reads(merge.source)
         yield from self.scans(source.scan for source in merge.subqueries)
 
@@ -247,8 +264,8 @@ class _Wanted:
     def truncate(self, table: Table, partitions: tuple[Partition, ...] | None) -> Iterator[Lock]:
         if not self.lockable(table):
             return
-        usebase = self.settings.flag("hive.acid.truncate.usebase")
-        kind = XW if table.is_transactional and usebase else X
+        usebase = table.is_transactional and self.settings.flag("hive.acid.truncate.usebase")
+        kind = XW if usebase else self.exclusive(table)
         units: list[str | None] = [_name(table, p) for p in partitions or ()]
         for unit in units or [None]:
             operation = Operation.UPDATE if table.is_transactional else Operation.NO_TXN

@@ -8,9 +8,17 @@ from typing import Literal
 
 from hivesql_planner.errors import SemanticError
 
-Kind = Literal["bool", "int", "text", "duration"]
-_UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "ms": 0.001, "m": 60.0, "min": 60.0, "h": 3600.0,
-          "d": 86400.0}  # fmt: skip
+Kind = Literal["bool", "int", "float", "text", "duration"]
+_UNITS = {
+    "": 1.0,
+    "ns": 1e-9, "nsec": 1e-9,
+    "us": 1e-6, "usec": 1e-6,
+    "ms": 1e-3, "msec": 1e-3,
+    "s": 1.0, "sec": 1.0,
+    "m": 60.0, "min": 60.0,
+    "h": 3600.0, "hour": 3600.0,
+    "d": 86400.0, "day": 86400.0,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +33,52 @@ class Setting:
 
 def _table(*rows: tuple[str, str, Kind, str]) -> dict[str, Setting]:
     return {row[0]: Setting(*row) for row in rows}
+
+
+_WITHOUT_EFFECT: tuple[tuple[str, str, Kind, str], ...] = (
+    ("hive.max.open.txns", "100000", "int", "how many transactions may be open."),
+    ("hive.txn.max.open.batch", "1000", "int", "how many transactions one call may open."),
+    ("hive.txn.readonly.enabled", "false", "bool", "queries open read-only transactions."),
+    ("hive.txn.retrysnapshot.max.count", "5", "int",
+     "how often an outdated snapshot is taken anew."),
+    ("hive.repl.txn.timeout", "11d", "duration", "timeout of replicated transactions."),
+    ("hive.acid.createtable.softdelete", "false", "bool",
+     "DROP TABLE leaves the directory to the cleaner."),
+    ("hive.acid.droppartition.usebase", "false", "bool", "DROP PARTITION writes an empty base."),
+    ("hive.acid.renamepartition.makecopy", "false", "bool", "RENAME PARTITION copies."),
+    ("hive.mm.allow.originals", "false", "bool", "insert-only tables read original files."),
+    ("hive.unlock.numretries", "10", "int", "how often to try to unlock."),
+    ("hive.lock.query.string.max.length", "1000000", "int", "longest query text kept in a lock."),
+    ("hive.lock.mapred.only.operation", "false", "bool", "only statements with a job lock."),
+    ("hive.transactional.concatenate.noblock", "false", "bool",
+     "CONCATENATE does not wait for its compaction."),
+    ("hive.compactor.check.interval", "300s", "duration", "pause between initiator cycles."),
+    ("hive.compactor.request.queue", "1", "int", "threads that look for work."),
+    ("hive.compactor.abortedtxn.threshold", "1000", "int",
+     "aborted transactions that start a compaction."),
+    ("hive.compactor.aborted.txn.time.threshold", "12h", "duration",
+     "age of an aborted transaction that starts a compaction."),
+    ("hive.compactor.delta.num.threshold", "10", "int", "deltas that start a minor compaction."),
+    ("hive.compactor.delta.pct.threshold", "0.1", "float",
+     "deltas' share of the base that starts a major compaction."),
+    ("hive.compactor.max.num.delta", "500", "int", "deltas merged at once."),
+    ("hive.compactor.compact.insert.only", "true", "bool", "compact insert-only tables."),
+    ("hive.compactor.crud.query.based", "false", "bool", "compact full ACID tables by query."),
+    ("hive.compactor.gather.stats", "true", "bool", "gather statistics after a compaction."),
+    ("hive.compactor.worker.timeout", "86400s", "duration", "longest run of a compaction."),
+    ("hive.compactor.worker.sleep.time", "10800ms", "duration", "pause of an idle worker."),
+    ("hive.compactor.worker.max.sleep.time", "320000ms", "duration",
+     "longest pause of an idle worker."),
+    ("hive.compactor.wait.timeout", "300000ms", "duration", "longest wait of COMPACT … AND WAIT."),
+    ("hive.compactor.cleaner.run.interval", "5000ms", "duration", "pause between cleaner cycles."),
+    ("hive.compactor.cleaner.threads.num", "1", "int", "threads of the cleaner."),
+    ("hive.compactor.delayed.cleanup.enabled", "false", "bool", "the cleaner waits."),
+    ("hive.compactor.cleaner.retention.time.seconds", "300s", "duration",
+     "how long a waiting cleaner waits."),
+    ("hive.compactor.cleaner.retry.retention.time", "300s", "duration",
+     "first pause after a failed cleaning."),
+    ("hive.compactor.cleaner.retry.maxattempts", "5", "int", "tries to clean before giving up."),
+)  # fmt: skip
 
 
 KEYS: Mapping[str, Setting] = _table(
@@ -49,8 +103,6 @@ KEYS: Mapping[str, Setting] = _table(
      "Longest pause between two tries for a lock."),
     ("hive.query.lock.retries", "5", "int",
      "How often a statement is planned anew because its snapshot was outdated."),
-    ("hive.max.open.txns", "100000", "int", "How many transactions may be open."),
-    ("hive.txn.max.open.batch", "1000", "int", "How many transactions one call may open."),
     ("hive.exec.dynamic.partition", "true", "bool", "Allow dynamic partitions."),
     ("hive.exec.dynamic.partition.mode", "nonstrict", "text",
      "strict demands at least one static partition column."),
@@ -59,6 +111,11 @@ KEYS: Mapping[str, Setting] = _table(
     ("hive.create.as.acid", "false", "bool", "Plain ORC tables become full ACID."),
     ("hive.acid.lockless.reads.enabled", "false", "bool", "Readers take no locks."),
     ("hive.acid.truncate.usebase", "true", "bool", "TRUNCATE writes an empty base."),
+    # Keys that Hive's scripts and sites set: known, checked, and without effect here.
+    *(
+        (name, default, kind, f"No effect here. In Hive: {meaning}")
+        for name, default, kind, meaning in _WITHOUT_EFFECT
+    ),
     ("hivesql.compactor.inline", "true", "bool",
      "ALTER TABLE … COMPACT runs the compaction and the cleaner before it returns."),
     ("hivesql.deletes.broadcast.max", "4000000", "int",
@@ -94,6 +151,13 @@ class Settings:
         except ValueError:
             raise SemanticError(f"{key} must be a number, not {self.text(key)!r}") from None
 
+    def number(self, key: str) -> float:
+        """The value of a setting that may have a fraction."""
+        try:
+            return float(self.text(key))
+        except ValueError:
+            raise SemanticError(f"{key} must be a number, not {self.text(key)!r}") from None
+
     def seconds(self, key: str) -> float:
         """The value of a duration such as ``300s``, ``100ms``, ``5m``; seconds without a unit."""
         text = self.text(key).strip().lower()
@@ -111,6 +175,8 @@ class Settings:
             changed.flag(key)
         elif kind == "int":
             changed.integer(key)
+        elif kind == "float":
+            changed.number(key)
         elif kind == "duration":
             changed.seconds(key)
         return changed

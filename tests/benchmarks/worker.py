@@ -11,8 +11,10 @@ import sys
 import time
 from pathlib import Path
 
-ROWS = "SELECT id, cast(id % 1000 as int) AS k, id / 7.0D AS v, concat('row ', id % 5000) AS s, " \
-    "timestamp_seconds(1600000000 + id) AS ts, cast(id % 100000 / 100 as decimal(10,2)) AS d"  # fmt: skip
+ROWS = (
+    "SELECT id, cast(id % 1000 as int) AS k, id / 7.0D AS v, concat('row ', id % 5000) AS s, "
+    "timestamp_seconds(1600000000 + id) AS ts, cast(id % 100000 / 100 as decimal(10,2)) AS d"
+)
 COLUMNS = "id bigint, k int, v double, s string, ts timestamp, d decimal(10,2)"
 SCAN = "SELECT count(*), sum(id), sum(v), max(s) FROM {table}"
 UPDATE = "UPDATE {table} SET k = k + 1 WHERE id % 100 = 7"

@@ -10,10 +10,28 @@ import pandas as pd
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FLIGHTS = (
-    "id year month day dep_time sched_dep_time dep_delay arr_time sched_arr_time arr_delay "
-    "carrier flight tailnum origin dest air_time distance hour minute time_hour"
-).split()
+FLIGHTS = [
+    "id",
+    "year",
+    "month",
+    "day",
+    "dep_time",
+    "sched_dep_time",
+    "dep_delay",
+    "arr_time",
+    "sched_arr_time",
+    "arr_delay",
+    "carrier",
+    "flight",
+    "tailnum",
+    "origin",
+    "dest",
+    "air_time",
+    "distance",
+    "hour",
+    "minute",
+    "time_hour",
+]
 
 
 def hivesql(
