@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from hivesql_executor.compaction.request import request_compaction
@@ -27,6 +27,7 @@ from hivesql_planner.statements import (
     DropDatabase,
     DropPartitions,
     DropTable,
+    LockObject,
     RenameTable,
     Show,
     Statement,
@@ -76,10 +77,24 @@ def run_command(  # noqa: C901 - one flat list of statements
         case CompactTable():
             return request_compaction(statement, runtime)
         case AbortTransactions(txn_ids=txn_ids):
-            store.abort_txns(txn_ids, "ABORT TRANSACTIONS")
+            _abort(txn_ids, runtime)
+        case LockObject():
+            raise SemanticError(
+                "LOCK and UNLOCK are not supported by DbTxnManager: every statement takes the "
+                "locks that it needs",
+                code=10271,
+            )
         case _:
             raise NotSupported(type(statement).__name__)
     return Outcome()
+
+
+def _abort(txn_ids: Sequence[int], runtime: Runtime) -> None:
+    """Abort those that are open, and say how many were not, as Hive does."""
+    aborted = runtime.metastore.abort_txns(txn_ids, "abort by query command")
+    passed_over = sorted(set(txn_ids) - set(aborted))
+    if passed_over:
+        runtime.notify(f"not open, so not aborted: {', '.join(map(str, passed_over))}")
 
 
 def _create_view(view: Table, runtime: Runtime, *, if_not_exists: bool, or_replace: bool) -> None:

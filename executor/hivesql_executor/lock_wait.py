@@ -2,50 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 from hivesql_executor.metastore.api import LockAnswer, LockState
 from hivesql_executor.runtime import Runtime
-from hivesql_planner.errors import LockTimeout
-from hivesql_planner.plan import Lock
+from hivesql_planner.errors import Deadlock, LockTimeout
+from hivesql_planner.plan import Plan
 
 _FIRST_SLEEP = 0.1
 # Hive never caps the back-off below this, whatever the setting says (DbLockManager).
 _LEAST_CAP = 15.0
 
 
-def acquire_locks(
-    txn_id: int, locks: Sequence[Lock], runtime: Runtime, *, check_alive: Callable[[], None]
-) -> bool:
-    """Wait until all locks are held together; tell whether it had to wait.
+def acquire_locks(txn_id: int, plan: Plan, runtime: Runtime) -> bool:
+    """Wait until all locks of a plan are held together; tell whether it had to wait.
 
-    Sleeps 100 ms, doubling up to hive.lock.sleep.between.retries, hive.lock.numretries times.
-    Raises LockTimeout, and TransactionLost when the transaction ends meanwhile.
+    Sleeps 100 ms, doubling up to hive.lock.sleep.between.retries, hive.lock.numretries times,
+    and tells the user for whom and how long. Raises LockTimeout, and TransactionLost when the
+    transaction ends meanwhile.
     """
-    if not locks:
+    if not plan.locks:
         return False
     store, settings = runtime.metastore, runtime.settings
     answer = store.enqueue_locks(
-        txn_id, locks, user=runtime.user, host=runtime.host, agent_info=runtime.query_id[:128]
+        txn_id,
+        plan.locks,
+        user=runtime.user,
+        host=runtime.host,
+        agent_info=runtime.query_id[:128],
+        zero_wait_read=plan.zero_wait_reads,
+        exclusive_ctas=plan.exclusive_create,
     )
     cap = max(_LEAST_CAP, settings.seconds("hive.lock.sleep.between.retries"))
     pause, began, tries = _FIRST_SLEEP, runtime.clock.monotonic(), 0
     while answer.state is LockState.WAITING:
+        waited = runtime.clock.monotonic() - began
         if tries >= settings.integer("hive.lock.numretries"):
-            store.unlock(answer.lock_id)
-            waited = runtime.clock.monotonic() - began
+            _give_up(answer, runtime)
             raise LockTimeout(
                 f"locks could not be acquired after {waited:.1f} s: {_reason(answer)}. "
                 "Run the statement again later, or look at SHOW LOCKS"
             )
-        runtime.notify(f"waiting for locks: {_reason(answer)}")
+        runtime.notify(f"waiting for locks for {waited:.1f} s: {_reason(answer)}")
         runtime.clock.sleep(pause)
         pause, tries = min(pause * 2, cap), tries + 1
-        check_alive()
+        # The locks of an aborted transaction are gone: this tells why.
+        store.heartbeat(txn_id)
         answer = store.check_lock(answer.lock_id)
+    if answer.state is LockState.ABORTED:
+        raise Deadlock(
+            f"transaction {txn_id} was aborted to end a {_reason(answer)}; the youngest goes. "
+            "Run it again"
+        )
     if answer.state is LockState.NOT_ACQUIRED:
         raise LockTimeout(f"locks could not be acquired: {_reason(answer)}", code=10104)
     return tries > 0
+
+
+def _give_up(answer: LockAnswer, runtime: Runtime) -> None:
+    dump = "hive.txn.manager.dump.lock.state.on.acquire.timeout"
+    rows = runtime.metastore.locks() if runtime.settings.flag(dump) else ()
+    runtime.metastore.unlock(answer.lock_id)
+    for row in rows:
+        where = ".".join(filter(None, (row.database, row.table, row.partition)))
+        runtime.notify(
+            f"lock {row.lock_id}.{row.internal_id} {row.type} on {where}: {row.state}, "
+            f"transaction {row.txn_id} of {row.user}@{row.host}"
+        )
 
 
 def _reason(answer: LockAnswer) -> str:

@@ -12,6 +12,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 from hivesql_executor.command import run_command
+from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.sources import explained, read, registered, rows_of
@@ -19,7 +20,12 @@ from hivesql_executor.spark.change import cardinality_violation, change_events, 
 from hivesql_executor.spark.types import hive_type
 from hivesql_executor.spark.write import WrittenFile, write_change, write_insert
 from hivesql_executor.tables import create_table
-from hivesql_executor.transaction import Transaction, transaction
+from hivesql_executor.transaction import (
+    OpenTransaction,
+    Transaction,
+    continuing,
+    transaction,
+)
 from hivesql_planner.errors import ExecutionError, HiveSqlError, SemanticError
 from hivesql_planner.plan import (
     Change,
@@ -46,16 +52,25 @@ class _Work:
     consume: Consume
 
 
-def run(plan: Plan, runtime: Runtime, *, consume: Consume = DataFrame.collect) -> Outcome:
+def run(
+    plan: Plan,
+    runtime: Runtime,
+    *,
+    consume: Consume = DataFrame.collect,
+    inside: OpenTransaction | None = None,
+) -> Outcome:
     """Carry out a plan and commit it, or raise and leave nothing visible.
 
     ``consume`` gets the rows of a SELECT while its snapshot is held. StaleSnapshot means that
-    the statement should be planned again (its transaction is aborted).
+    the statement should be planned again (its transaction is aborted). A plan ``inside`` an open
+    transaction goes on with its statement ids, and is committed with it.
     """
     if isinstance(plan.body, Command) and not plan.opens_txn:
         return run_command(plan.body.statement, None, runtime)
     try:
-        with transaction(plan, runtime) as txn:
+        if inside is not None:
+            plan = continuing(plan, inside)
+        with transaction(plan, runtime, inside) as txn:
             return _run_body(_Work(plan, txn, runtime, consume))
     except (PySparkException, Py4JJavaError) as error:
         raise _spark_failure(error) from error
@@ -195,6 +210,7 @@ def _record_partitions(
         store.add_dynamic_partitions(
             work.txn.id, work.txn.write_ids[table.name], table.name, sorted(touched), operation
         )
+    reach(FailPoint.PARTITIONS_RECORDED)
 
 
 def _partition(table: Table, name: str) -> Partition:

@@ -1,64 +1,26 @@
-"""One statement, one transaction: open, heartbeat, commit or abort."""
+"""Transactions of one statement or many: open, heartbeat, commit or abort."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.heartbeat import Heartbeat
 from hivesql_executor.lock_wait import acquire_locks
 from hivesql_executor.metastore.api import TxnType
 from hivesql_executor.runtime import Runtime
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
-from hivesql_planner.errors import CommitUnknown, HiveSqlError, StaleSnapshot, TransactionLost
+from hivesql_planner.errors import CommitUnknown, StaleSnapshot, WriteConflict
+from hivesql_planner.multi_statement import continued, next_statement_id, replaced_tables
 from hivesql_planner.plan import Plan
 from hivesql_planner.table import TableName
 
 
-@dataclass(kw_only=True)
-class Heartbeat:
-    """Keeps a transaction alive from a thread of its own; remembers when it was lost."""
-
-    runtime: Runtime
-    txn_id: int
-    interval: float
-    lost: HiveSqlError | None = None
-    _stop: threading.Event = field(default_factory=threading.Event)
-    _thread: threading.Thread | None = None
-
-    def start(self) -> None:
-        """Begin to beat."""
-        self._thread = threading.Thread(
-            target=self._beat, name=f"heartbeat-{self.txn_id}", daemon=True
-        )
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop before commit or abort, so that no beat races them."""
-        self._stop.set()
-        if self._thread:
-            self._thread.join()
-
-    def check(self) -> None:
-        """Raise when the transaction is gone."""
-        if self.lost:
-            raise self.lost
-
-    def _beat(self) -> None:
-        while not self._stop.wait(self.interval):
-            try:
-                self.runtime.metastore.heartbeat(self.txn_id)
-            except TransactionLost as error:
-                self.lost = error
-                return
-            except Exception as error:  # noqa: BLE001 - a missed beat is not yet a lost transaction
-                self.runtime.notify(f"heartbeat of transaction {self.txn_id} failed: {error}")
-
-
 @dataclass(frozen=True, kw_only=True)
 class Transaction:
-    """An open transaction with its locks and its snapshot. ``id`` is 0 when there is none."""
+    """What one statement sees and writes. ``id`` is 0 when there is no transaction."""
 
     id: int
     txns: ValidTxnList
@@ -67,48 +29,126 @@ class Transaction:
     heartbeat: Heartbeat | None = None
 
 
-@contextmanager
-def transaction(plan: Plan, runtime: Runtime) -> Iterator[Transaction]:
-    """Open, allocate write ids, lock, take the snapshot; commit on leaving, abort on any error.
+@dataclass(kw_only=True)
+class OpenTransaction:
+    """A transaction between its opening and its end; ``txns`` is the snapshot of its opening."""
 
-    The order is Hive's: the snapshot is that of the opening, write ids come before locks, and the
-    snapshot is checked again once the locks are held (StaleSnapshot: plan again and retry).
-    A commit that fails, or whose outcome is unknown, raises.
+    id: int
+    txns: ValidTxnList
+    heartbeat: Heartbeat
+    read_only: bool = False
+    next_statement_id: int = 0
+    replaced: set[TableName] = field(default_factory=set)
+
+
+def open_transaction(runtime: Runtime, *, read_only: bool = False) -> OpenTransaction:
+    """Open a transaction and keep it alive."""
+    store, settings = runtime.metastore, runtime.settings
+    (txn_id,) = store.open_txns(
+        1,
+        runtime.user,
+        runtime.host,
+        type=TxnType.READ_ONLY if read_only else TxnType.DEFAULT,
+        max_open=settings.integer("hive.max.open.txns"),
+        max_batch=settings.integer("hive.txn.max.open.batch"),
+    )
+    reach(FailPoint.TXN_OPENED)
+    interval = settings.seconds("hive.txn.timeout") / 2
+    heartbeat = Heartbeat(runtime=runtime, txn_id=txn_id, interval=interval)
+    try:
+        txns = store.valid_txns(txn_id)
+        heartbeat.start()
+    except BaseException as error:
+        _abort(runtime, txn_id, error)
+        raise
+    return OpenTransaction(id=txn_id, txns=txns, heartbeat=heartbeat, read_only=read_only)
+
+
+def commit(opened: OpenTransaction, runtime: Runtime, *, exclusive_write: bool) -> None:
+    """Commit, or abort and raise.
+
+    After CommitUnknown nothing is aborted: that could destroy committed data.
     """
+    opened.heartbeat.stop()
+    try:
+        opened.heartbeat.check()
+        reach(FailPoint.BEFORE_COMMIT)
+        runtime.metastore.commit_txn(opened.id, exclusive_write=exclusive_write)
+        reach(FailPoint.AFTER_COMMIT)
+    except CommitUnknown:
+        raise
+    except BaseException as error:
+        _abort(runtime, opened.id, error)
+        raise
+
+
+def roll_back(opened: OpenTransaction, runtime: Runtime, error: BaseException | None) -> None:
+    """Abort; what was written is invisible from now on. ``error`` is why, None for ROLLBACK."""
+    opened.heartbeat.stop()
+    if error is None:
+        runtime.metastore.abort_txns([opened.id], "rollback")
+    else:
+        _abort(runtime, opened.id, error)
+
+
+@contextmanager
+def transaction(
+    plan: Plan, runtime: Runtime, inside: OpenTransaction | None = None
+) -> Iterator[Transaction]:
+    """The transaction of one statement, or the statement's part of one that is open.
+
+    Its own transaction is committed on leaving and aborted on any error. The order is Hive's: the
+    snapshot is that of the opening, write ids come before locks, and the snapshot is checked
+    again once the locks are held (StaleSnapshot: plan again and retry). A commit that fails, or
+    whose outcome is unknown, raises. An open transaction's end is its opener's affair.
+    """
+    if inside is not None:
+        inside.heartbeat.check()
+        yield _prepare_inside(plan, runtime, inside)
+        inside.heartbeat.check()
+        inside.replaced |= replaced_tables(plan.body)
+        inside.next_statement_id = next_statement_id(plan.body, inside.next_statement_id)
+        return
     store = runtime.metastore
     if not plan.opens_txn:
         txns = store.valid_txns()
         visible = store.valid_write_ids(txns, plan.reads)
         yield Transaction(id=0, txns=txns, write_ids={}, visible=visible)
         return
-    (txn_id,) = store.open_txns(1, runtime.user, runtime.host, type=TxnType.DEFAULT)
-    timeout = runtime.settings.seconds("hive.txn.timeout")
-    heartbeat = Heartbeat(runtime=runtime, txn_id=txn_id, interval=timeout / 2)
+    opened = open_transaction(runtime, read_only=plan.read_only)
     try:
-        heartbeat.start()
-        yield _prepare(plan, runtime, txn_id, heartbeat)
-        heartbeat.stop()
-        heartbeat.check()
-        exclusive = runtime.settings.flag("hive.txn.xlock.write")
-        store.commit_txn(txn_id, exclusive_write=exclusive)
-    except CommitUnknown:
-        # It may have been committed: aborting or cleaning now could destroy committed data.
-        heartbeat.stop()
-        raise
+        yield _prepare(plan, runtime, opened)
     except BaseException as error:
-        heartbeat.stop()
-        _abort(runtime, txn_id, error)
+        roll_back(opened, runtime, error)
         raise
+    commit(opened, runtime, exclusive_write=runtime.settings.flag("hive.txn.xlock.write"))
 
 
-def _prepare(plan: Plan, runtime: Runtime, txn_id: int, heartbeat: Heartbeat) -> Transaction:
+def continuing(plan: Plan, inside: OpenTransaction) -> Plan:
+    """The plan with the statement ids that are next in an open transaction."""
+    return replace(plan, body=continued(plan.body, inside.next_statement_id))
+
+
+def _write_ids(plan: Plan, runtime: Runtime, txn_id: int) -> dict[TableName, int]:
     store = runtime.metastore
-    txns = store.valid_txns(txn_id)
     write_ids = {
         target.table: store.allocate_write_id(txn_id, target.table) for target in plan.targets
     }
-    acquire_locks(txn_id, plan.locks, runtime, check_alive=heartbeat.check)
-    newer = store.newer_writer(txn_id, plan.locks)
+    reach(FailPoint.WRITE_IDS_ALLOCATED)
+    return write_ids
+
+
+def _lock(plan: Plan, runtime: Runtime, opened: OpenTransaction) -> int | None:
+    """Take the plan's locks; who changed what they cover since the transaction was opened."""
+    acquire_locks(opened.id, plan, runtime)
+    reach(FailPoint.LOCKS_ACQUIRED)
+    return runtime.metastore.newer_writer(opened.id, plan.locks)
+
+
+def _prepare(plan: Plan, runtime: Runtime, opened: OpenTransaction) -> Transaction:
+    store, txn_id, txns = runtime.metastore, opened.id, opened.txns
+    write_ids = _write_ids(plan, runtime, txn_id)
+    newer = _lock(plan, runtime, opened)
     if newer is not None and newer > txn_id:
         # Our snapshot can never see a later transaction: only a new transaction can.
         raise StaleSnapshot(
@@ -122,10 +162,36 @@ def _prepare(plan: Plan, runtime: Runtime, txn_id: int, heartbeat: Heartbeat) ->
         write_ids = {
             table: store.allocate_write_id(txn_id, table, again=True) for table in write_ids
         }
-    tables = dict.fromkeys((*plan.reads, *write_ids))
-    visible = store.valid_write_ids(txns, tuple(tables))
+    return _seen(plan, runtime, opened, txns, write_ids)
+
+
+def _prepare_inside(plan: Plan, runtime: Runtime, opened: OpenTransaction) -> Transaction:
+    write_ids = _write_ids(plan, runtime, opened.id)
+    newer = _lock(plan, runtime, opened)
+    if newer is not None:
+        # The snapshot is that of START TRANSACTION, so nothing can be planned again.
+        raise WriteConflict(
+            f"transaction {newer} changed the data that transaction {opened.id} wants to change, "
+            f"and committed first. Transaction {opened.id} was rolled back: run it again"
+        )
+    return _seen(plan, runtime, opened, opened.txns, write_ids)
+
+
+def _seen(
+    plan: Plan,
+    runtime: Runtime,
+    opened: OpenTransaction,
+    txns: ValidTxnList,
+    write_ids: Mapping[TableName, int],
+) -> Transaction:
+    tables = tuple(dict.fromkeys((*plan.reads, *write_ids)))
+    visible = runtime.metastore.valid_write_ids(txns, tables)
     return Transaction(
-        id=txn_id, txns=txns, write_ids=write_ids, visible=visible, heartbeat=heartbeat
+        id=opened.id,
+        txns=txns,
+        write_ids=write_ids,
+        visible=visible,
+        heartbeat=opened.heartbeat,
     )
 
 

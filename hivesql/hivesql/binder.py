@@ -27,6 +27,7 @@ from hivesql.bind_table import (
     bind_rename,
     bind_truncate,
 )
+from hivesql.bind_transaction import bind_end, bind_lock, bind_start
 from hivesql.binding import Binding, Catalog
 from hivesql.query import bind_query
 from hivesql.trees import (
@@ -43,14 +44,17 @@ from hivesql.trees import (
     DropDatabaseBody,
     DropPartitionsBody,
     DropTableBody,
+    EndBody,
     ExplainBody,
     InsertBody,
+    LockBody,
     MergeBody,
     PropertiesBody,
     QueryBody,
     RenameBody,
     SetBody,
     ShowBody,
+    StartBody,
     Tree,
     TruncateBody,
     UpdateBody,
@@ -109,6 +113,9 @@ _BINDERS: dict[type, Callable[[Any, Binding], Statement]] = {
     DropPartitionsBody: bind_drop_partitions,
     CompactBody: bind_compact,
     AbortBody: bind_abort,
+    StartBody: bind_start,
+    EndBody: bind_end,
+    LockBody: bind_lock,
     ShowBody: bind_show,
     DescribeBody: bind_describe,
     SetBody: bind_set,

@@ -15,6 +15,7 @@ from hivesql.parse_command import (
 )
 from hivesql.parse_query import parse_insert, parse_query
 from hivesql.parse_table import parse_alter, parse_create, parse_truncate
+from hivesql.parse_transaction import parse_begin, parse_end, parse_lock, parse_start
 from hivesql.script import StatementText
 from hivesql.tokens import Cursor, Kind, at
 from hivesql.trees import Body, ExplainBody, Tree
@@ -22,12 +23,6 @@ from hivesql_planner.errors import NotSupported, ParseError
 
 _REFUSED = {
     "load": "LOAD DATA",
-    "lock": "LOCK TABLE and LOCK DATABASE",
-    "unlock": "UNLOCK TABLE and UNLOCK DATABASE",
-    "start": "START TRANSACTION",
-    "begin": "BEGIN",
-    "commit": "COMMIT",
-    "rollback": "ROLLBACK",
     "analyze": "ANALYZE TABLE",
     "msck": "MSCK REPAIR TABLE",
     "export": "EXPORT TABLE",
@@ -56,7 +51,8 @@ _CLIENT = {
 _RESOURCES = {"jar", "jars", "file", "files", "archive", "archives"}
 _EXPLAIN_REFUSED = {
     "authorization", "dependency", "cbo", "ast", "vectorization", "analyze", "reoptimization",
-    "ddl", "logical", "abstract", "rewrite",
+    "ddl", "logical", "abstract", "rewrite", "start", "begin", "commit", "rollback", "lock",
+    "unlock",
 }  # fmt: skip
 
 
@@ -114,6 +110,8 @@ def _inserts(cursor: Cursor) -> bool:
 
 def _explain(cursor: Cursor) -> ExplainBody:
     cursor.expect("explain")
+    if cursor.take("formatted", "locks") or cursor.take("locks", "formatted"):
+        return ExplainBody(_body(cursor), "formatted locks")
     for style in ("extended", "formatted", "locks"):
         if cursor.take(style):
             return ExplainBody(_body(cursor), style)
@@ -137,4 +135,10 @@ _STATEMENTS: dict[str, Callable[[Cursor], Body]] = {
     "describe": parse_describe,
     "desc": parse_describe,
     "abort": parse_abort,
+    "start": parse_start,
+    "begin": parse_begin,
+    "commit": parse_end,
+    "rollback": parse_end,
+    "lock": parse_lock,
+    "unlock": parse_lock,
 }

@@ -15,15 +15,23 @@ from hivesql.binder import bind
 from hivesql.parser import parse
 from hivesql.result import Result
 from hivesql.script import StatementText, split
+from hivesql.transactions import Conversation
 from hivesql_executor.metastore.database import DatabaseMetastore
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.storage.files import files_for
 from hivesql_planner.errors import HiveSqlError, StaleSnapshot
 from hivesql_planner.explain import explain, explain_locks
-from hivesql_planner.planning import plan
+from hivesql_planner.planning import plan, wanted_locks
 from hivesql_planner.settings import KEYS, Settings
-from hivesql_planner.statements import Explain, SetSetting, Statement, UseDatabase
+from hivesql_planner.statements import (
+    EndTransaction,
+    Explain,
+    SetSetting,
+    StartTransaction,
+    Statement,
+    UseDatabase,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -81,6 +89,7 @@ class Session:
         self.database = database
         self.variables: dict[str, str] = {}
         self._spark = spark
+        self._conversation = Conversation()
 
     @property
     def settings(self) -> Settings:
@@ -115,7 +124,10 @@ class Session:
         began = time.monotonic()
         try:
             outcome = self._answer(text, consume)
-        except HiveSqlError as error:
+        except BaseException as error:
+            self._conversation.fail(self.runtime, error)
+            if not isinstance(error, HiveSqlError):
+                raise
             raise error.at(text.file, text.line, text.column) from error.__cause__
         return Result(
             statement=text.text,
@@ -129,7 +141,7 @@ class Session:
         )
 
     def _answer(self, text: StatementText, consume: Consume | None) -> Outcome:
-        attempts = self.settings.integer("hive.query.lock.retries")
+        attempts = self.settings.integer("hive.txn.retrysnapshot.max.count")
         while True:
             statement = self._bind(text)
             try:
@@ -153,14 +165,28 @@ class Session:
             case SetSetting():
                 return self._set(statement)
             case Explain(statement=inner, style=style):
-                decided = plan(inner, self.settings)
-                text = explain_locks(decided.locks) if style == "locks" else explain(decided)
+                if style.endswith("locks"):
+                    locks = wanted_locks(inner, self.settings)
+                    text = explain_locks(locks, formatted=style != "locks")
+                else:
+                    text = explain(plan(inner, self.settings))
                 return Outcome.of_table(["Explain"], [(line,) for line in text.splitlines()])
+            case StartTransaction():
+                self._conversation.start(statement, self.runtime)
+                return Outcome()
+            case EndTransaction():
+                self._conversation.end(statement, self.runtime)
+                return Outcome()
         from hivesql_executor.run import run
 
         runtime = replace(self.runtime, query_id=f"hivesql_{uuid.uuid4().hex}")
         decided = plan(statement, self.settings)
-        outcome = run(decided, runtime, consume=consume) if consume else run(decided, runtime)
+        self._conversation.check(decided, statement)
+        inside = self._conversation.opened
+        if consume:
+            outcome = run(decided, runtime, consume=consume, inside=inside)
+        else:
+            outcome = run(decided, runtime, inside=inside)
         if isinstance(statement, UseDatabase):
             self.database = statement.name
         return outcome
@@ -172,8 +198,7 @@ class Session:
             self.runtime = self.runtime.with_settings(Settings(values=values))
             return Outcome()
         if statement.key is None:
-            rows = [(f"{key}={self.settings.text(key)}",) for key in sorted(KEYS)]
-            return Outcome.of_table(["set"], rows)
+            return Outcome.of_table(["set"], [(line,) for line in self._setting_lines(statement)])
         if statement.value is None:
             return Outcome.of_table(["set"], [(self._setting_text(statement.key),)])
         self.set(statement.key, statement.value)
@@ -192,13 +217,22 @@ class Session:
         self.runtime = self.runtime.with_settings(self.settings.with_value(key, value))
         self.variables[f"hiveconf:{key}"] = value
 
+    def _setting_lines(self, statement: SetSetting) -> list[str]:
+        """SET shows what was set, SET -v every key that is known."""
+        own = {key: text for key, text in self.variables.items() if key.startswith("hivevar:")}
+        own |= self.settings.values
+        if statement.all:
+            own |= {key: self.settings.text(key) for key in KEYS}
+        return [f"{key}={own[key]}" for key in sorted(own)]
+
     def _setting_text(self, key: str) -> str:
         if key in KEYS or key in self.settings.values:
             return f"{key}={self.settings.text(key)}"
         return f"{key} is undefined"
 
     def close(self) -> None:
-        """Let go of the metastore, and of Spark if it was started here."""
+        """Roll back what is open; let go of the metastore, and of Spark if it was started here."""
+        self._conversation.close(self.runtime)
         self.runtime.metastore.close()
         self._spark.stop()
 
@@ -241,7 +275,7 @@ def connect(
         metastore=store,
         spark=lazy,
         files=lambda place: files_for(place, lazy),
-        settings=Settings(values=hive),
+        settings=Settings.of(hive),
         notify=notify or (lambda line: None),
     )
     # Transactions of processes that died hold no locks longer than their time-out.

@@ -267,6 +267,30 @@ class AbortBody:
     txn_ids: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class StartBody:
+    """START TRANSACTION, BEGIN."""
+
+    read_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EndBody:
+    """COMMIT and ROLLBACK."""
+
+    commit: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockBody:
+    """LOCK and UNLOCK (no ``mode``) of a table or a database."""
+
+    table: TableRef | None = None
+    database: Name | None = None
+    partition: PartitionItems | None = None
+    mode: Literal["SHARED", "EXCLUSIVE"] | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowBody:
     """SHOW …; ``kind`` as in the bound statement."""
@@ -308,7 +332,7 @@ class ExplainBody:
     """EXPLAIN."""
 
     body: Body
-    style: Literal["", "extended", "formatted", "locks"]
+    style: Literal["", "extended", "formatted", "locks", "formatted locks"]
 
 
 Body = (
@@ -331,6 +355,9 @@ Body = (
     | DropPartitionsBody
     | CompactBody
     | AbortBody
+    | StartBody
+    | EndBody
+    | LockBody
     | ShowBody
     | DescribeBody
     | SetBody

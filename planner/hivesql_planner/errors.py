@@ -12,6 +12,7 @@ HiveSqlError
     ├── WriteConflict           another transaction committed first      (retry)
     ├── StaleSnapshot           the data moved while we waited for locks (retry)
     ├── TransactionLost         we were aborted, or stopped heartbeating (retry)
+    │   └── Deadlock                aborted to end a circle of waits         (retry)
     └── CommitUnknown           the commit's answer was lost: look before running again
 
 An error says what failed, why, and what to do next. ``code`` is Hive's ErrorMsg code, ``retryable``
@@ -118,6 +119,10 @@ class TransactionLost(ExecutionError):
 
     code = 10263
     retryable = True
+
+
+class Deadlock(TransactionLost):
+    """The transaction was the youngest of several that waited for each other in a circle."""
 
 
 class CommitUnknown(ExecutionError):

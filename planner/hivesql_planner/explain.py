@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 
 from hivesql_planner.plan import (
@@ -20,15 +21,20 @@ from hivesql_planner.plan import (
 )
 from hivesql_planner.table import partition_name
 
+_LOCKS = "LOCK INFORMATION:"
+
 
 def explain(plan: Plan) -> str:
     """The whole plan, one step a line, indented by what contains what."""
     return "\n".join(_plan_lines(plan))
 
 
-def explain_locks(locks: Iterable[Lock]) -> str:
-    """The LOCK INFORMATION block of EXPLAIN LOCKS."""
-    return "\n".join(["LOCK INFORMATION:", *map(str, locks)])
+def explain_locks(locks: Iterable[Lock], *, formatted: bool = False) -> str:
+    """The LOCK INFORMATION block of EXPLAIN LOCKS; ``formatted`` gives Hive's JSON."""
+    lines = list(map(str, locks))
+    if formatted:
+        return json.dumps({_LOCKS: lines}, separators=(",", ":"))
+    return "\n".join([_LOCKS, *lines])
 
 
 def _plan_lines(plan: Plan) -> Iterator[str]:

@@ -35,6 +35,8 @@ S, SW, XW, X = (
     LockType.EXCLUSIVE,
 )
 STRENGTH = {S: 0, SW: 1, XW: 2, X: 3}
+# The database that Hive pretends the locks of hive.query.exclusive.lock belong to.
+GLOBAL_LOCKS = "__global_locks"
 _WEIGHT = {
     Operation.SELECT: 0,
     Operation.NO_TXN: 0,
@@ -67,6 +69,14 @@ def _meet(one: Lock, other: Lock) -> bool:
     if one.table != other.table:
         return False
     return one.partition is None or other.partition is None or one.partition == other.partition
+
+
+def covers(held: Lock, wanted: Lock) -> bool:
+    """True when whoever holds the one need not ask for the other."""
+    if (held.database, held.table) != (wanted.database, wanted.table):
+        return False
+    whole = held.partition is None or held.partition == wanted.partition
+    return whole and STRENGTH[held.type] >= STRENGTH[wanted.type]
 
 
 def merge(locks: Iterable[Lock]) -> tuple[Lock, ...]:
@@ -103,6 +113,12 @@ def merge(locks: Iterable[Lock]) -> tuple[Lock, ...]:
 def wanted(statement: Statement, settings: Settings) -> tuple[Lock, ...]:
     """The components a statement requests, before merging."""
     return tuple(_Wanted(settings).of(statement))
+
+
+def named(names: str) -> Iterator[Lock]:
+    """Exclusive locks on names of no table, separated by commas (hive.query.exclusive.lock)."""
+    for name in filter(None, (part.strip().lower() for part in names.split(","))):
+        yield Lock(X, GLOBAL_LOCKS, name, operation=Operation.NO_TXN)
 
 
 class _Wanted:

@@ -220,3 +220,9 @@ class Plan:
     opens_txn: bool = True
     reads: tuple[TableName, ...] = ()
     """Transactional tables whose snapshot is needed."""
+    read_only: bool = False
+    """The transaction may be opened as one that writes nothing."""
+    zero_wait_reads: bool = False
+    """A read lock that would have to wait fails at once."""
+    exclusive_create: bool = False
+    """CREATE TABLE AS SELECT: any lock that would have to wait fails at once."""

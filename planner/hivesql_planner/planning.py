@@ -33,12 +33,15 @@ from hivesql_planner.statements import (
     CreateTable,
     DeleteRows,
     Describe,
+    EndTransaction,
     Explain,
     InsertRows,
+    LockObject,
     MergeRows,
     SelectRows,
     SetSetting,
     Show,
+    StartTransaction,
     Statement,
     TruncateTable,
     UpdateRows,
@@ -46,7 +49,18 @@ from hivesql_planner.statements import (
 )
 from hivesql_planner.table import TableName
 
-_NO_TXN = (AbortTransactions, CompactTable, Describe, Explain, SetSetting, Show, UseDatabase)
+_NO_TXN = (
+    AbortTransactions,
+    CompactTable,
+    Describe,
+    EndTransaction,
+    Explain,
+    LockObject,
+    SetSetting,
+    Show,
+    StartTransaction,
+    UseDatabase,
+)
 
 
 def plan(statement: Statement, settings: Settings | None = None) -> Plan:
@@ -56,10 +70,8 @@ def plan(statement: Statement, settings: Settings | None = None) -> Plan:
         return Plan(body=Command(statement=statement), opens_txn=False)
     body = _body(statement, settings)
     targets = _targets(statement, body)
-    wanted: tuple[Lock, ...] = ()
-    if settings.flag("hive.support.concurrency"):
-        wanted = locks.merge(locks.wanted(statement, settings))
-    elif targets:
+    wanted = locks.merge(wanted_locks(statement, settings))
+    if targets and not settings.flag("hive.support.concurrency"):
         raise SemanticError(
             "a transactional table cannot be written without locks: "
             "set hive.support.concurrency=true",
@@ -72,7 +84,25 @@ def plan(statement: Statement, settings: Settings | None = None) -> Plan:
         targets=targets,
         reads=reads,
         opens_txn=bool(targets or reads or wanted),
+        read_only=isinstance(body, Select) and settings.flag("hive.txn.readonly.enabled"),
+        zero_wait_reads=not (
+            settings.flag("hive.txn.xlock.iow") and settings.flag("hive.txn.xlock.write")
+        ),
+        exclusive_create=isinstance(body, Insert)
+        and body.create is not None
+        and settings.flag("hive.txn.xlock.ctas"),
     )
+
+
+def wanted_locks(statement: Statement, settings: Settings) -> tuple[Lock, ...]:
+    """What the statement asks for, before requests for one object are merged (EXPLAIN LOCKS)."""
+    flag = settings.flag
+    if not flag("hive.support.concurrency") or isinstance(statement, _NO_TXN):
+        return ()
+    if flag("hive.lock.mapred.only.operation") and isinstance(_body(statement, settings), Command):
+        return ()
+    named = locks.named(settings.text("hive.query.exclusive.lock"))
+    return (*locks.wanted(statement, settings), *named)
 
 
 def _body(statement: Statement, settings: Settings) -> Body:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
-from hivesql_planner.errors import SemanticError
+from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.setting import Kind, Setting
+from hivesql_planner.transaction_keys import FIXED_KEYS, TRANSACTION_KEYS
 
-Kind = Literal["bool", "int", "float", "text", "duration"]
 _UNITS = {
     "": 1.0,
     "ns": 1e-9, "nsec": 1e-9,
@@ -21,35 +21,16 @@ _UNITS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One key; ``default`` is text as in Hive's documentation."""
-
-    name: str
-    default: str
-    kind: Kind
-    meaning: str
-
-
 def _table(*rows: tuple[str, str, Kind, str]) -> dict[str, Setting]:
     return {row[0]: Setting(*row) for row in rows}
 
 
 _WITHOUT_EFFECT: tuple[tuple[str, str, Kind, str], ...] = (
-    ("hive.max.open.txns", "100000", "int", "how many transactions may be open."),
-    ("hive.txn.max.open.batch", "1000", "int", "how many transactions one call may open."),
-    ("hive.txn.readonly.enabled", "false", "bool", "queries open read-only transactions."),
-    ("hive.txn.retrysnapshot.max.count", "5", "int",
-     "how often an outdated snapshot is taken anew."),
-    ("hive.repl.txn.timeout", "11d", "duration", "timeout of replicated transactions."),
     ("hive.acid.createtable.softdelete", "false", "bool",
      "DROP TABLE leaves the directory to the cleaner."),
     ("hive.acid.droppartition.usebase", "false", "bool", "DROP PARTITION writes an empty base."),
     ("hive.acid.renamepartition.makecopy", "false", "bool", "RENAME PARTITION copies."),
     ("hive.mm.allow.originals", "false", "bool", "insert-only tables read original files."),
-    ("hive.unlock.numretries", "10", "int", "how often to try to unlock."),
-    ("hive.lock.query.string.max.length", "1000000", "int", "longest query text kept in a lock."),
-    ("hive.lock.mapred.only.operation", "false", "bool", "only statements with a job lock."),
     ("hive.transactional.concatenate.noblock", "false", "bool",
      "CONCATENATE does not wait for its compaction."),
     ("hive.compactor.check.interval", "300s", "duration", "pause between initiator cycles."),
@@ -82,27 +63,7 @@ _WITHOUT_EFFECT: tuple[tuple[str, str, Kind, str], ...] = (
 
 
 KEYS: Mapping[str, Setting] = _table(
-    ("hive.support.concurrency", "true", "bool", "Take locks."),
-    ("hive.txn.xlock.write", "true", "bool",
-     "UPDATE and DELETE exclude each other; false makes the first committer win."),
-    ("hive.txn.xlock.iow", "true", "bool", "INSERT OVERWRITE excludes readers too."),
-    ("hive.txn.xlock.mergeinsert", "false", "bool",
-     "An inserting MERGE counts as an update, so that two of them exclude each other."),
-    ("hive.txn.xlock.ctas", "true", "bool", "CREATE TABLE AS SELECT locks its table."),
-    ("hive.txn.strict.locking.mode", "true", "bool",
-     "INSERT into a table without ACID takes an exclusive lock."),
-    ("hive.txn.ext.locking.enabled", "false", "bool", "Lock external tables as well."),
-    ("hive.txn.read.locks", "true", "bool", "Reads take locks."),
-    ("hive.txn.nonacid.read.locks", "true", "bool", "Reads of tables without ACID take locks."),
-    ("hive.locks.max.partitions", "-1", "int",
-     "From this many partition locks on, lock the table instead; -1 for never."),
-    ("hive.txn.timeout", "300s", "duration",
-     "A transaction without heartbeats for this long is aborted."),
-    ("hive.lock.numretries", "100", "int", "How often to ask for locks before giving up."),
-    ("hive.lock.sleep.between.retries", "60s", "duration",
-     "Longest pause between two tries for a lock."),
-    ("hive.query.lock.retries", "5", "int",
-     "How often a statement is planned anew because its snapshot was outdated."),
+    *TRANSACTION_KEYS,
     ("hive.exec.dynamic.partition", "true", "bool", "Allow dynamic partitions."),
     ("hive.exec.dynamic.partition.mode", "nonstrict", "text",
      "strict demands at least one static partition column."),
@@ -120,7 +81,9 @@ KEYS: Mapping[str, Setting] = _table(
      "ALTER TABLE … COMPACT runs the compaction and the cleaner before it returns."),
     ("hivesql.deletes.broadcast.max", "4000000", "int",
      "Up to this many 64-row words of delete events are broadcast; above it they are joined."),
-)  # fmt: skip
+) | {row[0]: Setting(*row, fixed=True) for row in FIXED_KEYS}  # fmt: skip
+# A misspelt key of these families would silently change nothing.
+_CLOSED = ("hive.txn.", "hive.lock.", "hive.locks.", "hive.unlock.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,13 +133,27 @@ class Settings:
     def with_value(self, key: str, value: str) -> Settings:
         """The same settings with one changed; the value is checked against the key's kind."""
         changed = replace(self, values={**self.values, key: value})
-        kind = KEYS[key].kind if key in KEYS else "text"
-        if kind == "bool":
-            changed.flag(key)
-        elif kind == "int":
-            changed.integer(key)
-        elif kind == "float":
-            changed.number(key)
-        elif kind == "duration":
-            changed.seconds(key)
+        setting = KEYS.get(key)
+        if setting is None:
+            if key.startswith(_CLOSED):
+                raise SemanticError(f"unknown setting {key}: SET -v lists them all")
+            return changed
+        given = changed._parsed(setting)
+        if setting.fixed and given != Settings()._parsed(setting):
+            raise NotSupported(f"{key}={value} (only {setting.default!r})")
         return changed
+
+    @classmethod
+    def of(cls, values: Mapping[str, str]) -> Settings:
+        """Settings with these values, each of them checked."""
+        settings = cls()
+        for key, value in values.items():
+            settings = settings.with_value(key, value)
+        return settings
+
+    def _parsed(self, setting: Setting) -> object:
+        read: dict[Kind, Callable[[str], object]] = {
+            "bool": self.flag, "int": self.integer, "float": self.number,
+            "duration": self.seconds, "text": self.text,
+        }  # fmt: skip
+        return read[setting.kind](setting.name)

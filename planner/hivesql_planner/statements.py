@@ -210,6 +210,30 @@ class AbortTransactions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StartTransaction:
+    """START TRANSACTION, BEGIN: the statements up to COMMIT are one transaction."""
+
+    read_only: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndTransaction:
+    """COMMIT, or ROLLBACK when not ``commit``."""
+
+    commit: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockObject:
+    """LOCK or UNLOCK (no ``mode``) of a database, or of a table or partition of it."""
+
+    database: str
+    table: Table | None = None
+    partition: str | None = None
+    mode: Literal["SHARED", "EXCLUSIVE"] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Show:
     """SHOW …: ``kind`` names what; the rest narrows it."""
 
@@ -250,7 +274,7 @@ class Explain:
     """EXPLAIN [LOCKS]: the statement is planned and not run."""
 
     statement: Statement
-    style: Literal["", "extended", "formatted", "locks"] = ""
+    style: Literal["", "extended", "formatted", "locks", "formatted locks"] = ""
 
 
 Statement = (
@@ -273,6 +297,9 @@ Statement = (
     | DropPartitions
     | CompactTable
     | AbortTransactions
+    | StartTransaction
+    | EndTransaction
+    | LockObject
     | Show
     | Describe
     | SetSetting

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hivesql_planner.explain import explain, explain_locks
 from hivesql_planner.plan import Expr, Query, Scan, Source
-from hivesql_planner.planning import plan
+from hivesql_planner.planning import plan, wanted_locks
 from hivesql_planner.settings import Settings
 from hivesql_planner.statements import (
     DeleteRows,
@@ -125,7 +125,7 @@ def test_locks_explained() -> None:
     delete = DeleteRows(
         target=Scan(table=P, partitions=PARTS, partition_count=2, with_row_id=True), alias="p"
     )
-    assert explain_locks(plan(delete).locks).splitlines() == [
+    assert explain_locks(wanted_locks(delete, Settings())).splitlines() == [
         "LOCK INFORMATION:",
         "d.p.k=1 -> EXCL_WRITE",
         "d.p.k=2 -> EXCL_WRITE",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hivesql_executor.heartbeat import Heartbeat
 from hivesql_executor.metastore.api import Compaction, LockState, TxnType
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import acid_state
 from hivesql_executor.spark.compact import compact_major, compact_minor
 from hivesql_executor.storage.files import Files
-from hivesql_executor.transaction import Heartbeat
 from hivesql_planner.acid.layout import AcidDirectory
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ValidWriteIdList

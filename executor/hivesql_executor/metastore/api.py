@@ -11,6 +11,10 @@ from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.plan import Lock, LockType, Operation
 from hivesql_planner.table import Database, Partition, Table, TableName
 
+# hive.max.open.txns and hive.txn.max.open.batch
+MAX_OPEN = 100_000
+MAX_BATCH = 1000
+
 
 class TxnType(StrEnum):
     """TXNS.TXN_TYPE."""
@@ -28,6 +32,8 @@ class LockState(StrEnum):
     ACQUIRED = "ACQUIRED"
     WAITING = "WAITING"
     NOT_ACQUIRED = "NOT_ACQUIRED"
+    ABORTED = "ABORTED"
+    """The transaction was aborted to end a deadlock."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,8 +138,9 @@ class Metastore(Protocol):
 
     # -- transactions
     def open_txns(
-        self, count: int, user: str, host: str, *, type: TxnType = TxnType.DEFAULT
-    ) -> tuple[int, ...]: ...
+        self, count: int, user: str, host: str, *, type: TxnType = TxnType.DEFAULT,
+        max_open: int = MAX_OPEN, max_batch: int = MAX_BATCH,
+    ) -> tuple[int, ...]: ...  # fmt: skip
     def valid_txns(self, txn_id: int = 0) -> ValidTxnList: ...
     def allocate_write_id(self, txn_id: int, table: TableName, *, again: bool = False) -> int: ...
     def valid_write_ids(

@@ -44,10 +44,9 @@ def commit_txn(db: Connection, txn_id: int, *, exclusive_write: bool) -> WriteCo
     query = select(txns.c.type).where(txns.c.id == txn_id, txns.c.state == OPEN)
     found = db.execute(query.with_for_update()).one_or_none()
     if found is None:
-        state = state_of(db, txn_id)
-        if state == COMMITTED:
+        if state_of(db, txn_id) == COMMITTED:
             return None
-        raise lost(txn_id, state)
+        raise lost(db, txn_id)
     kind = int(found[0] or 0)
     replaces = exists().where(
         txn_components.c.txn_id == txn_id, txn_components.c.operation.in_(_REPLACING)

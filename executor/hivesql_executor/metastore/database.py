@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from sqlalchemy import Connection, insert, select, text
 
+from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.metastore import (
     catalog,
     compactions,
@@ -19,16 +20,19 @@ from hivesql_executor.metastore import commit as commits
 from hivesql_executor.metastore import locks as lock_queue
 from hivesql_executor.metastore import partitions as partition_rows
 from hivesql_executor.metastore.api import (
+    MAX_BATCH,
+    MAX_OPEN,
     Compaction,
     CompactionAnswer,
     LockAnswer,
     LockRow,
+    LockState,
     TxnRow,
     TxnType,
 )
 from hivesql_executor.metastore.connection import Rdbms
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
-from hivesql_planner.errors import CommitUnknown, HiveSqlError, TransactionLost
+from hivesql_planner.errors import CommitUnknown, ExecutionError, HiveSqlError, TransactionLost
 from hivesql_planner.plan import Lock, Operation
 from hivesql_planner.table import Database, Partition, Table, TableName
 
@@ -44,6 +48,7 @@ class DatabaseMetastore:
     def __init__(self, rdbms: Rdbms) -> None:
         self._rdbms = rdbms
         self._warehouse = ""
+        self._too_many_open = False
 
     @classmethod
     def open(cls, url: str, warehouse: str) -> DatabaseMetastore:
@@ -129,10 +134,27 @@ class DatabaseMetastore:
 
     # -- transactions
     def open_txns(
-        self, count: int, user: str, host: str, *, type: TxnType = TxnType.DEFAULT
-    ) -> tuple[int, ...]:
-        """Open transactions, at most a thousand at once; their ids."""
-        return self._write(lambda db: transactions.open_txns(db, count, user, host, type))
+        self, count: int, user: str, host: str, *, type: TxnType = TxnType.DEFAULT,
+        max_open: int = MAX_OPEN, max_batch: int = MAX_BATCH,
+    ) -> tuple[int, ...]:  # fmt: skip
+        """Open transactions, at most ``max_batch`` at once; their ids.
+
+        ExecutionError once ``max_open`` are open, and from then on until a tenth has ended.
+        """
+
+        def work(db: Connection) -> tuple[int, ...]:
+            limit = max_open - max_open // 10 if self._too_many_open else max_open
+            opened = transactions.open_count(db)
+            self._too_many_open = opened >= limit
+            if self._too_many_open:
+                raise ExecutionError(
+                    f"Maximum allowed number of open transactions (hive.max.open.txns={max_open}) "
+                    f"has been reached: {opened} are open. Try again later, or look at SHOW "
+                    "TRANSACTIONS"
+                )
+            return transactions.open_txns(db, min(count, max_batch), user, host, type)
+
+        return self._write(work)
 
     def valid_txns(self, txn_id: int = 0) -> ValidTxnList:
         """What the transaction sees; 0 asks for the current state."""
@@ -193,6 +215,7 @@ class DatabaseMetastore:
 
         try:
             conflict = self._write(commit)
+            reach(FailPoint.COMMIT_ANSWER_LOST)
         except CommitUnknown as unknown:
             # Committing twice is harmless, and the second answer tells what came of the first.
             conflict = self._commit_again(commit, unknown)
@@ -222,6 +245,8 @@ class DatabaseMetastore:
             lock_id = lock_queue.enqueue_locks(
                 db, txn_id, locks, user=user, host=host, agent_info=agent_info
             )
+            if not lock_id:
+                return LockAnswer(lock_id=0, state=LockState.ACQUIRED)
             return lock_queue.check_lock(
                 db, lock_id, zero_wait_read=zero_wait_read, exclusive_ctas=exclusive_ctas
             )

@@ -6,10 +6,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, delete, insert, or_, select, update
+from sqlalchemy import Connection, Row, Select, and_, delete, insert, or_, select, update
 
 from hivesql_executor.metastore.api import LockAnswer, LockRow, LockState
 from hivesql_executor.metastore.connection import millis_now, now
+from hivesql_executor.metastore.deadlocks import break_deadlock
+from hivesql_executor.metastore.lock_rows import (
+    ACQUIRED,
+    CODES,
+    TYPES,
+    WAITING,
+    as_lock,
+    describe,
+    lock_row,
+)
 from hivesql_executor.metastore.schema import (
     hive_locks,
     next_lock_id,
@@ -19,18 +29,9 @@ from hivesql_executor.metastore.schema import (
 )
 from hivesql_executor.metastore.transactions import require_open
 from hivesql_planner.errors import ExecutionError
-from hivesql_planner.locks import STRENGTH, conflicts, merge
+from hivesql_planner.locks import STRENGTH, conflicts, covers, merge
 from hivesql_planner.plan import Lock, LockType, Operation
 
-_CODES = {
-    LockType.SHARED_READ: "r",
-    LockType.SHARED_WRITE: "w",
-    LockType.EXCL_WRITE: "x",
-    LockType.EXCLUSIVE: "e",
-}
-_TYPES = {code: kind for kind, code in _CODES.items()}
-_WAITING, _ACQUIRED = "w", "a"
-_STATES = {_WAITING: LockState.WAITING, _ACQUIRED: LockState.ACQUIRED}
 _REPLACING = (Operation.UPDATE, Operation.DELETE)
 _of = hive_locks.c
 
@@ -44,11 +45,19 @@ def enqueue_locks(
     host: str,
     agent_info: str,
 ) -> int:
-    """Queue a request for all of ``locks`` together and record what they will write; its id."""
-    locks = [_lower(lock) for lock in locks]
+    """Queue a request for all of ``locks`` together and record what they will write; its id.
+
+    What the transaction holds already is not asked for again: behind a stranger's waiting request
+    it would wait for its own locks. 0 when nothing is left to ask for.
+    """
+    locks = merge(_lower(lock) for lock in locks)
     if txn_id:
         require_open(db, txn_id)
         _record_components(db, txn_id, locks)
+        held = [as_lock(row) for row in db.execute(_held_by(txn_id))]
+        locks = [lock for lock in locks if not any(covers(mine, lock) for mine in held)]
+        if not locks:
+            return 0
     # The id is given out and the rows become visible together: a later request never overtakes.
     counter = next_lock_id.c.next
     lock_id = db.execute(update(next_lock_id).values(next=counter + 1).returning(counter))
@@ -62,14 +71,14 @@ def enqueue_locks(
             "database": lock.database,
             "table": lock.table,
             "partition": lock.partition,
-            "state": _WAITING,
-            "type": _CODES[lock.type],
+            "state": WAITING,
+            "type": CODES[lock.type],
             "last_heartbeat": beat,
             "user": user[:128],
             "host": host[:128],
             "agent_info": agent_info[:128] or None,
         }
-        for position, lock in enumerate(merge(locks), start=1)
+        for position, lock in enumerate(locks, start=1)
     ]
     if rows:
         db.execute(insert(hive_locks), rows)
@@ -79,7 +88,10 @@ def enqueue_locks(
 def check_lock(
     db: Connection, lock_id: int, *, zero_wait_read: bool = False, exclusive_ctas: bool = False
 ) -> LockAnswer:
-    """Grant the whole request unless an earlier one, granted or waiting, stands against it."""
+    """Grant the whole request unless an earlier one, granted or waiting, stands against it.
+
+    A deadlock is broken here; ABORTED when that ended the asking transaction.
+    """
     query = select(hive_locks).where(_of.lock_id == lock_id).order_by(_of.internal_id)
     txn_id = db.scalar(select(_of.txn_id).where(_of.lock_id == lock_id).limit(1))
     if txn_id:
@@ -94,12 +106,16 @@ def check_lock(
             code=10270,
         )
     blocked = _blocked(db, lock_id, mine)
+    while blocked is not None and txn_id and (broken := break_deadlock(db, txn_id)):
+        if broken.victim == txn_id:
+            return LockAnswer(lock_id=lock_id, state=LockState.ABORTED, reason=broken.reason)
+        blocked = _blocked(db, lock_id, mine)
     if blocked is None:
-        granted = {"state": _ACQUIRED, "acquired_at": now(db), "blocked_by_id": None}
+        granted = {"state": ACQUIRED, "acquired_at": now(db), "blocked_by_id": None}
         beat = 0 if mine[0].txn_id else millis_now()
         db.execute(
             update(hive_locks)
-            .where(_of.lock_id == lock_id, _of.state == _WAITING)
+            .where(_of.lock_id == lock_id, _of.state == WAITING)
             .values(granted | {"blocked_by_internal": None, "last_heartbeat": beat})
         )
         return LockAnswer(lock_id=lock_id, state=LockState.ACQUIRED)
@@ -116,7 +132,7 @@ def check_lock(
         .where(this)
         .values(blocked_by_id=other.lock_id, blocked_by_internal=other.internal_id)
     )
-    reason = f"blocked by {_describe(other)}"
+    reason = f"blocked by {describe(other)}"
     return LockAnswer(lock_id=lock_id, state=LockState.WAITING, reason=reason)
 
 
@@ -124,7 +140,7 @@ def unlock(db: Connection, lock_id: int) -> None:
     """Give up a request that waits or belongs to no transaction; unknown ones are ignored."""
     query = select(_of.txn_id, _of.state).where(_of.lock_id == lock_id).with_for_update()
     rows = db.execute(query).all()
-    if any(txn_id and state == _ACQUIRED for txn_id, state in rows):
+    if any(txn_id and state == ACQUIRED for txn_id, state in rows):
         raise ExecutionError(
             f"Unlocking locks associated with transaction not permitted: lockid:{lock_id} "
             f"txnid:{rows[0][0]}. Commit or abort the transaction"
@@ -143,7 +159,7 @@ def locks(
         query = query.where(_of.table == table.lower())
     if partition is not None:
         query = query.where(_of.partition == partition)
-    rows = (_lock_row(row) for row in db.execute(query))
+    rows = (lock_row(row) for row in db.execute(query))
     return tuple(
         sorted(
             rows,
@@ -211,6 +227,10 @@ def _record_components(db: Connection, txn_id: int, locks: Sequence[Lock]) -> No
         db.execute(insert(txn_components), rows)
 
 
+def _held_by(txn_id: int) -> Select[Any]:
+    return select(hive_locks).where(_of.txn_id == txn_id, _of.state == ACQUIRED)
+
+
 def _lower(lock: Lock) -> Lock:
     return replace(lock, database=lock.database.lower(), table=lock.table and lock.table.lower())
 
@@ -228,13 +248,9 @@ def _blocked(
     ).all()
     for own in mine:
         for other in earlier:
-            if conflicts(_as_lock(own), _as_lock(other)):
+            if conflicts(as_lock(own), as_lock(other)):
                 return own, other
     return None
-
-
-def _as_lock(row: Row[Any]) -> Lock:
-    return Lock(_TYPES[row.type], row.database, row.table, row.partition)
 
 
 def _refusal(
@@ -243,41 +259,10 @@ def _refusal(
     if exclusive_ctas:
         return (
             "Failed to initiate a concurrent CTAS operation with the same table name, "
-            f"lockInfo : {{{_describe(other)}}}"
+            f"lockInfo : {{{describe(other)}}}"
         )
-    if zero_wait_read and _TYPES[own.type] is LockType.SHARED_READ:
+    if zero_wait_read and TYPES[own.type] is LockType.SHARED_READ:
         return (
-            f"Unable to acquire read lock due to an existing exclusive lock {{{_describe(other)}}}"
+            f"Unable to acquire read lock due to an existing exclusive lock {{{describe(other)}}}"
         )
     return None
-
-
-def _describe(row: Row[Any]) -> str:
-    where = ".".join(filter(None, (row.database, row.table, row.partition)))
-    state = _STATES[row.state].lower()
-    return (
-        f"lock {row.lock_id}.{row.internal_id} {_TYPES[row.type]} ({state}) on {where} "
-        f"of transaction {row.txn_id} by {row.user}@{row.host}"
-    )
-
-
-def _lock_row(row: Row[Any]) -> LockRow:
-    blocker = None
-    if row.blocked_by_id is not None:
-        blocker = f"{row.blocked_by_id}.{row.blocked_by_internal}"
-    return LockRow(
-        lock_id=row.lock_id,
-        internal_id=row.internal_id,
-        database=row.database,
-        table=row.table,
-        partition=row.partition,
-        state=_STATES[row.state],
-        blocked_by=blocker,
-        type=_TYPES[row.type],
-        txn_id=row.txn_id,
-        last_heartbeat=row.last_heartbeat,
-        acquired_at=row.acquired_at,
-        user=row.user,
-        host=row.host,
-        agent_info=row.agent_info,
-    )

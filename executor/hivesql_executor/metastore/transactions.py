@@ -30,10 +30,12 @@ from hivesql_executor.metastore.schema import (
     txn_components,
     txns,
 )
-from hivesql_planner.errors import ExecutionError, SemanticError, TransactionLost
+from hivesql_planner.errors import Deadlock, ExecutionError, SemanticError, TransactionLost
 from hivesql_planner.plan import Operation
 from hivesql_planner.table import TableName
 
+# How the reason of such an abort begins.
+DEADLOCK = "deadlock"
 OPEN, ABORTED, COMMITTED = "o", "a", "c"
 TYPE_CODES = {
     TxnType.DEFAULT: 0,
@@ -43,12 +45,12 @@ TYPE_CODES = {
     TxnType.REBALANCE_COMPACTION: 6,
 }
 READ_ONLY = TYPE_CODES[TxnType.READ_ONLY]
-# hive.txn.max.open.batch
-_MAX_BATCH = 1000
+# How many one statement of SQL names.
+_CHUNK = 1000
 
 
 def open_txns(db: Connection, count: int, user: str, host: str, kind: TxnType) -> tuple[int, ...]:
-    """Open ``count`` transactions, at most a thousand; their ids, ascending."""
+    """Open ``count`` transactions; their ids, ascending."""
     if count <= 0:
         raise SemanticError(f"Invalid input for number of txns: {count}")
     lock_txn_table(db, "SHARE")
@@ -61,7 +63,7 @@ def open_txns(db: Connection, count: int, user: str, host: str, kind: TxnType) -
         "host": host[:128],
         "type": TYPE_CODES[kind],
     }
-    new = db.scalars(insert(txns).returning(txns.c.id), [values] * min(count, _MAX_BATCH))
+    new = db.scalars(insert(txns).returning(txns.c.id), [values] * count)
     ids = sorted(int(id_) for id_ in new)
     db.execute(insert(min_history_level), [{"txn_id": id_, "min_open": lowest} for id_ in ids])
     window = open_window(db)
@@ -69,6 +71,11 @@ def open_txns(db: Connection, count: int, user: str, host: str, kind: TxnType) -
         # Snapshots may already count these ids as never used.
         raise TryAgain(f"opening transactions took longer than {window} ms")
     return tuple(ids)
+
+
+def open_count(db: Connection) -> int:
+    """How many transactions are open."""
+    return int(db.scalar(select(func.count()).where(txns.c.state == OPEN)) or 0)
 
 
 def low_watermark(db: Connection) -> int:
@@ -94,7 +101,7 @@ def require_open(db: Connection, txn_id: int) -> int:
     query = select(txns.c.type).where(txns.c.id == txn_id, txns.c.state == OPEN)
     kind = db.execute(query.with_for_update()).one_or_none()
     if kind is None:
-        raise lost(txn_id, state_of(db, txn_id))
+        raise lost(db, txn_id)
     return int(kind[0] or 0)
 
 
@@ -103,7 +110,7 @@ def heartbeat(db: Connection, txn_id: int, lock_id: int) -> None:
     if txn_id:
         beat = update(txns).where(txns.c.id == txn_id, txns.c.state == OPEN)
         if not db.execute(beat.values(last_heartbeat=millis_now())).rowcount:
-            raise lost(txn_id, state_of(db, txn_id))
+            raise lost(db, txn_id)
     if lock_id:
         beat = update(hive_locks).where(hive_locks.c.lock_id == lock_id)
         alive = case((hive_locks.c.txn_id == 0, millis_now()), else_=0)
@@ -118,8 +125,8 @@ def abort_txns(db: Connection, txn_ids: Collection[int], reason: str) -> tuple[i
     """
     wanted = sorted(set(txn_ids))
     aborted: list[int] = []
-    for start in range(0, len(wanted), _MAX_BATCH):
-        chosen = txns.c.id.in_(wanted[start : start + _MAX_BATCH])
+    for start in range(0, len(wanted), _CHUNK):
+        chosen = txns.c.id.in_(wanted[start : start + _CHUNK])
         done = db.scalars(
             update(txns)
             .where(chosen, txns.c.state == OPEN)
@@ -198,10 +205,15 @@ def state_of(db: Connection, txn_id: int) -> str | None:
     return state
 
 
-def lost(txn_id: int, state: str | None) -> TransactionLost:
-    """Why a transaction in this state cannot go on, in Hive's words."""
+def lost(db: Connection, txn_id: int) -> TransactionLost:
+    """Why a transaction that is not open cannot go on, in Hive's words."""
+    state = state_of(db, txn_id)
     if state == ABORTED:
-        return TransactionLost(f"Transaction txnid:{txn_id} already aborted")
+        reason = db.scalar(select(txns.c.meta_info).where(txns.c.id == txn_id))
+        because = f": {reason}" if reason else ""
+        text = f"Transaction txnid:{txn_id} already aborted{because}. Run it again"
+        kind = Deadlock if (reason or "").startswith(DEADLOCK) else TransactionLost
+        return kind(text)
     if state == COMMITTED:
         text = f"Transaction txnid:{txn_id} is already committed."
         return TransactionLost(text, code=10262)

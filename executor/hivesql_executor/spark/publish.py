@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail, amend, read_tail
 from hivesql_executor.storage.rows import row_count
@@ -150,6 +151,7 @@ def _publish_acid(publication: Publication, files: Files) -> Iterator[WrittenFil
         length = amend(files, staged.path, acid_metadata(tail, staged.write.kind))
         target = f"{directory}/{bucket_file_name(staged.writer)}"
         files.rename(staged.path, target)
+        reach(FailPoint.FILE_PUBLISHED)
         yield _written(target, staged, tail.rows, length)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
+from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.spark.buckets import bucket_column
 from hivesql_executor.spark.publish import Publication, WrittenFile, publish
 from hivesql_executor.spark.values import partition_text, stored_row, stored_value, text_line
@@ -233,7 +234,10 @@ def _run(
         if _needs_an_empty_file(publication) and not files.list(publication.staging):
             empty = staged.where("false").drop(*keys).write.options(**options)
             empty.format(staged_format).mode("append").save(publication.staging)
-        return publish(publication, files)
+        reach(FailPoint.ROWS_STAGED)
+        published = publish(publication, files)
+        reach(FailPoint.ROWS_PUBLISHED)
+        return published
     finally:
         files.delete(publication.staging)
 

@@ -121,3 +121,23 @@ def test_a_write_with_dynamic_partitions_names_them_late(store: Any) -> None:
     store.calls.abort_txns([txn_id], "x")
     with pytest.raises(TransactionLost):
         add(txn_id, write_id, table, ["p=4"], Operation.INSERT)
+
+
+def test_no_more_than_the_limit_are_open_until_a_tenth_has_ended(store: Any) -> None:
+    def begin() -> int:
+        (txn_id,) = store.calls.open_txns(1, "ann", "here", max_open=20)
+        return int(txn_id)
+
+    opened = [begin() for _ in range(20)]
+    for ended in opened[:2]:
+        with pytest.raises(ExecutionError, match=r"hive\.max\.open\.txns=20"):
+            begin()
+        store.calls.commit_txn(ended)
+    with pytest.raises(ExecutionError, match="18 are open"):
+        begin()
+    store.calls.commit_txn(opened[2])
+    begin()
+
+
+def test_a_batch_is_cut_to_its_limit(store: Any) -> None:
+    assert len(store.calls.open_txns(50, "ann", "here", max_batch=30)) == 30

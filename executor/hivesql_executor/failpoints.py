@@ -1,0 +1,46 @@
+"""Named places where a test may kill the process, or lose the answer of a commit.
+
+``HIVESQL_FAIL_POINT=locks-acquired`` kills the process there the first time; ``name:2`` the second
+time. Nothing happens where the variable is not set.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from enum import StrEnum
+
+from hivesql_planner.errors import CommitUnknown
+
+VARIABLE = "HIVESQL_FAIL_POINT"
+_reached: dict[FailPoint, int] = {}
+
+
+class FailPoint(StrEnum):
+    """Where a statement can be cut off, in the order in which one passes them."""
+
+    TXN_OPENED = "txn-opened"
+    WRITE_IDS_ALLOCATED = "write-ids-allocated"
+    LOCKS_ACQUIRED = "locks-acquired"
+    ROWS_STAGED = "rows-staged"
+    FILE_PUBLISHED = "file-published"
+    ROWS_PUBLISHED = "rows-published"
+    PARTITIONS_RECORDED = "partitions-recorded"
+    BEFORE_COMMIT = "before-commit"
+    AFTER_COMMIT = "after-commit"
+    """The process dies after the metastore has committed, before anyone was told."""
+    COMMIT_ANSWER_LOST = "commit-answer-lost"
+    """The metastore commits, and the process is told that the connection broke."""
+
+
+def reach(point: FailPoint) -> None:
+    """Fail here if the environment says so."""
+    name, _, which = os.environ.get(VARIABLE, "").partition(":")
+    if name != point:
+        return
+    _reached[point] = _reached.get(point, 0) + 1
+    if _reached[point] != int(which or 1):
+        return
+    if point is FailPoint.COMMIT_ANSWER_LOST:
+        raise CommitUnknown("the metastore's answer to a commit was lost (fail-point)")
+    os.kill(os.getpid(), signal.SIGKILL)

@@ -1,0 +1,71 @@
+"""The transaction that a session has open, from START TRANSACTION to COMMIT or ROLLBACK."""
+
+from __future__ import annotations
+
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.transaction import OpenTransaction, commit, open_transaction, roll_back
+from hivesql_planner.errors import CommitUnknown, ExecutionError, SemanticError
+from hivesql_planner.multi_statement import check_inside
+from hivesql_planner.plan import Plan
+from hivesql_planner.statements import EndTransaction, StartTransaction, Statement
+
+
+class Conversation:
+    """At most one open transaction; every error ends it."""
+
+    def __init__(self) -> None:
+        self.opened: OpenTransaction | None = None
+
+    def start(self, statement: StartTransaction, runtime: Runtime) -> None:
+        """Open a transaction; its snapshot is that of this moment."""
+        if self.opened is not None:
+            raise ExecutionError(
+                f"START TRANSACTION is not allowed in transaction {self.opened.id}, which was "
+                "rolled back",
+                code=20007,
+            )
+        if not runtime.settings.flag("hive.support.concurrency"):
+            raise SemanticError(
+                "transactions need locks: set hive.support.concurrency=true", code=10264
+            )
+        self.opened = open_transaction(runtime, read_only=statement.read_only)
+
+    def end(self, statement: EndTransaction, runtime: Runtime) -> None:
+        """COMMIT or ROLLBACK; 20008 when nothing is open."""
+        opened, self.opened = self.opened, None
+        if opened is None:
+            word = "COMMIT" if statement.commit else "ROLLBACK"
+            raise ExecutionError(
+                f"{word} without an open transaction: begin one with START TRANSACTION",
+                code=20008,
+            )
+        if statement.commit:
+            # The first committer wins, whatever kind of locks was taken.
+            commit(opened, runtime, exclusive_write=False)
+        else:
+            roll_back(opened, runtime, None)
+
+    def check(self, plan: Plan, statement: Statement) -> None:
+        """Refuse what the open transaction cannot hold."""
+        if self.opened is not None:
+            check_inside(
+                plan,
+                statement,
+                txn_id=self.opened.id,
+                read_only=self.opened.read_only,
+                replaced=self.opened.replaced,
+            )
+
+    def fail(self, runtime: Runtime, error: BaseException) -> None:
+        """Roll back after an error, as Hive does, and tell the user."""
+        opened, self.opened = self.opened, None
+        if opened is None or isinstance(error, CommitUnknown):
+            return
+        roll_back(opened, runtime, error)
+        runtime.notify(f"transaction {opened.id} was rolled back")
+
+    def close(self, runtime: Runtime) -> None:
+        """Roll back what was never committed."""
+        opened, self.opened = self.opened, None
+        if opened is not None:
+            roll_back(opened, runtime, None)

@@ -1,0 +1,119 @@
+"""Transactions of many statements: what may stand inside, and how statement ids run on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+
+from hivesql_planner.acid.row_id import MAX_STATEMENT
+from hivesql_planner.errors import ExecutionError, NotSupported
+from hivesql_planner.plan import Body, Change, Insert, Plan, Select, Write, WriteKind
+from hivesql_planner.statements import (
+    AbortTransactions,
+    Describe,
+    Explain,
+    SetSetting,
+    Show,
+    StartTransaction,
+    Statement,
+    UseDatabase,
+)
+from hivesql_planner.table import TableName
+
+# They neither read nor write rows, and change nothing that others see.
+_HARMLESS = (AbortTransactions, Describe, Explain, SetSetting, Show, UseDatabase)
+
+
+def check_inside(
+    plan: Plan,
+    statement: Statement,
+    *,
+    txn_id: int,
+    read_only: bool = False,
+    replaced: Collection[TableName] = (),
+) -> None:
+    """Refuse what an open transaction cannot hold, with Hive's error 20007.
+
+    ``replaced`` are tables that the transaction has overwritten: its base hides every other
+    directory of its write id, so that later rows of the same transaction would be lost.
+    """
+    if isinstance(statement, _HARMLESS) or isinstance(plan.body, Select):
+        return
+    writes = tuple(_writes(plan.body))
+    creates = isinstance(plan.body, Insert) and plan.body.create is not None
+    if not writes or creates:
+        raise _not_allowed(_operation(statement), txn_id)
+    plain = [write for write in writes if not write.table.is_transactional]
+    if plain:
+        what = f"writing {plain[0].table.name}, which is not transactional,"
+        raise _not_allowed(what, txn_id)
+    if read_only:
+        raise _not_allowed(f"writing {writes[0].table.name}", txn_id, "READ ONLY transaction")
+    for write in writes:
+        if write.table.name in replaced:
+            raise NotSupported(
+                f"writing {write.table.name} again after INSERT OVERWRITE in the same transaction"
+            )
+
+
+def continued(body: Body, first: int) -> Body:
+    """The same body with its statement ids counted from ``first``."""
+    match body:
+        case Insert(branches=branches):
+            moved = tuple(replace(one, write=_moved(one.write, first)) for one in branches)
+            return replace(body, branches=moved)
+        case Change(branches=changes):
+            return replace(
+                body,
+                branches=tuple(
+                    replace(
+                        one,
+                        delete=one.delete and _moved(one.delete, first),
+                        insert=one.insert and _moved(one.insert, first),
+                    )
+                    for one in changes
+                ),
+            )
+        case _:
+            return body
+
+
+def next_statement_id(body: Body, first: int) -> int:
+    """The first statement id that a continued body leaves free."""
+    return max((write.statement_id + 1 for write in _writes(body)), default=first)
+
+
+def replaced_tables(body: Body) -> frozenset[TableName]:
+    """Tables of which the body writes a new base."""
+    return frozenset(w.table.name for w in _writes(body) if w.kind is WriteKind.BASE)
+
+
+def _writes(body: Body) -> Iterator[Write]:
+    match body:
+        case Insert(branches=branches):
+            yield from (branch.write for branch in branches)
+        case Change(branches=changes):
+            for change in changes:
+                yield from filter(None, (change.delete, change.insert))
+
+
+def _moved(write: Write, first: int) -> Write:
+    if write.statement_id + first > MAX_STATEMENT:
+        raise NotSupported(f"more than {MAX_STATEMENT + 1} writes in one transaction")
+    return replace(write, statement_id=write.statement_id + first)
+
+
+def _operation(statement: Statement) -> str:
+    if isinstance(statement, StartTransaction):
+        return "START TRANSACTION"
+    name = type(statement).__name__
+    words = "".join(f" {char}" if char.isupper() else char for char in name)
+    return words.strip().upper()
+
+
+def _not_allowed(operation: str, txn_id: int, kind: str = "transaction") -> ExecutionError:
+    return ExecutionError(
+        f"{operation} is not allowed in {kind} {txn_id}, which was rolled back. Run it outside "
+        "START TRANSACTION … COMMIT",
+        code=20007,
+    )

@@ -1,0 +1,23 @@
+"""One setting: name, default, kind and meaning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["bool", "int", "float", "text", "duration"]
+Row = tuple[str, str, Kind, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One key; ``default`` is text as in Hive's documentation.
+
+    Of a ``fixed`` key only the default is taken: any other value is refused by name.
+    """
+
+    name: str
+    default: str
+    kind: Kind
+    meaning: str
+    fixed: bool = False
