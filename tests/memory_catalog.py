@@ -77,6 +77,9 @@ def warehouse() -> MemoryCatalog:
         table("only", "id int, v string", properties=INSERT_ONLY),
         table("n", "s struct<f:int,g:struct<h:string>>, m map<string,int>, a array<int>"),
         table("db2.t", "k int, w string"),
+        table("p1", "a int", "ds string", properties={}),
+        table("p2", "a int", "ds string", properties={}),
+        table("p3", "b int", "ds string", properties={}),
         table("v", "id int, name string", properties={}, type="VIRTUAL_VIEW",
               view_text="SELECT `id`, `name` FROM `default`.`t` `x` WHERE id > 1"),
         table("renamed", "a int, c string", properties={}, type="VIRTUAL_VIEW",
@@ -85,4 +88,4 @@ def warehouse() -> MemoryCatalog:
     ).with_partitions(
         "p", ("2024-01-01", "1"), ("2024-01-01", "12"), ("2024-01-02", "2"), (None, "3"),
         ("2024-01-03", None),
-    )  # fmt: skip
+    ).with_partitions("p1", ("1",))  # fmt: skip

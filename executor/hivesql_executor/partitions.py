@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hivesql_executor.removal import removing
 from hivesql_executor.runtime import Runtime
+from hivesql_planner.ddl import AddPartitions, DropPartitions
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.statements import AddPartitions, DropPartitions
 from hivesql_planner.table import Partition, Table, partition_name
 
 
@@ -34,10 +35,9 @@ def _placed(table: Table, partition: Partition) -> Partition:
 def drop_partitions(statement: DropPartitions, runtime: Runtime) -> None:
     """Drop partitions from the catalog; a managed table's files go with them."""
     table = statement.table
-    runtime.metastore.drop_partitions(table.name, [p.values for p in statement.partitions])
-    if table.type == "EXTERNAL_TABLE":
-        return
-    files = runtime.files(table.location)
-    for partition in statement.partitions:
-        if files.exists(partition.location):
-            files.delete(partition.location)
+    doomed: list[str] = []
+    if table.type != "EXTERNAL_TABLE":
+        doomed = [partition.location for partition in statement.partitions]
+    with removing(runtime.files(table.location), doomed):
+        values = [partition.values for partition in statement.partitions]
+        runtime.metastore.drop_partitions(table.name, values)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import uuid
 from dataclasses import replace
 from pathlib import Path
 
 from hivesql_executor.outcome import Outcome
+from hivesql_executor.removal import removing
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import table_roots
-from hivesql_executor.storage.files import Files
 from hivesql_executor.transaction import Transaction
 from hivesql_planner.acid.layout import METADATA_FILE, base_name
 from hivesql_planner.errors import NoSuchObject, SemanticError
@@ -66,24 +65,8 @@ def _drop(table: Table, runtime: Runtime) -> None:
     if table.is_view or table.type == "EXTERNAL_TABLE":
         store.drop_table(table.name)
         return
-    files = runtime.files(table.location)
-    doomed = _set_aside(files, table.location)
-    store.drop_table(table.name)
-    if doomed:
-        files.delete(doomed)
-
-
-def _set_aside(files: Files, location: str) -> str | None:
-    """Hide a directory before its catalog entry goes.
-
-    A crash in between must not leave files that a later table of the same name would read.
-    """
-    if not files.exists(location):
-        return None
-    parent, _, name = location.rstrip("/").rpartition("/")
-    doomed = f"{parent}/.hivesql-dropped-{name}-{uuid.uuid4().hex[:8]}"
-    files.rename(location, doomed)
-    return doomed
+    with removing(runtime.files(table.location), [table.location]):
+        store.drop_table(table.name)
 
 
 def drop_database(statement: DropDatabase, runtime: Runtime) -> Outcome:

@@ -31,7 +31,7 @@ def bind_create_database(body: CreateDatabaseBody, binding: Binding) -> CreateDa
     """CREATE DATABASE."""
     database = Database(
         name=body.name.text, location=body.location, comment=body.comment,
-        properties=dict(body.properties),
+        properties=dict(body.properties), managed_location=body.managed_location,
     )  # fmt: skip
     return CreateDatabase(database=database, if_not_exists=body.if_not_exists)
 

@@ -1,18 +1,18 @@
-"""CREATE TABLE and CREATE VIEW, with the checks Hive's metastore makes."""
+"""CREATE TABLE, with the checks Hive's metastore makes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import cast, get_args
 
+from hivesql.bind_view import check_distinct, new_name
 from hivesql.binding import Binding
 from hivesql.query import bind_query
 from hivesql.tokens import Name
-from hivesql.trees import CreateTableBody, CreateViewBody
+from hivesql.trees import CreateTableBody
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.statements import CreateTable, CreateView
-from hivesql_planner.table import Column, FileFormat, Table, TableName
+from hivesql_planner.statements import CreateTable
+from hivesql_planner.table import FileFormat, Table, TableName
 
 _TRANSACTIONAL = "transactional"
 _KIND = "transactional_properties"
@@ -20,7 +20,7 @@ _KIND = "transactional_properties"
 
 def bind_create_table(body: CreateTableBody, binding: Binding) -> CreateTable:
     """CREATE TABLE, LIKE and AS SELECT included."""
-    name = _new_name(body.table.full(binding.database), body.table.start, binding)
+    name = new_name(body.table.full(binding.database), body.table.start, binding)
     table = _like(body, binding, name) if body.like else _described(body, binding, name)
     rows = None
     if body.query is not None:
@@ -31,28 +31,23 @@ def bind_create_table(body: CreateTableBody, binding: Binding) -> CreateTable:
             )
         bound = bind_query(body.query, binding)
         names = [Name(one.name, body.query.start) for one in bound.columns or ()]
-        _check_distinct(names, binding)
+        check_distinct(names, binding)
         rows = bound.query(binding)
     _check_transactional(table, body, binding)
     return CreateTable(table=table, if_not_exists=body.if_not_exists, rows=rows)
 
 
-def _new_name(name: TableName, start: int, binding: Binding) -> TableName:
-    binding.check_database(Name(name.database, start))
-    return name
-
-
 def _described(body: CreateTableBody, binding: Binding, name: TableName) -> Table:
     start = body.table.start
     columns = [Name(column.name, start) for column in body.columns]
-    _check_distinct(columns, binding)
+    check_distinct(columns, binding)
     both = [Name(column.name, start) for column in body.partition_columns]
     for column in both:
         if column.text in {one.text for one in columns}:
             error = SemanticError(f"Column repeated in partitioning columns: {column.text}",
                                   code=10035)  # fmt: skip
             binding.fail(error, start)
-    _check_distinct(both, binding)
+    check_distinct(both, binding)
     if body.query is None:
         known = {column.name for column in body.columns}
         for one in (*body.bucket_columns, *body.sort_columns):
@@ -65,11 +60,12 @@ def _described(body: CreateTableBody, binding: Binding, name: TableName) -> Tabl
         location=body.location,
         partition_columns=body.partition_columns,
         type="EXTERNAL_TABLE" if body.external else "MANAGED_TABLE",
-        format=body.format or _default_format(body, binding),
+        format=_format(body, binding),
         serde_properties=dict(body.serde_properties),
         bucket_columns=tuple(one.text for one in body.bucket_columns),
         bucket_count=body.bucket_count,
         sort_columns=tuple(one.text for one in body.sort_columns),
+        sort_descending=body.sort_descending,
         comment=body.comment,
     )
     return replace(table, properties=_properties(body, table, binding))
@@ -91,6 +87,16 @@ def _like(body: CreateTableBody, binding: Binding, name: TableName) -> Table:
         comment=body.comment or model.comment,
     )
     return replace(table, properties=_properties(body, table, binding))
+
+
+def _format(body: CreateTableBody, binding: Binding) -> FileFormat:
+    """STORED AS, unless the serde says more: text that a JSON serde reads is JSON."""
+    if body.serde_format is None:
+        return body.format or _default_format(body, binding)
+    if body.format not in (None, "textfile", body.serde_format):
+        feature = f"STORED AS {body.format} with the SerDe of {body.serde_format}"
+        binding.fail(NotSupported(feature), body.table.start)
+    return body.serde_format
 
 
 def _default_format(body: CreateTableBody, binding: Binding) -> FileFormat:
@@ -150,42 +156,3 @@ def _check_transactional(table: Table, body: CreateTableBody, binding: Binding) 
         text = f"Table {table.name} cannot support full ACID functionality since it is sorted."
     if text is not None:
         binding.fail(SemanticError(text), body.table.start)
-
-
-def _check_distinct(names: Iterable[Name], binding: Binding) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name.text in seen:
-            error = SemanticError(f"Duplicate column name: {name.text}", code=10036)
-            binding.fail(error, name.start)
-        seen.add(name.text)
-
-
-def bind_create_view(body: CreateViewBody, binding: Binding) -> CreateView:
-    """CREATE VIEW: its text with full table names, so that it means the same everywhere."""
-    name = _new_name(body.table.full(binding.database), body.table.start, binding)
-    bound = bind_query(body.query, binding, expand_stars=True)
-    known = bound.columns
-    if body.columns and known is not None and len(known) != len(body.columns):
-        error = SemanticError(
-            f"The number of columns produced by the SELECT clause ({len(known)}) does not match "
-            f"the number of column names specified by CREATE VIEW ({len(body.columns)})",
-            code=10138,
-        )
-        binding.fail(error, body.columns[0][0].start)
-    if body.columns:
-        types = [one.type or "" for one in known] if known else [""] * len(body.columns)
-        columns = tuple(
-            Column(one.text, type_, comment)
-            for (one, comment), type_ in zip(body.columns, types, strict=True)
-        )
-    else:
-        columns = tuple(Column(one.name, one.type or "") for one in known or ())
-    _check_distinct((Name(one.name, body.table.start) for one in columns), binding)
-    table = Table(
-        name=name, columns=columns, location="", type="VIRTUAL_VIEW",
-        properties=dict(body.properties), view_text=bound.hive, comment=body.comment,
-    )  # fmt: skip
-    return CreateView(
-        table=table, if_not_exists=body.if_not_exists, or_replace=body.or_replace,
-    )  # fmt: skip

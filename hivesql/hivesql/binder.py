@@ -5,6 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from hivesql.alter_trees import (
+    AddPartitionsBody,
+    AlterBody,
+    AlterDatabaseBody,
+    AlterViewBody,
+    DropPartitionsBody,
+    ExchangeBody,
+    MovePartitionBody,
+    RenameBody,
+    RenamePartitionBody,
+    TouchBody,
+)
+from hivesql.bind_alter import bind_alter, bind_alter_database, bind_alter_view, bind_rename
 from hivesql.bind_change import bind_delete, bind_merge, bind_update
 from hivesql.bind_command import (
     bind_abort,
@@ -15,25 +28,23 @@ from hivesql.bind_command import (
     bind_show,
     bind_use,
 )
-from hivesql.bind_create import bind_create_table, bind_create_view
+from hivesql.bind_create import bind_create_table
 from hivesql.bind_insert import bind_insert
-from hivesql.bind_table import (
-    bind_add_columns,
+from hivesql.bind_partitions import (
     bind_add_partitions,
-    bind_compact,
     bind_drop_partitions,
-    bind_drop_table,
-    bind_properties,
-    bind_rename,
-    bind_truncate,
+    bind_exchange,
+    bind_move_partition,
+    bind_rename_partition,
+    bind_touch,
 )
+from hivesql.bind_table import bind_compact, bind_drop_table, bind_truncate
 from hivesql.bind_transaction import bind_end, bind_lock, bind_start
+from hivesql.bind_view import bind_create_view
 from hivesql.binding import Binding, Catalog
 from hivesql.query import bind_query
 from hivesql.trees import (
     AbortBody,
-    AddColumnsBody,
-    AddPartitionsBody,
     Body,
     CompactBody,
     CreateDatabaseBody,
@@ -42,16 +53,13 @@ from hivesql.trees import (
     DeleteBody,
     DescribeBody,
     DropDatabaseBody,
-    DropPartitionsBody,
     DropTableBody,
     EndBody,
     ExplainBody,
     InsertBody,
     LockBody,
     MergeBody,
-    PropertiesBody,
     QueryBody,
-    RenameBody,
     SetBody,
     ShowBody,
     StartBody,
@@ -106,9 +114,14 @@ _BINDERS: dict[type, Callable[[Any, Binding], Statement]] = {
     CreateViewBody: bind_create_view,
     DropTableBody: bind_drop_table,
     TruncateBody: bind_truncate,
-    PropertiesBody: bind_properties,
+    AlterBody: bind_alter,
+    AlterViewBody: bind_alter_view,
+    AlterDatabaseBody: bind_alter_database,
     RenameBody: bind_rename,
-    AddColumnsBody: bind_add_columns,
+    RenamePartitionBody: bind_rename_partition,
+    MovePartitionBody: bind_move_partition,
+    ExchangeBody: bind_exchange,
+    TouchBody: bind_touch,
     AddPartitionsBody: bind_add_partitions,
     DropPartitionsBody: bind_drop_partitions,
     CompactBody: bind_compact,

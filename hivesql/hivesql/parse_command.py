@@ -20,11 +20,13 @@ from hivesql.trees import (
     UseBody,
 )
 from hivesql_planner.errors import NotSupported, ParseError
+from hivesql_planner.table import OwnerType
 
 _SHOW_REFUSED = ("extended", "materialized", "table", "current", "grant", "sorted", "roles",
                  "principals", "resource", "index", "role")  # fmt: skip
 
 
+_OWNERS: dict[str, OwnerType] = {"user": "USER", "role": "ROLE", "group": "GROUP"}
 _DROP_REFUSED = ("temporary", "function", "materialized", "role", "index", "macro", "scheduled",
                  "resource", "dataconnector")  # fmt: skip
 
@@ -43,6 +45,24 @@ def parse_properties(cursor: Cursor) -> dict[str, str]:
     return found
 
 
+def parse_keys(cursor: Cursor) -> tuple[str, ...]:
+    """``('k', …)``."""
+    cursor.expect("(")
+    keys = [cursor.string("a property key")]
+    while cursor.take(","):
+        keys.append(cursor.string("a property key"))
+    cursor.expect(")")
+    return tuple(keys)
+
+
+def parse_owner(cursor: Cursor) -> tuple[str, OwnerType]:
+    """``USER bob``, ``ROLE r`` or ``GROUP g``."""
+    kind = _OWNERS.get(cursor.peek().value)
+    if kind is None or cursor.next().kind is not Kind.WORD:
+        cursor.fail("expected USER, ROLE or GROUP")
+    return cursor.name("an owner").text, kind
+
+
 def parse_create_database(cursor: Cursor) -> CreateDatabaseBody:
     """DATABASE [IF NOT EXISTS] d [COMMENT] [LOCATION] [WITH DBPROPERTIES]."""
     cursor.next()
@@ -50,11 +70,10 @@ def parse_create_database(cursor: Cursor) -> CreateDatabaseBody:
     name = cursor.name("a database name")
     comment = cursor.string() if cursor.take("comment") else None
     location = cursor.string() if cursor.take("location") else ""
-    if cursor.at("managedlocation"):
-        cursor.refuse("CREATE DATABASE … MANAGEDLOCATION")
+    managed = cursor.string() if cursor.take("managedlocation") else None
     properties = parse_properties(cursor) if cursor.take("with", "dbproperties") else {}
     cursor.end()
-    return CreateDatabaseBody(name, if_not_exists, comment, location, properties)
+    return CreateDatabaseBody(name, if_not_exists, comment, location, properties, managed)
 
 
 def parse_use(cursor: Cursor) -> UseBody:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from hivesql.parse_alter import parse_alter
 from hivesql.parse_change import parse_delete, parse_merge, parse_update
 from hivesql.parse_command import (
     parse_abort,
@@ -14,7 +15,7 @@ from hivesql.parse_command import (
     parse_use,
 )
 from hivesql.parse_query import parse_insert, parse_query
-from hivesql.parse_table import parse_alter, parse_create, parse_truncate
+from hivesql.parse_table import parse_create, parse_truncate
 from hivesql.parse_transaction import parse_begin, parse_end, parse_lock, parse_start
 from hivesql.script import StatementText
 from hivesql.tokens import Cursor, Kind, at

@@ -1,8 +1,4 @@
-"""What the parser understood, before any name is looked up.
-
-A ``Slice`` is a part of the statement's text that is a query or an expression: its places in the
-text and its sqlglot tree, whose nodes carry offsets into that text.
-"""
+"""What the parser understood, before any name is looked up."""
 
 from __future__ import annotations
 
@@ -10,37 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from sqlglot import exp
-
+from hivesql.alter_trees import AlterBodies
 from hivesql.script import StatementText
+from hivesql.slices import PartitionItem as PartitionItem
+from hivesql.slices import PartitionItems as PartitionItems
+from hivesql.slices import Slice as Slice
 from hivesql.tokens import Name, TableRef
 from hivesql_planner.table import Column, FileFormat
-
-
-@dataclass(frozen=True, slots=True)
-class Slice:
-    """Parts of the text, in order; ``prefix`` is put before them when they are read."""
-
-    spans: tuple[tuple[int, int], ...]
-    tree: exp.Expr = field(repr=False, compare=False)
-    prefix: str = ""
-
-    @property
-    def start(self) -> int:
-        """Offset of the first character."""
-        return self.spans[0][0]
-
-
-@dataclass(frozen=True, slots=True)
-class PartitionItem:
-    """``ds='x'`` (given) or ``ds`` (dynamic); a given None is NULL."""
-
-    key: Name
-    value: str | None = None
-    given: bool = False
-
-
-PartitionItems = tuple[PartitionItem, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +93,7 @@ class CreateDatabaseBody:
     comment: str | None
     location: str
     properties: Mapping[str, str]
+    managed_location: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +126,12 @@ class CreateTableBody:
     partitioned_by: tuple[Name, ...] = ()
     bucket_columns: tuple[Name, ...] = ()
     sort_columns: tuple[Name, ...] = ()
+    sort_descending: tuple[str, ...] = ()
     bucket_count: int = 0
     serde_properties: Mapping[str, str] = field(default_factory=dict)
     format: FileFormat | None = None
+    serde_format: FileFormat | None = None
+    """What the serde of ROW FORMAT makes of the table."""
     location: str = ""
     properties: Mapping[str, str] = field(default_factory=dict)
     like: TableRef | None = None
@@ -191,62 +167,6 @@ class TruncateBody:
 
     table: TableRef
     partition: PartitionItems | None
-
-
-@dataclass(frozen=True, slots=True)
-class PropertiesBody:
-    """ALTER TABLE … SET/UNSET TBLPROPERTIES."""
-
-    table: TableRef
-    set: Mapping[str, str]
-    unset: tuple[str, ...]
-    if_exists: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class RenameBody:
-    """ALTER TABLE … RENAME TO."""
-
-    table: TableRef
-    to: TableRef
-
-
-@dataclass(frozen=True, slots=True)
-class AddColumnsBody:
-    """ALTER TABLE … ADD COLUMNS."""
-
-    table: TableRef
-    columns: tuple[Column, ...]
-    start: int
-
-
-@dataclass(frozen=True, slots=True)
-class AddPartitionsBody:
-    """ALTER TABLE … ADD PARTITION: each with its location or ''."""
-
-    table: TableRef
-    partitions: tuple[tuple[PartitionItems, str], ...]
-    if_not_exists: bool
-
-
-@dataclass(frozen=True, slots=True)
-class PartitionFilter:
-    """``key operator value`` of DROP PARTITION."""
-
-    key: Name
-    operator: str
-    value: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class DropPartitionsBody:
-    """ALTER TABLE … DROP PARTITION: what matches any of ``filters`` (each an AND) goes."""
-
-    table: TableRef
-    filters: tuple[tuple[PartitionFilter, ...], ...]
-    if_exists: bool
-    purge: bool
-    start: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,11 +268,7 @@ Body = (
     | CreateViewBody
     | DropTableBody
     | TruncateBody
-    | PropertiesBody
-    | RenameBody
-    | AddColumnsBody
-    | AddPartitionsBody
-    | DropPartitionsBody
+    | AlterBodies
     | CompactBody
     | AbortBody
     | StartBody

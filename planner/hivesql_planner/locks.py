@@ -5,22 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from hivesql_planner.alter import (
+    ChangeBucketCount,
+    ChangeLocation,
+    ChangePartitionColumn,
+    ChangeProperties,
+    ChangeSerde,
+)
+from hivesql_planner.ddl import (
+    AddPartitions,
+    AlterTable,
+    AlterView,
+    DropPartitions,
+    ExchangePartitions,
+    MovePartition,
+    RenamePartition,
+    RenameTable,
+)
 from hivesql_planner.plan import Lock, LockType, Operation, Query, Scan
 from hivesql_planner.settings import Settings
 from hivesql_planner.statements import (
-    AddColumns,
-    AddPartitions,
-    AlterProperties,
     CreateTable,
     CreateView,
     DeleteRows,
     DropDatabase,
-    DropPartitions,
     DropTable,
     InsertRows,
     InsertTarget,
     MergeRows,
-    RenameTable,
     SelectRows,
     Statement,
     TruncateTable,
@@ -161,19 +173,34 @@ class _Wanted:
                 yield Lock(kind, database, operation=Operation.NO_TXN)
             case TruncateTable(table=table, partitions=partitions):
                 yield from self.truncate(table, partitions)
+            case _:
+                yield from self.altered(statement)
+
+    def altered(self, statement: Statement) -> Iterator[Lock]:  # noqa: C901 - one flat list
+        match statement:
             case RenameTable(table=table, to=to):
                 yield from self.ddl(table, self.exclusive(table))
                 yield Lock(S, to.database, operation=Operation.NO_TXN)
-            case AddColumns(table=table):
-                yield from self.ddl(table, self.exclusive(table))
-            case AlterProperties(table=table):
+            case AlterTable(table=table):
                 yield from self.ddl(table, self.altering(statement))
+            case AlterView(view=view, reads=reads) if reads:
+                yield Lock(S, view.name.database, operation=Operation.NO_TXN)
+                for table in reads:
+                    if self.reads_lock(table):
+                        yield _on(table, S, None, Operation.SELECT)
             case AddPartitions(table=table, if_not_exists=if_not_exists):
                 careful = if_not_exists and table.is_transactional
                 yield from self.ddl(table, XW if careful else S)
             case DropPartitions(table=table, partitions=partitions):
                 names = [_name(table, partition) for partition in partitions]
                 yield from self.ddl(table, self.exclusive(table), names)
+            case RenamePartition(table=table, partition=partition):
+                yield from self.ddl(table, self.exclusive(table), [_name(table, partition)])
+            case MovePartition(table=table, partition=partition):
+                yield from self.ddl(table, X, [_name(table, partition)])
+            case ExchangePartitions(table=table, source=source):
+                yield from self.ddl(source, S)
+                yield from self.ddl(table, S)
 
     def reads(self, query: Query) -> Iterator[Lock]:
         yield from self.scans(source.scan for source in query.sources)
@@ -208,11 +235,16 @@ class _Wanted:
         """What keeps everybody out; readers that take no locks need not wait for it either."""
         return XW if table.is_transactional and self.lockless_reads else X
 
-    def altering(self, alter: AlterProperties) -> LockType:
-        given = {key.lower(): value.lower() for key, value in alter.set.items()}
-        if given.get("transactional") == "true" and not alter.table.is_transactional:
-            return X
-        return self.exclusive(alter.table) if alter.unset else S
+    def altering(self, alter: AlterTable) -> LockType:
+        match alter.change:
+            case ChangeProperties(unset=()):
+                converts = alter.altered.is_transactional and not alter.table.is_transactional
+                return X if converts else S
+            case ChangeSerde(serde=None, unset=()):
+                return S
+            case ChangeLocation() | ChangeBucketCount() | ChangePartitionColumn():
+                return X
+        return self.exclusive(alter.table)
 
     def units(self, scan: Scan) -> list[str | None]:
         """Partitions read, or None for the whole table."""

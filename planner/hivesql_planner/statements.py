@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from hivesql_planner.table import Column, Database, Partition, Table, TableName
+from hivesql_planner.ddl import DdlStatement
+from hivesql_planner.table import Database, Partition, Table, TableName
 
 if TYPE_CHECKING:
     from hivesql_planner.plan import Expr, Query, Scan, Source
@@ -150,49 +151,6 @@ class TruncateTable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AlterProperties:
-    """ALTER TABLE … SET/UNSET TBLPROPERTIES."""
-
-    table: Table
-    set: Mapping[str, str] = field(default_factory=dict, hash=False)
-    unset: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RenameTable:
-    """ALTER TABLE … RENAME TO."""
-
-    table: Table
-    to: TableName
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddColumns:
-    """ALTER TABLE … ADD COLUMNS."""
-
-    table: Table
-    columns: tuple[Column, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddPartitions:
-    """ALTER TABLE … ADD PARTITION; an empty location means the default."""
-
-    table: Table
-    partitions: tuple[Partition, ...]
-    if_not_exists: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DropPartitions:
-    """ALTER TABLE … DROP PARTITION: the partitions that match."""
-
-    table: Table
-    partitions: tuple[Partition, ...]
-    purge: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CompactTable:
     """ALTER TABLE … COMPACT."""
 
@@ -290,11 +248,7 @@ Statement = (
     | CreateView
     | DropTable
     | TruncateTable
-    | AlterProperties
-    | RenameTable
-    | AddColumns
-    | AddPartitions
-    | DropPartitions
+    | DdlStatement
     | CompactTable
     | AbortTransactions
     | StartTransaction

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 TableType = Literal["MANAGED_TABLE", "EXTERNAL_TABLE", "VIRTUAL_VIEW"]
+OwnerType = Literal["USER", "ROLE", "GROUP"]
 FileFormat = Literal["orc", "parquet", "textfile", "avro", "json", "sequencefile", "rcfile"]
 
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -45,6 +46,14 @@ class Database:
     comment: str | None = None
     properties: Mapping[str, str] = field(default_factory=dict, hash=False)
     owner: str = ""
+    owner_type: OwnerType = "USER"
+    managed_location: str | None = None
+    """Where managed tables live when not under ``location``."""
+
+    def home_of(self, table: str, *, managed: bool) -> str:
+        """The directory that a table gets when it names none."""
+        home = self.managed_location if managed and self.managed_location else self.location
+        return f"{home}/{table}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +80,11 @@ class Table:
     bucket_columns: tuple[str, ...] = ()
     bucket_count: int = 0
     sort_columns: tuple[str, ...] = ()
+    sort_descending: tuple[str, ...] = ()
+    """Those of the sort columns whose order is descending."""
     view_text: str | None = None
     owner: str = ""
+    owner_type: OwnerType = "USER"
     created_at: int = 0
     """Seconds since the epoch."""
     comment: str | None = None

@@ -6,27 +6,24 @@ from collections.abc import Iterable
 
 import pytest
 
+from hivesql_planner.alter import AddColumns, Change, ChangeProperties, altered
+from hivesql_planner.ddl import AddPartitions, AlterTable, AlterView, DropPartitions, RenameTable
 from hivesql_planner.locks import SW, XW, S, X, conflicts, merge, wanted
 from hivesql_planner.plan import Expr, Lock, LockType, Operation, Query, Scan, Source
 from hivesql_planner.settings import Settings
 from hivesql_planner.statements import (
     AbortTransactions,
-    AddColumns,
-    AddPartitions,
-    AlterProperties,
     CompactTable,
     CreateDatabase,
     CreateTable,
     CreateView,
     DeleteRows,
     DropDatabase,
-    DropPartitions,
     DropTable,
     InsertRows,
     InsertTarget,
     MergeClause,
     MergeRows,
-    RenameTable,
     SelectRows,
     SetSetting,
     Show,
@@ -204,6 +201,16 @@ def delete(target: Scan, *others: Scan) -> DeleteRows:
     return DeleteRows(target=target, alias="t", subqueries=query(*others).sources)
 
 
+def altering(target: Table, change: Change) -> AlterTable:
+    return AlterTable(table=target, change=change, altered=altered(target, change))
+
+
+DROPPED = ChangeProperties(unset=("a",), if_exists=True)
+GIVEN = ChangeProperties(set={"a": "b"})
+CONVERTED = ChangeProperties(set={"transactional": "TRUE"})
+PLAIN = ChangeProperties(set={"transactional": "false"})
+
+
 def merging(target: Scan, kinds: str) -> MergeRows:
     clauses = tuple(
         MergeClause(kind=kind)
@@ -282,13 +289,13 @@ WANTED: dict[str, tuple[Statement, list[str]]] = {
     "truncate without ACID": (TruncateTable(table=N), ["X d.n n"]),
     "rename": (RenameTable(table=T, to=TableName("e", "t2")), ["X d.t n", "S e n"]),
     "rename without ACID": (RenameTable(table=N, to=TableName("d", "n2")), ["X d.n n", "S d n"]),
-    "add columns": (AddColumns(table=T, columns=()), ["X d.t n"]),
-    "set properties": (AlterProperties(table=T, set={"a": "b"}), ["S d.t n"]),
-    "unset properties": (AlterProperties(table=T, unset=("a",)), ["X d.t n"]),
-    "convert to ACID": (AlterProperties(table=N, set={"TRANSACTIONAL": "TRUE"}), ["X d.n n"]),
-    "convert nothing": (AlterProperties(table=N, set={"transactional": "false"}), ["S d.n n"]),
-    "alter an external table": (AlterProperties(table=E, unset=("a",)), []),
-    "alter a view": (AlterProperties(table=V, set={"a": "b"}), []),
+    "add columns": (altering(T, AddColumns(())), ["X d.t n"]),
+    "set properties": (altering(T, GIVEN), ["S d.t n"]),
+    "unset properties": (altering(T, DROPPED), ["X d.t n"]),
+    "convert to ACID": (altering(N, CONVERTED), ["X d.n n"]),
+    "convert nothing": (altering(N, PLAIN), ["S d.n n"]),
+    "alter an external table": (altering(E, DROPPED), []),
+    "alter a view": (AlterView(view=V, altered=V), []),
     "add partitions": (AddPartitions(table=P, partitions=(ONE,)), ["S d.p n"]),
     "add partitions if new": (
         AddPartitions(table=P, partitions=(ONE,), if_not_exists=True), ["XW d.p n"]),
@@ -341,7 +348,7 @@ FLIPPED: dict[str, tuple[dict[str, str], Statement, list[str]]] = {
         ["X d.n n", "S d.s s"]),
     "ext.locking: read": (EXTERNAL, SelectRows(query=query(scan(E))), ["S d.e s"]),
     "ext.locking: insert": (EXTERNAL, insert(E), ["X d.e n", "S d.s s"]),
-    "ext.locking: alter": (EXTERNAL, AddColumns(table=E, columns=()), ["X d.e n"]),
+    "ext.locking: alter": (EXTERNAL, altering(E, AddColumns(())), ["X d.e n"]),
     "read.locks": (NO_READS, insert(T), ["S d.t i"]),
     "read.locks: update": (NO_READS, update(scan(T), scan(N)), ["XW d.t u"]),
     "nonacid.read.locks": (
@@ -356,14 +363,14 @@ FLIPPED: dict[str, tuple[dict[str, str], Statement, list[str]]] = {
     "lockless: select": (LOCKLESS, SelectRows(query=query(scan(T), scan(N))), ["S d.n s"]),
     "lockless: insert": (LOCKLESS, insert(T), ["SW d.t i"]),
     "lockless: overwrite": (LOCKLESS, insert(T, overwrite=True), ["XW d.t u"]),
-    "lockless: add columns": (LOCKLESS, AddColumns(table=T, columns=()), ["XW d.t n"]),
-    "lockless: add columns without ACID": (LOCKLESS, AddColumns(table=N, columns=()), ["X d.n n"]),
+    "lockless: add columns": (LOCKLESS, altering(T, AddColumns(())), ["XW d.t n"]),
+    "lockless: add columns without ACID": (LOCKLESS, altering(N, AddColumns(())), ["X d.n n"]),
     "lockless: rename": (
         LOCKLESS, RenameTable(table=T, to=TableName("d", "u")), ["XW d.t n", "S d n"]),
-    "lockless: set properties": (LOCKLESS, AlterProperties(table=T, set={"a": "b"}), ["S d.t n"]),
-    "lockless: unset properties": (LOCKLESS, AlterProperties(table=T, unset=("a",)), ["XW d.t n"]),
+    "lockless: set properties": (LOCKLESS, altering(T, GIVEN), ["S d.t n"]),
+    "lockless: unset properties": (LOCKLESS, altering(T, DROPPED), ["XW d.t n"]),
     "lockless: convert": (
-        LOCKLESS, AlterProperties(table=N, set={"transactional": "true"}), ["X d.n n"]),
+        LOCKLESS, altering(N, CONVERTED), ["X d.n n"]),
     "lockless: drop partitions": (
         LOCKLESS, DropPartitions(table=P, partitions=(ONE,)), ["XW d.p/k=1 n"]),
     "lockless: drop table": (LOCKLESS, DropTable(name=T.name), ["S d n", "X d.t n"]),

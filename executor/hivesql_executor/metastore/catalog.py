@@ -26,14 +26,8 @@ def create_database(
         if if_not_exists:
             return
         raise SemanticError(f"Database {name} already exists", code=10242)
-    values = {
-        "name": name,
-        "location": database.location or f"{warehouse}/{name}.db",
-        "comment": database.comment,
-        "owner": database.owner,
-        "owner_type": "USER",
-        "created_at": now(db) // 1000,
-    }
+    placed = replace(database, location=database.location or f"{warehouse}/{name}.db")
+    values = _database_values(placed) | {"name": name, "created_at": now(db) // 1000}
     new = db.execute(insert(dbs).values(values).returning(dbs.c.id)).scalar_one()
     add_params(db, database_params, new, database.properties)
 
@@ -48,8 +42,28 @@ def database(db: Connection, name: str) -> Database:
         location=row.location,
         comment=row.comment,
         owner=row.owner or "",
+        owner_type=row.owner_type or "USER",
+        managed_location=row.managed_location,
         properties=params(db, database_params, row.id),
     )
+
+
+def _database_values(database: Database) -> dict[str, Any]:
+    return {
+        "location": database.location,
+        "managed_location": database.managed_location,
+        "comment": database.comment,
+        "owner": database.owner,
+        "owner_type": database.owner_type,
+    }
+
+
+def alter_database(db: Connection, new: Database) -> None:
+    """Make the database be what ``new`` says."""
+    found = _database_id(db, new.name)
+    db.execute(update(dbs).where(dbs.c.id == found).values(_database_values(new)))
+    db.execute(delete(database_params).where(database_params.c.owner_id == found))
+    add_params(db, database_params, found, new.properties)
 
 
 def databases(db: Connection) -> tuple[str, ...]:
@@ -86,7 +100,7 @@ def create_table(db: Connection, new: Table, *, if_not_exists: bool) -> Table:
         raise SemanticError(f"Table already exists: {name}", code=10073)
     location = new.location
     if not location and not new.is_view:
-        location = f"{home.location}/{name.name}"
+        location = home.home_of(name.name, managed=new.type == "MANAGED_TABLE")
     placed = replace(
         new, name=name, location=location, created_at=new.created_at or now(db) // 1000
     )
@@ -124,7 +138,7 @@ def tables(db: Connection, name: str) -> tuple[TableName, ...]:
 def alter_table(db: Connection, name: TableName, new: Table) -> None:
     """Make the table be what ``new`` says; it keeps its id and its partitions.
 
-    Another name renames it in the transaction tables too. Partitions that live under the old
+    Another name renames it in the transaction tables too, and partitions that live under the old
     location follow it to the new one.
     """
     name, to = _lower(name), _lower(new.name)
@@ -139,7 +153,7 @@ def alter_table(db: Connection, name: TableName, new: Table) -> None:
     table_rows.replace_table(db, found, home, altered)
     if to != name:
         cleanup.rename_table(db, name, to)
-    if altered.location != old.location:
+    if to != name and altered.location != old.location:
         _move_partitions(db, found, old.location, altered.location)
 
 

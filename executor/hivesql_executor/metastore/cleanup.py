@@ -60,3 +60,17 @@ def rename_table(db: Connection, name: TableName, to: TableName) -> None:
             .where(table.c.database == name.database, table.c.table == name.name)
             .values(database=to.database, table=to.name)
         )
+
+
+def rename_partition(db: Connection, name: TableName, partition: str, to: str) -> None:
+    """Carry everything that is known of a partition over to its new name."""
+    for table in (*_PER_PARTITION, hive_locks, write_set):
+        db.execute(
+            update(table)
+            .where(
+                table.c.database == name.database,
+                table.c.table == name.name,
+                table.c.partition == partition,
+            )
+            .values(partition=to)
+        )

@@ -83,6 +83,10 @@ class DatabaseMetastore:
         """Names of all databases, sorted."""
         return self._read(catalog.databases)
 
+    def alter_database(self, database: Database) -> None:
+        """Replace the description of a database."""
+        self._write(lambda db: catalog.alter_database(db, database))
+
     def drop_database(self, name: str, *, cascade: bool = False) -> None:
         """Drop an empty database, or with ``cascade`` any but ``default``."""
         self._write(lambda db: catalog.drop_database(db, name, cascade=cascade))
@@ -102,7 +106,7 @@ class DatabaseMetastore:
     def alter_table(self, name: TableName, table: Table) -> None:
         """Replace the description of a table, its name included.
 
-        Partitions under its old location follow it to the new one.
+        When it is renamed, partitions under its old location follow it to the new one.
         """
         self._write(lambda db: catalog.alter_table(db, name, table))
 
@@ -131,6 +135,18 @@ class DatabaseMetastore:
     def drop_partitions(self, name: TableName, values: Collection[tuple[str | None, ...]]) -> None:
         """Drop partitions with their write history."""
         self._write(lambda db: partition_rows.drop_partitions(db, name, values))
+
+    def alter_partition(
+        self, name: TableName, values: Sequence[str | None], partition: Partition
+    ) -> None:
+        """Give the partition with these values other values or another location."""
+        self._write(lambda db: partition_rows.alter_partition(db, name, values, partition))
+
+    def exchange_partitions(
+        self, source: TableName, target: TableName, partitions: Collection[Partition]
+    ) -> None:
+        """Drop partitions from one table and add them to another, at their new locations."""
+        self._write(lambda db: partition_rows.exchange_partitions(db, source, target, partitions))
 
     # -- transactions
     def open_txns(

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, Select, insert, select
+from sqlalchemy import Connection, Select, insert, select, update
 
 from hivesql_executor.metastore import catalog, cleanup, table_rows
 from hivesql_executor.metastore.connection import now
@@ -83,6 +83,40 @@ def drop_partitions(db: Connection, name: TableName, values: Collection[Values])
     for start in range(0, len(ids), _CHUNK):
         table_rows.delete_partitions(db, ids[start : start + _CHUNK])
     cleanup.drop_partitions(db, table.name, names)
+
+
+def alter_partition(db: Connection, name: TableName, values: Values, new: Partition) -> None:
+    """Change values or location; a new name goes to the transaction tables too."""
+    table_id = catalog.table_id(db, name, lock=True)
+    table = catalog.table(db, name)
+    old = partition_name(table.partition_names, values)
+    to = partition_name(table.partition_names, new.values)
+    known = _ids(db, table_id, [old, to])
+    if old not in known:
+        raise NoSuchObject(f"Partition not found: {table.name} {old}", code=10006)
+    own = known[old]
+    sd_id = db.scalar(select(rows.c.sd_id).where(rows.c.id == own))
+    db.execute(update(sds).where(sds.c.id == sd_id).values(location=new.location))
+    if to == old:
+        return
+    if to in known:
+        raise SemanticError(f"Partition already exists: {table.name} {to}", code=10118)
+    db.execute(update(rows).where(rows.c.id == own).values(name=to))
+    for position, value in enumerate(new.values):
+        db.execute(
+            update(partition_key_vals)
+            .where(partition_key_vals.c.owner_id == own, partition_key_vals.c.position == position)
+            .values(value=value or DEFAULT_PARTITION)
+        )
+    cleanup.rename_partition(db, table.name, old, to)
+
+
+def exchange_partitions(
+    db: Connection, source: TableName, target: TableName, moved: Collection[Partition]
+) -> None:
+    """Take partitions from one table and give them to another."""
+    drop_partitions(db, source, [one.values for one in moved])
+    add_partitions(db, target, moved, if_not_exists=False)
 
 
 def _select() -> Select[Any]:

@@ -77,6 +77,7 @@ dbs = _generated(
     _c("OWNER_TYPE", "owner_type", String(10)),
     _needed("CTLG_NAME", "catalog", String(256), server_default="hive"),
     _c("CREATE_TIME", "created_at", BigInteger()),
+    _c("DB_MANAGED_LOCATION_URI", "managed_location", _Path),
     _needed("TYPE", "type", String(32), server_default="NATIVE"),
 )
 database_params = _params("DATABASE_PARAMS", "DB_ID", 180)

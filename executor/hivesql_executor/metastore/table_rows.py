@@ -29,7 +29,7 @@ from hivesql_planner.table import Column, Table, TableName, TableType
 
 TableRow = Row[Any]
 
-_ASCENDING = 1
+_ASCENDING, _DESCENDING = 1, 0
 # Hive keeps these among the table's parameters; Table has fields for them.
 _COMMENT, _EXTERNAL = "comment", "EXTERNAL"
 
@@ -135,8 +135,16 @@ def read_table(db: Connection, name: TableName, row: TableRow) -> Table:
         bucket_columns=_read_names(db, bucketing_cols, row.sd_id),
         bucket_count=max(storage.bucket_count, 0),
         sort_columns=_read_names(db, sort_cols, row.sd_id),
+        sort_descending=tuple(
+            db.scalars(
+                select(sort_cols.c.name)
+                .where(sort_cols.c.owner_id == row.sd_id, sort_cols.c.order == _DESCENDING)
+                .order_by(sort_cols.c.position)
+            )
+        ),
         view_text=row.view_text,
         owner=row.owner or "",
+        owner_type=row.owner_type or "USER",
         created_at=row.created_at,
         comment=comment,
     )
@@ -163,7 +171,7 @@ def _own_values(table: Table, database_id: int) -> dict[str, Any]:
         "name": table.name.name,
         "type": table.type,
         "owner": table.owner,
-        "owner_type": "USER",
+        "owner_type": table.owner_type,
         "view_text": table.view_text,
         "view_original": table.view_text,
     }
@@ -192,6 +200,12 @@ def _add_details(db: Connection, table: Table, owned: tuple[int, int, int, int])
     _add_columns(db, partition_keys, table_id, table.partition_columns)
     _add_names(db, bucketing_cols, sd_id, table.bucket_columns)
     _add_names(db, sort_cols, sd_id, table.sort_columns, order=_ASCENDING)
+    if table.sort_descending:
+        db.execute(
+            update(sort_cols)
+            .where(sort_cols.c.owner_id == sd_id, sort_cols.c.name.in_(table.sort_descending))
+            .values(order=_DESCENDING)
+        )
 
 
 def _delete_details(db: Connection, owned: tuple[int, int, int, int]) -> None:

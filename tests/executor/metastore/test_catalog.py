@@ -35,6 +35,8 @@ FULL = Table(
     bucket_columns=("a", "b"),
     bucket_count=4,
     sort_columns=("b", "a"),
+    sort_descending=("a",),
+    owner_type="ROLE",
     owner="ann",
     created_at=1700000000,
     comment="all of it: ü",
@@ -70,7 +72,7 @@ def test_every_format_comes_back(metastore: Metastore, format: FileFormat) -> No
         {"partition_columns": (Column("p", "date"), Column("q", "int"))},
         {"format": "orc", "serde_properties": {}},
         {"type": "MANAGED_TABLE"},
-        {"bucket_columns": (), "bucket_count": 0, "sort_columns": ()},
+        {"bucket_columns": (), "bucket_count": 0, "sort_columns": (), "sort_descending": ()},
         {"location": "/moved", "owner": "bob", "comment": None},
         {"view_text": "SELECT 1", "type": "VIRTUAL_VIEW"},
     ],
@@ -187,3 +189,18 @@ def test_rename_onto_another_table_is_refused(metastore: Metastore) -> None:
     with pytest.raises(SemanticError) as error:
         metastore.alter_table(FULL.name, replace(created, name=VIEW.name))
     assert error.value.code == 10073
+
+
+def test_a_database_becomes_what_is_said(metastore: Metastore) -> None:
+    made = Database(name="d", location="/d", comment="c", properties={"a": "b"})
+    metastore.create_database(made)
+    other = replace(
+        made, location="/e", managed_location="/m", owner="r", owner_type="ROLE",
+        properties={"x": "y"},
+    )  # fmt: skip
+    metastore.alter_database(other)
+    assert metastore.database("d") == other
+    new = Table(name=TableName("d", "t"), columns=(Column("a", "int"),), location="")
+    assert metastore.create_table(new).location == "/m/t"
+    with pytest.raises(NoSuchObject):
+        metastore.alter_database(replace(made, name="nosuch"))

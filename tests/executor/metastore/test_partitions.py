@@ -57,3 +57,29 @@ def test_drop(metastore: Metastore, make_table: MakeTable) -> None:
         metastore.drop_partitions(table.name, [("1199",), ("7",)])
     assert error.value.code == 10006
     assert len(metastore.partitions(table.name)) == 1
+
+
+def part(*values: str | None, location: str = "") -> Partition:
+    return Partition(values=values, location=location)
+
+
+def test_a_partition_gets_other_values_and_another_place(
+    metastore: Metastore, make_table: MakeTable
+) -> None:
+    name = make_table(partitioned_by=("p", "q")).name
+    metastore.add_partitions(name, [part("1", "a"), part("2", "b")])
+    metastore.alter_partition(name, ("1", "a"), part("9", None, location="/x"))
+    found = metastore.partitions(name)
+    assert set(found) == {part("2", "b", location="/wh/t/p=2/q=b"), part("9", None, location="/x")}
+    with pytest.raises(SemanticError, match="already exists"):
+        metastore.alter_partition(name, ("9", None), part("2", "b"))
+    with pytest.raises(NoSuchObject):
+        metastore.alter_partition(name, ("1", "a"), part("3", "c"))
+
+
+def test_partitions_change_hands(metastore: Metastore, make_table: MakeTable) -> None:
+    one, two = (make_table(name, partitioned_by=("p",)).name for name in ("one", "two"))
+    metastore.add_partitions(one, [part("1"), part("2")])
+    metastore.exchange_partitions(one, two, [part("1", location="/wh/two/p=1")])
+    assert [found.values for found in metastore.partitions(one)] == [("2",)]
+    assert metastore.partitions(two) == (part("1", location="/wh/two/p=1"),)

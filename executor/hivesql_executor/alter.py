@@ -1,0 +1,162 @@
+"""ALTER: the catalog's entry, and the directories that follow it.
+
+Every statement was bound before its locks were granted. What it was bound to is compared with
+what is there now, so that nobody's change in between is lost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from hivesql_executor.partitions import add_partitions, drop_partitions
+from hivesql_executor.removal import moving
+from hivesql_executor.runtime import Runtime
+from hivesql_planner.acid.layout import parse_original_file
+from hivesql_planner.alter import ChangeLocation
+from hivesql_planner.ddl import (
+    AddPartitions,
+    AlterDatabase,
+    AlterTable,
+    AlterView,
+    DdlStatement,
+    DropPartitions,
+    ExchangePartitions,
+    MovePartition,
+    RenamePartition,
+    RenameTable,
+    Touch,
+)
+from hivesql_planner.errors import SemanticError, StaleSnapshot
+from hivesql_planner.table import Database, Partition, Table, partition_name
+
+# Originals of a converted table own the write ids up to ten million (Hive's seed).
+_CONVERTED_NEXT_WRITE_ID = 10_000_001
+
+
+def run_ddl(  # noqa: C901 - one flat list of statements
+    statement: DdlStatement, runtime: Runtime
+) -> None:
+    """Carry out one ALTER."""
+    store = runtime.metastore
+    match statement:
+        case AlterTable(table=table):
+            _check_unchanged(table, runtime)
+            _alter_table(statement, runtime)
+        case AlterView(view=view, altered=altered):
+            _check_unchanged(view, runtime)
+            store.alter_table(view.name, altered)
+        case AlterDatabase(altered=altered):
+            store.alter_database(absolute_database(altered))
+        case RenameTable(table=table):
+            _check_unchanged(table, runtime)
+            _rename(statement, runtime)
+        case AddPartitions():
+            add_partitions(statement, runtime)
+        case DropPartitions():
+            drop_partitions(statement, runtime)
+        case RenamePartition():
+            _rename_partition(statement, runtime)
+        case MovePartition(table=table, partition=partition, location=location):
+            moved = replace(partition, location=absolute(location))
+            store.alter_partition(table.name, partition.values, moved)
+        case ExchangePartitions():
+            _exchange(statement, runtime)
+        case Touch():
+            return
+
+
+def absolute(location: str) -> str:
+    """A location that no working directory changes; URIs stay."""
+    return location if "://" in location else str(Path(location).absolute())
+
+
+def absolute_database(database: Database) -> Database:
+    """The same with locations that no working directory changes; an empty one stays."""
+    managed = database.managed_location
+    return replace(
+        database,
+        location=absolute(database.location) if database.location else "",
+        managed_location=absolute(managed) if managed else None,
+    )
+
+
+def _check_unchanged(table: Table, runtime: Runtime) -> None:
+    if runtime.metastore.table(table.name) != table:
+        raise StaleSnapshot(
+            f"{table.name} was altered by somebody else meanwhile. Run the statement again"
+        )
+
+
+def _alter_table(statement: AlterTable, runtime: Runtime) -> None:
+    table, altered = statement.table, statement.altered
+    if isinstance(statement.change, ChangeLocation):
+        altered = replace(altered, location=absolute(altered.location))
+    if altered.is_full_acid and not table.is_transactional:
+        _check_file_names(altered, runtime)
+        runtime.metastore.seed_write_id(table.name, _CONVERTED_NEXT_WRITE_ID)
+    runtime.metastore.alter_table(table.name, altered)
+
+
+def _check_file_names(table: Table, runtime: Runtime) -> None:
+    """Only names that Hive takes for original files may lie in a converted table."""
+    locations = [table.location]
+    if table.partition_columns:
+        locations = [one.location for one in runtime.metastore.partitions(table.name)]
+    files = runtime.files(table.location)
+    for location in locations:
+        for status in files.list(location):
+            if parse_original_file(status.path.rpartition("/")[2]) is None:
+                raise SemanticError(
+                    f"Unexpected data file name format. Cannot convert {table.name} to "
+                    f"transactional table. File: {location}/{status.path}"
+                )
+
+
+def _rename(statement: RenameTable, runtime: Runtime) -> None:
+    """Rename in the catalog; the directory moves only when it has the default name."""
+    table, to, store = statement.table, statement.to, runtime.metastore
+    if to == table.name:
+        raise SemanticError(f"Cannot rename {table.name} to itself")
+    if to in store.tables(to.database):
+        raise SemanticError(f"new table {to} already exists", code=10073)
+    managed = table.type == "MANAGED_TABLE"
+    old_home = store.database(table.name.database).home_of(table.name.name, managed=managed)
+    new_home = store.database(to.database).home_of(to.name, managed=managed)
+    moves = managed and table.location == old_home
+    files = runtime.files(table.location)
+    if moves and files.exists(new_home):
+        raise SemanticError(
+            f"New location for this table {to} already exists: {new_home}. Remove it first"
+        )
+    renamed = replace(table, name=to, location=new_home if moves else table.location)
+    with moving(files, [(old_home, new_home)] if moves else []):
+        store.alter_table(table.name, renamed)
+
+
+def _default_home(table: Table, partition: Partition) -> str:
+    return f"{table.location}/{partition_name(table.partition_names, partition.values)}"
+
+
+def _rename_partition(statement: RenamePartition, runtime: Runtime) -> None:
+    table, partition = statement.table, statement.partition
+    renamed = replace(partition, values=statement.values)
+    old, new = partition.location, _default_home(table, renamed)
+    moves = table.type == "MANAGED_TABLE" and old == _default_home(table, partition)
+    renamed = replace(renamed, location=new if moves else old)
+    with moving(runtime.files(table.location), [(old, new)] if moves else []):
+        runtime.metastore.alter_partition(table.name, partition.values, renamed)
+
+
+def _exchange(statement: ExchangePartitions, runtime: Runtime) -> None:
+    table, source = statement.table, statement.source
+    moves, placed = [], []
+    for partition in statement.partitions:
+        if partition.location != _default_home(source, partition):
+            name = partition_name(source.partition_names, partition.values)
+            raise SemanticError(f"{name} of {source.name} does not live under its table")
+        home = _default_home(table, partition)
+        moves.append((partition.location, home))
+        placed.append(replace(partition, location=home))
+    with moving(runtime.files(table.location), moves):
+        runtime.metastore.exchange_partitions(source.name, table.name, placed)

@@ -1,0 +1,87 @@
+"""ALTER TABLE, VIEW and DATABASE."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hivesql.alter_trees import AlterBody, AlterDatabaseBody, AlterViewBody, RenameBody
+from hivesql.bind_view import view_of
+from hivesql.binding import Binding
+from hivesql.tokens import Name, TableRef
+from hivesql_planner.alter import ChangeFormat, ChangeSerde, altered
+from hivesql_planner.ddl import AlterDatabase, AlterTable, AlterView, RenameTable
+from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
+from hivesql_planner.table import Table
+
+
+def base_table(ref: TableRef, binding: Binding) -> Table:
+    """A table that is no view."""
+    table = binding.table(ref)
+    if table.is_view:
+        error = SemanticError("To alter a view you need to use the ALTER VIEW command.", code=10131)
+        binding.fail(error, ref.start)
+    return table
+
+
+def _view(ref: TableRef, binding: Binding) -> Table:
+    table = binding.table(ref)
+    if not table.is_view:
+        error = SemanticError(
+            "To alter a base table you need to use the ALTER TABLE command.", code=10132
+        )
+        binding.fail(error, ref.start)
+    return table
+
+
+def bind_alter(body: AlterBody, binding: Binding) -> AlterTable | AlterView:
+    """What is altered by a pure function of the table."""
+    table = (_view if body.view else base_table)(body.table, binding)
+    if body.cascade and not table.partition_columns:
+        error = SemanticError(
+            "Alter table with non-partitioned table does not support cascade", code=10410
+        )
+        binding.fail(error, body.start)
+    by_partition = isinstance(body.change, ChangeFormat | ChangeSerde) and table.partition_columns
+    if by_partition and binding.catalog.partitions(table.name):
+        # Hive's partitions keep their own format and serde.
+        feature = "SET FILEFORMAT, SERDE or SERDEPROPERTIES of a table that has partitions"
+        binding.fail(NotSupported(f"ALTER TABLE … {feature}"), body.start)
+    try:
+        after = altered(table, body.change)
+    except HiveSqlError as error:
+        binding.fail(error, body.start)
+    if body.view:
+        return AlterView(view=table, altered=after)
+    return AlterTable(table=table, change=body.change, altered=after)
+
+
+def bind_alter_view(body: AlterViewBody, binding: Binding) -> AlterView:
+    """ALTER VIEW … AS: name, comment and properties stay."""
+    view = _view(body.table, binding)
+    made, reads = view_of(view.name, body.query, (), body.table.start, binding)
+    after = replace(view, columns=made.columns, view_text=made.view_text)
+    return AlterView(view=view, altered=after, reads=reads)
+
+
+def bind_rename(body: RenameBody, binding: Binding) -> RenameTable:
+    """RENAME TO."""
+    table = (_view if body.view else base_table)(body.table, binding)
+    to = body.to.full(binding.database)
+    binding.check_database(body.to.database or Name(to.database, body.to.start))
+    return RenameTable(table=table, to=to)
+
+
+def bind_alter_database(body: AlterDatabaseBody, binding: Binding) -> AlterDatabase:
+    """ALTER DATABASE: properties are added, the rest is replaced."""
+    binding.check_database(body.name)
+    database = binding.catalog.database(body.name.text)
+    owner, owner_type = body.owner or (database.owner, database.owner_type)
+    after = replace(
+        database,
+        properties={**database.properties, **body.properties},
+        owner=owner,
+        owner_type=owner_type,
+        location=body.location or database.location,
+        managed_location=body.managed_location or database.managed_location,
+    )
+    return AlterDatabase(database=database, altered=after)

@@ -1,0 +1,185 @@
+"""ALTER TABLE of partitions."""
+
+from __future__ import annotations
+
+from hivesql.alter_trees import (
+    AddPartitionsBody,
+    DropPartitionsBody,
+    ExchangeBody,
+    MovePartitionBody,
+    PartitionFilter,
+    RenamePartitionBody,
+    TouchBody,
+)
+from hivesql.bind_alter import base_table
+from hivesql.binding import Binding, partition_value
+from hivesql.prune import And, Compare, Constant, IsNull, Not, Other, Predicate, keeps
+from hivesql.slices import PartitionItems
+from hivesql.tokens import TableRef
+from hivesql_planner.ddl import (
+    AddPartitions,
+    DropPartitions,
+    ExchangePartitions,
+    MovePartition,
+    RenamePartition,
+    Touch,
+    Values,
+)
+from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.table import Partition, Table, partition_name
+
+
+def partitioned_table(ref: TableRef, binding: Binding) -> Table:
+    """A table with partition columns."""
+    table = base_table(ref, binding)
+    if not table.partition_columns:
+        error = SemanticError(f"Table is not a partitioned table: {table.name}", code=10241)
+        binding.fail(error, ref.start)
+    return table
+
+
+def full_values(table: Table, items: PartitionItems, binding: Binding) -> Values:
+    """A value for every partition column."""
+    values = binding.partition_values(table, items)
+    names = table.partition_names
+    if any(name not in values for name in names):
+        given = ", ".join(f"{key}={value}" for key, value in values.items())
+        error = SemanticError(
+            f"{table.name}: partition spec {{{given}}} doesn't contain all ({len(names)}) "
+            "partition columns",
+            code=10006,
+        )
+        binding.fail(error, items[0].key.start)
+    return tuple(values[name] for name in names)
+
+
+def existing(table: Table, items: PartitionItems, binding: Binding) -> Partition:
+    """The one partition that a full specification names."""
+    values = full_values(table, items, binding)
+    return next(one for one in binding.matching(table, items) if one.values == values)
+
+
+def bind_rename_partition(body: RenamePartitionBody, binding: Binding) -> RenamePartition:
+    """PARTITION … RENAME TO PARTITION."""
+    table = partitioned_table(body.table, binding)
+    partition = existing(table, body.partition, binding)
+    values = full_values(table, body.to, binding)
+    if any(one.values == values for one in binding.catalog.partitions(table.name)):
+        name = partition_name(table.partition_names, values)
+        error = SemanticError(f"Partition already exists: {table.name} {name}", code=10118)
+        binding.fail(error, body.to[0].key.start)
+    return RenamePartition(table=table, partition=partition, values=values)
+
+
+def bind_move_partition(body: MovePartitionBody, binding: Binding) -> MovePartition:
+    """PARTITION … SET LOCATION."""
+    table = partitioned_table(body.table, binding)
+    partition = existing(table, body.partition, binding)
+    return MovePartition(table=table, partition=partition, location=body.location)
+
+
+def bind_touch(body: TouchBody, binding: Binding) -> Touch:
+    """TOUCH."""
+    table = base_table(body.table, binding)
+    if body.partition:
+        existing(partitioned_table(body.table, binding), body.partition, binding)
+    return Touch(table=table)
+
+
+def bind_exchange(body: ExchangeBody, binding: Binding) -> ExchangePartitions:
+    """EXCHANGE PARTITION: both tables alike, the partitions only in the source."""
+    table = partitioned_table(body.table, binding)
+    source = partitioned_table(body.source, binding)
+    if table.is_transactional or source.is_transactional:
+        error = SemanticError(
+            "Exchange partition is not allowed with transactional tables. Alternatively, shall "
+            "use load data or insert overwrite to move partitions.",
+            code=10236,
+        )
+        binding.fail(error, body.table.start)
+    alike = all(
+        [(one.name, one.type) for one in ours] == [(one.name, one.type) for one in theirs]
+        for ours, theirs in (
+            (table.columns, source.columns),
+            (table.partition_columns, source.partition_columns),
+        )
+    )
+    if not alike or table.format != source.format:
+        error = SemanticError(
+            "Tables have incompatible schemas and their partitions  cannot be exchanged.",
+            code=10235,
+        )
+        binding.fail(error, body.source.start)
+    moved = binding.matching(source, body.partition)
+    taken = {one.values for one in binding.catalog.partitions(table.name)}
+    for one in moved:
+        if one.values in taken:
+            name = partition_name(table.partition_names, one.values)
+            error = SemanticError(
+                f"Partition already exists [{table.name.name}({name})]", code=10118
+            )
+            binding.fail(error, body.partition[0].key.start)
+    return ExchangePartitions(table=table, source=source, partitions=moved)
+
+
+def bind_add_partitions(body: AddPartitionsBody, binding: Binding) -> AddPartitions:
+    """ADD PARTITION: every one with a value for each partition column."""
+    table = partitioned_table(body.table, binding)
+    found = [
+        Partition(values=full_values(table, items, binding), location=location)
+        for items, location in body.partitions
+    ]
+    return AddPartitions(table=table, partitions=tuple(found), if_not_exists=body.if_not_exists)
+
+
+def bind_drop_partitions(body: DropPartitionsBody, binding: Binding) -> DropPartitions:
+    """DROP PARTITION: all that match."""
+    table = partitioned_table(body.table, binding)
+    types = {column.name: column.type for column in table.partition_columns}
+    existing = binding.catalog.partitions(table.name)
+    doomed: dict[Partition, None] = {}
+    for filters in body.filters:
+        wanted = _all_of(filters, table, types, binding)
+        found = [
+            partition
+            for partition in existing
+            if keeps(wanted, dict(zip(types, partition.values, strict=True)), types)
+        ]
+        if not found and not body.if_exists:
+            text = ", ".join(f"{one.key.text}{one.operator}{one.value}" for one in filters)
+            error = NoSuchObject(f"Partition not found ({text}) in {table.name}", code=10006)
+            binding.fail(error, filters[0].key.start)
+        doomed |= dict.fromkeys(found)
+    return DropPartitions(table=table, partitions=tuple(doomed), purge=body.purge)
+
+
+def _all_of(
+    filters: tuple[PartitionFilter, ...], table: Table, types: dict[str, str], binding: Binding
+) -> Predicate:
+    found: Predicate | None = None
+    for one in filters:
+        if one.key.text not in types:
+            error = SemanticError(
+                f"{table.name} has no partition column {one.key.text}", code=10006
+            )
+            binding.fail(error, one.key.start)
+        predicate = _filter(one, types[one.key.text], binding)
+        found = predicate if found is None else And(found, predicate)
+    return found or Other()
+
+
+def _filter(one: PartitionFilter, type_: str, binding: Binding) -> Predicate:
+    value = partition_value(one.value)
+    if value is None:
+        is_null = IsNull(one.key.text)
+        return is_null if one.operator == "=" else Not(is_null)
+    text = type_.startswith(("string", "varchar", "char", "date"))
+    constant = Constant("string" if text else "number", value)
+    if type_ == "boolean":
+        constant = Constant("boolean", value.lower())
+    compare = Compare(one.key.text, one.operator, constant)
+    # What cannot be decided must not be dropped.
+    if keeps(And(compare, Not(compare)), {one.key.text: value}, {one.key.text: type_}):
+        error = SemanticError(f"cannot compare the {type_} {one.key.text} with {value!r}")
+        binding.fail(error, one.key.start)
+    return compare

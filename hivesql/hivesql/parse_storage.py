@@ -1,0 +1,110 @@
+"""How a table is stored: the clauses that CREATE and ALTER share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import get_args
+
+from hivesql.tokens import Cursor, Kind, Name
+from hivesql_executor.metastore.storage_formats import STORAGE
+from hivesql_planner.table import FileFormat
+
+_FORMATS: dict[str, FileFormat] = {
+    **{name: name for name in get_args(FileFormat)},
+    "jsonfile": "json",
+}
+_OTHER_SERDES: dict[str, FileFormat] = {"org.apache.hive.hcatalog.data.JsonSerDe": "json"}
+# ROW FORMAT DELIMITED, by the property that LazySimpleSerDe reads.
+_DELIMITERS: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("fields", "terminated", "by"), "field.delim"),
+    (("escaped", "by"), "escape.delim"),
+    (("collection", "items", "terminated", "by"), "collection.delim"),
+    (("map", "keys", "terminated", "by"), "mapkey.delim"),
+    (("lines", "terminated", "by"), "line.delim"),
+    (("null", "defined", "as"), "serialization.null.format"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Buckets:
+    """``(a, b) [SORTED BY (c DESC)] INTO n BUCKETS``; ``descending`` are some of the sorting."""
+
+    columns: tuple[Name, ...]
+    sorting: tuple[Name, ...]
+    descending: tuple[str, ...]
+    count: int
+
+
+def parse_buckets(cursor: Cursor) -> Buckets:
+    """What follows CLUSTERED BY."""
+    columns = cursor.names()
+    sorting: list[Name] = []
+    descending: list[str] = []
+    if cursor.take("sorted", "by"):
+        cursor.expect("(")
+        while True:
+            sorting.append(cursor.name("a column name"))
+            if cursor.take("desc"):
+                descending.append(sorting[-1].text)
+            else:
+                cursor.take("asc")
+            if cursor.at("nulls"):
+                cursor.refuse("SORTED BY … NULLS FIRST or LAST")
+            if not cursor.take(","):
+                break
+        cursor.expect(")")
+    return Buckets(columns, tuple(sorting), tuple(descending), parse_bucket_count(cursor))
+
+
+def parse_bucket_count(cursor: Cursor) -> int:
+    """``INTO n BUCKETS``."""
+    cursor.expect("into")
+    count = cursor.integer("the number of buckets")
+    cursor.expect("buckets")
+    return count
+
+
+def parse_delimiters(cursor: Cursor) -> dict[str, str]:
+    """What follows ROW FORMAT DELIMITED, as serde properties."""
+    found: dict[str, str] = {}
+    while True:
+        for words, key in _DELIMITERS:
+            if cursor.take(*words):
+                found[key] = cursor.string()
+                break
+        else:
+            break
+    if "field.delim" in found:
+        found["serialization.format"] = found["field.delim"]
+    return found
+
+
+def parse_file_format(cursor: Cursor) -> FileFormat:
+    """A format's name, or INPUTFORMAT … OUTPUTFORMAT … [SERDE …] with the classes of one."""
+    start = cursor.peek()
+    if cursor.take("inputformat"):
+        input_format = cursor.string("a class")
+        cursor.expect("outputformat")
+        cursor.string("a class")
+        serde = cursor.string("a class") if cursor.take("serde") else None
+        for name, storage in STORAGE.items():
+            if storage.input_format == input_format and serde in (None, storage.serde):
+                return name
+        cursor.refuse(f"INPUTFORMAT '{input_format}'", start)
+    if cursor.at("directories"):
+        cursor.refuse("STORED AS DIRECTORIES")
+    if start.kind is not Kind.WORD or start.value not in _FORMATS:
+        cursor.fail(f"expected a file format ({', '.join(_FORMATS)})")
+    cursor.next()
+    return _FORMATS[start.value]
+
+
+def parse_serde(cursor: Cursor) -> tuple[str, FileFormat]:
+    """A serde's class and the format that it stands for; others are refused by name."""
+    start = cursor.peek()
+    serde = cursor.string("a class")
+    found = next((name for name, one in STORAGE.items() if one.serde == serde), None)
+    found = found or _OTHER_SERDES.get(serde)
+    if found is None:
+        cursor.refuse(f"the SerDe '{serde}'", start)
+    return serde, found

@@ -1,0 +1,111 @@
+"""Bound statements that alter what the catalog holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hivesql_planner.alter import Change
+from hivesql_planner.table import Database, Partition, Table, TableName
+
+Values = tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlterTable:
+    """ALTER TABLE whose outcome is another description: ``altered``."""
+
+    table: Table
+    change: Change
+    altered: Table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenameTable:
+    """ALTER TABLE or VIEW … RENAME TO."""
+
+    table: Table
+    to: TableName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlterView:
+    """ALTER VIEW … AS, SET and UNSET TBLPROPERTIES."""
+
+    view: Table
+    altered: Table
+    reads: tuple[Table, ...] = ()
+    """The tables that the new definition reads."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlterDatabase:
+    """ALTER DATABASE: ``altered`` has the same name."""
+
+    database: Database
+    altered: Database
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddPartitions:
+    """ALTER TABLE … ADD PARTITION; an empty location means the default."""
+
+    table: Table
+    partitions: tuple[Partition, ...]
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropPartitions:
+    """ALTER TABLE … DROP PARTITION: the partitions that match."""
+
+    table: Table
+    partitions: tuple[Partition, ...]
+    purge: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenamePartition:
+    """ALTER TABLE … PARTITION … RENAME TO PARTITION."""
+
+    table: Table
+    partition: Partition
+    values: Values
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MovePartition:
+    """ALTER TABLE … PARTITION … SET LOCATION: files stay where they are."""
+
+    table: Table
+    partition: Partition
+    location: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExchangePartitions:
+    """ALTER TABLE … EXCHANGE PARTITION … WITH TABLE: ``partitions`` of ``source`` go over."""
+
+    table: Table
+    source: Table
+    partitions: tuple[Partition, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Touch:
+    """ALTER TABLE … TOUCH: nothing changes."""
+
+    table: Table
+
+
+DdlStatement = (
+    AlterTable
+    | RenameTable
+    | AlterView
+    | AlterDatabase
+    | AddPartitions
+    | DropPartitions
+    | RenamePartition
+    | MovePartition
+    | ExchangePartitions
+    | Touch
+)

@@ -1,0 +1,179 @@
+"""ALTER on a real warehouse: catalog, directories and rows together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hivesql
+from hivesql_planner.errors import HiveSqlError, SemanticError
+from hivesql_planner.table import Table, TableName
+
+pytestmark = pytest.mark.spark
+
+PLAIN = "STORED AS ORC TBLPROPERTIES ('transactional'='false')"
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+
+
+def rows(session: hivesql.Session, sql: str) -> list[tuple[Any, ...]]:
+    return sorted(tuple(row) for row in session.sql(sql).rows)
+
+
+def table_of(session: hivesql.Session, name: str) -> Table:
+    database, _, short = name.rpartition(".")
+    return session.runtime.metastore.table(TableName(database or "default", short))
+
+
+def partition_names(session: hivesql.Session, table: str) -> list[str]:
+    return [row[0] for row in session.sql(f"SHOW PARTITIONS {table}").rows]
+
+
+def test_a_table_changes_its_columns_its_name_and_becomes_acid(session: hivesql.Session) -> None:
+    session.sql(f"""
+        CREATE DATABASE d;
+        CREATE TABLE t (a int COMMENT 'first', b string) {PLAIN};
+        INSERT INTO t VALUES (1, 'x'), (2, 'y');
+        ALTER TABLE t ADD COLUMNS (c int);
+        ALTER TABLE t CHANGE COLUMN a k bigint;
+        ALTER TABLE t SET TBLPROPERTIES ('owner.team'='core');
+        ALTER TABLE t SET OWNER ROLE adm;
+        ALTER TABLE t RENAME TO d.t2;
+    """)
+    home = Path(table_of(session, "d.t2").location)
+    assert (home.parent.name, home.name, home.is_dir()) == ("d.db", "t2", True)
+    assert not (home.parent.parent / "t").exists()
+    with pytest.raises(SemanticError, match="Table not found"):
+        session.sql("SELECT * FROM t")
+    session.sql("ALTER TABLE d.t2 SET TBLPROPERTIES ('transactional'='true')")
+    session.sql("UPDATE d.t2 SET c = 7 WHERE k = 1")
+    assert rows(session, "SELECT k, b, c FROM d.t2") == [(1, "x", 7), (2, "y", None)]
+    found = {path.name for path in home.iterdir() if path.is_dir()}
+    assert found == {
+        "delta_10000001_10000001_0001", "delete_delta_10000001_10000001_0000",
+    }  # fmt: skip
+    described = table_of(session, "d.t2")
+    assert described.properties["owner.team"] == "core"
+    assert (described.owner, described.owner_type) == ("adm", "ROLE")
+    assert described.columns[0].comment == "first"
+
+
+def test_a_rename_that_cannot_be_finished_leaves_everything(session: hivesql.Session) -> None:
+    session.sql(f"CREATE TABLE t (a int) {PLAIN}; INSERT INTO t VALUES (1);")
+    home = Path(table_of(session, "t").location)
+    (home.parent / "taken").mkdir()
+    with pytest.raises(SemanticError, match="already exists"):
+        session.sql("ALTER TABLE t RENAME TO taken")
+    session.sql(f"CREATE TABLE other (a int) {PLAIN}")
+    with pytest.raises(SemanticError, match="already exists"):
+        session.sql("ALTER TABLE t RENAME TO other")
+    assert rows(session, "SELECT a FROM t") == [(1,)]
+    assert home.is_dir()
+
+
+def test_partitions_are_renamed_moved_exchanged_and_dropped(
+    session: hivesql.Session, tmp_path: Path
+) -> None:
+    session.sql(f"""
+        CREATE TABLE p (a int) PARTITIONED BY (ds string, hr int) {ACID};
+        INSERT INTO p PARTITION (ds, hr) VALUES (1, '1', 2), (2, '1', 3), (3, '2', 2);
+        ALTER TABLE p PARTITION (ds='1', hr=2) RENAME TO PARTITION (ds='9', hr=2);
+        DELETE FROM p WHERE a = 1;
+        INSERT INTO p PARTITION (ds='9', hr=2) VALUES (10);
+        ALTER TABLE p DROP PARTITION (ds < '3', hr > 2);
+    """)
+    assert rows(session, "SELECT * FROM p") == [(3, "2", 2), (10, "9", 2)]
+    assert partition_names(session, "p") == ["ds=2/hr=2", "ds=9/hr=2"]
+    home = Path(table_of(session, "p").location)
+    assert sorted(path.name for path in home.iterdir() if any(path.iterdir())) == ["ds=2", "ds=9"]
+    with pytest.raises(SemanticError, match="Partition already exists"):
+        session.sql("ALTER TABLE p PARTITION (ds='9', hr=2) RENAME TO PARTITION (ds='2', hr=2)")
+
+    session.sql(f"""
+        CREATE TABLE e1 (a int) PARTITIONED BY (ds string) {PLAIN};
+        CREATE TABLE e2 (a int) PARTITIONED BY (ds string) {PLAIN};
+        INSERT INTO e1 PARTITION (ds) VALUES (1, 'x'), (2, 'y');
+        ALTER TABLE e2 EXCHANGE PARTITION (ds='x') WITH TABLE e1;
+    """)
+    assert rows(session, "SELECT * FROM e1 UNION ALL SELECT * FROM e2") == [(1, "x"), (2, "y")]
+    assert (partition_names(session, "e1"), partition_names(session, "e2")) == (["ds=y"], ["ds=x"])
+    elsewhere = tmp_path / "elsewhere"
+    session.sql(f"""
+        ALTER TABLE e1 PARTITION (ds='y') SET LOCATION '{elsewhere}';
+        ALTER TABLE e1 ADD IF NOT EXISTS PARTITION (ds='y') PARTITION (ds='z')
+            LOCATION '{tmp_path}/z';
+        INSERT INTO e1 PARTITION (ds) VALUES (5, 'y'), (6, 'z');
+    """)
+    assert rows(session, "SELECT * FROM e1") == [(5, "y"), (6, "z")]
+    assert list(elsewhere.glob("*0_0"))
+
+
+def test_location_format_and_buckets_of_a_table(session: hivesql.Session, tmp_path: Path) -> None:
+    session.sql("""
+        CREATE TABLE t (a int, b string) ROW FORMAT DELIMITED FIELDS TERMINATED BY ','
+            STORED AS TEXTFILE TBLPROPERTIES ('transactional'='false');
+        INSERT INTO t VALUES (1, 'x;y');
+        ALTER TABLE t SET SERDEPROPERTIES ('field.delim'=';');
+    """)
+    assert rows(session, "SELECT b FROM t") == [("y",)]
+    session.sql(f"""
+        ALTER TABLE t SET LOCATION '{tmp_path}/new';
+        ALTER TABLE t SET FILEFORMAT PARQUET;
+        ALTER TABLE t REPLACE COLUMNS (z bigint);
+        INSERT INTO t VALUES (9);
+        ALTER TABLE t CLUSTERED BY (z) SORTED BY (z) INTO 3 BUCKETS;
+        ALTER TABLE t INTO 5 BUCKETS;
+        ALTER TABLE t NOT SORTED;
+    """)
+    assert rows(session, "SELECT * FROM t") == [(9,)]
+    assert list((tmp_path / "new").glob("*.parquet")) or list((tmp_path / "new").iterdir())
+    found = table_of(session, "t")
+    assert (found.bucket_count, found.bucket_columns, found.sort_columns) == (5, ("z",), ())
+
+
+def test_views_and_databases(session: hivesql.Session, tmp_path: Path) -> None:
+    session.sql(f"""
+        CREATE DATABASE d LOCATION '{tmp_path}/d' MANAGEDLOCATION '{tmp_path}/m'
+            WITH DBPROPERTIES ('a'='b');
+        CREATE TABLE d.t (a int, b string) {ACID};
+        INSERT INTO d.t VALUES (1, 'x');
+        CREATE VIEW v COMMENT 'kept' AS SELECT a FROM d.t;
+        USE d;
+        CREATE VIEW w AS SELECT * FROM default.v;
+        ALTER VIEW default.v AS SELECT b AS a FROM t;
+        ALTER VIEW default.v SET TBLPROPERTIES ('k'='w');
+        USE default;
+        ALTER DATABASE d SET DBPROPERTIES ('c'='d', 'a'='z');
+        ALTER DATABASE d SET OWNER USER bob;
+        ALTER DATABASE d SET LOCATION '{tmp_path}/d2';
+    """)
+    assert table_of(session, "d.t").location == f"{tmp_path}/m/t"
+    assert rows(session, "SELECT * FROM d.w") == [("x",)]
+    assert (table_of(session, "v").comment, table_of(session, "v").properties) == (
+        "kept", {"k": "w"},
+    )  # fmt: skip
+    session.sql("ALTER VIEW v RENAME TO d.v2")
+    assert rows(session, "SELECT * FROM d.v2") == [("x",)]
+    database = session.runtime.metastore.database("d")
+    assert (database.location, database.owner) == (f"{tmp_path}/d2", "bob")
+    assert database.properties == {"a": "z", "c": "d"}
+
+
+def test_nobodys_change_is_lost(session: hivesql.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody alters the table between binding and the lock: the statement is bound anew."""
+    session.sql(f"CREATE TABLE t (a int) {PLAIN}")
+    store, other = session.runtime.metastore, []
+    enqueue = store.enqueue_locks
+
+    def meddle(*args: Any, **flags: Any) -> Any:
+        if not other:
+            other.append(1)
+            session.sql("ALTER TABLE t ADD COLUMNS (theirs int)")
+        return enqueue(*args, **flags)
+
+    monkeypatch.setattr(store, "enqueue_locks", meddle)
+    session.sql("ALTER TABLE t ADD COLUMNS (ours int)")
+    assert table_of(session, "t").column_names == ("a", "theirs", "ours")
+    with pytest.raises(HiveSqlError, match="Duplicate column name"):
+        session.sql("ALTER TABLE t ADD COLUMNS (ours int)")

@@ -1,0 +1,49 @@
+"""Every statement of the corpus: understood as what, or refused by which name."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from hivesql.parser import parse
+from hivesql.script import StatementText
+from hivesql_planner.errors import NotSupported, ParseError
+
+HERE = Path(__file__).parent
+_ENTRY = re.compile(r"^--@ (\S+) [^\n]*\n(.*?)(?=^--@ |\Z)", re.DOTALL | re.MULTILINE)
+
+
+def statements(file: str) -> list[str]:
+    text = (HERE / file).read_text(encoding="utf-8")
+    return [sql.rstrip("\n") for _, sql in _ENTRY.findall(text)]
+
+
+def outcome(sql: str) -> str:
+    """The kind of statement, the refused feature, or ``no statement``; always placed."""
+    try:
+        return type(parse(StatementText(sql)).body).__name__
+    except NotSupported as error:
+        assert error.line is not None
+        return f"refused: {error.feature}"
+    except ParseError as error:
+        assert error.line is not None
+        assert error.message
+        return "no statement"
+
+
+EXPECTED = (HERE / "corpus_outcomes.txt").read_text(encoding="utf-8").splitlines()
+CORPUS = statements("corpus.sql")
+
+
+def test_the_corpus_is_whole() -> None:
+    assert len(CORPUS) == len(EXPECTED) == 416
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"), list(zip(CORPUS, EXPECTED, strict=True)), ids=range(len(CORPUS))
+)
+def test_every_statement_is_understood_or_refused_by_name(sql: str, expected: str) -> None:
+    """``corpus_outcomes.txt`` has one line for each statement of the corpus, in its order."""
+    assert outcome(sql) == expected
