@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from hivesql_planner.alter import AddColumns
+from hivesql_planner.ddl import AlterTable
 from hivesql_planner.errors import ExecutionError, HiveSqlError, NotSupported
 from hivesql_planner.multi_statement import (
     check_inside,
@@ -17,7 +19,6 @@ from hivesql_planner.multi_statement import (
 from hivesql_planner.plan import Change, Insert, Query, Scan
 from hivesql_planner.planning import plan
 from hivesql_planner.statements import (
-    AddColumns,
     CompactTable,
     CreateTable,
     DeleteRows,
@@ -71,7 +72,11 @@ REFUSED: dict[str, tuple[Statement, type[HiveSqlError], str]] = {
     "create as": (CreateTable(table=T, rows=QUERY), ExecutionError, "CREATE TABLE is not allowed"),
     "drop": (DropTable(name=T.name), ExecutionError, "DROP TABLE is not allowed"),
     "truncate": (TruncateTable(table=T), ExecutionError, "TRUNCATE TABLE is not allowed"),
-    "alter": (AddColumns(table=T, columns=()), ExecutionError, "ADD COLUMNS is not allowed"),
+    "alter": (
+        AlterTable(table=T, change=AddColumns(()), altered=T),
+        ExecutionError,
+        "ALTER TABLE is not allowed",
+    ),
     "compact": (CompactTable(table=T, kind="major"), ExecutionError, "COMPACT TABLE"),
     "start": (StartTransaction(), ExecutionError, "START TRANSACTION is not allowed"),
     "plain insert": (insert(PLAIN), ExecutionError, "d.plain, which is not transactional"),
