@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from hivesql_planner.acid.snapshot import files_to_read
 from hivesql_planner.acid.write_ids import ALL_TXNS, NONE_OPEN, ValidWriteIdList
 from hivesql_planner.table import (
     DEFAULT_PARTITION,
+    Column,
     Partition,
     Table,
     TableName,
@@ -39,6 +40,8 @@ _WRITES = re.compile(
     r"(?:insert (?:into|overwrite)(?: table)?|into table|update|delete from|merge into"
     r"|truncate table|alter table(?= \w+ drop\b)) (\w+)"
 )
+_ADD = re.compile(r"alter table (\w+) add columns \((.*)\)$")
+_RENAME = re.compile(r"alter table (\w+) change (\w+) (\w+) (\S+)$")
 _SELECT = re.compile(r"select (?:row__id, )?(?:\w+\.)?\*.* from (\w+)$")
 _FILE_COLUMN = re.compile(r", regexp_replace\(input__file__name.*?\) f\b")
 
@@ -119,16 +122,30 @@ class GoldenTable:
 def shown(frame: DataFrame) -> list[dict[str, str]]:
     """Rows as Hive prints them, but times with microseconds only: texts by column name."""
     texts = [
-        frame[name].cast("string").alias(name) if kind == "timestamp" else frame[name]
+        frame[name].cast("string").alias(name)
+        if kind in ("timestamp", "timestamp_ntz", "float", "double")
+        else frame[name]
         for name, kind in frame.dtypes
     ]
     rows = frame.select(*texts).collect()
-    return [{name: hive_text(value) for name, value in row.asDict().items()} for row in rows]
+    kinds = dict(frame.dtypes)
+    return [
+        {name: hive_text(_scaled(value, kinds[name])) for name, value in row.asDict().items()}
+        for row in rows
+    ]
+
+
+def _scaled(value: Any, kind: str) -> Any:
+    """Spark hands 1E-10 to Python as 1.00E-10: the same number under another scale."""
+    if not isinstance(value, Decimal):
+        return value
+    scale = int(kind.rstrip(")").rpartition(",")[2])
+    return value.quantize(Decimal(1).scaleb(-scale), context=Context(prec=40))
 
 
 def as_we_show(row: dict[str, str]) -> dict[str, str]:
     """A row of Hive's in our terms: times cut to microseconds, partition NULLs as NULL."""
-    cut = {name: re.sub(r"(:\d\d\.\d{6})\d+$", r"\1", text) for name, text in row.items()}
+    cut = {name: re.sub(r"(:\d\d\.\d{6})\d+(?=$|\")", r"\1", text) for name, text in row.items()}
     return {
         name: "NULL" if text == DEFAULT_PARTITION else text.replace('"C":', '"c":')
         for name, text in cut.items()
@@ -148,13 +165,27 @@ def hive_text(value: Any) -> str:
             return format(value, "f")
         case bytes() | bytearray():
             return bytes(value).decode("utf-8", errors="replace")
-        case tuple() if hasattr(value, "asDict"):
-            return json.dumps(value.asDict(recursive=True), separators=(",", ":"))
-        case list():
-            return json.dumps(value, separators=(",", ":"))
-        case dict():
-            return json.dumps(value, separators=(",", ":"), sort_keys=True)
+        case tuple() | list() | dict():
+            return _nested_text(value)
     return str(value)
+
+
+def _nested_text(value: Any) -> str:
+    """Hive's JSON: keys of maps as they are, binaries bare."""
+    match value:
+        case tuple() if hasattr(value, "asDict"):
+            fields = value.asDict().items()
+            return "{" + ",".join(f'"{key}":{_nested_text(one)}' for key, one in fields) + "}"
+        case list():
+            return "[" + ",".join(map(_nested_text, value)) + "]"
+        case dict():
+            pairs = sorted((_nested_text(key), _nested_text(one)) for key, one in value.items())
+            return "{" + ",".join(f"{key}:{one}" for key, one in pairs) + "}"
+        case None:
+            return "null"
+        case bool() | int() | float() | Decimal() | bytes() | bytearray():
+            return hive_text(value)
+    return json.dumps(str(value), ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,19 +266,32 @@ def _table(steps: list[_Step], home: Path, *, converted: bool) -> Table:
     columns, rest = created[2], created[3]
     if columns is None:  # CREATE TABLE … AS SELECT id, v
         columns = "id int, v string"
-    partitioned = re.search(r"partitioned by \((.*?)\)", rest)
+    partitioned = re.search(r"partitioned by \((.*?)\) (?:clustered|stored)", rest)
     stored = re.search(r"stored as (\w+)", rest)
     properties = INSERT_ONLY if "insert_only" in rest else ACID
+    conversion = f"alter table {home.name} set tblproperties ('transactional'='true')"
+    converted = converted and any(step.statement == conversion for step in steps)
     if "'transactional'='false'" in rest and not converted:
         properties = {}
     return Table(
         name=TableName("default", home.name),
-        columns=parsed(_one_line(columns)),
+        columns=_altered(parsed(_one_line(columns)), home.name, steps),
         partition_columns=parsed(_one_line(partitioned[1])) if partitioned else (),
         location=str(home),
         format=stored[1] if stored else "textfile",  # type: ignore[arg-type]
         properties=properties,
     )
+
+
+def _altered(columns: tuple[Column, ...], name: str, steps: list[_Step]) -> tuple[Column, ...]:
+    """The columns after every ADD COLUMNS and CHANGE of the script."""
+    for step in steps:
+        if (added := _ADD.match(step.statement)) and added[1] == name:
+            columns += parsed(_one_line(added[2]))
+        if (changed := _RENAME.match(step.statement)) and changed[1] == name:
+            new = Column(changed[3], changed[4])
+            columns = tuple(new if one.name == changed[2] else one for one in columns)
+    return columns
 
 
 def _one_line(columns: str) -> str:

@@ -28,7 +28,8 @@ class Outcome:
     def of_query(cls, frame: DataFrame, value: Any) -> Outcome:
         """The outcome of a SELECT, once its rows have been consumed."""
         rows = value if isinstance(value, list) else ()
-        types = tuple(field.dataType.simpleString() for field in frame.schema.fields)
+        names = (field.dataType.simpleString() for field in frame.schema.fields)
+        types = tuple(name.replace("timestamp_ntz", "timestamp") for name in names)
         return cls(columns=tuple(frame.columns), types=types, rows=rows, value=value)
 
     @classmethod

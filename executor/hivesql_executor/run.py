@@ -18,6 +18,7 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.sources import explained, read, registered, rows_of
 from hivesql_executor.spark.change import cardinality_violation, change_events, change_writes
 from hivesql_executor.spark.types import hive_type
+from hivesql_executor.spark.values import as_wall_clock
 from hivesql_executor.spark.write import WrittenFile, write_change, write_insert
 from hivesql_executor.tables import create_table
 from hivesql_executor.transaction import (
@@ -88,7 +89,7 @@ def _spark_failure(error: Exception) -> HiveSqlError:
 def _run_body(work: _Work) -> Outcome:
     match work.plan.body:
         case Select(query=query):
-            frame = rows_of(query, work.txn, work.runtime)
+            frame = as_wall_clock(rows_of(query, work.txn, work.runtime))
             return Outcome.of_query(frame, work.consume(frame))
         case Insert() as insert:
             return _run_insert(insert, work)
@@ -157,7 +158,7 @@ def _insert_branch(branch: InsertBranch, table: Table, work: _Work) -> int:
 
 def _run_change(change: Change, work: _Work) -> Outcome:
     table, runtime = change.target.table, work.runtime
-    target = read(change.target, work.txn, runtime)
+    target = read(change.target, work.txn, runtime, with_partition_texts=True)
     source = rows_of(change.source, work.txn, runtime) if change.source else None
     with registered(change.queries, work.txn, runtime), explained():
         events = change_events(change, target, source)

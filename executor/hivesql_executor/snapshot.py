@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.spark.scan import PartitionFiles
 from hivesql_executor.storage.files import Files
-from hivesql_planner.acid.layout import METADATA_FILE
+from hivesql_planner.acid.layout import METADATA_FILE, VERSION_FILE, VERSION_TEXT
 from hivesql_planner.acid.snapshot import AcidState, FileStatus, files_to_read, select
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import DataError
@@ -37,6 +38,7 @@ def scan_files(
     def one(root: tuple[Partition | None, str]) -> PartitionFiles:
         partition, location = root
         state = acid_state(files, location, visible, txns)
+        check_versions(files, location, state)
         chosen = files_to_read(state, visible, insert_only=scan.table.is_insert_only)
         return PartitionFiles(partition=partition, location=location, files=chosen)
 
@@ -69,6 +71,26 @@ def read_metadata(files: Files, location: str, listing: Sequence[FileStatus]) ->
         except (ValueError, KeyError) as error:
             raise DataError(f"{path} is not a valid ACID metadata file: {error}") from error
     return found
+
+
+def check_versions(files: Files, location: str, state: AcidState) -> None:
+    """Raise DataError when a directory to be read says that it is of another ACID version."""
+    for entry in (*([state.base] if state.base else []), *state.deltas):
+        for status in entry.files:
+            if status.path.rpartition("/")[2] == VERSION_FILE:
+                path = f"{location}/{status.path}"
+                _check_version(files, path, status.length, status.modified)
+
+
+@functools.lru_cache(maxsize=100_000)
+def _check_version(files: Files, path: str, length: int, modified: int) -> None:
+    # A version file never changes: each is read once.
+    text = files.read(path, 0, min(length, 16))
+    if text.strip() != VERSION_TEXT:
+        raise DataError(
+            f"{path} says {text!r} where {VERSION_TEXT!r} is expected: the directory was written "
+            "in another version of the ACID layout, or is damaged"
+        )
 
 
 def plain_files(

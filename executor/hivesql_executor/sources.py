@@ -21,8 +21,10 @@ from hivesql_planner.plan import Query, Scan, Source
 _views = threading.Lock()
 
 
-def read(wanted: Scan, txn: Transaction, runtime: Runtime) -> DataFrame:
-    """The rows of one table under the transaction's snapshot."""
+def read(
+    wanted: Scan, txn: Transaction, runtime: Runtime, *, with_partition_texts: bool = False
+) -> DataFrame:
+    """The rows of one table under the transaction's snapshot; texts as in ``spark.scan``."""
     table, spark = wanted.table, runtime.spark()
     files = runtime.files(table.location)
     if not table.is_transactional:
@@ -45,6 +47,7 @@ def read(wanted: Scan, txn: Transaction, runtime: Runtime) -> DataFrame:
         with_row_id=wanted.with_row_id,
         where=wanted.where.sql if wanted.where else None,
         files=files,
+        with_partition_texts=with_partition_texts,
         broadcast_words=runtime.settings.integer("hivesql.deletes.broadcast.max"),
     )
 

@@ -24,7 +24,7 @@ def hive_text(value: Any, *, nested: bool = False) -> str:
     if isinstance(value, (bytes, bytearray)):
         return value.decode("utf-8", "replace")
     if isinstance(value, datetime.datetime):
-        text = value.strftime("%Y-%m-%d %H:%M:%S")
+        text = value.replace(microsecond=0, tzinfo=None).isoformat(" ")
         fraction = f".{value.microsecond:06d}".rstrip("0") if value.microsecond else ""
         return f'"{text}{fraction}"' if nested else text + fraction
     if isinstance(value, datetime.date):

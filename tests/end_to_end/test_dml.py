@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from datetime import datetime as dt
 from pathlib import Path
 from typing import Any
 
@@ -272,12 +274,35 @@ def test_types_survive(session: hivesql.Session) -> None:
     """)
     (row,) = session.sql("SELECT * FROM k").rows
     assert (row["a"], row["b"], row["c"], row["d"], row["e"], row["f"]) == (1, 2, 33, 4, 1.5, 2.5)
-    assert (str(row["g"]), row["h"], row["i"], row["j"]) == ("3.1416", "é", "ab   ", "abc")
+    assert (str(row["g"]), row["h"], row["i"], row["j"]) == ("3.1416", "é", "ab", "abc")
     assert (str(row["l"]), str(row["m"])) == ("2020-02-29", "2020-01-01 10:20:30.123456")
     assert (bytes(row["n"]), row["o"], row["p"]) == (b"\x00\xff", [1, None], {"k": 7})
     assert tuple(row["q"]) == (1, "z")
     # One nested column of many: pruning must not shift values.
     assert [tuple(r) for r in session.sql("SELECT q.y, f FROM k").rows] == [("z", 2.5)]
+
+
+def test_times_are_those_of_the_table_in_every_zone(
+    session: hivesql.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        result = session.sql(
+            "SELECT timestamp '0001-01-01 00:00:00' a, timestamp '9999-12-31 23:59:59.999999' a, "
+            "array(named_struct('t', map('k', timestamp '2024-03-10 02:30:00'))) b, 1 c"
+        )
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    ((first, last, nested, one),) = result.rows
+    assert (first, last) == (dt(1, 1, 1), dt(9999, 12, 31, 23, 59, 59, 999999))
+    assert nested[0].t == {"k": dt(2024, 3, 10, 2, 30)}
+    assert one == 1
+    assert result.columns == ("a", "a", "b", "c")
+    assert result.types[:3] == (
+        "timestamp", "timestamp", "array<struct<t:map<string,timestamp>>>",
+    )  # fmt: skip
 
 
 def test_added_column_is_null_in_old_rows(session: hivesql.Session) -> None:

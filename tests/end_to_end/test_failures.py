@@ -147,6 +147,23 @@ def test_missing_and_truncated_files(session: hivesql.Session) -> None:
     _unharmed(session)
 
 
+def test_damaged_directories_are_named(session: hivesql.Session) -> None:
+    session.sql("DELETE FROM t WHERE id = 1")
+    home = Path(session.runtime.metastore.table(TableName("default", "t")).location)
+    rows = session.sql("SELECT * FROM t").rows
+    version = home / "delta_0000001_0000001_0000" / "_orc_acid_version"
+    for text in (b"1", b"", b"22"):
+        version.write_bytes(text)
+        with pytest.raises(hivesql.DataError, match="delta_0000001_0000001_0000/_orc_acid_vers"):
+            session.sql("SELECT * FROM t")
+    version.write_bytes(b"2")
+    assert session.sql("SELECT * FROM t").rows == rows
+    for path in version.parent.glob("bucket_*"):
+        path.unlink()
+    with pytest.raises(hivesql.DataError, match=r"delete_delta.*bucket_00000.*missing"):
+        session.sql("SELECT * FROM t")
+
+
 def test_waits_for_a_lock_and_tells_whose(session: hivesql.Session) -> None:
     from hivesql_planner.plan import Lock, LockType
 

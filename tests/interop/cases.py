@@ -18,6 +18,8 @@ class Case:
     script: str
     hive_update: str
     compacted: str = "t"
+    alter: str = ""
+    """What Hive must know beside the DDL, and the script says in its midst."""
 
     @property
     def ddl(self) -> str:
@@ -159,5 +161,55 @@ CASES = {
         """,
         hive_update="UPDATE t SET v = 'hive' WHERE id = 3",
         compacted="t PARTITION (p = 1)",
+    ),
+    "old times, partition values, buckets, evolution": Case(
+        tables={
+            "t": "(k INT, ts TIMESTAMP, d DATE, c CHAR(4), "
+            "m MAP<STRING,ARRAY<STRUCT<x:INT,y:TIMESTAMP>>>, "
+            f"s STRUCT<a:MAP<INT,DATE>,b:BINARY>) {ACID}",
+            "p": "(id INT) PARTITIONED BY (d DATE, ts TIMESTAMP, n DECIMAL(6,3), b BOOLEAN, "
+            f"c CHAR(4), x DOUBLE) {ACID}",
+            "b1": "(id INT, k STRING, v STRING) CLUSTERED BY (k) INTO 4 BUCKETS "
+            "STORED AS ORC TBLPROPERTIES ('transactional'='true', 'bucketing_version'='1')",
+            "b2": "(id INT, k STRING, d DECIMAL(10,2), ts TIMESTAMP, v STRING) "
+            f"CLUSTERED BY (k, d, ts) INTO 4 BUCKETS {ACID}",
+            "e": f"(a INT, b STRING) PARTITIONED BY (p INT) {ACID}",
+        },
+        alter="ALTER TABLE e ADD COLUMNS (c DOUBLE);\n",
+        script="""
+            INSERT INTO t SELECT 1, TIMESTAMP '1899-12-31 23:59:59.999999', DATE '1582-10-04',
+              CAST('日本' AS CHAR(4)),
+              map('k', array(named_struct('x', 1, 'y', TIMESTAMP '1582-10-04 12:00:00'))),
+              named_struct('a', map(1, DATE '1500-02-28'), 'b', unhex('ff'));
+            INSERT INTO t SELECT 2, TIMESTAMP '0001-01-01 00:00:00', DATE '1582-10-15', 'a',
+              map('', array(named_struct('x', 7, 'y', TIMESTAMP '1900-01-01 00:00:00.123456'))),
+              named_struct('a', map(2, DATE '0001-01-01'), 'b', CAST(NULL AS BINARY));
+            INSERT INTO t (k, ts, d) VALUES
+              (3, TIMESTAMP '9999-12-31 23:59:59.999999', DATE '9999-12-31'),
+              (4, TIMESTAMP '1969-12-31 23:59:59.000001', DATE '1969-12-31'),
+              (5, TIMESTAMP '1677-09-21 00:12:43.145224', DATE '1677-09-21');
+            UPDATE t SET c = 'upd' WHERE k = 2;
+            INSERT INTO p PARTITION (d, ts, n, b, c, x) VALUES
+              (1, DATE '2024-02-29', TIMESTAMP '2024-02-29 01:02:03.5', 1.5, true, 'ab', 1.0D),
+              (2, DATE '1500-03-01', TIMESTAMP '1850-01-01 00:00:00', -2, false, '', 1.5E10D),
+              (3, NULL, NULL, NULL, true, 'c', NULL);
+            UPDATE p SET id = id + 10 WHERE id <> 3;
+            INSERT INTO b1 VALUES (1,'a','x'), (2,'b','x'), (3,'c','x'), (4,NULL,'x'), (5,'é','x');
+            UPDATE b1 SET v = 'u' WHERE id IN (1, 4);
+            INSERT INTO b2 VALUES
+              (1, 'a', 1.10, TIMESTAMP '2020-01-01 00:00:00', 'x'),
+              (2, 'b', -1.5, TIMESTAMP '1899-12-31 23:59:59.999999', 'x'),
+              (3, NULL, NULL, NULL, 'x'), (4, 'é', 100, TIMESTAMP '1970-01-01 00:00:00.5', 'x');
+            UPDATE b2 SET v = 'u' WHERE id IN (2, 3);
+            INSERT INTO e PARTITION (p) VALUES (1, 'one', 1), (2, 'two', 2);
+            ALTER TABLE e ADD COLUMNS (c DOUBLE);
+            INSERT INTO e PARTITION (p) VALUES (3, 'three', 0.5, 3), (4, 'four', 1.5, 4);
+            UPDATE e SET b = 'u' WHERE a IN (1, 3);
+        """,
+        hive_update="UPDATE t SET c = 'hive' WHERE k IN (1, 2, 4);\n"
+        "UPDATE p SET id = id + 100 WHERE id = 12;\n"
+        "UPDATE b1 SET v = 'hive' WHERE id IN (2, 4);\n"
+        "UPDATE b2 SET v = 'hive' WHERE id IN (2, 3);\n"
+        "UPDATE e SET b = 'hive' WHERE a IN (1, 4)",
     ),
 }

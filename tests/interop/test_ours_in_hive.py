@@ -47,6 +47,7 @@ def hive_script(case: Case, ours: Warehouse) -> str:
     select = "".join(f"SELECT row__id, {table}.* FROM {table};\n" for table in case.tables)
     return f"""
         {case.ddl}
+        {case.alter}
         {adopt}
         SET hive.fetch.task.conversion=none;
         SET hive.vectorized.execution.enabled=true;

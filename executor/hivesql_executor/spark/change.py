@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
+from hivesql_executor.spark.placed import text_column
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.spark.write import partition_text
 from hivesql_planner.errors import CardinalityViolation
@@ -26,8 +27,9 @@ def change_writes(change: Change) -> tuple[Write, ...]:
 def change_events(change: Change, target: DataFrame, source: DataFrame | None) -> DataFrame:
     """Rows ``(branch, row__id, row, p0…)`` for ``write_change``.
 
-    ``target`` has the table's columns and ``row__id``. Every matched row is looked at once, so a
-    condition that is not deterministic still gives a delete and an insert for the same rows.
+    ``target`` has the table's columns, ``row__id`` and its partitions' texts. Every matched row is
+    looked at once, so a condition that is not deterministic still gives a delete and an insert for
+    the same rows.
     """
     joined = _joined(change, target, source)
     if change.cardinality_check:
@@ -66,7 +68,7 @@ def _refuse_double_matches(change: Change, joined: DataFrame) -> DataFrame:
     alone = f.when(f.expr(f"{row_id} is null"), f.monotonically_increasing_id()).otherwise(f.lit(0))
     marked = joined.select("*", alone.alias(_MARK))
     keys = [f.expr(f"{row_id}.{part}") for part in _ROW_ID_PARTS]
-    keys += [f.expr(f"`{alias}`.`{name}`") for name in table.partition_names]
+    keys += [f.expr(f"`{alias}`.`{name}`") for name in _texts(table)]
     counted = marked.select(
         "*", f.count(f.lit(1)).over(Window.partitionBy(*keys, f.col(_MARK))).alias("__matches")
     )
@@ -109,20 +111,24 @@ def _events_of_row(change: Change) -> Column:
     return chosen
 
 
+def _texts(table: Table) -> list[str]:
+    """Where the target's partition texts are."""
+    return [text_column(i) for i in range(len(table.partition_columns))]
+
+
 def _branch_events(change: Change, branch: ChangeBranch, indexes: dict[int, int]) -> list[Column]:
     table, alias = change.target.table, change.target_alias
     row_type = struct_ddl(table)
-    old_partition = [f.expr(f"`{alias}`.`{name}`") for name in table.partition_names]
     if branch.when is When.MATCHED:
         row_id = f.expr(f"`{alias}`.row__id").cast(ROW_ID_TYPE)
-        partition = old_partition
+        texts = [f.expr(f"`{alias}`.`{name}`") for name in _texts(table)]
     else:
         row_id = f.lit(None).cast(ROW_ID_TYPE)
-        partition = [f.expr(value.sql) for value in branch.values[len(table.columns) :]]
-    texts = [
-        partition_text(value, column.type)
-        for value, column in zip(partition, table.partition_columns, strict=True)
-    ]
+        values = branch.values[len(table.columns) :]
+        texts = [
+            partition_text(f.expr(value.sql), column.type)
+            for value, column in zip(values, table.partition_columns, strict=True)
+        ]
     events = []
     if branch.delete:
         empty = f.lit(None).cast(row_type)

@@ -52,6 +52,19 @@ def check_deletes(path: str, tail: OrcTail) -> None:
         raise DataError(f"{path} holds inserted rows though its directory is one of deletes")
 
 
+def check_orphans(found: Sequence[str], tails: Mapping[str, OrcTail]) -> None:
+    """Raise when one of these delete files, whose bucket has no data file, deletes anything.
+
+    Rows were there when they were deleted, and only a base could have dropped them since.
+    """
+    for path in found:
+        if tails[path].rows:
+            raise DataError(
+                f"{path} deletes rows of a bucket that has no data file: a data file is missing. "
+                "Restore it; the table would otherwise show fewer rows than it has"
+            )
+
+
 def check_raw(path: str, tail: OrcTail) -> None:
     """Raise when a file that should hold plain rows holds events."""
     if tail.is_acid:

@@ -15,8 +15,8 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from hivesql_executor.spark.types import spark_type
-from hivesql_planner.table import Partition, Table, partition_name
+from hivesql_executor.spark.values import partition_value
+from hivesql_planner.table import DEFAULT_PARTITION, Partition, Table, partition_name
 
 PLACE = "__place"
 """The number of the row's partition in its scan. Values could not tell ``p=1`` from ``p=01``."""
@@ -44,9 +44,15 @@ def value_column(number: int) -> str:
     return f"__value{number}"
 
 
+def text_column(number: int) -> str:
+    """The name under which the text of a partition value travels: ``01`` is an int that is 1."""
+    return f"__text{number}"
+
+
 def value_columns(table: Table) -> list[str]:
-    """All of them."""
-    return [value_column(i) for i in range(len(table.partition_columns))]
+    """All of both, values and texts."""
+    numbers = range(len(table.partition_columns))
+    return [value_column(i) for i in numbers] + [text_column(i) for i in numbers]
 
 
 def read_placed(
@@ -82,14 +88,11 @@ def read_placed(
 def with_place(rows: DataFrame, table: Table, place: Place) -> DataFrame:
     """Add one place, and its partition's values as typed columns."""
     values = place.partition.values if place.partition else ()
-    return rows.select(
-        "*",
-        f.lit(place.number).alias(PLACE),
-        *(
-            f.lit(value).cast(spark_type(column.type)).alias(value_column(i))
-            for i, (value, column) in enumerate(zip(values, table.partition_columns, strict=False))
-        ),
-    )
+    typed, texts = [], []
+    for i, (value, column) in enumerate(zip(values, table.partition_columns, strict=False)):
+        typed.append(partition_value(f.lit(value), column.type).alias(value_column(i)))
+        texts.append(f.lit(value or DEFAULT_PARTITION).alias(text_column(i)))
+    return rows.select("*", f.lit(place.number).alias(PLACE), *typed, *texts)
 
 
 def _is_home(table: Table, place: Place) -> bool:
@@ -112,7 +115,7 @@ def _with_places(
         for home in homes
         if home.partition
     ]  # fmt: skip
-    texts = ", ".join(f"`text{i}` string" for i in range(depth))
+    texts = ", ".join(f"`{text_column(i)}` string" for i in range(depth))
     places = spark.createDataFrame(known, f"`{_NAME}` string, `number` int, {texts}")
     named = rows.withColumn("__path", name)
     joined = named.join(places.hint("broadcast"), f.col("__path") == f.col(_NAME), "left")
@@ -121,13 +124,17 @@ def _with_places(
     lost = f.col(_NAME).isNull()
     number: Column = f.when(lost, problem.cast("int")).otherwise(f.col("number"))
     typed = [
-        f.when(lost, problem.cast("string"))
-        .otherwise(f.col(f"text{i}"))
-        .cast(spark_type(column.type))
-        .alias(value_column(i))
+        partition_value(
+            f.when(lost, problem.cast("string")).otherwise(f.col(text_column(i))), column.type
+        ).alias(value_column(i))
         for i, column in enumerate(table.partition_columns)
     ]
-    return joined.select(*(f"`{one}`" for one in rows.columns), number.alias(PLACE), *typed)
+    plain = [
+        f.coalesce(text_column(i), f.lit(DEFAULT_PARTITION)).alias(text_column(i))
+        for i in range(depth)
+    ]
+    user = (f"`{one}`" for one in rows.columns)
+    return joined.select(*user, number.alias(PLACE), *typed, *plain)
 
 
 def _encoded(spark: SparkSession, name: str) -> str:

@@ -12,6 +12,7 @@ from pyspark.sql import functions as f
 from hivesql_executor.spark.delimited import split_lines
 from hivesql_executor.spark.raw import by_position, position_schema
 from hivesql_executor.spark.types import spark_type
+from hivesql_executor.spark.values import partition_value
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import cached_tail
 from hivesql_planner.errors import DataError, NotSupported
@@ -89,7 +90,7 @@ def _rows(
     else:
         raise NotSupported(f"reading {table.format} tables")
     parts = [
-        f.col(f"`{column.name}`").cast(spark_type(column.type)).alias(column.name)
+        partition_value(f.col(f"`{column.name}`"), column.type).alias(column.name)
         for column in table.partition_columns
     ]
     return lines.select(*values, *parts)

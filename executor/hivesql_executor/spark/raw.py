@@ -9,6 +9,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from hivesql_executor.spark.types import spark_type
+from hivesql_executor.spark.values import read_value
 from hivesql_planner.acid.row_id import encode_bucket
 from hivesql_planner.acid.snapshot import RawFile
 from hivesql_planner.table import Table
@@ -31,7 +32,7 @@ def by_position(table: Table, names: Sequence[str], *, inside: str = "") -> list
     ``inside``: the struct that holds the file's columns, with a dot.
     """
     return [
-        f.col(f"{inside}`{names[i]}`").alias(column.name)
+        read_value(f.col(f"{inside}`{names[i]}`"), column.type).alias(column.name)
         if i < len(names)
         else f.lit(None).cast(spark_type(column.type)).alias(column.name)
         for i, column in enumerate(table.columns)

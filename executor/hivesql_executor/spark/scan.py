@@ -18,11 +18,12 @@ from pyspark.sql import functions as f
 
 from hivesql_executor.spark.deletes import ID_COLUMNS, KEYS, DeleteSet, without_deleted
 from hivesql_executor.spark.events import event_read, visible_writes
-from hivesql_executor.spark.footers import check_inserts, check_raw, read_footers
+from hivesql_executor.spark.footers import check_inserts, check_orphans, check_raw, read_footers
 from hivesql_executor.spark.placed import (
     PLACE,
     Place,
     read_placed,
+    text_column,
     value_column,
     value_columns,
     with_place,
@@ -79,15 +80,20 @@ def scan(
     with_row_id: bool,
     where: str | None,
     files: Files,
+    with_partition_texts: bool = False,
     broadcast_words: int = 4_000_000,
 ) -> DataFrame:
     """The visible rows: data columns, partition columns, then ``row__id`` if wanted.
+
+    ``with_partition_texts`` adds the texts of the partition values as the catalog has them, which
+    a change needs to find back to the directory: the values do not tell ``01`` from ``1``.
 
     ``where`` only helps to skip stripes; the caller filters all the same. Row ids repeat across
     partitions, so deletes are matched within their partition. Up to ``broadcast_words`` 64-row
     words of deletes go to every executor. DataError for a file that is not what its name says.
     """
     read = _Read(spark, table, visible, where)
+    _check_orphans(files, parts)
     wanted = sorted((part for part in parts if part.files.data), key=lambda p: not p.files.deletes)
     # Partitions with deletes come first, so that their numbers are small.
     placed = [
@@ -103,25 +109,36 @@ def scan(
         rows = reduce(DataFrame.unionByName, _rows(read, hit, numbered=True))
         events = DeleteSet.of(spark, table, deletes, visible=visible, files=files)
         frames.append(without_deleted(rows, events, broadcast_words=broadcast_words))
+    texts = [text_column(i) for i in range(len(table.partition_columns))]
+    texts = texts if with_partition_texts else []
     if not frames:
-        return spark.createDataFrame([], _schema(table, with_row_id=with_row_id))
-    return reduce(DataFrame.union, [_output(one, table, with_row_id) for one in frames])
+        schema = _schema(table, with_row_id=with_row_id, texts=texts)
+        return spark.createDataFrame([], schema)
+    return reduce(DataFrame.union, [_output(one, table, with_row_id, texts) for one in frames])
 
 
-def _schema(table: Table, *, with_row_id: bool) -> str:
+def _check_orphans(files: Files, parts: Sequence[PartitionFiles]) -> None:
+    found = [
+        (f"{part.location}/{file.path}", file.length) for part in parts
+        for file in part.files.orphans
+    ]  # fmt: skip
+    check_orphans([path for path, _ in found], read_footers(files, found))
+
+
+def _schema(table: Table, *, with_row_id: bool, texts: Sequence[str]) -> str:
     fields = [f"`{column.name}` {spark_type(column.type)}" for column in table.all_columns]
     row_id = ["row__id struct<writeid:bigint,bucketid:int,rowid:bigint>"] if with_row_id else []
-    return ", ".join([*fields, *row_id])
+    return ", ".join([*fields, *row_id, *(f"`{text}` string" for text in texts)])
 
 
-def _output(rows: DataFrame, table: Table, with_row_id: bool) -> DataFrame:
+def _output(rows: DataFrame, table: Table, with_row_id: bool, texts: Sequence[str]) -> DataFrame:
     columns: list[Column] = [f.col(f"`{name}`") for name in table.column_names]
     for i, name in enumerate(table.partition_names):
         columns.append(f.col(value_column(i)).alias(name))
     if with_row_id:
         parts = zip(ID_COLUMNS, ("writeid", "bucketid", "rowid"), strict=True)
         columns.append(f.struct(*(f.col(a).alias(b) for a, b in parts)).alias("row__id"))
-    return rows.select(*columns)
+    return rows.select(*columns, *texts)
 
 
 def _pieces(files: Files, placed: Sequence[tuple[Place, FilesToRead]]) -> list[_Piece]:

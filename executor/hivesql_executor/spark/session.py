@@ -19,6 +19,11 @@ SQL_SETTINGS: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "false",
     "spark.sql.orc.filterPushdown": "false",
+    # Hive keeps the hybrid calendar in Parquet too.
+    "spark.sql.parquet.datetimeRebaseModeInRead": "LEGACY",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "LEGACY",
+    "spark.sql.parquet.int96RebaseModeInRead": "LEGACY",
+    "spark.sql.parquet.int96RebaseModeInWrite": "LEGACY",
     "spark.sql.orc.impl": "native",
     "spark.sql.orc.enableVectorizedReader": "true",
     "spark.sql.orc.enableNestedColumnVectorizedReader": "true",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
+from pyspark.sql import types as t
 
 from hivesql_executor.spark.types import decimal_scale, is_nested, spark_type, text_limit
 from hivesql_planner.errors import NotSupported
@@ -39,9 +40,49 @@ def partition_text(value: Column, hive_type: str) -> Column:
     text = _text(value, hive_type)
     if decimal_scale(hive_type):
         text = f.regexp_replace(text, r"\.?0*$", "")
-    elif hive_type.lower().startswith("char"):
-        text = f.rtrim(text)
     return f.coalesce(f.nullif(text, f.lit("")), f.lit(DEFAULT_PARTITION))
+
+
+def partition_value(text: Column, hive_type: str) -> Column:
+    """The value of a partition's text: NULL where it is none of the type."""
+    return read_value(text, hive_type).cast(spark_type(hive_type))
+
+
+def read_value(value: Column, hive_type: str) -> Column:
+    """A stored value as it compares: CHAR without the blanks that pad it."""
+    limit = text_limit(hive_type)
+    return f.rtrim(value) if limit and limit[0] == "char" else value
+
+
+def as_wall_clock(frame: DataFrame) -> DataFrame:
+    """The same rows with Hive's timestamps as what they are: wall clock without a zone.
+
+    Python would turn an instant into the wall clock of its own machine's zone.
+    """
+    shown = [_wall_clock(field.dataType) for field in frame.schema.fields]
+    if shown == [field.dataType for field in frame.schema.fields]:
+        return frame
+    # Two columns may have one name.
+    numbered = frame.toDF(*(f"c{i}" for i in range(len(shown))))
+    names = zip(frame.columns, shown, strict=True)
+    return numbered.select(
+        *(f.col(f"c{i}").cast(kind).alias(name) for i, (name, kind) in enumerate(names))
+    )
+
+
+def _wall_clock(kind: t.DataType) -> t.DataType:
+    match kind:
+        case t.TimestampType():
+            return t.TimestampNTZType()
+        case t.ArrayType(elementType=inner):
+            return t.ArrayType(_wall_clock(inner), kind.containsNull)
+        case t.MapType(keyType=key, valueType=value):
+            return t.MapType(_wall_clock(key), _wall_clock(value), kind.valueContainsNull)
+        case t.StructType(fields=fields):
+            return t.StructType(
+                [t.StructField(one.name, _wall_clock(one.dataType), one.nullable) for one in fields]
+            )
+    return kind
 
 
 def text_line(table: Table) -> Column:

@@ -91,6 +91,8 @@ class FilesToRead:
 
     data: tuple[DataFile, ...] = ()
     deletes: tuple[DeleteFile, ...] = ()
+    orphans: tuple[DeleteFile, ...] = ()
+    """Delete files of buckets that have no data file though no base can have dropped it."""
 
 
 @dataclass(slots=True)
@@ -327,7 +329,10 @@ def files_to_read(
             data += _data_files(entry, write_ids)
     if not insert_only:
         data += [_original(file) for file in state.originals if file.length > 0]
-    return FilesToRead(tuple(data), tuple(deletes) if data or keep_deletes else ())
+    buckets = {file.bucket for file in data}
+    orphans = [file for file in deletes if state.base is None and file.bucket not in buckets]
+    kept = tuple(deletes) if data or keep_deletes else ()
+    return FilesToRead(tuple(data), kept, tuple(orphans))
 
 
 def _filtered(entry: ListedDirectory, write_ids: ValidWriteIdList) -> bool:

@@ -146,6 +146,23 @@ def test_deletes_need_rows_unless_they_are_kept() -> None:
     assert kept.deletes == (DeleteFile("delete_delta_2_2_0/bucket_00000", 100, 0),)
 
 
+ORPHANS = {
+    # listing: buckets whose deletes say that a data file is missing
+    "delta_1_1_0/bucket_00000 delete_delta_2_2_0/bucket_00000 delete_delta_2_2_0/bucket_00001": [1],
+    "delete_delta_2_2_0/bucket_00003_0": [3],
+    "000001_0 delete_delta_2_2_0/bucket_00001": [],
+    "000001_0_copy_1 delete_delta_2_2_0/bucket_00000": [0],
+    "delta_1_1_0/bucket_00002_1 delta_3_3_0/bucket_00004 delete_delta_4_4_0/bucket_00004": [],
+    # A compactor may have dropped the bucket's last row.
+    "base_1_v7/bucket_00000 delete_delta_2_2_0/bucket_00001": [],
+}
+
+
+@pytest.mark.parametrize(("paths", "buckets"), ORPHANS.items())
+def test_deletes_whose_data_file_is_missing(paths: str, buckets: list[int]) -> None:
+    assert [file.bucket for file in read(paths).orphans] == buckets
+
+
 def test_insert_only_tables_take_whole_directories() -> None:
     found = read(
         "delta_1_1_0/000000_0.gz delta_1_1_0/HIVE_UNION_SUBDIR_1/any.txt delta_9_9_0/000000_0 "
