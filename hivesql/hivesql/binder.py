@@ -30,6 +30,7 @@ from hivesql.bind_command import (
 )
 from hivesql.bind_create import bind_create_table
 from hivesql.bind_insert import bind_insert
+from hivesql.bind_load import bind_load, bind_repair
 from hivesql.bind_partitions import (
     bind_add_partitions,
     bind_drop_partitions,
@@ -57,9 +58,11 @@ from hivesql.trees import (
     EndBody,
     ExplainBody,
     InsertBody,
+    LoadBody,
     LockBody,
     MergeBody,
     QueryBody,
+    RepairBody,
     SetBody,
     ShowBody,
     StartBody,
@@ -126,6 +129,8 @@ _BINDERS: dict[type, Callable[[Any, Binding], Statement]] = {
     DropPartitionsBody: bind_drop_partitions,
     CompactBody: bind_compact,
     AbortBody: bind_abort,
+    LoadBody: bind_load,
+    RepairBody: bind_repair,
     StartBody: bind_start,
     EndBody: bind_end,
     LockBody: bind_lock,

@@ -14,6 +14,7 @@ from hivesql.parse_command import (
     parse_show,
     parse_use,
 )
+from hivesql.parse_load import parse_load, parse_repair
 from hivesql.parse_query import parse_insert, parse_query
 from hivesql.parse_table import parse_create, parse_truncate
 from hivesql.parse_transaction import parse_begin, parse_end, parse_lock, parse_start
@@ -23,9 +24,7 @@ from hivesql.trees import Body, ExplainBody, Tree
 from hivesql_planner.errors import NotSupported, ParseError
 
 _REFUSED = {
-    "load": "LOAD DATA",
     "analyze": "ANALYZE TABLE",
-    "msck": "MSCK REPAIR TABLE",
     "export": "EXPORT TABLE",
     "import": "IMPORT",
     "reload": "RELOAD FUNCTIONS",
@@ -136,6 +135,8 @@ _STATEMENTS: dict[str, Callable[[Cursor], Body]] = {
     "describe": parse_describe,
     "desc": parse_describe,
     "abort": parse_abort,
+    "load": parse_load,
+    "msck": parse_repair,
     "start": parse_start,
     "begin": parse_begin,
     "commit": parse_end,

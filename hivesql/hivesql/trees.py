@@ -181,6 +181,27 @@ class CompactBody:
 
 
 @dataclass(frozen=True, slots=True)
+class LoadBody:
+    """LOAD DATA."""
+
+    table: TableRef
+    path: str
+    path_start: int
+    local: bool
+    overwrite: bool
+    partition: PartitionItems | None
+
+
+@dataclass(frozen=True, slots=True)
+class RepairBody:
+    """MSCK [REPAIR]."""
+
+    table: TableRef
+    add: bool
+    drop: bool
+
+
+@dataclass(frozen=True, slots=True)
 class AbortBody:
     """ABORT TRANSACTIONS."""
 
@@ -270,6 +291,8 @@ Body = (
     | TruncateBody
     | AlterBodies
     | CompactBody
+    | LoadBody
+    | RepairBody
     | AbortBody
     | StartBody
     | EndBody

@@ -91,6 +91,31 @@ class ExchangePartitions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LoadData:
+    """LOAD DATA: files come into a table or one partition as they are.
+
+    ``values`` are those of the partition, which may be new.
+    """
+
+    table: Table
+    path: str
+    local: bool = False
+    overwrite: bool = False
+    values: Values | None = None
+    partition: Partition | None = None
+    """The partition when it exists."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepairTable:
+    """MSCK: partitions follow the directories; without either it only reports."""
+
+    table: Table
+    add: bool = False
+    drop: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Touch:
     """ALTER TABLE … TOUCH: nothing changes."""
 
@@ -107,5 +132,7 @@ DdlStatement = (
     | RenamePartition
     | MovePartition
     | ExchangePartitions
+    | LoadData
+    | RepairTable
     | Touch
 )

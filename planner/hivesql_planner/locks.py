@@ -18,9 +18,11 @@ from hivesql_planner.ddl import (
     AlterView,
     DropPartitions,
     ExchangePartitions,
+    LoadData,
     MovePartition,
     RenamePartition,
     RenameTable,
+    RepairTable,
 )
 from hivesql_planner.plan import Lock, LockType, Operation, Query, Scan
 from hivesql_planner.settings import Settings
@@ -201,6 +203,10 @@ class _Wanted:
             case ExchangePartitions(table=table, source=source):
                 yield from self.ddl(source, S)
                 yield from self.ddl(table, S)
+            case LoadData(table=table):
+                yield from self.insert(_loading(statement))
+            case RepairTable(table=table):
+                yield from self.ddl(table, self.exclusive(table) if table.is_transactional else S)
 
     def reads(self, query: Query) -> Iterator[Lock]:
         yield from self.scans(source.scan for source in query.sources)
@@ -318,6 +324,19 @@ class _Wanted:
         for unit in units or [None]:
             operation = Operation.UPDATE if table.is_transactional else Operation.NO_TXN
             yield _on(table, kind, unit, operation)
+
+
+def _loading(load: LoadData) -> InsertTarget:
+    """The INSERT that locks as LOAD does: a partition that is new locks the table."""
+    table = load.table
+    known = load.partition is not None
+    return InsertTarget(
+        table=table,
+        query=Query(sql=""),
+        overwrite=load.overwrite,
+        static_partition=dict(zip(table.partition_names, load.values or (), strict=False)),
+        dynamic_partition=() if known else table.partition_names,
+    )
 
 
 def _on(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hivesql_planner import locks
+from hivesql_planner.ddl import LoadData
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.plan import (
     Body,
@@ -131,6 +132,9 @@ def _targets(statement: Statement, body: Body) -> tuple[Target, ...]:
             return change_targets(body)
         case CreateTable(table=table), Insert() if table.is_transactional:
             return (Target(table=table.name, operation=Operation.INSERT),)
+        case LoadData(table=table, overwrite=overwrite), _ if table.is_transactional:
+            operation = Operation.UPDATE if overwrite else Operation.INSERT
+            return (Target(table=table.name, operation=operation),)
         case TruncateTable(table=table), _ if table.is_transactional:
             return (Target(table=table.name, operation=Operation.UPDATE),)
         case _:

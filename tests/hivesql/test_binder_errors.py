@@ -145,11 +145,19 @@ def bound(sql: str, **settings: str) -> Any:
         ("ALTER TABLE t COMPACT 'foo'", 10282, (1, 23)),
         ("ALTER TABLE plain COMPACT 'major'", 10286, (1, 13)),
         ("ALTER TABLE p PARTITION (ds='2024-01-01') COMPACT 'major'", 10284, (1, 26)),
+        ("LOAD DATA INPATH '/x' INTO TABLE v", 10090, (1, 34)),
+        ("LOAD DATA INPATH '/x' INTO TABLE t PARTITION (ds='1')", 10006, (1, 47)),
+        ("LOAD DATA INPATH '/x' INTO TABLE p PARTITION (ds='1')", 10006, (1, 47)),
+        ("LOAD DATA INPATH '/x' INTO TABLE p", None, (1, 34)),
+        ("LOAD DATA INPATH '/x' INTO TABLE b", None, (1, 34)),
+        ("MSCK REPAIR TABLE v", 10131, (1, 19)),
         ("DESCRIBE nosuch", 10001, (1, 10)),
         ("EXPLAIN LOCKS UPDATE t SET nosuch = 1", 10408, (1, 28)),
     ],
 )
-def test_errors_have_hives_code_and_the_place(sql: str, code: int, place: tuple[int, int]) -> None:
+def test_errors_have_hives_code_and_the_place(
+    sql: str, code: int | None, place: tuple[int, int]
+) -> None:
     with pytest.raises(HiveSqlError) as caught:
         bound(sql)
     assert (caught.value.code, caught.value.file) == (code, "f.hql")

@@ -20,8 +20,10 @@ from hivesql_planner.ddl import (
     AlterTable,
     AlterView,
     ExchangePartitions,
+    LoadData,
     MovePartition,
     RenamePartition,
+    RepairTable,
     Touch,
 )
 from hivesql_planner.locks import merge, wanted
@@ -32,6 +34,7 @@ from hivesql_planner.table import Column, Database, Partition, Table
 from memory_catalog import table
 
 T = table("t", "id int", bucket_columns=("id",), bucket_count=2)
+U = table("u", "id int")
 N = replace(table("n", "id int", "k string"), properties={})
 P = table("p", "id int", "k string")
 V = table("v", "id int", properties={}, type="VIRTUAL_VIEW")
@@ -77,6 +80,17 @@ CASES: dict[str, tuple[dict[str, str], Statement, list[str]]] = {
     "exchange partitions": (
         {}, ExchangePartitions(table=N, source=replace(N, name=V.name), partitions=(ONE,)),
         ["SHARED_READ v n", "SHARED_READ n n"]),
+    "load": ({}, LoadData(table=U, path="/x"), ["SHARED_READ u i"]),
+    "load over": ({}, LoadData(table=U, path="/x", overwrite=True), ["EXCLUSIVE u u"]),
+    "load a plain table": (
+        {}, LoadData(table=replace(U, properties={}), path="/x"), ["EXCLUSIVE u n"]),
+    "load a partition": (
+        {}, LoadData(table=P, path="/x", values=("1",), partition=ONE), ["SHARED_READ p/k=1 i"]),
+    "load a new partition": (
+        {}, LoadData(table=P, path="/x", values=("1",)), ["SHARED_READ p i"]),
+    "repair": ({}, RepairTable(table=P, add=True), ["EXCLUSIVE p n"]),
+    "repair, lockless": (LOCKLESS, RepairTable(table=P, add=True), ["EXCL_WRITE p n"]),
+    "repair a plain table": ({}, RepairTable(table=N, add=True), ["SHARED_READ n n"]),
     "touch": ({}, Touch(table=T), []),
 }  # fmt: skip
 

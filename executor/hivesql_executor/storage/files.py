@@ -32,6 +32,14 @@ class Files(Protocol):
         """Whether there is a file or directory."""
         ...
 
+    def is_file(self, path: str) -> bool:
+        """Whether there is a file, and no directory."""
+        ...
+
+    def directories(self, location: str) -> tuple[str, ...]:
+        """Names of a directory's own subdirectories, sorted; hidden ones left out."""
+        ...
+
     def size(self, path: str) -> int:
         """Length of a file in bytes; DataError when it is missing."""
         ...
@@ -54,6 +62,10 @@ class Files(Protocol):
 
     def rename(self, source: str, target: str) -> None:
         """Move a file or directory; ExecutionError when the target exists: never overwrites."""
+        ...
+
+    def copy(self, source: str, target: str) -> None:
+        """Copy a file that this machine can reach; ExecutionError when the target exists."""
         ...
 
     def delete(self, path: str) -> None:

@@ -53,6 +53,20 @@ class HadoopFiles:
         _, target, system = self._open(path)
         return bool(system.exists(target))
 
+    def is_file(self, path: str) -> bool:
+        """Whether there is a file."""
+        _, target, system = self._open(path)
+        return bool(system.exists(target) and system.getFileStatus(target).isFile())
+
+    def directories(self, location: str) -> tuple[str, ...]:
+        """Names of a directory's own subdirectories."""
+        _, path, system = self._open(location)
+        if not system.exists(path):
+            return ()
+        found = [one for one in system.listStatus(path) if one.isDirectory()]
+        names = [str(one.getPath().getName()) for one in found]
+        return tuple(sorted(name for name in names if not is_hidden(name)))
+
     def size(self, path: str) -> int:
         """Length of a file."""
         return int(self._status(path).getLen())
@@ -104,6 +118,22 @@ class HadoopFiles:
             ) from error
         if not moved:
             raise ExecutionError(f"{source} could not be moved to {target}; look at both")
+
+    def copy(self, source: str, target: str) -> None:
+        """Copy a file, from any file system."""
+        jvm, old, source_system = self._open(source)
+        _, new, system = self._open(target)
+        if system.exists(new):
+            raise ExecutionError(f"{target} exists already; {source} was not copied over it")
+        context: Any = self.spark().sparkContext
+        conf = context._jsc.hadoopConfiguration()
+        try:
+            system.mkdirs(new.getParent())
+            jvm.org.apache.hadoop.fs.FileUtil.copy(source_system, old, system, new, False, conf)
+        except _FAILURES as error:
+            raise ExecutionError(
+                f"{source} could not be copied to {target}: {_reason(error)}"
+            ) from error
 
     def delete(self, path: str) -> None:
         """Remove a file or a tree."""

@@ -39,6 +39,16 @@ class LocalFiles:
         """Whether there is a file or directory."""
         return local_path(path).exists()
 
+    def is_file(self, path: str) -> bool:
+        """Whether there is a file."""
+        return local_path(path).is_file()
+
+    def directories(self, location: str) -> tuple[str, ...]:
+        """Names of a directory's own subdirectories."""
+        home = local_path(location)
+        found = home.iterdir() if home.is_dir() else ()
+        return tuple(sorted(e.name for e in found if e.is_dir() and not is_hidden(e.name)))
+
     def size(self, path: str) -> int:
         """Length of a file."""
         try:
@@ -84,6 +94,20 @@ class LocalFiles:
         except OSError as error:
             raise ExecutionError(f"{source} could not be moved to {target}: {error}") from error
         _drop_checksum(old)
+
+    def copy(self, source: str, target: str) -> None:
+        """Copy a file."""
+        new = local_path(target)
+        new.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with local_path(source).open("rb") as old, new.open("xb") as copied:
+                shutil.copyfileobj(old, copied)
+        except FileExistsError as error:
+            raise ExecutionError(
+                f"{target} exists already; {source} was not copied over it"
+            ) from error
+        except FileNotFoundError as error:
+            raise _missing(source) from error
 
     def delete(self, path: str) -> None:
         """Remove a file or a tree."""

@@ -193,3 +193,20 @@ def test_a_range_file_ends_at_its_length(tmp_path: Path) -> None:
     assert file.read(1) == b""
     assert file.seek(1) == 1
     assert file.seek(2, os.SEEK_CUR) == file.tell() == 3
+
+
+def test_files_are_told_from_directories_and_copied(
+    files: Files, root: str, tmp_path: Path
+) -> None:
+    put(tmp_path / "a" / "x", b"abc")
+    put(tmp_path / "a" / "k=1" / "y")
+    put(tmp_path / "a" / ".hidden" / "z")
+    assert [files.is_file(f"{root}/{name}") for name in ("a/x", "a", "nosuch")] == [
+        True, False, False,
+    ]  # fmt: skip
+    assert (files.directories(f"{root}/a"), files.directories(f"{root}/no")) == (("k=1",), ())
+    files.copy(f"{root}/a/x", f"{root}/b/c/x")
+    assert (tmp_path / "b" / "c" / "x").read_bytes() == b"abc"
+    assert (tmp_path / "a" / "x").exists()
+    with pytest.raises(ExecutionError, match="exists already"):
+        files.copy(f"{root}/a/k=1/y", f"{root}/b/c/x")

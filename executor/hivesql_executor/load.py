@@ -1,0 +1,160 @@
+"""LOAD DATA: files that exist already become a table's, as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from hivesql_executor.outcome import Outcome
+from hivesql_executor.removal import moving, removing
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.storage.files import Files
+from hivesql_executor.storage.orc import read_tail
+from hivesql_executor.transaction import Transaction
+from hivesql_planner.acid.layout import base_name, delta_name
+from hivesql_planner.ddl import LoadData
+from hivesql_planner.errors import SemanticError
+from hivesql_planner.plan import Operation
+from hivesql_planner.table import Partition, Table, partition_name
+
+_MAGIC = {"orc": b"ORC", "parquet": b"PAR1", "avro": b"Obj\x01", "sequencefile": b"SEQ"}
+
+
+def load_data(statement: LoadData, txn: Transaction | None, runtime: Runtime) -> Outcome:
+    """Copy (LOCAL) or move the files; into a delta or base where there are write ids."""
+    table = statement.table
+    # The file system of the source reads it; the one of the table reaches both.
+    path = statement.path
+    if ":/" not in path:
+        path = f"{'file:' if statement.local else ''}{Path(path).absolute()}"
+    source_files, files = runtime.files(path), runtime.files(table.location)
+    sources = _sources(source_files, path)
+    for source in sources:
+        _check(source_files, source, table)
+    location = _location(statement)
+    added = _add_partition(statement, location, runtime)
+    try:
+        if table.is_transactional:
+            assert txn is not None
+            _into_directory(statement, sources, location, txn, runtime)
+        else:
+            _into_place(statement, sources, location, files)
+    except BaseException:
+        if added is not None:
+            runtime.metastore.drop_partitions(table.name, [added.values])
+        raise
+    return Outcome(message=f"Loading data to table {table.name}")
+
+
+def _sources(files: Files, path: str) -> list[str]:
+    if files.is_file(path):
+        return [path]
+    if not files.exists(path):
+        raise SemanticError(f"Invalid path '{path}': No files matching path {path}", code=10028)
+    if files.directories(path):
+        raise SemanticError(
+            f"Invalid path '{path}': source contains directory {files.directories(path)[0]}",
+            code=10028,
+        )
+    names = [status.path for status in files.list(path)]
+    return [f"{path.rstrip('/')}/{name}" for name in names if not name.startswith("_")]
+
+
+def _check(files: Files, path: str, table: Table) -> None:
+    """The file's format is the table's, and it carries no row ids of another ACID table."""
+    magic = _MAGIC.get(table.format)
+    size = files.size(path)
+    if size == 0:
+        return
+    if magic is not None and files.read(path, 0, len(magic)) != magic:
+        raise SemanticError(
+            f"Unable to load data to destination table {table.name}: {path} is no {table.format} "
+            "file. The file that you are trying to load does not match the file format of the "
+            "destination table.",
+            code=30019,
+        )
+    if table.format == "orc" and read_tail(files, path).is_acid:
+        raise SemanticError(
+            f'"{path}" was created by Acid write - it cannot be loaded into another Acid table',
+            code=10413,
+        )
+
+
+def _location(statement: LoadData) -> str:
+    if statement.partition is not None:
+        return statement.partition.location
+    table = statement.table
+    if statement.values is None:
+        return table.location
+    return f"{table.location}/{partition_name(table.partition_names, statement.values)}"
+
+
+def _add_partition(statement: LoadData, location: str, runtime: Runtime) -> Partition | None:
+    """Tell the catalog of a new partition; empty, it is harmless should we die now."""
+    if statement.values is None or statement.partition is not None:
+        return None
+    partition = Partition(values=statement.values, location=location)
+    runtime.metastore.add_partitions(statement.table.name, [partition], if_not_exists=True)
+    return partition
+
+
+def _into_place(statement: LoadData, sources: Sequence[str], location: str, files: Files) -> None:
+    """Files of a table that is not transactional, under names that are free."""
+    present = {status.path for status in files.list(location)}
+    taken = set() if statement.overwrite else set(present)
+    targets = []
+    for source in sources:
+        name = _free_name(source.rpartition("/")[2], taken)
+        taken.add(name)
+        targets.append(f"{location}/{name}")
+    doomed = [f"{location}/{name}" for name in present] if statement.overwrite else []
+    files.make_directories(location)
+    with removing(files, doomed):
+        _bring(statement, sources, targets, files)
+
+
+def _into_directory(
+    statement: LoadData, sources: Sequence[str], location: str, txn: Transaction, runtime: Runtime
+) -> None:
+    """Files of a transactional table: a directory that nobody sees before the commit."""
+    table, files = statement.table, runtime.files(statement.table.location)
+    write_id = txn.write_ids[table.name]
+    name = base_name(write_id) if statement.overwrite else delta_name(write_id, 0)
+    home = f"{location}/{name}"
+    names = [source.rpartition("/")[2] for source in sources]
+    if table.is_full_acid:
+        # Row ids come from the number, so that files of any name get one, as in Hive.
+        names = [f"{number:06d}_0" for number in range(len(sources))]
+    files.make_directories(home)
+    _bring(statement, sources, [f"{home}/{one}" for one in names], files)
+    if statement.values is not None:
+        unit = partition_name(table.partition_names, statement.values)
+        operation = Operation.UPDATE if statement.overwrite else Operation.INSERT
+        runtime.metastore.add_dynamic_partitions(txn.id, write_id, table.name, [unit], operation)
+
+
+def _bring(
+    statement: LoadData, sources: Sequence[str], targets: Sequence[str], files: Files
+) -> None:
+    """Copy or move every file, or none."""
+    pairs = list(zip(sources, targets, strict=True))
+    if not statement.local:
+        with moving(files, pairs):
+            return
+    try:
+        for source, target in pairs:
+            files.copy(source, target)
+    except BaseException:
+        for _, target in pairs:
+            files.delete(target)
+        raise
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    """``x.txt``, ``x_copy_1.txt``, ``x_copy_2.txt`` …, as Hive names them."""
+    stem, dot, suffix = name.rpartition(".") if "." in name else (name, "", "")
+    found, number = name, 0
+    while found in taken:
+        number += 1
+        found = f"{stem}_copy_{number}{dot}{suffix}"
+    return found

@@ -1,0 +1,46 @@
+"""LOAD DATA and MSCK."""
+
+from __future__ import annotations
+
+from hivesql.parse_query import parse_partition
+from hivesql.tokens import Cursor
+from hivesql.trees import LoadBody, RepairBody
+
+_PATTERN = "*?[]{}"
+
+
+def parse_load(cursor: Cursor) -> LoadBody:
+    """LOAD DATA [LOCAL] INPATH '…' [OVERWRITE] INTO TABLE t [PARTITION (…)]."""
+    cursor.expect("load", "data")
+    local = cursor.take("local")
+    cursor.expect("inpath")
+    start = cursor.peek()
+    path = cursor.string("a path")
+    if any(char in path for char in _PATTERN):
+        cursor.refuse("LOAD DATA … INPATH with a pattern", start)
+    overwrite = cursor.take("overwrite")
+    cursor.expect("into", "table")
+    table = cursor.table()
+    partition = parse_partition(cursor, dynamic=False) if cursor.at("partition") else None
+    if cursor.at("inputformat") or cursor.at("serde"):
+        cursor.refuse("LOAD DATA … INPUTFORMAT … SERDE")
+    cursor.end()
+    return LoadBody(table, path, start.start, local, overwrite, partition)
+
+
+def parse_repair(cursor: Cursor) -> RepairBody:
+    """MSCK [REPAIR] TABLE t [ADD | DROP | SYNC PARTITIONS]."""
+    cursor.expect("msck")
+    repair = cursor.take("repair")
+    cursor.expect("table")
+    table = cursor.table()
+    if cursor.at("partition"):
+        cursor.refuse("MSCK … PARTITION")
+    add, drop = repair, False
+    for word in ("add", "drop", "sync"):
+        if repair and cursor.take(word):
+            cursor.expect("partitions")
+            add, drop = word != "drop", word != "add"
+            break
+    cursor.end()
+    return RepairBody(table, add, drop)

@@ -1,0 +1,133 @@
+"""LOAD DATA and MSCK: files that were there before the statement."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hivesql
+from hivesql_planner.errors import HiveSqlError
+from hivesql_planner.table import TableName
+
+pytestmark = pytest.mark.spark
+
+PLAIN = "TBLPROPERTIES ('transactional'='false')"
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+TEXT = f"ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' STORED AS TEXTFILE {PLAIN}"
+
+
+def rows(session: hivesql.Session, sql: str) -> list[tuple[Any, ...]]:
+    return sorted(tuple(row) for row in session.sql(sql).rows)
+
+
+def home(session: hivesql.Session, name: str) -> Path:
+    return Path(session.runtime.metastore.table(TableName("default", name)).location)
+
+
+def files(session: hivesql.Session, name: str) -> list[str]:
+    root = home(session, name)
+    found = (path.relative_to(root) for path in root.rglob("*") if path.is_file())
+    return sorted(str(path) for path in found if not path.name.startswith("."))
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    home = tmp_path / "source"
+    home.mkdir()
+    (home / "x.txt").write_text("1,a\n2,b\n", encoding="utf-8")
+    (home / "dir").mkdir()
+    (home / "dir" / "y.txt").write_text("3,c\n", encoding="utf-8")
+    return home
+
+
+def test_text_files_are_copied_or_moved(session: hivesql.Session, source: Path) -> None:
+    session.sql(f"""
+        CREATE TABLE t (a int, b string) {TEXT};
+        LOAD DATA LOCAL INPATH '{source}/x.txt' INTO TABLE t;
+        LOAD DATA LOCAL INPATH '{source}/x.txt' INTO TABLE t;
+    """)
+    assert files(session, "t") == ["x.txt", "x_copy_1.txt"]
+    assert (source / "x.txt").exists()
+    session.sql(f"LOAD DATA INPATH '{source}/dir' OVERWRITE INTO TABLE t")
+    assert (files(session, "t"), list((source / "dir").iterdir())) == (["y.txt"], [])
+    assert rows(session, "SELECT * FROM t") == [(3, "c")]
+    session.sql(f"""
+        CREATE TABLE p (a int, b string) PARTITIONED BY (ds string) {TEXT};
+        LOAD DATA LOCAL INPATH '{source}/x.txt' INTO TABLE p PARTITION (ds='1');
+    """)
+    assert rows(session, "SELECT * FROM p") == [(1, "a", "1"), (2, "b", "1")]
+
+
+def test_acid_tables_get_a_directory_that_the_commit_shows(
+    session: hivesql.Session, source: Path
+) -> None:
+    session.sql(f"""
+        CREATE TABLE staged (id int, v string) STORED AS ORC {PLAIN};
+        INSERT INTO staged VALUES (1, 'a'), (2, 'b'), (3, 'c');
+        CREATE TABLE g (id int, v string) {ACID};
+        INSERT INTO g VALUES (100, 'pre');
+    """)
+    staged = home(session, "staged")
+    (one,) = [path for path in staged.iterdir() if path.suffix != ".crc"]
+    (staged / "foo.orc").write_bytes(one.read_bytes())
+    session.sql(f"""
+        LOAD DATA LOCAL INPATH '{staged}' INTO TABLE g;
+        UPDATE g SET v = 'B' WHERE id = 2;
+        DELETE FROM g WHERE id = 3;
+    """)
+    assert {"delta_0000002_0000002_0000/000000_0", "delta_0000002_0000002_0000/000001_0"} <= set(
+        files(session, "g")
+    )
+    assert rows(session, "SELECT id, v FROM g") == [
+        (1, "a"), (1, "a"), (2, "B"), (2, "B"), (100, "pre"),
+    ]  # fmt: skip
+    session.sql(f"LOAD DATA INPATH '{one}' OVERWRITE INTO TABLE g")
+    assert "base_0000005/000000_0" in files(session, "g")
+    session.sql("DELETE FROM g WHERE id = 1")
+    assert rows(session, "SELECT id, v FROM g") == [(2, "b"), (3, "c")]
+    delta = home(session, "g") / "delta_0000001_0000001_0000"
+    for path, code in ((delta, 10413), (source / "x.txt", 30019), (source / "nosuch", 10028),
+                       (source, 10028)):  # fmt: skip
+        before = files(session, "g")
+        with pytest.raises(HiveSqlError) as caught:
+            session.sql(f"LOAD DATA LOCAL INPATH '{path}' INTO TABLE g")
+        assert (caught.value.code, files(session, "g")) == (code, before)
+
+
+def test_partitions_follow_their_directories(session: hivesql.Session, source: Path) -> None:
+    session.sql(f"CREATE TABLE m (a int, b string) PARTITIONED BY (ds string, hr int) {TEXT}")
+    root = home(session, "m")
+    for place in ("ds=1/hr=1", "ds=a%2Fb/hr=2"):
+        (root / place).mkdir(parents=True)
+        (root / place / "x.txt").write_text("7,z\n", encoding="utf-8")
+    session.sql("ALTER TABLE m ADD PARTITION (ds='gone', hr=9)")
+    (root / "ds=gone" / "hr=9").rmdir()
+    assert len(session.sql("MSCK TABLE m").rows) == 3
+    assert rows(session, "SELECT * FROM m") == []
+    session.sql("MSCK REPAIR TABLE m")
+    assert rows(session, "SHOW PARTITIONS m") == [
+        ("ds=1/hr=1",),
+        ("ds=a%2Fb/hr=2",),
+        ("ds=gone/hr=9",),
+    ]
+    session.sql("MSCK REPAIR TABLE m SYNC PARTITIONS")
+    assert rows(session, "SELECT * FROM m") == [(7, "z", "1", 1), (7, "z", "a/b", 2)]
+    assert session.sql("MSCK REPAIR TABLE m DROP PARTITIONS").rows == []
+    (root / "hr=1").mkdir()
+    with pytest.raises(HiveSqlError, match="Unexpected partition key hr"):
+        session.sql("MSCK REPAIR TABLE m")
+
+    session.sql(f"""
+        CREATE TABLE one (a int) PARTITIONED BY (ds string) {ACID};
+        INSERT INTO one PARTITION (ds) VALUES (1, 'x'), (2, 'y');
+        DELETE FROM one WHERE a = 2;
+        INSERT INTO one PARTITION (ds) VALUES (3, 'y');
+        CREATE TABLE two (a int) PARTITIONED BY (ds string) {ACID};
+    """)
+    for place in home(session, "one").iterdir():
+        place.rename(home(session, "two") / place.name)
+    session.sql("MSCK REPAIR TABLE two; INSERT INTO two PARTITION (ds='x') VALUES (4)")
+    assert rows(session, "SELECT * FROM two") == [(1, "x"), (3, "y"), (4, "x")]
+    assert (home(session, "two") / "ds=x" / "delta_0000004_0000004_0000").is_dir()
