@@ -16,7 +16,7 @@ ROWS = (
     "timestamp_seconds(1600000000 + id) AS ts, cast(id % 100000 / 100 as decimal(10,2)) AS d"
 )
 COLUMNS = "id bigint, k int, v double, s string, ts timestamp, d decimal(10,2)"
-SCAN = "SELECT count(*), sum(id), sum(v), max(s) FROM {table}"
+SCAN = "SELECT count(*), sum(id), sum(cast(v * 100 as bigint)), max(s) FROM {table}"
 UPDATE = "UPDATE {table} SET k = k + 1 WHERE id % 100 = 7"
 DELETE = "DELETE FROM {table} WHERE id % 100 = 8"
 # Half of the source's rows match, half are new.
@@ -57,7 +57,10 @@ class Contender:
             builder = builder.config(key, value)
         self.spark = builder.getOrCreate()
         self.spark.sparkContext.setLogLevel("ERROR")
-        self.spark.range(self.rows).createOrReplaceTempView("numbers")
+        # The same file of numbers feeds every contender: ours reads tables only.
+        numbers = str(self.home / "numbers")
+        self.spark.range(0, self.rows, 1, 4).write.orc(numbers)
+        self.spark.read.orc(numbers).createOrReplaceTempView("numbers")
 
     def sql(self, text: str) -> object:
         return self.spark.sql(text).collect()
@@ -150,6 +153,10 @@ class HiveSql(Contender):
             str(self.home / "warehouse"),
             settings={"spark.master": "local[2]", "spark.driver.memory": "3g"},
         )
+        numbers = str(self.home / "numbers")
+        spark = self.session.runtime.spark()
+        spark.range(0, self.rows, 1, 4).write.orc(numbers)
+        self.sql(f"CREATE EXTERNAL TABLE numbers (id bigint) STORED AS ORC LOCATION '{numbers}'")
 
     def sql(self, text: str) -> object:
         return [list(row) for row in self.session.sql(text).rows]
@@ -159,10 +166,6 @@ class HiveSql(Contender):
             f"CREATE TABLE {self.table} ({COLUMNS}) STORED AS ORC "
             "TBLPROPERTIES ('transactional'='true')"
         )
-
-    def insert(self) -> None:
-        # The same rows; a range is not a table of the catalog.
-        self.sql(f"INSERT INTO {self.table} {ROWS} FROM range(0, {self.rows}) r")
 
 
 CONTENDERS = {"hivesql": HiveSql, "orc": Orc, "delta": Delta, "iceberg": Iceberg}
