@@ -55,8 +55,8 @@ interop: $(VENV)/.dev  ## compare with real Apache Hive; needs JDK 17 and Maven
 	tests/interop/hive/hive-local build
 	$(BIN)/python -m pytest -q -m hive tests/interop
 
-bench: $(VENV)/.dev  ## time the product against its stored baseline
-	$(BIN)/python -m pytest -q -s tests/benchmarks
+bench: $(VENV)/.dev  ## time 10M rows beside plain ORC, Delta and Iceberg; needs Maven and half an hour
+	$(BIN)/python tests/benchmarks/rivals.py
 
 check: test interop  ## everything that CI runs
 

@@ -63,7 +63,7 @@ class Contender:
         self.spark.read.orc(numbers).createOrReplaceTempView("numbers")
 
     def sql(self, text: str) -> object:
-        return self.spark.sql(text).collect()
+        return [list(row) for row in self.spark.sql(text).collect()]
 
     def fresh(self) -> None:
         self.number += 1

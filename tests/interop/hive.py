@@ -20,7 +20,7 @@ from urllib.parse import unquote
 PROJECT = Path(__file__).parent / "hive"
 LAUNCHER = PROJECT / "hive-local"
 RUN_SECONDS = 600
-READ_SECONDS = 120
+READ_SECONDS = 300
 
 
 class HiveMissing(RuntimeError):
@@ -79,42 +79,59 @@ def build() -> Path:
     return LAUNCHER
 
 
-def read(
-    directory: Path,
-    *,
-    high_watermark: int | None = None,
-    aborted: Collection[int] = (),
-    open: Collection[int] = (),
-    schema: str | None = None,
-) -> list[Row]:
-    """The live rows below a table or partition directory, sorted by partition and row id.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What to read: a table or partition directory, with a snapshot.
 
     Write ids above ``high_watermark`` and those in ``aborted`` or ``open`` are unseen. ``schema``
     is ``struct<name:type,…>``; without it the first file's columns are read.
     """
-    options: list[str] = []
-    if high_watermark is not None:
-        options += ["-w", str(high_watermark)]
-    if aborted:
-        options += ["-x", ",".join(map(str, aborted))]
-    if open:
-        options += ["-o", ",".join(map(str, open))]
-    if schema:
-        options += ["-s", schema]
-    done = _launch(["read", *options, str(directory)], READ_SECONDS)
-    if done.returncode:
-        raise AssertionError(f"Hive cannot read {directory}:\n{done.stderr[-4000:]}")
-    rows: list[Row] = []
+
+    directory: Path
+    high_watermark: int | None = None
+    aborted: Collection[int] = ()
+    open: Collection[int] = ()
+    schema: str | None = None
+
+    def options(self) -> list[str]:
+        """The launcher's arguments."""
+        options: list[str] = []
+        if self.high_watermark is not None:
+            options += ["-w", str(self.high_watermark)]
+        if self.aborted:
+            options += ["-x", ",".join(map(str, self.aborted))]
+        if self.open:
+            options += ["-o", ",".join(map(str, self.open))]
+        if self.schema:
+            options += ["-s", self.schema]
+        return [*options, str(self.directory)]
+
+
+def read(directory: Path, *, aborted: Collection[int] = ()) -> list[Row]:
+    """The live rows below a table or partition directory, sorted by partition and row id."""
+    return read_all([Reading(directory=directory, aborted=aborted)])[0]
+
+
+def read_all(readings: Sequence[Reading]) -> list[list[Row]]:
+    """The live rows of each, sorted by partition and row id; starts Hive once."""
+    words = [word for reading in readings for word in reading.options()]
+    done = _launch(["read", *words], READ_SECONDS)
+    found: list[list[Row]] = []
     partition: tuple[str, ...] = ()
     for line in _lines(done.stdout):
-        if line.startswith("# "):
+        if line.startswith("### "):
+            found.append([])
+        elif line.startswith("# "):
             parts = (part.partition("=")[2] for part in line[2:].split("/") if part)
             partition = tuple(map(unquote, parts))
         elif not line.startswith("## "):
             first, *rest = line.split("\t")
             values = tuple(json.loads(value) for value in rest)
-            rows.append(Row(row_id(first), values, partition))
-    return sorted(rows, key=lambda row: (row.partition, row.row_id))
+            found[-1].append(Row(row_id(first), values, partition))
+    if done.returncode:
+        broken = readings[len(found) - 1].directory
+        raise AssertionError(f"Hive cannot read {broken}:\n{done.stderr[-4000:]}")
+    return [sorted(rows, key=lambda row: (row.partition, row.row_id)) for rows in found]
 
 
 def run(script: str, workdir: Path, *, settings: Sequence[str] = ()) -> list[Block]:

@@ -59,7 +59,8 @@ class Warehouse:
         store.commit_txn(txn_id)
 
     def _table(self, table: str) -> Table:
-        return self.session.runtime.metastore.table(TableName("default", table))
+        database, _, name = table.rpartition(".")
+        return self.session.runtime.metastore.table(TableName(database or "default", name))
 
 
 def _row(row_id: Any, values: Sequence[Any], partition: Sequence[Any]) -> Row:

@@ -10,28 +10,13 @@ import pandas as pd
 import pytest
 
 ROOT = Path(__file__).parents[2]
+# fmt: off
 FLIGHTS = [
-    "id",
-    "year",
-    "month",
-    "day",
-    "dep_time",
-    "sched_dep_time",
-    "dep_delay",
-    "arr_time",
-    "sched_arr_time",
-    "arr_delay",
-    "carrier",
-    "flight",
-    "tailnum",
-    "origin",
-    "dest",
-    "air_time",
-    "distance",
-    "hour",
-    "minute",
-    "time_hour",
+    "id", "year", "month", "day", "dep_time", "sched_dep_time", "dep_delay", "arr_time",
+    "sched_arr_time", "arr_delay", "carrier", "flight", "tailnum", "origin", "dest", "air_time",
+    "distance", "hour", "minute", "time_hour",
 ]
+# fmt: on
 
 
 def hivesql(

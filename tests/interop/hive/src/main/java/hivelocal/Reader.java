@@ -38,19 +38,22 @@ import org.apache.hadoop.mapred.Reporter;
 
 /** Reads table or partition directories with Hive's own OrcInputFormat (row mode: OrcRawRecordMerger), no metastore. */
 final class Reader {
+  /** Options before a directory are that directory's alone, so that one start may read many. */
   static int main(List<String> a) throws Exception {
-    long hwm = Long.MAX_VALUE;
-    String schema = null;
-    TreeSet<Long> aborted = new TreeSet<>(), open = new TreeSet<>();
-    while (!a.isEmpty() && a.get(0).startsWith("-")) {
-      String o = a.remove(0);
-      if (o.equals("-w")) hwm = Long.parseLong(a.remove(0));
-      else if (o.equals("-s")) schema = a.remove(0);
-      else if (o.equals("-x")) for (String s : a.remove(0).split(",")) aborted.add(Long.parseLong(s));
-      else if (o.equals("-o")) for (String s : a.remove(0).split(",")) open.add(Long.parseLong(s));
-      else throw new IllegalArgumentException(o);
-    }
-    for (String d : a) {
+    while (!a.isEmpty()) {
+      long hwm = Long.MAX_VALUE;
+      String schema = null;
+      TreeSet<Long> aborted = new TreeSet<>(), open = new TreeSet<>();
+      while (a.get(0).startsWith("-")) {
+        String o = a.remove(0);
+        if (o.equals("-w")) hwm = Long.parseLong(a.remove(0));
+        else if (o.equals("-s")) schema = a.remove(0);
+        else if (o.equals("-x")) for (String s : a.remove(0).split(",")) aborted.add(Long.parseLong(s));
+        else if (o.equals("-o")) for (String s : a.remove(0).split(",")) open.add(Long.parseLong(s));
+        else throw new IllegalArgumentException(o);
+      }
+      String d = a.remove(0);
+      Main.OUT.println("### " + d);
       File root = new File(d).getCanonicalFile();
       List<File> parts = new ArrayList<>();
       leaves(root, parts);

@@ -1,0 +1,92 @@
+"""Every full-ACID table that the example and the end-to-end tests leave behind, in real Hive's
+reader: the rows and the row ids that we read ourselves.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import hivesql
+from hivesql_planner.table import Table
+from interop import hive
+from interop.ours import Warehouse
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.hive, pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(1800)]
+
+ROOT = Path(__file__).parents[2]
+WRITERS = ("tests/end_to_end", "tests/repl/test_cli.py")
+# These tests damage files to see the error.
+DAMAGED = ("test_missing_and_truncated",)
+
+
+@pytest.fixture(scope="module")
+def metastores(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The metastores of the tests, run once more with their files kept."""
+    kept = tmp_path_factory.mktemp("kept") / "tests"
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "--basetemp",
+        str(kept),
+        "-p",
+        "no:cacheprovider",
+    ]
+    done = subprocess.run(
+        [*command, *WRITERS], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout[-5000:]
+    return sorted(
+        path for path in kept.rglob("metastore.db") if not path.parent.name.startswith(DAMAGED)
+    )
+
+
+def full_acid_tables(session: hivesql.Session) -> Iterator[Table]:
+    """The tables whose rows have ids and whose directory was written to."""
+    store = session.runtime.metastore
+    for database in store.databases():
+        for table in map(store.table, store.tables(database)):
+            if table.is_full_acid and not table.is_view and Path(table.location).is_dir():
+                yield table
+
+
+def reading(session: hivesql.Session, table: Table) -> hive.Reading:
+    """The table as a query that starts now would see it."""
+    store = session.runtime.metastore
+    seen = store.valid_write_ids(store.valid_txns(), [table.name])[table.name]
+    columns = ",".join(f"{column.name}:{column.type}" for column in table.columns)
+    return hive.Reading(
+        directory=Path(table.location),
+        high_watermark=seen.high_watermark,
+        aborted=sorted(seen.aborted),
+        open=sorted(seen.open),
+        schema=f"struct<{columns}>",
+    )
+
+
+def test_hive_reads_what_we_read(metastores: list[Path], spark: SparkSession) -> None:
+    names, readings, ours = [], [], []
+    for metastore in metastores:
+        warehouse = metastore.parent / "warehouse"
+        with hivesql.connect(f"sqlite:///{metastore}", str(warehouse), spark=spark) as session:
+            for table in full_acid_tables(session):
+                names.append(f"{metastore.parent.name}: {table.name}")
+                readings.append(reading(session, table))
+                ours.append(Warehouse(session, warehouse).rows(str(table.name)))
+    theirs = hive.read_all(readings)
+    differing = [
+        name for name, left, right in zip(names, ours, theirs, strict=True) if left != right
+    ]
+    assert differing == []
+    assert len(names) > 20
+    assert sum(map(len, ours)) > 300_000
