@@ -44,6 +44,7 @@ def acquire_locks(txn_id: int, plan: Plan, runtime: Runtime) -> bool:
         runtime.notify(f"waiting for locks for {waited:.1f} s: {_reason(answer)}")
         runtime.clock.sleep(pause)
         pause, tries = min(pause * 2, cap), tries + 1
+        runtime.check_cancelled()
         # The locks of an aborted transaction are gone: this tells why.
         store.heartbeat(txn_id)
         answer = store.check_lock(answer.lock_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import socket
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from hivesql_executor.metastore.api import Metastore
 from hivesql_executor.storage.files import Files
+from hivesql_planner.errors import Cancelled
 from hivesql_planner.settings import Settings
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ class Clock:
     """Time, so that tests can bring their own."""
 
     monotonic: Callable[[], float] = time.monotonic
-    sleep: Callable[[float], None] = time.sleep
+    sleep: Callable[[float], object] = time.sleep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +33,7 @@ class Runtime:
 
     ``spark`` starts Spark when first called; statements that only ask the metastore never do.
     ``files`` gives the file system of a location. ``notify`` receives lines for the user, such
-    as whose lock is being waited for.
+    as whose lock is being waited for. ``cancelled`` is set when the user stops the statement.
     """
 
     metastore: Metastore
@@ -43,7 +45,13 @@ class Runtime:
     clock: Clock = field(default_factory=Clock)
     notify: Callable[[str], None] = lambda line: None
     query_id: str = ""
+    cancelled: threading.Event = field(default_factory=threading.Event)
 
     def with_settings(self, settings: Settings) -> Runtime:
         """The same runtime under other settings."""
         return replace(self, settings=settings)
+
+    def check_cancelled(self) -> None:
+        """Raise Cancelled when the user has stopped the statement."""
+        if self.cancelled.is_set():
+            raise Cancelled("cancelled by the user; nothing that the statement wrote is visible")

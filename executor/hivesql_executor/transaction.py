@@ -118,6 +118,7 @@ def transaction(
     opened = open_transaction(runtime, read_only=plan.read_only)
     try:
         yield _prepare(plan, runtime, opened)
+        runtime.check_cancelled()
     except BaseException as error:
         roll_back(opened, runtime, error)
         raise

@@ -5,9 +5,11 @@
 >>> session.sql("select count(*) from flights").rows         # doctest: +SKIP
 """
 
+from hivesql.lazy_spark import Progress
 from hivesql.result import Result
 from hivesql.session import Session, connect
 from hivesql_planner.errors import (
+    Cancelled,
     CardinalityViolation,
     CommitUnknown,
     DataError,
@@ -27,6 +29,7 @@ from hivesql_planner.errors import (
 __version__ = "0.1.0"
 
 __all__ = [
+    "Cancelled",
     "CardinalityViolation",
     "CommitUnknown",
     "DataError",
@@ -37,6 +40,7 @@ __all__ = [
     "NoSuchObject",
     "NotSupported",
     "ParseError",
+    "Progress",
     "Result",
     "SemanticError",
     "Session",

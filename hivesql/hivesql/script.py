@@ -67,6 +67,19 @@ def split(text: str, file: str | None, variables: Mapping[str, str]) -> Iterator
         position = end + 1
 
 
+def is_complete(text: str) -> bool:
+    """Whether the text ends with the ``;`` of a statement, outside quotes and comments."""
+    position = 0
+    while True:
+        position = _statement_start(text, position)
+        if position >= len(text):
+            return bool(text.strip())
+        end = _statement_end(text, position)
+        if end >= len(text):
+            return False
+        position = end + 1
+
+
 def _statement_start(text: str, position: int) -> int:
     while position < len(text):
         if text[position].isspace() or text[position] == ";":

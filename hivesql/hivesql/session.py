@@ -12,15 +12,16 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from hivesql.binder import bind
+from hivesql.lazy_spark import LazySpark, Progress
 from hivesql.parser import parse
 from hivesql.result import Result
 from hivesql.script import StatementText, split
 from hivesql.transactions import Conversation
 from hivesql_executor.metastore.database import DatabaseMetastore
 from hivesql_executor.outcome import Outcome
-from hivesql_executor.runtime import Runtime
+from hivesql_executor.runtime import Clock, Runtime
 from hivesql_executor.storage.files import files_for
-from hivesql_planner.errors import HiveSqlError, StaleSnapshot
+from hivesql_planner.errors import Cancelled, CommitUnknown, HiveSqlError, StaleSnapshot
 from hivesql_planner.explain import explain, explain_locks
 from hivesql_planner.planning import plan, wanted_locks
 from hivesql_planner.settings import KEYS, Settings
@@ -42,45 +43,6 @@ DEFAULT_METASTORE = "sqlite:///metastore.db"
 DEFAULT_WAREHOUSE = "warehouse"
 
 
-class LazySpark:
-    """Starts Spark at the first call, once, whoever calls; a given session is used as it is."""
-
-    def __init__(self, session: SparkSession | None = None, conf: Mapping[str, str] | None = None):
-        self._session: SparkSession | None = None
-        self._given = session
-        self._conf = dict(conf or {})
-        self._starting = threading.Lock()
-
-    def __call__(self) -> SparkSession:
-        with self._starting:
-            if self._session is None:
-                from hivesql_executor.spark.session import isolate, start_spark
-
-                given = self._given or start_spark(conf=self._conf)
-                self._session = isolate(given)
-                for key, value in self._conf.items():
-                    if key.startswith("spark.sql."):
-                        self._session.conf.set(key, value)
-            return self._session
-
-    @property
-    def started(self) -> bool:
-        """Whether there is a Spark to speak to."""
-        return self._session is not None
-
-    def set(self, key: str, value: str) -> None:
-        """Set a Spark setting, now or for when Spark starts."""
-        self._conf[key] = value
-        if self._session is not None:
-            self._session.conf.set(key, value)
-
-    def stop(self) -> None:
-        """Stop Spark if it was started here."""
-        if self._session is not None and self._given is None:
-            self._session.stop()
-        self._session = None
-
-
 class Session:
     """One user's conversation with a warehouse: current database, settings, variables."""
 
@@ -90,6 +52,8 @@ class Session:
         self.variables: dict[str, str] = {}
         self._spark = spark
         self._conversation = Conversation()
+        self._query_id = ""
+        self._cancelled = threading.Event()
 
     @property
     def settings(self) -> Settings:
@@ -122,13 +86,18 @@ class Session:
     def run_statement(self, text: StatementText, *, consume: Consume | None = None) -> Result:
         """Run one statement of a script."""
         began = time.monotonic()
+        self._cancelled = threading.Event()
+        self._query_id = f"hivesql_{uuid.uuid4().hex}"
         try:
             outcome = self._answer(text, consume)
         except BaseException as error:
-            self._conversation.fail(self.runtime, error)
-            if not isinstance(error, HiveSqlError):
+            told = self._cancellation(error)
+            self._conversation.fail(self.runtime, told)
+            if not isinstance(told, HiveSqlError):
                 raise
-            raise error.at(text.file, text.line, text.column) from error.__cause__
+            raise told.at(text.file, text.line, text.column) from error.__cause__
+        finally:
+            self._query_id = ""
         return Result(
             statement=text.text,
             columns=outcome.columns,
@@ -139,6 +108,34 @@ class Session:
             value=outcome.value,
             seconds=time.monotonic() - began,
         )
+
+    def _cancellation(self, error: BaseException) -> BaseException:
+        """What to tell of a statement that failed, perhaps since it was stopped."""
+        if not self._cancelled.is_set() or isinstance(error, (Cancelled, CommitUnknown)):
+            return error
+        return Cancelled("cancelled; nothing that the statement wrote is visible")
+
+    def cancel(self) -> bool:
+        """Stop the statement that another thread runs; False when none runs.
+
+        Its Spark jobs end, its waiting for locks too, its transaction is aborted, and the other
+        thread gets Cancelled. A statement that is already committing may still succeed. May be
+        called again: a job that had not begun at the first call is stopped by the next.
+        """
+        query_id = self._query_id
+        if not query_id:
+            return False
+        self._cancelled.set()
+        self._spark.cancel(query_id)
+        return True
+
+    def progress(self) -> Progress | None:
+        """How far the running statement's Spark jobs are; None when none run."""
+        return self._spark.progress(self._query_id) if self._query_id else None
+
+    def start_spark(self) -> None:
+        """Start Spark now, so that the first statement that needs it does not wait."""
+        self._spark()
 
     def _answer(self, text: StatementText, consume: Consume | None) -> Outcome:
         attempts = self.settings.integer("hive.txn.retrysnapshot.max.count")
@@ -179,17 +176,31 @@ class Session:
                 return Outcome()
         from hivesql_executor.run import run
 
-        runtime = replace(self.runtime, query_id=f"hivesql_{uuid.uuid4().hex}")
         decided = plan(statement, self.settings)
         self._conversation.check(decided, statement)
         inside = self._conversation.opened
-        if consume:
-            outcome = run(decided, runtime, consume=consume, inside=inside)
-        else:
-            outcome = run(decided, runtime, inside=inside)
+        with self._spark.group(self._query_id) as spark:
+            runtime = replace(
+                self.runtime,
+                spark=spark,
+                query_id=self._query_id,
+                cancelled=self._cancelled,
+                clock=self._clock(),
+            )
+            if consume:
+                outcome = run(decided, runtime, consume=consume, inside=inside)
+            else:
+                outcome = run(decided, runtime, inside=inside)
         if isinstance(statement, UseDatabase):
             self.database = statement.name
         return outcome
+
+    def _clock(self) -> Clock:
+        """The runtime's clock, whose sleep ends early when the statement is cancelled."""
+        clock, cancelled = self.runtime.clock, self._cancelled
+        if clock.sleep is not time.sleep:
+            return clock
+        return replace(clock, sleep=cancelled.wait)
 
     def _set(self, statement: SetSetting) -> Outcome:
         if statement.reset:

@@ -13,7 +13,8 @@ HiveSqlError
     ├── StaleSnapshot           the data moved while we waited for locks (retry)
     ├── TransactionLost         we were aborted, or stopped heartbeating (retry)
     │   └── Deadlock                aborted to end a circle of waits         (retry)
-    └── CommitUnknown           the commit's answer was lost: look before running again
+    ├── CommitUnknown           the commit's answer was lost: look before running again
+    └── Cancelled               its user stopped it
 
 An error says what failed, why, and what to do next. ``code`` is Hive's ErrorMsg code, ``retryable``
 tells whether running the same statement again may succeed. All of them pickle.
@@ -127,3 +128,7 @@ class Deadlock(TransactionLost):
 
 class CommitUnknown(ExecutionError):
     """The metastore's answer to the commit was lost; it may or may not have happened."""
+
+
+class Cancelled(ExecutionError):
+    """The user stopped the statement; its transaction was aborted."""

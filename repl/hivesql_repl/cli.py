@@ -1,146 +1,141 @@
-"""`hivesql`: the shell, -e and -f."""
+"""`hivesql`: the shell, -e and -f, and its sub-commands."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from hivesql import HiveSqlError, Session, __version__, connect
-from hivesql.script import split
-from hivesql_repl.formats import FORMATS, format_of
+from hivesql import HiveSqlError, connect
+from hivesql_repl.arguments import arguments, ignored, normalized, pairs
+from hivesql_repl.batch import (
+    BAD_ARGUMENTS,
+    FAILED,
+    Checkpoint,
+    Script,
+    run_scripts,
+    show_plans,
+)
+from hivesql_repl.configuration import Profile, read_profile
+from hivesql_repl.formats import Style, format_of
 from hivesql_repl.render import Printer
-
-_FAILED, _BAD_ARGUMENTS, _INTERRUPTED = 2, 1, 130
-
-
-def arguments() -> argparse.ArgumentParser:
-    """The command line; names are those of hive and beeline where they have one."""
-    parser = argparse.ArgumentParser(
-        prog="hivesql", description="Hive's ACID SQL on Spark without a Hive cluster."
-    )
-    parser.add_argument(
-        "-f",
-        dest="files",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="run a script ('-' is standard input); may be given more than once",
-    )
-    parser.add_argument(
-        "-e",
-        dest="texts",
-        action="append",
-        default=[],
-        metavar="SQL",
-        help="run this text; may be given more than once",
-    )
-    parser.add_argument("-i", dest="init", metavar="FILE", help="run this script first")
-    parser.add_argument("--database", default="default", help="database to start in")
-    parser.add_argument("--metastore", help="database URL (default: sqlite:///metastore.db)")
-    parser.add_argument("--warehouse", help="directory of managed tables (default: warehouse)")
-    parser.add_argument("--master", help="Spark master (default: local[*])")
-    parser.add_argument(
-        "-d",
-        "--define",
-        "--hivevar",
-        dest="hivevars",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="set a variable",
-    )
-    parser.add_argument(
-        "--hiveconf",
-        "--conf",
-        dest="settings",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="set a hive.* or spark.* setting",
-    )
-    parser.add_argument(
-        "--outputformat",
-        default=None,
-        choices=sorted(FORMATS),
-        help="how rows are printed (default: table on a terminal, else tsv2)",
-    )
-    parser.add_argument(
-        "--showHeader",
-        dest="header",
-        type=_truth,
-        default=True,
-        metavar="BOOL",
-        help="print column names",
-    )
-    parser.add_argument("-S", "--silent", action="store_true", help="print rows only")
-    parser.add_argument("-v", "--verbose", action="store_true", help="print each statement")
-    parser.add_argument("--force", action="store_true", help="go on after an error")
-    parser.add_argument("--version", action="version", version=f"hivesql {__version__}")
-    return parser  # fmt: skip
+from hivesql_repl.running import Runner
 
 
-def _truth(text: str) -> bool:
-    if text.lower() not in ("true", "false"):
-        raise argparse.ArgumentTypeError(f"true or false expected, not {text!r}")
-    return text.lower() == "true"
+def _doctor(argv: Sequence[str]) -> int:
+    from hivesql_repl.doctor import run_doctor
+
+    return run_doctor(argv)
 
 
-def _pairs(texts: Sequence[str]) -> dict[str, str]:
-    pairs = {}
-    for text in texts:
-        key, equals, value = text.partition("=")
-        if not equals or not key.strip():
-            raise ValueError(f"KEY=VALUE expected, not {text!r}")
-        pairs[key.strip()] = value
-    return pairs
+COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {"doctor": _doctor}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; 0 when all went well, 1 for bad arguments, 2 for a failed statement."""
-    parser = arguments()
+    words = normalized(sys.argv[1:] if argv is None else argv)
+    if words and words[0] in COMMANDS:
+        return COMMANDS[words[0]](words[1:])
     try:
-        options = parser.parse_args(argv)
-        settings, variables = _pairs(options.settings), _pairs(options.hivevars)
-        scripts = [(name, _read(name)) for name in options.files]
-        start = [(options.init, _read(options.init))] if options.init else []
+        options = arguments().parse_args(words)
+        profile = read_profile(options.config and Path(options.config), options.profile)
+        return _run(options, profile)
     except (ValueError, OSError) as error:
         print(f"hivesql: {error}", file=sys.stderr)
-        return _BAD_ARGUMENTS
+        return BAD_ARGUMENTS
     except SystemExit as stop:
-        return _BAD_ARGUMENTS if stop.code else 0
-    if options.master:
-        settings["spark.master"] = options.master
-    printer = Printer(
-        format=format_of(options.outputformat, sys.stdout),
-        header=options.header,
-        quiet=options.silent,
-        verbose=options.verbose,
-    )
+        return BAD_ARGUMENTS if stop.code else 0
+
+
+def _run(options: argparse.Namespace, profile: Profile) -> int:
+    if options.delimiter != ";":
+        raise ValueError("not supported: a delimiter other than ';'")
+    start = [(name, _read(name)) for name in options.init]
+    scripts = [(name, _read(name)) for name in options.files]
+    scripts += [("<-e>", text) for text in options.texts]
+    checkpoint = Checkpoint.open(options.checkpoint) if options.checkpoint else None
+    settings = {**profile.settings, **_settings(options)}
+    if master := options.master or profile.master:
+        settings["spark.master"] = master
+    printer = _printer(options, profile, interactive=not scripts)
+    metastore, database = _url(options.url)
+    if options.verbose and (flags := ignored(options)):
+        printer.tell(f"without effect here: {', '.join(flags)}")
     try:
         session = connect(
-            options.metastore,
-            options.warehouse,
+            options.metastore or metastore or profile.metastore,
+            options.warehouse or profile.warehouse,
             settings=settings,
-            database=options.database,
+            database=options.database or database or profile.database or "default",
             notify=printer.tell,
         )
     except HiveSqlError as error:
         printer.fail(error, None)
-        return _FAILED
-    with session:
+        return FAILED
+    with session, Runner(session, printer) as runner:
+        variables = pairs(options.hivevars)
         session.variables.update({f"hivevar:{key}": value for key, value in variables.items()})
-        texts = [*start, *scripts, *(("<-e>", text) for text in options.texts)]
-        if scripts or options.texts:
-            return _run_all(session, printer, texts, force=options.force)
-        if start and (failed := _run_all(session, printer, start, force=options.force)):
+        session.variables.update({f"hiveconf:{key}": value for key, value in settings.items()})
+        if options.dry_run:
+            return show_plans(session, printer, [*start, *scripts])
+        if start and (failed := run_scripts(runner, start, force=options.force)):
             return failed
-        from hivesql_repl.shell import run_shell
+        if scripts:
+            return run_scripts(runner, scripts, force=options.force, checkpoint=checkpoint)
+        return _shell(runner, show_database=options.showDbInPrompt)
 
-        return run_shell(session, printer)
+
+def _shell(runner: Runner, *, show_database: bool) -> int:
+    if not sys.stdin.isatty():
+        script: list[Script] = [("<stdin>", sys.stdin.read())]
+        return run_scripts(runner, script, force=False)
+    from hivesql_repl.shell import run_shell
+
+    return run_shell(runner, show_database=show_database)
+
+
+def _settings(options: argparse.Namespace) -> dict[str, str]:
+    settings: dict[str, str] = {}
+    if options.property_file:
+        lines = map(str.strip, _read(options.property_file).splitlines())
+        settings = pairs([line for line in lines if line and line[0] not in "#!"])
+    return {**settings, **pairs(options.settings)}
+
+
+def _printer(options: argparse.Namespace, profile: Profile, *, interactive: bool) -> Printer:
+    wanted = options.outputformat or profile.outputformat
+    style = Style(
+        header=options.showHeader,
+        null="" if options.nullemptystring else "NULL",
+        delimiter=options.delimiterForDSV,
+        escape_breaks=options.escapeCRLF,
+        truncate=options.truncateTable,
+        max_width=options.maxWidth,
+        max_column_width=options.maxColumnWidth,
+        batch=options.headerInterval or options.incrementalBufferRows,
+        color=options.color and not os.environ.get("NO_COLOR"),
+    )
+    return Printer(
+        format=format_of(wanted, sys.stdout),
+        style=style,
+        quiet=options.silent,
+        verbose=options.verbose,
+        report=options.report,
+        paging=interactive,
+    )
+
+
+def _url(url: str | None) -> tuple[str | None, str | None]:
+    """Metastore and database of ``-u``; beeline's ``jdbc:hive2://host/db`` has only the latter."""
+    if url is None:
+        return None, None
+    if not url.startswith("jdbc:hive2:"):
+        return url, None
+    path = urlsplit(url.removeprefix("jdbc:")).path
+    return None, path.strip("/").partition(";")[0] or None
 
 
 def _read(name: str) -> str:
@@ -152,55 +147,6 @@ def _read(name: str) -> str:
         raise ValueError(f"cannot read {name}: no such file") from error
     except UnicodeDecodeError as error:
         raise ValueError(f"cannot read {name}: it is not UTF-8 text ({error})") from error
-
-
-def _run_all(
-    session: Session, printer: Printer, texts: Sequence[tuple[str, str]], *, force: bool
-) -> int:
-    """Run scripts in order; without ``force`` the first error ends everything."""
-    code = 0
-    for file, text in texts:
-        try:
-            for statement in split(text, file, session.variables):
-                failed = not run_one(session, printer, statement, text)
-                code = _FAILED if failed else code
-                if failed and not force:
-                    return code
-        except HiveSqlError as error:
-            printer.fail(error, text)
-            return _FAILED
-        except KeyboardInterrupt:
-            printer.tell("interrupted: the running statement was rolled back")
-            return _INTERRUPTED
-    return code
-
-
-def run_one(session: Session, printer: Printer, statement: object, text: str) -> bool:
-    """Run one statement and print what it gave; False when it failed."""
-    from hivesql.script import StatementText
-
-    assert isinstance(statement, StatementText)
-    printer.announce(statement.text)
-    if statement.text.startswith("!"):
-        return run_shell_command(statement.text[1:].strip().rstrip(";"), printer)
-    try:
-        result = session.run_statement(statement, consume=printer.consume)
-    except HiveSqlError as error:
-        printer.fail(error, text)
-        return False
-    printer.show(result)
-    return True
-
-
-def run_shell_command(command: str, printer: Printer) -> bool:
-    """Run ``!command`` with the shell, this Python first on its PATH; False when it failed."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    sys.stdout.flush()
-    # The script's author asks for a shell, as in Hive's command line.
-    done = subprocess.run(command, shell=True, check=False, env={**os.environ, "PATH": path})
-    if done.returncode:
-        print(f"ERROR: !{command} ended with exit code {done.returncode}", file=sys.stderr)
-    return done.returncode == 0
 
 
 if __name__ == "__main__":

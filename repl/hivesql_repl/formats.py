@@ -1,4 +1,4 @@
-"""Machine formats, written plain: one row a line."""
+"""How rows are written: a table for people, plain lines for programs."""
 
 from __future__ import annotations
 
@@ -6,11 +6,38 @@ import csv
 import datetime
 import decimal
 import io
+import itertools
 import json
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TextIO
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO, Any
 
-Writer = Callable[[TextIO, Sequence[str], Iterable[Sequence[Any]], bool], int]
+Row = Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Style:
+    """What beeline's flags say about the look of rows; widths of 0 mean no limit."""
+
+    header: bool = True
+    null: str = "NULL"
+    delimiter: str = "|"
+    escape_breaks: bool = False
+    truncate: bool = False
+    max_width: int = 0
+    max_column_width: int = 0
+    batch: int = 1000
+    color: bool = False
+
+    def text(self, value: Any) -> str:
+        """A value as it is printed."""
+        text = self.null if value is None else hive_text(value)
+        if self.escape_breaks:
+            text = text.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+        return text
+
+
+Writer = Callable[[IO[str], Sequence[str], Iterable[Row], Style], int]
 
 
 def hive_text(value: Any, *, nested: bool = False) -> str:
@@ -48,31 +75,46 @@ def _nested_text(value: Any) -> str:
     return str(value)
 
 
-def _delimited(separator: str) -> Writer:
-    def write(
-        out: TextIO, columns: Sequence[str], rows: Iterable[Sequence[Any]], header: bool
-    ) -> int:
-        writer = csv.writer(out, delimiter=separator, lineterminator="\n")
-        if header and columns:
+def _delimited(separator: str | None, quote: str = "") -> Writer:
+    """Lines of values; without ``separator`` the style's. ``quote`` goes around every value."""
+
+    def write(out: IO[str], columns: Sequence[str], rows: Iterable[Row], style: Style) -> int:
+        writer = csv.writer(
+            out,
+            delimiter=separator or style.delimiter,
+            lineterminator="\n",
+            quotechar=quote or '"',
+            quoting=csv.QUOTE_ALL if quote else csv.QUOTE_MINIMAL,
+        )
+        if style.header and columns:
             writer.writerow(columns)
         count = 0
-        for row in rows:
-            writer.writerow([hive_text(value) for value in row])
-            count += 1
+        for count, row in enumerate(rows, 1):  # noqa: B007 - the last number is the count
+            writer.writerow([style.text(value) for value in row])
         return count
 
     return write
 
 
-def _json_lines(
-    out: TextIO, columns: Sequence[str], rows: Iterable[Sequence[Any]], header: bool
-) -> int:
+def _json_lines(out: IO[str], columns: Sequence[str], rows: Iterable[Row], style: Style) -> int:
     count = 0
-    for row in rows:
-        plain = dict(zip(columns, map(_plain, row), strict=True))
-        out.write(json.dumps(plain, ensure_ascii=False) + "\n")
-        count += 1
+    for count, row in enumerate(rows, 1):  # noqa: B007 - the last number is the count
+        out.write(_json_object(columns, row) + "\n")
     return count
+
+
+def _json(out: IO[str], columns: Sequence[str], rows: Iterable[Row], style: Style) -> int:
+    """One document, as beeline's json: {"resultset":[…]}."""
+    out.write('{"resultset":[')
+    count = 0
+    for count, row in enumerate(rows, 1):
+        out.write(("," if count > 1 else "") + _json_object(columns, row))
+    out.write("]}\n")
+    return count
+
+
+def _json_object(columns: Sequence[str], row: Row) -> str:
+    return json.dumps(dict(zip(columns, map(_plain, row), strict=True)), ensure_ascii=False)
 
 
 def _plain(value: Any) -> Any:
@@ -87,51 +129,84 @@ def _plain(value: Any) -> Any:
     return hive_text(value)
 
 
-def _vertical(
-    out: TextIO, columns: Sequence[str], rows: Iterable[Sequence[Any]], header: bool
-) -> int:
+def _vertical(out: IO[str], columns: Sequence[str], rows: Iterable[Row], style: Style) -> int:
     width = max((len(column) for column in columns), default=0)
     count = 0
-    for row in rows:
+    for count, row in enumerate(rows, 1):  # noqa: B007 - the last number is the count
         for column, value in zip(columns, row, strict=True):
-            out.write(f"{column:<{width}}  {hive_text(value)}\n")
+            out.write(f"{column:<{width}}  {style.text(value)}\n")
         out.write("\n")
-        count += 1
     return count
 
 
-def _table(out: TextIO, columns: Sequence[str], rows: Iterable[Sequence[Any]], header: bool) -> int:
+def _markdown(out: IO[str], columns: Sequence[str], rows: Iterable[Row], style: Style) -> int:
+    def line(cells: Iterable[str]) -> str:
+        escaped = (cell.replace("|", "\\|").replace("\n", "<br>") for cell in cells)
+        return f"| {' | '.join(escaped)} |\n"
+
+    out.write(line(columns) + line("---" for _ in columns))
+    count = 0
+    for count, row in enumerate(rows, 1):  # noqa: B007 - the last number is the count
+        out.write(line(map(style.text, row)))
+    return count
+
+
+def _table(out: IO[str], columns: Sequence[str], rows: Iterable[Row], style: Style) -> int:
+    """Boxes, laid out a batch at a time, so that a long result need not fit in memory."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    grid = Table(show_header=header)
-    for column in columns:
-        grid.add_column(Text(column), overflow="fold")
+    console = Console(
+        file=out, width=style.max_width or None, no_color=not style.color, highlight=False
+    )
     count = 0
-    for row in rows:
-        grid.add_row(*(Text(hive_text(value)) for value in row))
-        count += 1
-    Console(file=out, soft_wrap=False).print(grid)
+    for batch in _batches(rows, style.batch):
+        grid = Table(show_header=style.header)
+        for column in columns:
+            grid.add_column(
+                Text(column),
+                overflow="ellipsis" if style.truncate else "fold",
+                no_wrap=style.truncate,
+                max_width=style.max_column_width or None,
+            )
+        for row in batch:
+            grid.add_row(*(Text(style.text(value)) for value in row))
+        console.print(grid)
+        count += len(batch)
     return count
 
 
+def _batches(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
+    """Lists of at most ``size`` rows; one empty list when there are no rows."""
+    iterator = iter(rows)
+    first = list(itertools.islice(iterator, size))
+    yield first
+    while batch := list(itertools.islice(iterator, size)):
+        yield batch
+
+
 FORMATS: dict[str, Writer] = {
+    "csv": _delimited(",", "'"),
     "csv2": _delimited(","),
+    "dsv": _delimited(None),
+    "json": _json,
     "jsonfile": _json_lines,
+    "markdown": _markdown,
     "table": _table,
+    "tsv": _delimited("\t", "'"),
     "tsv2": _delimited("\t"),
     "vertical": _vertical,
 }
 
 
-def format_of(name: str | None, out: TextIO) -> Writer:
-    """The writer of a format; without a name, a table for people and tsv2 for programs."""
-    return FORMATS[name or ("table" if out.isatty() else "tsv2")]
+def format_of(name: str | None, out: IO[str]) -> str:
+    """The name of the format: a table for people and tsv2 for programs, unless one is asked for."""
+    return name or ("table" if out.isatty() else "tsv2")
 
 
-def to_text(writer: Writer, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def to_text(name: str, columns: Sequence[str], rows: Iterable[Row], style: Style = Style()) -> str:
     """Rows in a format, as one text."""
     out = io.StringIO()
-    writer(out, columns, rows, True)
+    FORMATS[name](out, columns, rows, style)
     return out.getvalue()

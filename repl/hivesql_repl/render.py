@@ -2,53 +2,83 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import IO, TYPE_CHECKING, Any
 
-from hivesql import HiveSqlError, Result
-from hivesql_repl.formats import Writer
+from hivesql import HiveSqlError, Progress, Result
+from hivesql_repl.formats import FORMATS, Style
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+# As pgcli: cut nothing, keep colours, leave the screen alone, and end at once when all fits.
+_LESS = ("less", "-SRXF")
 
 
 @dataclass(kw_only=True)
 class Printer:
     """Prints for a person or a program; ``quiet`` leaves only rows and errors."""
 
-    format: Writer
-    header: bool = True
+    format: str
+    style: Style = field(default_factory=Style)
     quiet: bool = False
     verbose: bool = False
+    report: bool = True
+    paging: bool = False
+    record: IO[str] | None = None
+    _status: str = ""
 
     def announce(self, statement: str) -> None:
         """Show the statement that is about to run."""
         if self.verbose:
             self.tell(f"> {statement}")
+        if self.record:
+            self.record.write(f"> {statement}\n")
 
     def tell(self, line: str) -> None:
         """A notice for the person."""
         if not self.quiet:
+            self.clear_status()
             print(line, file=sys.stderr, flush=True)
+
+    def tell_progress(self, progress: Progress) -> None:
+        """How far the running Spark jobs are, on a line that the next one overwrites."""
+        share = progress.done / progress.total
+        bar = ("█" * round(share * 20)).ljust(20, "░")
+        self.set_status(
+            f"{bar} {progress.done:,} of {progress.total:,} tasks, {progress.active} running"
+        )
+
+    def set_status(self, line: str) -> None:
+        """A line that goes away by itself; only where a person looks."""
+        if self.quiet or not sys.stderr.isatty() or line == self._status:
+            return
+        width = shutil.get_terminal_size().columns - 1
+        self._status = line
+        print(f"\r\x1b[2K{line[:width]}", end="", file=sys.stderr, flush=True)
+
+    def clear_status(self) -> None:
+        """Take that line away."""
+        if self._status:
+            print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
+            self._status = ""
 
     def consume(self, frame: DataFrame) -> int:
         """Print a query's rows as they arrive, partition by partition; how many there were."""
-
-        def rows() -> Iterator[Any]:
-            yield from frame.toLocalIterator()
-
-        count = self.format(sys.stdout, frame.columns, rows(), self.header)
-        sys.stdout.flush()
-        return count
+        return self._write(frame.columns, frame.toLocalIterator())
 
     def show(self, result: Result) -> None:
         """Print what a statement gave, then how long it took."""
+        self.clear_status()
         count = result.value if isinstance(result.value, int) else len(result.rows)
         if result.rows:
-            self.format(sys.stdout, result.columns, result.rows, self.header)
-            sys.stdout.flush()
+            self._write(result.columns, result.rows)
         if result.message:
             self.tell(result.message)
         if result.affected is not None:
@@ -57,17 +87,78 @@ class Printer:
             what = f"{_counted(count)} selected"
         else:
             what = "ok"
-        self.tell(f"{what} ({result.seconds:.3f} seconds)")
+        if self.report:
+            self.tell(f"{what} ({result.seconds:.3f} seconds)")
 
     def fail(self, error: HiveSqlError, text: str | None) -> None:
         """Print an error and, where the place is known, the offending line with a caret."""
-        print(f"ERROR: {error}", file=sys.stderr)
-        if text is None or error.line is None:
+        self.clear_status()
+        lines = [f"ERROR: {error}"]
+        if text is not None and error.line is not None:
+            source = text.splitlines()
+            if 0 < error.line <= len(source):
+                line = source[error.line - 1].replace("\t", " ")
+                lines += [f"  {line}", f"  {' ' * ((error.column or 1) - 1)}^"]
+        for line in lines:
+            print(line, file=sys.stderr, flush=True)
+        if self.record:
+            self.record.writelines(f"{line}\n" for line in lines)
+
+    @contextmanager
+    def formatted(self, name: str) -> Iterator[None]:
+        """Another format for a while."""
+        before, self.format = self.format, name
+        try:
+            yield
+        finally:
+            self.format = before
+
+    def _write(self, columns: Sequence[str], rows: Any) -> int:
+        write = FORMATS[self.format]
+        if self.record:
+            rows = list(rows)
+            write(self.record, columns, rows, self.style)
+            self.record.flush()
+        with self._screen() as out:
+            return write(out, columns, self._without_status(rows), self._style_of(out))
+
+    def _without_status(self, rows: Any) -> Iterator[Any]:
+        """The rows; the status line goes before the first one comes."""
+        for row in rows:
+            self.clear_status()
+            yield row
+        self.clear_status()
+
+    def _style_of(self, out: IO[str]) -> Style:
+        if self.style.max_width or not sys.stdout.isatty() or out is sys.stdout:
+            return self.style
+        return replace(self.style, max_width=shutil.get_terminal_size().columns)
+
+    @contextmanager
+    def _screen(self) -> Iterator[IO[str]]:
+        """Standard output, through a pager where a person reads."""
+        pager = find_pager() if self.paging and sys.stdout.isatty() else None
+        if pager is None:
+            yield sys.stdout
+            sys.stdout.flush()
             return
-        lines = text.splitlines()
-        if 0 < error.line <= len(lines):
-            line = lines[error.line - 1].replace("\t", " ")
-            print(f"  {line}\n  {' ' * ((error.column or 1) - 1)}^", file=sys.stderr)
+        process = subprocess.Popen(pager, stdin=subprocess.PIPE, text=True)
+        assert process.stdin
+        try:
+            yield process.stdin
+            process.stdin.close()
+        except BrokenPipeError:
+            pass  # The reader has seen enough.
+        finally:
+            process.wait()
+
+
+def find_pager() -> Sequence[str] | None:
+    """The command to page with: $PAGER, else less; None when there is none."""
+    chosen = os.environ.get("PAGER")
+    if chosen:
+        return ["sh", "-c", chosen]
+    return _LESS if shutil.which("less") else None
 
 
 def _counted(count: int) -> str:

@@ -1,55 +1,144 @@
-"""The interactive loop: read a statement, run it, print, again."""
+"""The interactive loop: read statements, run them, print, again."""
 
 from __future__ import annotations
 
+import os
+import sys
+import threading
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 from prompt_toolkit import PromptSession
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
-from prompt_toolkit.history import FileHistory
+from prompt_toolkit.completion import FuzzyCompleter, ThreadedCompleter
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.formatted_text import HTML
+from prompt_toolkit.history import FileHistory, ThreadedHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.lexers import PygmentsLexer
+from prompt_toolkit.patch_stdout import patch_stdout
 from pygments.lexers.sql import SqlLexer
 
 from hivesql import HiveSqlError, Session
-from hivesql.script import split
-from hivesql_repl.cli import run_one
-from hivesql_repl.render import Printer
+from hivesql.script import is_complete, split
+from hivesql_repl.commands import Quit
+from hivesql_repl.completion import SqlCompleter
+from hivesql_repl.running import Interrupted, Runner
+
+_LEAVE = ("quit", "exit")
 
 
-def run_shell(session: Session, printer: Printer) -> int:
-    """Talk until Ctrl-D or quit; statements end with ``;`` and may span lines."""
+def run_shell(runner: Runner, *, show_database: bool = True) -> int:
+    r"""Talk until Ctrl-D or !quit; the exit code.
+
+    Enter ends the input when it ends with ``;`` or ``\G``, is a ``!`` command, or is empty; else
+    it opens a new line. Ctrl-C clears the input or stops the running statement.
+    """
     home = Path(platformdirs.user_state_dir("hivesql", ensure_exists=True))
-    prompt: PromptSession[str] = PromptSession(
-        history=FileHistory(str(home / "history")),
-        auto_suggest=AutoSuggestFromHistory(),
-        lexer=PygmentsLexer(SqlLexer),
+    prompt = _prompt(runner, home)
+    runner.commands.shell = False
+    runner.commands.history = lambda: list(prompt.history.get_strings())
+    runner.printer.tell(
+        "Statements end with ;  Tab completes, Ctrl-R searches, !help, Ctrl-D leaves"
     )
-    printer.tell("hivesql: statements end with ';', Ctrl-D leaves")
-    pending: list[str] = []
+    _quieten_java(home)
+    _warm_up(runner.session)
     while True:
         try:
-            ask = "      -> " if pending else f"{session.database}> "
-            line = prompt.prompt(ask)
+            with patch_stdout(raw=True):
+                text = prompt.prompt(lambda: _ask(runner.session, show_database))
+            _run(runner, text)
         except KeyboardInterrupt:
-            pending.clear()
             continue
-        except EOFError:
+        except (EOFError, Quit):
             return 0
-        if not pending and line.strip().rstrip(";").lower() in ("quit", "exit", "!quit"):
-            return 0
-        pending.append(line)
-        if line.rstrip().endswith(";"):
-            _run(session, printer, "\n".join(pending))
-            pending.clear()
 
 
-def _run(session: Session, printer: Printer, text: str) -> None:
+def _prompt(runner: Runner, home: Path) -> PromptSession[str]:
+    completer = SqlCompleter(runner.session, runner.commands.known)
+    return PromptSession(
+        history=ThreadedHistory(FileHistory(str(home / "history"))),
+        auto_suggest=AutoSuggestFromHistory(),
+        completer=FuzzyCompleter(ThreadedCompleter(completer)),
+        complete_while_typing=True,
+        enable_history_search=False,
+        lexer=PygmentsLexer(SqlLexer),
+        multiline=True,
+        prompt_continuation=lambda width, number, wrapped: f"{'->':>{max(width - 1, 2)}} ",
+        key_bindings=_keys(),
+        enable_open_in_editor=True,
+    )
+
+
+def _keys() -> KeyBindings:
+    keys = KeyBindings()
+
+    @Condition
+    def is_finished() -> bool:
+        from prompt_toolkit.application import get_app
+
+        return ends(get_app().current_buffer.text)
+
+    @keys.add("enter", filter=is_finished)
+    def accept(event: KeyPressEvent) -> Any:
+        event.current_buffer.validate_and_handle()
+
+    return keys
+
+
+def ends(text: str) -> bool:
+    """Whether Enter runs what was typed so far."""
+    typed = text.strip()
+    if not typed or typed.startswith("!") or typed.lower() in _LEAVE:
+        return True
+    return typed.endswith("\\G") or is_complete(typed)
+
+
+def _ask(session: Session, show_database: bool) -> HTML:
+    name = session.database if show_database else "hivesql"
+    return HTML("<ansigreen>{}</ansigreen>> ").format(name)
+
+
+def _quieten_java(home: Path) -> None:
+    """Send what Java writes to standard error to a file: it would tear the prompt apart."""
+    screen = os.dup(2)
+    with (home / "spark.log").open("ab") as log:
+        os.dup2(log.fileno(), 2)
+    sys.stderr = os.fdopen(screen, "w", buffering=1)
+
+
+def _warm_up(session: Session) -> None:
+    """Start Spark while the user types; whoever needs it first waits for the rest."""
+
+    def start() -> None:
+        try:
+            session.start_spark()
+        except Exception:  # noqa: BLE001 - the statement that needs Spark will tell
+            return
+
+    threading.Thread(target=start, name="start-spark", daemon=True).start()
+
+
+def _run(runner: Runner, text: str) -> None:
+    typed = text.strip()
+    if typed.rstrip(";").lower() in _LEAVE:
+        raise Quit
     try:
-        for statement in split(text, None, session.variables):
-            if not run_one(session, printer, statement, text):
-                return
+        if typed.endswith("\\G"):
+            with runner.printer.formatted("vertical"):
+                _run_all(runner, typed[:-2])
+        else:
+            _run_all(runner, text)
     except HiveSqlError as error:
-        printer.fail(error, text)
+        runner.printer.fail(error, text)
+    except Interrupted:
+        return
     except KeyboardInterrupt:
-        printer.tell("interrupted: the running statement was rolled back")
+        print(file=sys.stderr)
+
+
+def _run_all(runner: Runner, text: str) -> None:
+    for statement in split(text, None, runner.session.variables):
+        if not runner.run(statement, text):
+            return

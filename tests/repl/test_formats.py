@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import json
 from typing import Any
 
 import pytest
 
-from hivesql_repl.formats import FORMATS, hive_text, to_text
+from hivesql_repl.formats import FORMATS, Style, hive_text, to_text
 
 VALUES = {
     "null": (None, "NULL"),
@@ -29,12 +30,41 @@ def test_hive_text(value: Any, text: str) -> None:
     assert hive_text(value) == text
 
 
-def test_formats() -> None:
-    columns, rows = ["id", "v"], [(1, "a,b"), (2, None)]
-    assert to_text(FORMATS["csv2"], columns, rows) == 'id,v\n1,"a,b"\n2,NULL\n'
-    assert to_text(FORMATS["tsv2"], columns, rows) == "id\tv\n1\ta,b\n2\tNULL\n"
-    assert to_text(FORMATS["jsonfile"], columns, rows) == (
-        '{"id": 1, "v": "a,b"}\n{"id": 2, "v": null}\n'
+COLUMNS, ROWS = ["id", "v"], [(1, "a,b"), (2, None)]
+TEXTS = {
+    "csv2": 'id,v\n1,"a,b"\n2,NULL\n',
+    "tsv2": "id\tv\n1\ta,b\n2\tNULL\n",
+    "dsv": "id|v\n1|a,b\n2|NULL\n",
+    "csv": "'id','v'\n'1','a,b'\n'2','NULL'\n",
+    "tsv": "'id'\t'v'\n'1'\t'a,b'\n'2'\t'NULL'\n",
+    "jsonfile": '{"id": 1, "v": "a,b"}\n{"id": 2, "v": null}\n',
+    "json": '{"resultset":[{"id": 1, "v": "a,b"},{"id": 2, "v": null}]}\n',
+    "markdown": "| id | v |\n| --- | --- |\n| 1 | a,b |\n| 2 | NULL |\n",
+    "vertical": "id  1\nv   a,b\n\nid  2\nv   NULL\n\n",
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_formats(name: str) -> None:
+    assert to_text(name, COLUMNS, ROWS) == TEXTS[name]
+    assert set(TEXTS) | {"table"} == set(FORMATS)
+
+
+def test_table_in_batches() -> None:
+    text = to_text("table", COLUMNS, ROWS, Style(batch=1))
+    assert "│ 1" in text
+    assert "│ 2" in text
+    assert text.count("┃ id") == 2
+    assert to_text("table", COLUMNS, []).count("┃ id") == 1
+
+
+def test_style() -> None:
+    rows = [(None, "a\nb\tc|d")]
+    assert to_text("dsv", COLUMNS, rows, Style(null="", header=False)) == '|"a\nb\tc|d"\n'
+    assert to_text("dsv", COLUMNS, rows, Style(delimiter=";", escape_breaks=True)) == (
+        "id;v\nNULL;a\\nb\\tc|d\n"
     )
-    assert to_text(FORMATS["vertical"], columns, rows[:1]) == "id  1\nv   a,b\n\n"
-    assert "│ 2" in to_text(FORMATS["table"], columns, rows)
+    assert to_text("markdown", COLUMNS, rows).endswith("| NULL | a<br>b\tc\\|d |\n")
+    cut = to_text("table", COLUMNS, [(1, "x" * 50)], Style(truncate=True, max_column_width=8))
+    assert "xxxxxxx…" in cut
+    assert json.loads(to_text("json", COLUMNS, []))["resultset"] == []

@@ -1,0 +1,103 @@
+"""Spark, started when a statement first needs it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the running statement's Spark jobs are, in tasks; ``active`` of them run now."""
+
+    done: int
+    total: int
+    active: int
+
+
+class LazySpark:
+    """Starts Spark at the first call, once, whoever calls; a given session is used as it is."""
+
+    def __init__(self, session: SparkSession | None = None, conf: Mapping[str, str] | None = None):
+        self._session: SparkSession | None = None
+        self._given = session
+        self._conf = dict(conf or {})
+        self._starting = threading.Lock()
+
+    def __call__(self) -> SparkSession:
+        with self._starting:
+            if self._session is None:
+                from hivesql_executor.spark.session import isolate, start_spark
+
+                given = self._given or start_spark(conf=self._conf)
+                self._session = isolate(given)
+                for key, value in self._conf.items():
+                    if key.startswith("spark.sql."):
+                        self._session.conf.set(key, value)
+            return self._session
+
+    @property
+    def started(self) -> bool:
+        """Whether there is a Spark to speak to."""
+        return self._session is not None
+
+    def set(self, key: str, value: str) -> None:
+        """Set a Spark setting, now or for when Spark starts."""
+        self._conf[key] = value
+        if self._session is not None:
+            self._session.conf.set(key, value)
+
+    @contextmanager
+    def group(self, query_id: str) -> Iterator[Callable[[], SparkSession]]:
+        """Spark for one statement, whose jobs can be watched and cancelled by ``query_id``."""
+        before: dict[str, str | None] = {}
+
+        def grouped() -> SparkSession:
+            session = self()
+            if not before:
+                context = session.sparkContext
+                before.update({key: context.getLocalProperty(key) for key in _GROUP})
+                context.setJobGroup(query_id, query_id, interruptOnCancel=True)
+            return session
+
+        try:
+            yield grouped
+        finally:
+            # The thread, and perhaps Spark, belong to the user.
+            if self._session is not None:
+                for key, value in before.items():
+                    self._session.sparkContext.setLocalProperty(key, value)  # type: ignore[arg-type]
+
+    def cancel(self, query_id: str) -> None:
+        """Stop the statement's jobs, if any run."""
+        if self._session is not None:
+            self._session.sparkContext.cancelJobGroup(query_id)
+
+    def progress(self, query_id: str) -> Progress | None:
+        """Tasks of the statement's running stages; None when none run."""
+        if self._session is None:
+            return None
+        tracker = self._session.sparkContext.statusTracker()
+        done = total = active = 0
+        for job in map(tracker.getJobInfo, tracker.getJobIdsForGroup(query_id)):
+            if job is None or job.status != "RUNNING":
+                continue
+            for stage in filter(None, map(tracker.getStageInfo, job.stageIds)):
+                total += stage.numTasks
+                done += stage.numCompletedTasks
+                active += stage.numActiveTasks
+        return Progress(done, total, active) if total else None
+
+    def stop(self) -> None:
+        """Stop Spark if it was started here."""
+        if self._session is not None and self._given is None:
+            self._session.stop()
+        self._session = None

@@ -1,0 +1,156 @@
+"""The command line: hivesql's own flags, and those of `hive` and `beeline`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from hivesql import __version__
+from hivesql_repl.formats import FORMATS
+
+# Flags with a value of true or false; beeline takes `--silent` and `--silent=true`.
+_SWITCHES = {
+    "silent": "print rows and errors only",
+    "verbose": "print each statement before it runs",
+    "force": "go on after an error",
+    "showHeader": "print column names",
+    "showDbInPrompt": "show the database in the prompt",
+    "nullemptystring": "print NULL as nothing",
+    "truncateTable": "cut long values in tables instead of folding them",
+    "escapeCRLF": "print line breaks and tabs inside values as \\n, \\r and \\t",
+    "color": "colours on the screen",
+    "report": "print row counts and times",
+    "incremental": "print rows as they come",
+}
+_ON_BY_DEFAULT = {"showHeader", "showDbInPrompt", "color", "report", "incremental"}
+# Flags of beeline about connections and isolation that mean nothing without a server.
+_IGNORED_SWITCHES = (
+    "fastConnect", "autoCommit", "showWarnings", "showNestedErrs", "autosave",
+    "convertBinaryArrayToString", "showConnectedUrl", "help-all",
+)  # fmt: skip
+_IGNORED_VALUES = ("isolation", "numberFormat", "maxHistoryRows", "addlocaldriverjar")
+# hive's command line has these with one dash.
+_ONE_DASH = ("hiveconf", "hivevar", "database", "define")
+
+
+def arguments() -> argparse.ArgumentParser:
+    """The parser; its flags keep the names that hive and beeline gave them."""
+    parser = argparse.ArgumentParser(
+        prog="hivesql",
+        description="Hive's ACID SQL on Spark without a Hive cluster. "
+        "Also: hivesql doctor, to check this machine.",
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    many: dict[str, Any] = {"action": "append", "default": []}
+    add("-f", dest="files", metavar="FILE", help="run a script ('-' is standard input)", **many)
+    add("-e", dest="texts", metavar="SQL", help="run this text", **many)
+    add("-i", dest="init", metavar="FILE", help="run this script first", **many)
+    add("--database", help="database to start in (default: default)")
+    add("--metastore", help="database URL (default: sqlite:///metastore.db)")
+    add("--warehouse", help="directory of managed tables (default: warehouse)")
+    add("--master", help="Spark master (default: local[*])")
+    add("--config", metavar="FILE", help="configuration file instead of the user's")
+    add("--profile", help="profile of the configuration file")
+    add(
+        "-d",
+        "--define",
+        "--hivevar",
+        dest="hivevars",
+        metavar="KEY=VALUE",
+        help="set a variable",
+        **many,
+    )
+    add(
+        "--hiveconf",
+        "--conf",
+        dest="settings",
+        metavar="KEY=VALUE",
+        help="set a hive.* or spark.* setting",
+        **many,
+    )
+    add("--property-file", metavar="FILE", help="KEY=VALUE lines, as --hiveconf")
+    add(
+        "--outputformat",
+        choices=sorted(FORMATS),
+        metavar="FORMAT",
+        help=f"{', '.join(sorted(FORMATS))} (default: table on a terminal, else tsv2)",
+    )
+    add("--delimiterForDSV", default="|", metavar="CHAR", help="delimiter of format dsv")
+    add("--maxColumnWidth", type=int, default=0, metavar="N", help="widest column of a table")
+    add("--maxWidth", type=int, default=0, metavar="N", help="width of a table")
+    add("--headerInterval", type=int, default=0, metavar="N", help="rows between headers")
+    add(
+        "--incrementalBufferRows",
+        type=int,
+        default=1000,
+        metavar="N",
+        help="rows of a table that are laid out together",
+    )
+    add("--delimiter", default=";", metavar="CHAR", help="must be ';'")
+    for name, meaning in _SWITCHES.items():
+        short = {"silent": ["-S"], "verbose": ["-v"]}.get(name, [])
+        add(
+            *short,
+            f"--{name}",
+            type=_truth,
+            nargs="?",
+            const=True,
+            metavar="BOOL",
+            default=name in _ON_BY_DEFAULT,
+            help=meaning,
+        )
+    add("--dry-run", action="store_true", help="show plan and locks of every statement, run none")
+    add("--checkpoint", metavar="FILE", help="note what has run; a second run goes on from there")
+    add("-u", dest="url", metavar="URL", help="metastore URL; of a jdbc:hive2 URL the database")
+    for flag in ("-n", "-p", "-w", "-a"):
+        add(flag, dest=f"ignored_{flag[1:]}", help=argparse.SUPPRESS)
+    for name in _IGNORED_SWITCHES:
+        add(f"--{name}", dest=f"ignored_{name}", nargs="?", const="", help=argparse.SUPPRESS)
+    for name in _IGNORED_VALUES:
+        add(f"--{name}", dest=f"ignored_{name}", help=argparse.SUPPRESS)
+    add("-H", action="help", help=argparse.SUPPRESS)
+    add("--version", action="version", version=f"hivesql {__version__}")
+    return parser  # fmt: skip
+
+
+def normalized(argv: Sequence[str]) -> list[str]:
+    """Arguments as argparse wants them: two dashes, and a value to every switch."""
+    words: list[str] = []
+    for word in argv:
+        name, equals, value = word.partition("=")
+        if name.startswith("-") and not name.startswith("--") and name[1:] in _ONE_DASH:
+            word = f"-{word}"
+        elif name in ("-S", "-v") or (name.startswith("--") and name[2:] in _SWITCHES):
+            long = {"-S": "--silent", "-v": "--verbose"}.get(name, name)
+            word = f"{long}={value if equals else 'true'}"
+        words.append(word)
+    return words
+
+
+def ignored(options: argparse.Namespace) -> list[str]:
+    """Flags that were given and have no effect here."""
+    given = vars(options)
+    return sorted(
+        key.removeprefix("ignored_")
+        for key, value in given.items()
+        if key.startswith("ignored_") and value is not None
+    )
+
+
+def _truth(text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise argparse.ArgumentTypeError(f"true or false expected, not {text!r}")
+    return text.lower() == "true"
+
+
+def pairs(texts: Sequence[str]) -> dict[str, str]:
+    """``KEY=VALUE`` texts as a mapping; ValueError for anything else."""
+    found = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise ValueError(f"KEY=VALUE expected, not {text!r}")
+        found[key.strip()] = value
+    return found

@@ -1,0 +1,201 @@
+"""`!` commands: beeline's, and in scripts the shell's."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from hivesql import HiveSqlError
+from hivesql.script import split
+from hivesql_repl.formats import FORMATS
+
+if TYPE_CHECKING:
+    from hivesql_repl.running import Runner
+
+Command = Callable[[str], bool]
+_SWITCHES = {"showheader": "header", "escapecrlf": "escape_breaks", "truncatetable": "truncate"}
+
+
+class Quit(Exception):
+    """The user wants to leave."""
+
+
+class Commands:
+    """What ``!name argument`` does. Each command tells whether it went well.
+
+    ``shell``: a name that is not ours is a command of the shell, as in hive's scripts; beeline,
+    and the shell that people type into, want ``!sh`` for that.
+    """
+
+    def __init__(self, runner: Runner, *, shell: bool) -> None:
+        self.runner = runner
+        self.shell = shell
+        self.history: Callable[[], list[str]] = list
+        self.known: dict[str, tuple[Command, str]] = {
+            "help": (self._help, "this list"),
+            "quit": (self._quit, "leave (also !exit, !q, quit, exit, Ctrl-D)"),
+            "tables": (self._sql("SHOW TABLES"), "tables of the current database"),
+            "databases": (self._sql("SHOW DATABASES"), "databases"),
+            "describe": (self._sql("DESCRIBE {}"), "columns of a table: !describe t"),
+            "columns": (self._sql("DESCRIBE {}"), "the same"),
+            "indexes": (self._nothing, "Hive has no indexes"),
+            "run": (self._run, "run a script: !run file.hql"),
+            "script": (self._run, "the same"),
+            "record": (self._record, "write results to a file too: !record FILE; again to stop"),
+            "outputformat": (self._outputformat, f"one of {', '.join(sorted(FORMATS))}"),
+            "set": (self._set, "a setting of the screen: !set showHeader false"),
+            "timing": (self._timing, "row counts and times on or off"),
+            "pager": (self._pager, "page long results, or not"),
+            "verbose": (self._verbose, "print each statement before it runs"),
+            "brief": (self._brief, "stop that"),
+            "history": (self._history, "what was typed"),
+            "edit": (self._edit, "write a statement with $EDITOR and run it"),
+            "sh": (self._sh, "run a command of the shell: !sh ls"),
+        }
+        self.known |= dict.fromkeys(("exit", "q", "closeall"), self.known["quit"])
+        self.known["desc"] = self.known["describe"]
+
+    def run(self, line: str) -> bool:
+        """Run one line without its ``!``."""
+        name, _, argument = line.partition(" ")
+        if known := self.known.get(name.lower()):
+            return known[0](argument.strip())
+        if self.shell:
+            return self._sh(line)
+        return self._failed(f"!{name} is not a command; !help lists them, !sh runs a program")
+
+    def _failed(self, message: str) -> bool:
+        print(f"ERROR: {message}", file=sys.stderr)
+        return False
+
+    def _help(self, argument: str) -> bool:
+        names = [name for name in self.known if name not in ("exit", "q", "closeall", "desc")]
+        for name in names:
+            print(f"!{name:<14}{self.known[name][1]}")
+        print("Statements end with ; or with \\G for one value a line.")
+        return True
+
+    def _quit(self, argument: str) -> bool:
+        raise Quit
+
+    def _nothing(self, argument: str) -> bool:
+        return True
+
+    def _sql(self, template: str) -> Command:
+        def run(argument: str) -> bool:
+            if "{}" in template and not argument:
+                return self._failed("a name is missing, as in: !describe t")
+            return self.run_text(template.format(argument), None)
+
+        return run
+
+    def run_text(self, text: str, file: str | None) -> bool:
+        """Run every statement of a text; stops at the first that fails."""
+        try:
+            statements = split(text, file, self.runner.session.variables)
+            return all(self.runner.run(statement, text) for statement in statements)
+        except HiveSqlError as error:
+            self.runner.printer.fail(error, text)
+            return False
+
+    def _run(self, argument: str) -> bool:
+        names = shlex.split(argument)
+        if len(names) != 1:
+            return self._failed("one file is wanted, as in: !run file.hql")
+        try:
+            text = Path(names[0]).expanduser().read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            return self._failed(f"cannot read {names[0]}: {error}")
+        return self.run_text(text, names[0])
+
+    def _record(self, argument: str) -> bool:
+        printer = self.runner.printer
+        if printer.record:
+            printer.record.close()
+            printer.record = None
+            printer.tell("recording has ended")
+        if argument:
+            try:
+                printer.record = _open_for_append(argument)
+            except OSError as error:
+                return self._failed(f"cannot write {argument}: {error.strerror}")
+            printer.tell(f"recording to {argument}")
+        return True
+
+    def _outputformat(self, argument: str) -> bool:
+        if argument not in FORMATS:
+            return self._failed(f"formats are {', '.join(sorted(FORMATS))}")
+        self.runner.printer.format = argument
+        return True
+
+    def _set(self, argument: str) -> bool:
+        from dataclasses import replace
+
+        name, _, value = argument.partition(" ")
+        printer = self.runner.printer
+        if name.lower() == "outputformat":
+            return self._outputformat(value.strip())
+        if name.lower() not in _SWITCHES or value.strip().lower() not in ("true", "false"):
+            names = ", ".join(["outputformat FORMAT", *(f"{key} BOOL" for key in _SWITCHES)])
+            return self._failed(f"!set knows {names}")
+        change = {_SWITCHES[name.lower()]: value.strip().lower() == "true"}
+        printer.style = replace(printer.style, **change)  # type: ignore[arg-type]
+        return True
+
+    def _timing(self, argument: str) -> bool:
+        self.runner.printer.report = not self.runner.printer.report
+        return True
+
+    def _pager(self, argument: str) -> bool:
+        printer = self.runner.printer
+        printer.paging = not printer.paging
+        printer.tell(f"pager {'on' if printer.paging else 'off'}")
+        return True
+
+    def _verbose(self, argument: str) -> bool:
+        self.runner.printer.verbose = True
+        return True
+
+    def _brief(self, argument: str) -> bool:
+        self.runner.printer.verbose = False
+        return True
+
+    def _history(self, argument: str) -> bool:
+        for line in self.history():
+            print(line)
+        return True
+
+    def _edit(self, argument: str) -> bool:
+        import tempfile
+
+        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+        with tempfile.NamedTemporaryFile("w+", suffix=".hql", encoding="utf-8") as file:
+            file.write(next(iter(self.history()[-1:]), ""))
+            file.flush()
+            if subprocess.run([*shlex.split(editor), file.name], check=False).returncode:
+                return self._failed(f"{editor} failed; nothing was run")
+            text = Path(file.name).read_text(encoding="utf-8")
+        return self.run_text(text, None)
+
+    def _sh(self, argument: str) -> bool:
+        return run_shell_command(argument)
+
+
+def _open_for_append(name: str) -> IO[str]:
+    return Path(name).expanduser().open("a", encoding="utf-8")
+
+
+def run_shell_command(command: str) -> bool:
+    """Run a command with the shell, this Python first on its PATH; False when it failed."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    sys.stdout.flush()
+    # The script's author asks for a shell, as in Hive's command line.
+    done = subprocess.run(command, shell=True, check=False, env={**os.environ, "PATH": path})
+    if done.returncode:
+        print(f"ERROR: !{command} ended with exit code {done.returncode}", file=sys.stderr)
+    return done.returncode == 0

@@ -1,0 +1,87 @@
+"""What a user sets once: a TOML file with profiles.
+
+    profile = "local"
+
+    [profiles.local]
+    metastore = "sqlite:////home/me/metastore.db"
+    warehouse = "/home/me/warehouse"
+    outputformat = "table"
+
+    [profiles.local.settings]
+    "hive.lock.numretries" = 10
+    "spark.driver.memory" = "4g"
+
+Flags win over the profile, the profile over the defaults.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+_TEXTS = ("metastore", "warehouse", "master", "database", "outputformat")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """Defaults for the command line; None where the profile is silent."""
+
+    metastore: str | None = None
+    warehouse: str | None = None
+    master: str | None = None
+    database: str | None = None
+    outputformat: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+def default_path() -> Path:
+    """The user's configuration file, whether it exists or not."""
+    return Path(platformdirs.user_config_dir("hivesql")) / "config.toml"
+
+
+def read_profile(path: Path | None = None, name: str | None = None) -> Profile:
+    """The profile that is named, here or in the file. ValueError says what is wrong in the file.
+
+    Without ``path`` the user's file is read; it may be missing.
+    """
+    place = path or default_path()
+    if path is None and not place.exists():
+        if name is not None:
+            raise ValueError(f"there is no profile {name!r}: {place} does not exist")
+        return Profile()
+    try:
+        document = tomllib.loads(place.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ValueError(f"cannot read {place}: {error.strerror}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{place}: {error}") from error
+    if unknown := sorted(set(document) - {"profile", "profiles"}):
+        raise ValueError(f"{place}: unknown key {unknown[0]!r}; there are profile and profiles")
+    profiles = document.get("profiles", {})
+    chosen = name or document.get("profile")
+    if chosen is None:
+        return Profile()
+    if not isinstance(profiles, dict) or chosen not in profiles:
+        known = ", ".join(sorted(profiles)) or "none"
+        raise ValueError(f"{place}: there is no profile {chosen!r} (known: {known})")
+    return _profile(profiles[chosen], f"{place}: profile {chosen!r}")
+
+
+def _profile(entries: Mapping[str, Any], where: str) -> Profile:
+    if unknown := sorted(set(entries) - {*_TEXTS, "settings"}):
+        known = ", ".join([*_TEXTS, "settings"])
+        raise ValueError(f"{where}: unknown key {unknown[0]!r}; there are {known}")
+    for key in _TEXTS:
+        if key in entries and not isinstance(entries[key], str):
+            raise ValueError(f"{where}: {key} must be a text")
+    settings = {key: _text(value) for key, value in entries.get("settings", {}).items()}
+    return Profile(settings=settings, **{key: entries[key] for key in _TEXTS if key in entries})
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,157 @@
+"""`hivesql doctor`: is everything here that HiveSQL needs, and if not, what helps."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from hivesql import HiveSqlError, Session, connect
+from hivesql_repl.configuration import Profile, default_path, read_profile
+
+_OLDEST_JAVA = 17
+_LITTLE_SPACE = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at; ``help`` says what to do unless it is fine."""
+
+    state: Literal["ok", "warning", "failed"]
+    subject: str
+    told: str
+    help: str = ""
+
+
+def examine(options: Profile, *, profile_problem: str | None, spark: bool) -> Iterator[Finding]:
+    """Look at one thing after the other; ``spark`` also starts Spark, which takes seconds."""
+    yield _python()
+    java = _java()
+    yield java
+    if profile_problem:
+        yield Finding("failed", "configuration", profile_problem, "correct the file")
+    else:
+        place = default_path()
+        told = str(place) if place.exists() else f"none ({place} does not exist)"
+        yield Finding("ok", "configuration", told)
+    try:
+        session = connect(options.metastore, options.warehouse, settings=options.settings)
+    except HiveSqlError as error:
+        yield Finding("failed", "metastore", str(error), "check --metastore, and that it runs")
+        return
+    except Exception as error:  # noqa: BLE001 - whatever the driver raises is the finding
+        told = str(error).splitlines()[0]
+        yield Finding("failed", "metastore", told, "check --metastore, and that it runs")
+        return
+    with session:
+        yield _guarded("metastore", lambda: _metastore(session))
+        yield _guarded("warehouse", lambda: _warehouse(session))
+        if spark and java.state != "failed":
+            yield _guarded("Spark", lambda: _spark(session))
+
+
+def _guarded(subject: str, look: Callable[[], Finding]) -> Finding:
+    try:
+        return look()
+    except Exception as error:  # noqa: BLE001 - whatever it raises is the finding
+        return Finding("failed", subject, str(error).splitlines()[0], "see the message")
+
+
+def _python() -> Finding:
+    version = ".".join(map(str, sys.version_info[:3]))
+    return Finding("ok", "Python", f"{version} at {sys.executable}")
+
+
+def _java() -> Finding:
+    home = os.environ.get("JAVA_HOME")
+    program = str(Path(home) / "bin" / "java") if home else "java"
+    advice = f"install a JDK {_OLDEST_JAVA} and set JAVA_HOME, or put java on the PATH"
+    if shutil.which(program) is None:
+        return Finding("failed", "Java", f"{program} is not there", advice)
+    done = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
+    match = re.search(r'version "(\d+)(?:\.(\d+))?[^"]*"', done.stderr)
+    if match is None:
+        return Finding("failed", "Java", f"{program} does not tell its version", advice)
+    major = int(match[2] or 0) if match[1] == "1" else int(match[1])
+    if major < _OLDEST_JAVA:
+        return Finding("failed", "Java", f"{program} is Java {major}", advice)
+    return Finding("ok", "Java", f"{major} at {shutil.which(program)}")
+
+
+def _metastore(session: Session) -> Finding:
+    store = session.runtime.metastore
+    databases = store.databases()
+    tables = sum(len(store.tables(name)) for name in databases)
+    open_txns = sum(row.state == "open" for row in store.transactions())
+    told = f"{len(databases)} databases, {tables} tables, {open_txns} open transactions"
+    return Finding("ok", "metastore", told)
+
+
+def _warehouse(session: Session) -> Finding:
+    location = session.runtime.metastore.database("default").location
+    path = Path(location.removeprefix("file://").removeprefix("file:"))
+    if "://" in str(path):
+        return Finding("ok", "warehouse", f"{location} (not on this machine: not looked into)")
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path):
+            pass
+    except OSError as error:
+        return Finding(
+            "failed", "warehouse", f"{path} cannot be written: {error.strerror}",
+            "give yourself the right to write there, or choose another --warehouse",
+        )  # fmt: skip
+    free = shutil.disk_usage(path).free
+    told = f"{path}, {free / (1 << 30):.1f} GiB free"
+    if free < _LITTLE_SPACE:
+        return Finding("warning", "warehouse", told, "make room: Spark's jobs spill to disk too")
+    return Finding("ok", "warehouse", told)
+
+
+def _spark(session: Session) -> Finding:
+    spark = session.runtime.spark()
+    count = spark.range(10).count()
+    assert count == 10
+    return Finding("ok", "Spark", f"{spark.version} at {spark.sparkContext.master}")
+
+
+def run_doctor(argv: Sequence[str]) -> int:
+    """Print the findings; 1 when something is missing."""
+    import argparse
+
+    from rich.console import Console
+
+    parser = argparse.ArgumentParser(prog="hivesql doctor", description=examine.__doc__)
+    parser.add_argument("--metastore")
+    parser.add_argument("--warehouse")
+    parser.add_argument("--config", type=Path)
+    parser.add_argument("--profile")
+    parser.add_argument("--no-spark", action="store_true", help="do not start Spark")
+    given = parser.parse_args(argv)
+    problem, profile = None, Profile()
+    try:
+        profile = read_profile(given.config, given.profile)
+    except ValueError as error:
+        problem = str(error)
+    options = Profile(
+        metastore=given.metastore or profile.metastore,
+        warehouse=given.warehouse or profile.warehouse,
+        settings=profile.settings,
+    )
+    console = Console(highlight=False, soft_wrap=True)
+    failed = False
+    for one in examine(options, profile_problem=problem, spark=not given.no_spark):
+        color = {"ok": "green", "warning": "yellow", "failed": "red"}[one.state]
+        console.print(f"[{color}]{one.state:<8}[/] {one.subject:<14}", end="")
+        console.print(one.told, markup=False)
+        if one.help:
+            console.print(f"{'':<24}{one.help}", markup=False)
+        failed = failed or one.state == "failed"
+    return 1 if failed else 0

@@ -1,0 +1,96 @@
+"""A statement in a thread of its own, so that the screen stays alive and Ctrl-C can stop it."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as Unfinished
+from types import TracebackType
+
+from hivesql import Cancelled, HiveSqlError, Result, Session
+from hivesql.script import StatementText
+from hivesql_repl.commands import Commands
+from hivesql_repl.render import Printer
+
+_LOOK_EVERY = 0.1
+
+
+class Interrupted(Exception):
+    """The user pressed Ctrl-C and the statement is gone."""
+
+
+class Runner:
+    """Runs statements one after the other in one thread and prints what they give.
+
+    Spark binds job groups to threads, and an interrupt inside a call to the JVM would break the
+    connection: so the main thread only waits, and tells the session to cancel.
+    """
+
+    def __init__(self, session: Session, printer: Printer, *, shell: bool = True) -> None:
+        self.session = session
+        self.printer = printer
+        self.commands = Commands(self, shell=shell)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="statement")
+
+    def __enter__(self) -> Runner:
+        if threading.current_thread() is threading.main_thread():
+            # PySpark's own handler would cancel jobs in the middle of a call to the JVM.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._thread.shutdown()
+
+    def run(self, statement: StatementText, text: str) -> bool:
+        """Run a statement of ``text`` and print its result or its error; False when it failed.
+
+        Raises Interrupted when the user stopped it.
+        """
+        self.printer.announce(statement.text)
+        if statement.text.startswith("!"):
+            return self.commands.run(statement.text[1:].strip().rstrip(";").rstrip())
+        consume = self.printer.consume
+        try:
+            result = self.wait_for(lambda: self.session.run_statement(statement, consume=consume))
+        except Cancelled as error:
+            self.printer.fail(error, None)
+            raise Interrupted from error
+        except HiveSqlError as error:
+            self.printer.fail(error, text)
+            return False
+        self.printer.show(result)
+        return True
+
+    def wait_for(self, call: Callable[[], Result]) -> Result:
+        """The call's result; meanwhile progress is shown and Ctrl-C cancels."""
+        future = self._thread.submit(call)
+        stopping = False
+        while True:
+            try:
+                result = self._look(future, stopping=stopping)
+            except KeyboardInterrupt:
+                stopping = True
+                self.printer.set_status("stopping …")
+            else:
+                if result is not None:
+                    return result
+
+    def _look(self, future: Future[Result], *, stopping: bool) -> Result | None:
+        try:
+            return future.result(_LOOK_EVERY)
+        except Unfinished:
+            if future.done():
+                raise
+        if stopping:
+            # Again and again: a job may begin after the first call.
+            self.session.cancel()
+        elif progress := self.session.progress():
+            self.printer.tell_progress(progress)
+        return None

@@ -1,0 +1,197 @@
+"""Flags, configuration, dry runs and checkpoints: the command without Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hivesql_repl.arguments import arguments, ignored, normalized
+from hivesql_repl.cli import main
+from hivesql_repl.configuration import read_profile
+
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+
+
+@pytest.fixture(autouse=True)
+def empty_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A working directory and a home without configuration."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+
+def parsed(*words: str) -> dict[str, object]:
+    return vars(arguments().parse_args(normalized(words)))
+
+
+FLAGS = {
+    "hive's one dash": (["-hiveconf", "a=b", "-hivevar", "c=d"], "settings", ["a=b"]),
+    "two dashes": (["--hiveconf", "a=b", "--hiveconf", "c=d"], "settings", ["a=b", "c=d"]),
+    "define": (["-d", "a=b", "--define", "c=d"], "hivevars", ["a=b", "c=d"]),
+    "silent": (["-S"], "silent", True),
+    "silent by name": (["--silent"], "silent", True),
+    "silent with a value": (["--silent=false"], "silent", False),
+    "header off": (["--showHeader=false"], "showHeader", False),
+    "force before a file": (["--force", "-f", "x.hql"], "files", ["x.hql"]),
+    "format": (["--outputformat=dsv"], "outputformat", "dsv"),
+    "beeline's connection": (["-u", "jdbc:hive2://h:10000/db", "-n", "me", "-p", "x"], "url",
+                             "jdbc:hive2://h:10000/db"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "name", "value"), FLAGS.values(), ids=FLAGS)
+def test_flags(words: list[str], name: str, value: object) -> None:
+    assert parsed(*words)[name] == value
+
+
+def test_flags_without_a_meaning_here_are_told(capfd: pytest.CaptureFixture[str]) -> None:
+    words = ["--fastConnect=true", "--isolation=TRANSACTION_SERIALIZABLE", "-n", "me"]
+    assert ignored(arguments().parse_args(normalized(words))) == ["fastConnect", "isolation", "n"]
+    assert main([*words, "-v", "-e", "SHOW DATABASES"]) == 0
+    out = capfd.readouterr()
+    assert "without effect here: fastConnect, isolation, n" in out.err
+    assert "default" in out.out
+
+
+def test_jdbc_url_names_the_database(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["-e", "CREATE DATABASE sales; CREATE DATABASE x"]) == 0
+    url = "jdbc:hive2://host:10000/sales;principal=hive/_HOST@EXAMPLE"
+    assert main(["-u", url, "-e", f"CREATE TABLE t (id INT) {ACID}"]) == 0
+    capfd.readouterr()
+    assert main(["-S", "--showHeader=false", "-e", "SHOW TABLES IN sales"]) == 0
+    assert capfd.readouterr().out == "t\n"
+
+
+def test_bad_arguments(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "bad.toml").write_text("profile = ")
+    (tmp_path / "odd.toml").write_text("[profiles.a]\nmetastor = 'x'")
+    for words, told in (
+        (["--nosuch"], "--nosuch"),
+        (["--hivevar", "x", "-e", "SHOW DATABASES"], "KEY=VALUE expected, not 'x'"),
+        (["-f", "nosuch.hql"], "cannot read nosuch.hql: no such file"),
+        (["--showHeader=maybe", "-e", "x"], "true or false expected"),
+        (["--delimiter", "//", "-e", "x"], "not supported: a delimiter other than ';'"),
+        (["--config", "bad.toml", "-e", "x"], "bad.toml: Invalid value"),
+        (["--config", "odd.toml", "--profile", "a", "-e", "x"], "unknown key 'metastor'"),
+        (["--profile", "nosuch", "-e", "x"], "there is no profile 'nosuch'"),
+    ):
+        assert main(words) == 1, words
+        assert told in capfd.readouterr().err
+
+
+def test_profile(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    place = tmp_path / "config" / "hivesql" / "config.toml"
+    place.parent.mkdir(parents=True)
+    place.write_text(
+        'profile = "here"\n[profiles.here]\noutputformat = "jsonfile"\n'
+        f'metastore = "sqlite:///{tmp_path}/mine.db"\nwarehouse = "{tmp_path}/house"\n'
+        '[profiles.here.settings]\n"hive.lock.numretries" = 7\n"hive.support.concurrency" = true\n'
+    )
+    profile = read_profile()
+    assert profile.settings == {"hive.lock.numretries": "7", "hive.support.concurrency": "true"}
+    assert main(["-S", "-e", "SET hive.lock.numretries"]) == 0
+    assert capfd.readouterr().out == '{"set": "hive.lock.numretries=7"}\n'
+    assert (tmp_path / "mine.db").exists()
+    words = ["-S", "--outputformat=csv2", "--hiveconf", "hive.lock.numretries=8"]
+    assert main([*words, "-e", "SET hive.lock.numretries"]) == 0
+    assert capfd.readouterr().out == "set\nhive.lock.numretries=8\n"
+
+
+def test_property_file(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.properties").write_text("# ours\nhive.lock.numretries=9\n\n")
+    assert main(["-S", "--property-file", "a.properties", "-e", "SET hive.lock.numretries"]) == 0
+    assert "hive.lock.numretries=9" in capfd.readouterr().out
+
+
+DRY = f"""
+CREATE DATABASE sales;
+USE sales;
+SET hivevar:limit=3;
+CREATE TABLE t (id INT, v STRING) PARTITIONED BY (d STRING) {ACID};
+ALTER TABLE t ADD PARTITION (d = 'x');
+CREATE TABLE copied {ACID} AS SELECT id AS key, v FROM t;
+UPDATE t SET v = 'x' WHERE id = ${{limit}};
+UPDATE copied SET v = 'y' WHERE key = 1;
+DELETE FROM nosuch WHERE id = 1;
+DROP TABLE t;
+DELETE FROM t WHERE id = 1;
+!rm -rf /nosuch
+"""
+
+
+def test_dry_run_plans_all_and_does_nothing(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "dry.hql").write_text(DRY)
+    assert main(["--dry-run", "-f", "dry.hql"]) == 2
+    out = capfd.readouterr()
+    assert "-- dry.hql:8:1\nUPDATE t SET v = 'x' WHERE id = 3\n   TRANSACTION" in out.out
+    assert "lock sales.t" in out.out
+    assert "delete_delta_W_W_0000 of sales.copied" in out.out
+    assert out.err.splitlines()[0].startswith("ERROR: dry.hql:10:13: [Error 10001]")
+    assert "ERROR: dry.hql:12:13: [Error 10001]" in out.err
+    assert len(out.err.splitlines()) == 6
+    assert main(["-S", "-e", "SHOW DATABASES"]) == 0
+    assert capfd.readouterr().out == "database_name\ndefault\n"
+    assert not (tmp_path / "warehouse" / "sales.db").exists()
+
+
+def test_checkpoint_goes_on_where_it_failed(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "s.hql"
+    script.write_text("CREATE DATABASE a;\nUSE a;\nCREATE DATABASE b;\nUSE nosuch;\n")
+    words = ["--checkpoint", "done.json", "-f", "s.hql"]
+    assert main(words) == 2
+    assert (tmp_path / "done.json").exists()
+    script.write_text(
+        f"CREATE DATABASE a;\nUSE a;\nCREATE DATABASE b;\nCREATE TABLE t (id INT) {ACID};"
+    )
+    capfd.readouterr()
+    assert main(words) == 0
+    told = capfd.readouterr().err
+    assert "s.hql:1: ran before, left out" in told
+    assert "s.hql:3: ran before, left out" in told
+    assert not (tmp_path / "done.json").exists()
+    # USE a had to run again for the table to land there.
+    assert main(["-S", "--showHeader=false", "-e", "SHOW TABLES IN a"]) == 0
+    assert capfd.readouterr().out == "t\n"
+
+
+def test_checkpoint_of_another_script(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "s.hql"
+    script.write_text("CREATE DATABASE a;\nCREATE DATABASE a;\n")
+    assert main(["--checkpoint", "done.json", "-f", "s.hql"]) == 2
+    script.write_text("CREATE DATABASE other;\nCREATE DATABASE a;\n")
+    capfd.readouterr()
+    assert main(["--checkpoint", "done.json", "-f", "s.hql"]) == 1
+    assert "s.hql:1: this is not the statement that ran before" in capfd.readouterr().err
+    (tmp_path / "junk").write_text("{")
+    assert main(["--checkpoint", "junk", "-f", "s.hql"]) == 1
+
+
+def test_doctor(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "--no-spark"]) == 0
+    out = capfd.readouterr().out
+    assert [line.split()[:2] for line in out.splitlines()] == [
+        ["ok", "Python"], ["ok", "Java"], ["ok", "configuration"], ["ok", "metastore"],
+        ["ok", "warehouse"],
+    ]  # fmt: skip
+    (tmp_path / "file").touch()
+    url = f"sqlite:///{tmp_path}/file/metastore.db"
+    assert main(["doctor", "--no-spark", "--metastore", url]) == 1
+    assert "failed   metastore" in capfd.readouterr().out
+
+
+def test_doctor_finds_an_old_java(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    java = tmp_path / "jdk" / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text("#!/bin/sh\necho 'openjdk version \"1.8.0_402\"' >&2\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
+    assert main(["doctor", "--no-spark"]) == 1
+    out = capfd.readouterr().out
+    assert "is Java 8" in out
+    assert "install a JDK 17" in out

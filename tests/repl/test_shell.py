@@ -1,0 +1,155 @@
+"""The shell in a real terminal: keys in, screen out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pexpect
+import pyte
+import pytest
+
+from hivesql_repl.shell import ends
+
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+PATIENCE = 60
+
+ENDS = {
+    "statement": ("SELECT 1;", True),
+    "open": ("SELECT 1", False),
+    "semicolon in a text": ("SELECT ';", False),
+    "semicolon in a comment": ("SELECT 1 -- ;", False),
+    "vertical": ("SELECT 1\\G", True),
+    "command": ("!tables", True),
+    "leaving": ("quit", True),
+    "nothing": ("  ", True),
+    "two": ("SELECT 1; SELECT 2", False),
+}
+
+
+@pytest.mark.parametrize(("text", "ended"), ENDS.values(), ids=ENDS)
+def test_what_enter_runs(text: str, ended: bool) -> None:
+    assert ends(text) is ended
+
+
+class Terminal:
+    """A shell in a pseudo-terminal, and the screen that a person would see."""
+
+    def __init__(self, home: Path) -> None:
+        environment = {
+            "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(home),
+            "TERM": "xterm-256color", "LANG": "C.UTF-8", "PYTHONPATH": ":".join(sys.path),
+            "PAGER": "cat", "PROMPT_TOOLKIT_NO_CPR": "1",
+        }  # fmt: skip
+        # High enough for a whole test: what scrolls away could not be searched.
+        self.screen = pyte.Screen(100, 300)
+        self._stream = pyte.Stream(self.screen)
+        self._before = ""
+        self.process = pexpect.spawn(
+            sys.executable, ["-m", "hivesql_repl", "--master", "local[1]"],
+            cwd=str(home), env=environment, dimensions=(300, 100), encoding="utf-8",
+            timeout=PATIENCE,
+        )  # fmt: skip
+
+    @property
+    def text(self) -> str:
+        """The lines of the screen."""
+        return "\n".join(line.rstrip() for line in self.screen.display).rstrip()
+
+    def send(self, keys: str) -> None:
+        """Press keys."""
+        self._before = self.text
+        self.process.send(keys)
+
+    def expect(self, text: str) -> str:
+        """Wait until the text is on the screen once more than before the last keys; the screen."""
+        known = self._before.count(text)
+        while self.text.count(text) <= known:
+            try:
+                self._stream.feed(self.process.read_nonblocking(4096, PATIENCE))
+            except (pexpect.TIMEOUT, pexpect.EOF) as error:
+                raise AssertionError(f"{text!r} did not come; the screen:\n{self.text}") from error
+        return self.text
+
+    def run(self, text: str, told: str) -> str:
+        """Type a line, press Enter and wait for what comes of it; the screen."""
+        self.send(f"{text}\r")
+        return self.expect(told)
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    """A shell that has shown its first prompt."""
+    opened = Terminal(tmp_path)
+    opened.expect("default>")
+    yield opened
+    opened.process.close(force=True)
+
+
+@pytest.mark.slow
+def test_typing(terminal: Terminal, tmp_path: Path) -> None:
+    terminal.run("CREATE DATABASE sales;", "ok (")
+    terminal.run("USE sales;", "sales>")
+    # A statement over several lines.
+    terminal.run(f"CREATE TABLE stock (amount INT) {ACID}", "->")
+    terminal.run(";", "ok (")
+    # Tab completes the table, and the column of its alias.
+    terminal.send("EXPLAIN SELECT * FROM sto")
+    terminal.expect("stock  table sales")
+    terminal.send("\t")
+    terminal.expect("FROM stock")
+    terminal.send(" x WHERE x.am")
+    terminal.expect("amount  column int")
+    terminal.send("\t")
+    terminal.expect("x.amount")
+    terminal.run(" = 1;", "rows selected")
+    # One value a line.
+    assert "tab_name  stock" in terminal.run("SHOW TABLES\\G", "selected")
+    # An error shows its place and the shell lives on.
+    shown = terminal.run("DELETE FROM nosuch;", "^")
+    assert "ERROR: <input>:1:13: [Error 10001]" in shown
+    # Ctrl-C throws the input away.
+    terminal.send("DROP TABLE stock")
+    terminal.expect("DROP TABLE stock")
+    terminal.send("\x03")
+    terminal.expect("sales>")
+    assert "│ stock" in terminal.run("!tables", "1 row selected")
+    assert "!outputformat" in terminal.run("!help", "one value a line")
+    assert "!nosuch is not a command" in terminal.run("!nosuch", "!sh runs a program")
+    terminal.run("!outputformat csv2", "sales>")
+    assert "tab_name\nstock" in terminal.run("SHOW TABLES;", "selected")
+    # A pasted script, with line breaks, runs statement by statement.
+    terminal.send("\x1b[200~CREATE DATABASE a;\nUSE a;\x1b[201~\r")
+    terminal.expect("\na>")
+    terminal.process.setwinsize(300, 60)
+    terminal.screen.resize(300, 60)
+    assert "default" in terminal.run("SHOW DATABASES;", "selected")
+    terminal.send("\x04")
+    terminal.process.expect(pexpect.EOF)
+    terminal.process.close()
+    assert terminal.process.exitstatus == 0
+    history = (tmp_path / ".local/state/hivesql/history").read_text()
+    assert "+CREATE DATABASE sales;" in history
+
+
+LONG = """SELECT sum(hash(a.pos, b.pos)) FROM
+  (SELECT posexplode(split(space(99999), ' ')) AS (pos, val)) a
+  CROSS JOIN (SELECT posexplode(split(space(99999), ' ')) AS (pos, val)) b"""
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_ctrl_c_stops_a_statement_and_keeps_the_session(terminal: Terminal) -> None:
+    terminal.run(f"CREATE TABLE t (id BIGINT) {ACID};", "ok (")
+    terminal.run("INSERT INTO t VALUES (1);", "1 row affected")
+    terminal.send(f"INSERT INTO t {LONG.replace(chr(10), ' ')};\r")
+    terminal.expect("tasks, 1 running")
+    terminal.send("\x03")
+    shown = terminal.expect("nothing that the statement wrote is visible")
+    assert "ERROR" in shown
+    # The one core is free again and the aborted transaction holds no lock.
+    assert "│ 1" in terminal.run("SELECT count(*) FROM t;", "1 row selected")
+    assert "0 rows selected" in terminal.run("SHOW LOCKS;", "selected")
+    assert "aborted" in terminal.run("SHOW TRANSACTIONS;", "selected").lower()
+    terminal.run("UPDATE t SET id = 2;", "1 row affected")
