@@ -99,6 +99,11 @@ class _Overlay:
             case AlterTable(altered=altered) | AlterView(altered=altered):
                 self.changed[altered.name] = self.partitions(altered.name)
                 self.tables[altered.name] = altered
+            case _:
+                self._apply_to_partitions(statement)
+
+    def _apply_to_partitions(self, statement: Statement) -> None:
+        match statement:
             case AddPartitions(table=table, partitions=partitions):
                 known = self.partitions(table.name)
                 values = {one.values for one in known}
