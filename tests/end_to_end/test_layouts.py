@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyorc
 import pytest
 
 import hivesql
 from adoption import adopt
 from golden_tables import golden_tables, shown
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.table import Table
+from tables import make_table
 
 pytestmark = pytest.mark.spark
 
@@ -124,3 +127,98 @@ def test_insert_only_tables_take_no_changes(session: hivesql.Session) -> None:
         three = [row for row in before if row[0] == 3]
         assert [tuple(row) for row in rows[:-1]] == [tuple(row) for row in three]
         assert tuple(rows[-1])[:2] == (77, "ours")
+
+
+EVENT = (
+    "struct<operation:int,originalTransaction:bigint,bucket:int,rowId:bigint,"
+    "currentTransaction:bigint,row:struct<id:int,v:string>>"
+)
+
+
+def write_events(path: Path, *events: tuple[Any, ...], **metadata: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file, pyorc.Writer(file, EVENT) as writer:
+        for event in events:
+            writer.write(event)
+        for key, text in metadata.items():
+            writer.set_user_metadata(**{f"hive.acid.{key}": text.encode()})
+    return path
+
+
+def version_1(home: Path) -> Table:
+    """Files as Hive 2 wrote them: updates and deletes among the inserts, plain bucket numbers."""
+    plain = home / "000000_0"
+    with plain.open("wb") as file, pyorc.Writer(file, "struct<id:int,v:string>") as writer:
+        for row in ((1, "original"), (2, "original"), (3, "original")):
+            writer.write(row)
+    write_events(
+        home / "delta_10000001_10000001_0000" / "bucket_00000",
+        (1, 0, 0, 0, 10000001, (1, "updated")),
+        (2, 0, 0, 1, 10000001, None),
+        (0, 10000001, 0, 0, 10000001, (4, "new")),
+        (0, 10000001, 0, 1, 10000001, (5, "new")),
+        stats="2,1,1",
+    )
+    # No statistics in the metadata: the column's own tell.
+    write_events(
+        home / "delta_10000002_10000002_0000" / "bucket_00000",
+        (1, 0, 0, 0, 10000002, (1, "twice")),
+        (2, 10000001, 0, 1, 10000002, None),
+    )
+    # Inserted and updated in one write.
+    write_events(
+        home / "delta_10000003_10000003" / "bucket_00001",
+        (0, 10000003, 1, 0, 10000003, (6, "first")),
+        (1, 10000003, 1, 0, 10000003, (6, "second")),
+    )
+    return make_table(home, "id int, v string")
+
+
+def test_events_of_version_1(session: hivesql.Session, tmp_path: Path) -> None:
+    home = tmp_path / "v1"
+    home.mkdir()
+    adopt(session, version_1(home), "t")
+    expected = {(1, "twice"), (3, "original"), (4, "new"), (6, "second")}
+
+    def rows() -> set[tuple[int, str]]:
+        found = [(row.id, row.v) for row in session.sql("SELECT * FROM t").rows]
+        assert len(found) == len(set(found))
+        return set(found)
+
+    assert rows() == expected
+    # An earlier event that fits the predicate is not the row.
+    assert session.sql("SELECT * FROM t WHERE v = 'updated'").rows == []
+    assert session.sql("SELECT count(*) FROM t WHERE id = 5").rows == [(0,)]
+    session.sql("UPDATE t SET v = 'ours' WHERE id IN (1, 6)")
+    session.sql("DELETE FROM t WHERE id = 3")
+    expected = {(1, "ours"), (4, "new"), (6, "ours")}
+    assert rows() == expected
+    with pytest.raises(hivesql.NotSupported, match="run a major one"):
+        session.sql("ALTER TABLE t COMPACT 'minor' AND WAIT")
+    session.sql("ALTER TABLE t COMPACT 'major' AND WAIT")
+    assert rows() == expected
+
+
+def test_deltas_that_a_writer_still_holds_open(session: hivesql.Session, tmp_path: Path) -> None:
+    home = tmp_path / "streamed"
+    path = write_events(
+        home / "delta_0000001_0000002" / "bucket_00000",
+        (0, 1, 536870912, 0, 1, (1, "a")),
+        (0, 2, 536870912, 0, 2, (2, "b")),
+    )
+    table = adopt(session, make_table(home, "id int, v string"), "t")
+    file = Path(table.location) / path.relative_to(home)
+    side = file.with_name("bucket_00000_flush_length")
+    length = file.stat().st_size
+    side.write_bytes(b"")
+    assert session.sql("SELECT * FROM t").rows == []
+    # What follows the last complete number is being written.
+    side.write_bytes((0).to_bytes(8, "big") + length.to_bytes(8, "big") + b"\0\0\0")
+    assert len(session.sql("SELECT * FROM t").rows) == 2
+    with file.open("ab") as end:
+        end.write(b"a stripe that is not committed")
+    with pytest.raises(hivesql.NotSupported, match="between two flushes"):
+        session.sql("SELECT * FROM t")
+    side.write_bytes((length + 1000).to_bytes(8, "big"))
+    with pytest.raises(hivesql.DataError, match="truncated"):
+        session.sql("SELECT * FROM t")

@@ -166,7 +166,7 @@ CASES = {
         tables={
             "t": "(k INT, ts TIMESTAMP, d DATE, c CHAR(4), "
             "m MAP<STRING,ARRAY<STRUCT<x:INT,y:TIMESTAMP>>>, "
-            f"s STRUCT<a:MAP<INT,DATE>,b:BINARY>) {ACID}",
+            f"s STRUCT<a:MAP<STRING,DATE>,b:INT>) {ACID}",
             "p": "(id INT) PARTITIONED BY (d DATE, ts TIMESTAMP, n DECIMAL(6,3), b BOOLEAN, "
             f"c CHAR(4), x DOUBLE) {ACID}",
             "b1": "(id INT, k STRING, v STRING) CLUSTERED BY (k) INTO 4 BUCKETS "
@@ -180,10 +180,10 @@ CASES = {
             INSERT INTO t SELECT 1, TIMESTAMP '1899-12-31 23:59:59.999999', DATE '1582-10-04',
               CAST('日本' AS CHAR(4)),
               map('k', array(named_struct('x', 1, 'y', TIMESTAMP '1582-10-04 12:00:00'))),
-              named_struct('a', map(1, DATE '1500-02-28'), 'b', unhex('ff'));
+              named_struct('a', map('1', DATE '1500-02-28'), 'b', 255);
             INSERT INTO t SELECT 2, TIMESTAMP '0001-01-01 00:00:00', DATE '1582-10-15', 'a',
               map('', array(named_struct('x', 7, 'y', TIMESTAMP '1900-01-01 00:00:00.123456'))),
-              named_struct('a', map(2, DATE '0001-01-01'), 'b', CAST(NULL AS BINARY));
+              named_struct('a', map('2', DATE '0001-01-01'), 'b', CAST(NULL AS INT));
             INSERT INTO t (k, ts, d) VALUES
               (3, TIMESTAMP '9999-12-31 23:59:59.999999', DATE '9999-12-31'),
               (4, TIMESTAMP '1969-12-31 23:59:59.000001', DATE '1969-12-31'),
@@ -191,7 +191,7 @@ CASES = {
             UPDATE t SET c = 'upd' WHERE k = 2;
             INSERT INTO p PARTITION (d, ts, n, b, c, x) VALUES
               (1, DATE '2024-02-29', TIMESTAMP '2024-02-29 01:02:03.5', 1.5, true, 'ab', 1.0D),
-              (2, DATE '1500-03-01', TIMESTAMP '1850-01-01 00:00:00', -2, false, '', 1.5E10D),
+              (2, DATE '1500-03-01', TIMESTAMP '1850-01-01 00:00:00', -2, false, 'd', 2.5D),
               (3, NULL, NULL, NULL, true, 'c', NULL);
             UPDATE p SET id = id + 10 WHERE id <> 3;
             INSERT INTO b1 VALUES (1,'a','x'), (2,'b','x'), (3,'c','x'), (4,NULL,'x'), (5,'é','x');

@@ -10,6 +10,7 @@ from pyspark.sql import functions as f
 
 from hivesql_executor.spark.change import struct_ddl
 from hivesql_executor.spark.deletes import read_delete_events
+from hivesql_executor.spark.footers import holds_changes, read_footers
 from hivesql_executor.spark.publish import publish_buckets
 from hivesql_executor.spark.scan import PartitionFiles, scan
 from hivesql_executor.spark.write import BUCKET_OF_ROW_ID, orc_options
@@ -22,7 +23,7 @@ from hivesql_planner.acid.layout import (
     AcidDirectory,
     DirectoryKind,
 )
-from hivesql_planner.acid.snapshot import AcidState, files_to_read
+from hivesql_planner.acid.snapshot import AcidState, FilesToRead, files_to_read
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.plan import WriteKind
@@ -67,7 +68,9 @@ def compact_minor(
     deltas = replace(state, base=None, originals=())
     if DirectoryKind.DELTA in kinds:
         inserts = tuple(d for d in deltas.deltas if d.directory.kind is DirectoryKind.DELTA)
-        rows = _rows(spark, table, location, replace(deltas, deltas=inserts), visible, files)
+        alone = replace(deltas, deltas=inserts)
+        _refuse_version_1(table, location, files_to_read(alone, visible), files)
+        rows = _rows(spark, table, location, alone, visible, files)
         _write(rows, table, location, delta, WriteKind.DELTA, files)
     if DirectoryKind.DELETE_DELTA in kinds:
         everything = replace(deltas, deltas=state.deltas)
@@ -75,6 +78,15 @@ def compact_minor(
         paths = [f"{location}/{file.path}" for file in deletes]
         events = read_delete_events(spark, paths, visible)
         _write(events, table, location, delete_delta, WriteKind.DELETE_DELTA, files)
+
+
+def _refuse_version_1(table: Table, location: str, chosen: FilesToRead, files: Files) -> None:
+    """Version 1 may change rows of the base, which a minor compaction does not see."""
+    found = [(f"{location}/{file.path}", file.length) for file in chosen.data]
+    if any(map(holds_changes, read_footers(files, found).values())):
+        raise NotSupported(
+            f"minor compaction of {table.name}, whose deltas are of ACID version 1: run a major one"
+        )
 
 
 def _rows(

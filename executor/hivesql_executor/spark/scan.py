@@ -10,7 +10,7 @@ in Hive, whatever the names in the file.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -18,7 +18,14 @@ from pyspark.sql import functions as f
 
 from hivesql_executor.spark.deletes import ID_COLUMNS, KEYS, DeleteSet, without_deleted
 from hivesql_executor.spark.events import event_read, visible_writes
-from hivesql_executor.spark.footers import check_inserts, check_orphans, check_raw, read_footers
+from hivesql_executor.spark.footers import (
+    check_inserts,
+    check_orphans,
+    check_raw,
+    flushed_length,
+    holds_changes,
+    read_footers,
+)
 from hivesql_executor.spark.placed import (
     PLACE,
     Place,
@@ -31,11 +38,12 @@ from hivesql_executor.spark.placed import (
 from hivesql_executor.spark.raw import by_position, numbered_rows, raw_rows
 from hivesql_executor.spark.sarg import search_argument
 from hivesql_executor.spark.types import spark_type
+from hivesql_executor.spark.version1 import OPERATION, WRITER, newest
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail
+from hivesql_planner.acid.layout import INSERT_EVENT
 from hivesql_planner.acid.snapshot import DataFile, FilesToRead
 from hivesql_planner.acid.write_ids import ValidWriteIdList
-from hivesql_planner.errors import NotSupported
 from hivesql_planner.table import Partition, Table
 
 
@@ -56,6 +64,8 @@ class _Read:
     table: Table
     visible: ValidWriteIdList
     where: str | None
+    events: bool = False
+    """Whether rows carry what their event does, and who wrote it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +114,9 @@ def scan(
     deletes = [(place, chosen.deletes) for place, chosen in placed if chosen.deletes]
     hit = [piece for piece in pieces if piece.place.number < len(deletes)]
     spared = [piece for piece in pieces if piece.place.number >= len(deletes)]
-    frames = _rows(read, spared, numbered=with_row_id)
+    frames = _live(read, spared, numbered=with_row_id)
     if hit:
-        rows = reduce(DataFrame.unionByName, _rows(read, hit, numbered=True))
+        rows = reduce(DataFrame.unionByName, _live(read, hit, numbered=True))
         events = DeleteSet.of(spark, table, deletes, visible=visible, files=files)
         frames.append(without_deleted(rows, events, broadcast_words=broadcast_words))
     texts = [text_column(i) for i in range(len(table.partition_columns))]
@@ -144,16 +154,12 @@ def _output(rows: DataFrame, table: Table, with_row_id: bool, texts: Sequence[st
 def _pieces(files: Files, placed: Sequence[tuple[Place, FilesToRead]]) -> list[_Piece]:
     """Every data file that has rows."""
     found = [
-        (place, file, f"{place.location}/{file.path}")
+        (place, file, path)
         for place, chosen in placed
         for file in chosen.data
+        if (path := f"{place.location}/{file.path}")
+        and not (file.side_file and flushed_length(files, path, file.length) == 0)
     ]
-    for _, file, path in found:
-        if file.side_file:
-            raise NotSupported(
-                f"reading a delta that is still being streamed ({path}): wait until its writer "
-                "closes the batch"
-            )
     tails = read_footers(files, [(path, file.length) for _, file, path in found])
     pieces = []
     for place, file, path in found:
@@ -163,6 +169,19 @@ def _pieces(files: Files, placed: Sequence[tuple[Place, FilesToRead]]) -> list[_
         if tail.rows:
             pieces.append(_Piece(place, file, tail))
     return pieces
+
+
+def _live(read: _Read, pieces: Sequence[_Piece], *, numbered: bool) -> list[DataFrame]:
+    """``_rows``, with the events of version 1 already merged."""
+    changed = {piece.place for piece in pieces if holds_changes(piece.tail)}
+    plain = [piece for piece in pieces if piece.place not in changed]
+    frames = _rows(read, plain, numbered=numbered)
+    if changed:
+        merged = [piece for piece in pieces if piece.place in changed]
+        # A row's latest event must not be skipped because an earlier one fits the predicate.
+        events = _rows(replace(read, where=None, events=True), merged, numbered=True)
+        frames.append(newest(reduce(DataFrame.unionByName, events)))
+    return frames
 
 
 def _rows(read: _Read, pieces: Sequence[_Piece], *, numbered: bool) -> list[DataFrame]:
@@ -200,7 +219,9 @@ def _acid_rows(
         rows = rows.where(visible_writes("currentTransaction", read.visible))
     user = by_position(table, names, inside="row.")
     ids = (f.col(key).alias(name) for key, name in zip(KEYS, ID_COLUMNS, strict=True))
-    return rows.select(*user, *ids, PLACE, *value_columns(table))
+    event = [f.col("operation").alias(OPERATION), f.col("currentTransaction").alias(WRITER)]
+    event = event if read.events else []
+    return rows.select(*user, *ids, PLACE, *value_columns(table), *event)
 
 
 def _raw_frames(read: _Read, raw: Sequence[_Piece], *, numbered: bool) -> list[DataFrame]:
@@ -217,5 +238,7 @@ def _raw_frames(read: _Read, raw: Sequence[_Piece], *, numbered: bool) -> list[D
         counts[key] = first + piece.tail.rows
         about = (read.spark, read.table, piece.path, names, file.raw, file.bucket)
         rows = numbered_rows(*about, first) if numbered else raw_rows(*about)
+        if read.events:
+            rows = rows.withColumns({OPERATION: f.lit(INSERT_EVENT), WRITER: f.col(ID_COLUMNS[0])})
         frames.append(with_place(rows, read.table, piece.place))
     return frames

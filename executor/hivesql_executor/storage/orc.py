@@ -43,6 +43,8 @@ class OrcTail:
     row_fields: tuple[str, ...]
     metadata: Mapping[str, bytes]
     key_range: Mapping[str, tuple[int, int]]
+    operations: tuple[int, int] | None = None
+    """Least and greatest operation code of an ACID file's events, where the file has statistics."""
 
 
 def cached_tail(files: Files, path: str, length: int) -> OrcTail:
@@ -73,24 +75,29 @@ def read_tail(files: Files, path: str, length: int | None = None) -> OrcTail:
     # Hive's query-based compactor writes the names in lower case; ORC itself compares so, in order.
     is_acid = [name.lower() for name in fields] == [name.lower() for name in ACID_FIELDS]
     row = reader.schema.fields[fields[-1]] if is_acid else reader.schema
+    has_statistics = is_acid and reader.row_index_stride > 0
     return OrcTail(
         rows=len(reader),
         stripe_rows=tuple(len(stripe) for stripe in reader.iter_stripes()),
         is_acid=is_acid,
         row_fields=tuple(row.fields),
         metadata=dict(reader.user_metadata),
-        key_range=_key_range(reader) if is_acid and reader.row_index_stride > 0 else {},
+        key_range=_key_range(reader) if has_statistics else {},
+        operations=_range(reader, 1) if has_statistics else None,
     )
 
 
 def _key_range(reader: Any) -> dict[str, tuple[int, int]]:
-    found = {}
-    for name, column in _KEY_COLUMNS.items():
-        statistics = reader[column].statistics
-        if "minimum" not in statistics or "maximum" not in statistics:
-            return {}
-        found[name] = (int(statistics["minimum"]), int(statistics["maximum"]))
-    return found
+    found = {name: _range(reader, column) for name, column in _KEY_COLUMNS.items()}
+    known = {name: one for name, one in found.items() if one is not None}
+    return known if len(known) == len(found) else {}
+
+
+def _range(reader: Any, column: int) -> tuple[int, int] | None:
+    statistics = reader[column].statistics
+    if "minimum" not in statistics or "maximum" not in statistics:
+        return None
+    return int(statistics["minimum"]), int(statistics["maximum"])
 
 
 def amend(files: Files, path: str, metadata: Mapping[str, bytes]) -> int:

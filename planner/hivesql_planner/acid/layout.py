@@ -72,16 +72,11 @@ def parse_directory(name: str) -> AcidDirectory | None:
     match = _DIRECTORY.fullmatch(name)
     if match is None:
         return None
-    kind, low = _KINDS[match["kind"]], int(match["low"])
-    if (match["high"] is None) is not (kind is DirectoryKind.BASE):
+    word, low, high, statement, txn = match.groups()
+    kind = _KINDS[word]
+    if (high is None) is not (kind is DirectoryKind.BASE):
         return None
-    return AcidDirectory(
-        kind,
-        low,
-        int(match["high"] or low),
-        int(match["statement"] or -1),
-        int(match["txn"] or 0),
-    )
+    return AcidDirectory(kind, int(low), int(high or low), int(statement or -1), int(txn or 0))
 
 
 def delta_name(write_id: int, statement_id: int) -> str:

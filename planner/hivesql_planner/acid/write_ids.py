@@ -114,6 +114,9 @@ class ValidWriteIdList:
         """How many of the ids ``low..high`` are visible."""
         if self.mode is ListMode.COMPACTOR:
             return Range.ALL if high <= self.high_watermark else Range.NONE
+        if low == high:
+            # Nearly every directory holds one write, and a listing can have ten thousand.
+            return Range.ALL if self.sees(low) else Range.NONE
         if low > self.high_watermark:
             return Range.NONE
         if self.mode is ListMode.CLEANER and high > self.high_watermark:
@@ -127,8 +130,10 @@ class ValidWriteIdList:
 
     def range_aborted(self, low: int, high: int) -> Range:
         """How many of the ids ``low..high`` are aborted."""
-        if self.high_watermark < low:
+        if self.high_watermark < low or not self.aborted:
             return Range.NONE
+        if low == high:
+            return Range.ALL if low in self.aborted else Range.NONE
         count = _count_between(self.aborted, low, high)
         if count == 0:
             return Range.NONE
@@ -161,9 +166,6 @@ def format_txn_write_ids(txn_id: int, lists: Sequence[ValidWriteIdList]) -> str:
 
 
 def _count_between(ids: frozenset[int], low: int, high: int) -> int:
-    # Most directories hold one write, and a listing can have ten thousand of them.
-    if low == high:
-        return int(low in ids)
     if not ids:
         return 0
     if high - low + 1 < len(ids):

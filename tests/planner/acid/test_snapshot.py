@@ -7,7 +7,6 @@ file's dataFormat. Write ids and transactions are ``hwm:minOpen:open:aborted``, 
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from random import Random
 
@@ -344,20 +343,13 @@ def test_nothing_is_read_that_the_snapshot_does_not_see(
         assert visible.sees(state.base.directory.max_write_id)
 
 
-def test_ten_thousand_deltas_are_quick() -> None:
+def test_ten_thousand_deltas() -> None:
     files = [
         FileStatus(f"delta_{one:07d}_{one:07d}_0000/bucket_0000{bucket}", 100)
         for one in range(1, 10_001)
         for bucket in range(2)
     ]
     visible = ValidWriteIdList(10_000, frozenset({9_000}), frozenset(range(1, 1_000, 2)))
-
-    def seconds() -> float:
-        began = time.process_time()
-        state = select(files, visible, LATER)
-        ended = time.process_time()
-        assert (len(state.deltas), len(state.aborted)) == (9_499, 500)
-        return ended - began
-
-    # A scan that is quadratic in the deltas takes minutes.
-    assert min(seconds() for _ in range(3)) < 1
+    # A scan that is quadratic in the deltas would run into the suite's time-out.
+    state = select(files, visible, LATER)
+    assert (len(state.deltas), len(state.aborted)) == (9_499, 500)
