@@ -33,9 +33,13 @@ from hivesql_planner.statements import (
     Statement,
     UseDatabase,
 )
+from hivesql_planner.table import TableName
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from hivesql_executor.check import Finding
+    from hivesql_executor.inspect import Inspection
 
 Consume = Callable[["DataFrame"], Any]
 
@@ -240,6 +244,22 @@ class Session:
         if key in KEYS or key in self.settings.values:
             return f"{key}={self.settings.text(key)}"
         return f"{key} is undefined"
+
+    def inspect(self, table: str) -> Inspection:
+        """What lies in a table's directories and what a reader takes of it; starts no Spark."""
+        from hivesql_executor.inspect import inspect_table
+
+        return inspect_table(self._table_name(table), self.runtime)
+
+    def check(self, table: str) -> tuple[Finding, ...]:
+        """Everything that is wrong with a transactional table's files; () when nothing is."""
+        from hivesql_executor.check import check_table
+
+        return check_table(self._table_name(table), self.runtime)
+
+    def _table_name(self, text: str) -> TableName:
+        database, _, name = text.replace("`", "").lower().rpartition(".")
+        return TableName(database or self.database, name)
 
     def close(self) -> None:
         """Roll back what is open; let go of the metastore, and of Spark if it was started here."""

@@ -31,15 +31,31 @@ def _doctor(argv: Sequence[str]) -> int:
     return run_doctor(argv)
 
 
-COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {"doctor": _doctor}
+def _inspect(argv: Sequence[str]) -> int:
+    from hivesql_repl.table_commands import run_inspect
+
+    return run_inspect(argv)
+
+
+def _check(argv: Sequence[str]) -> int:
+    from hivesql_repl.table_commands import run_check
+
+    return run_check(argv)
+
+
+COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+    "doctor": _doctor,
+    "inspect": _inspect,
+    "check": _check,
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; 0 when all went well, 1 for bad arguments, 2 for a failed statement."""
     words = normalized(sys.argv[1:] if argv is None else argv)
-    if words and words[0] in COMMANDS:
-        return COMMANDS[words[0]](words[1:])
     try:
+        if words and words[0] in COMMANDS:
+            return COMMANDS[words[0]](words[1:])
         options = arguments().parse_args(words)
         profile = read_profile(options.config and Path(options.config), options.profile)
         return _run(options, profile)

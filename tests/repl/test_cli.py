@@ -28,6 +28,24 @@ def hivesql(
     )
 
 
+def test_inspect_needs_no_spark(tmp_path: Path) -> None:
+    create = "CREATE TABLE t (a int) STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+    assert hivesql("-e", create, cwd=tmp_path).returncode == 0
+    delta = tmp_path / "warehouse" / "t" / "delta_0000001_0000001_0000"
+    delta.mkdir()
+    (delta / "bucket_00000").write_bytes(b"no ORC")
+    done = hivesql("inspect", "t", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "default.t  full ACID, orc" in done.stdout
+    assert "above the snapshot's highest write 0" in done.stdout
+    assert "not a readable ORC file" in done.stdout
+    for arguments, code in (
+        (["inspect"], 1), (["check", "t", "--nosuch"], 1), (["inspect", "nosuch"], 2),
+    ):  # fmt: skip
+        done = hivesql(*arguments, cwd=tmp_path)
+        assert (done.returncode, bool(done.stderr)) == (code, True), arguments
+
+
 def test_bad_arguments(tmp_path: Path) -> None:
     for arguments in (["--nosuch"], ["--hivevar", "x"], ["-f", "nosuch.hql"]):
         done = hivesql(*arguments, cwd=tmp_path)

@@ -28,6 +28,10 @@ class Files(Protocol):
         """Every file below a directory, relative to it; hidden ones left out; () if missing."""
         ...
 
+    def all_directories(self, location: str) -> tuple[str, ...]:
+        """Names of the directories right below, sorted, hidden ones too; () if missing."""
+        ...
+
     def exists(self, path: str) -> bool:
         """Whether there is a file or directory."""
         ...

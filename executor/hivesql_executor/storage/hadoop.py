@@ -48,6 +48,13 @@ class HadoopFiles:
         _, path, system = self._open(location)
         return tuple(sorted(_walk(system, path, ""), key=lambda file: file.path))
 
+    def all_directories(self, location: str) -> tuple[str, ...]:
+        """Names of the directories right below, hidden ones too."""
+        _, path, system = self._open(location)
+        found = system.listStatus(path) if system.exists(path) else ()
+        names = (str(one.getPath().getName()) for one in found if one.isDirectory())
+        return tuple(sorted(names))
+
     def exists(self, path: str) -> bool:
         """Whether there is a file or directory."""
         _, target, system = self._open(path)

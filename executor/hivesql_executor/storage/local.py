@@ -35,6 +35,12 @@ class LocalFiles:
         """Every file below a directory."""
         return tuple(sorted(_walk(str(local_path(location)), ""), key=lambda file: file.path))
 
+    def all_directories(self, location: str) -> tuple[str, ...]:
+        """Names of the directories right below, hidden ones too."""
+        home = local_path(location)
+        found = home.iterdir() if home.is_dir() else ()
+        return tuple(sorted(one.name for one in found if one.is_dir()))
+
     def exists(self, path: str) -> bool:
         """Whether there is a file or directory."""
         return local_path(path).exists()

@@ -66,6 +66,14 @@ def test_a_missing_location_has_no_files(files: Files, root: str) -> None:
     assert files.list(f"{root}/nothing") == ()
 
 
+def test_directories_with_the_hidden_ones(files: Files, root: str, tmp_path: Path) -> None:
+    for name in (".hive-staging_1", "k=b/delta_1_1", "k=a%2F"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "file").touch()
+    assert files.all_directories(root) == (".hive-staging_1", "k=a%2F", "k=b")
+    assert files.all_directories(f"{root}/none") == ()
+
+
 def test_percent_signs_are_part_of_the_name(files: Files, root: str, tmp_path: Path) -> None:
     files.make_directories(f"{root}/p=a%2Fb c é")
     files.write(f"{root}/p=a%2Fb c é/f", b"1")

@@ -1,0 +1,53 @@
+"""`hivesql inspect` and `hivesql check`: a look at a table's files."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from hivesql import HiveSqlError, Session, connect
+from hivesql_repl.arguments import pairs
+from hivesql_repl.batch import FAILED
+from hivesql_repl.configuration import read_profile
+from hivesql_repl.layout import draw, report
+
+
+def run_inspect(argv: Sequence[str]) -> int:
+    """Draw a table's layout and say what a reader takes of it and why."""
+    return _run("inspect", argv, lambda session, table: draw(session.inspect(table)))
+
+
+def run_check(argv: Sequence[str]) -> int:
+    """Verify footers, order, row ids and deletes; end with 1 when something is wrong."""
+    return _run("check", argv, lambda session, table: report(table, session.check(table)))
+
+
+def _run(name: str, argv: Sequence[str], look: Callable[[Session, str], int]) -> int:
+    command = run_inspect if name == "inspect" else run_check
+    parser = argparse.ArgumentParser(prog=f"hivesql {name}", description=command.__doc__)
+    parser.add_argument("table", help="a table's name, with its database or without")
+    parser.add_argument("--database", help="database of a name without one")
+    parser.add_argument("--metastore", help="database URL (default: sqlite:///metastore.db)")
+    parser.add_argument("--warehouse", help="directory of managed tables (default: warehouse)")
+    parser.add_argument("--master", help="Spark master (default: local[*])")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="configuration file")
+    parser.add_argument("--profile", help="profile of the configuration file")
+    parser.add_argument("--hiveconf", action="append", default=[], metavar="KEY=VALUE")
+    given = parser.parse_args(argv)
+    profile = read_profile(given.config, given.profile)
+    settings = {**profile.settings, **pairs(given.hiveconf)}
+    if master := given.master or profile.master:
+        settings["spark.master"] = master
+    try:
+        with connect(
+            given.metastore or profile.metastore,
+            given.warehouse or profile.warehouse,
+            settings=settings,
+            database=given.database or profile.database or "default",
+        ) as session:
+            return look(session, given.table)
+    except HiveSqlError as error:
+        print(f"ERROR: {error}", file=sys.stderr)
+        return FAILED
