@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from hivesql_executor.inspect import DirectoryFacts, FileFacts, Inspection, RootFacts
 
 _FOUND = 1
+_WHOLE_LINES = 10_000
 
 
 def draw(inspection: Inspection, console: Console | None = None) -> int:
@@ -35,8 +37,13 @@ def draw(inspection: Inspection, console: Console | None = None) -> int:
             title.append("\n").append(_root_line(root))
         for directory in root.directories:
             _add_directory(branch, directory)
-    (console or Console(soft_wrap=True, highlight=False)).print(tree)
+    (console or _console()).print(tree)
     return 0
+
+
+def _console() -> Console:
+    """Lines are folded for a person, and left whole for a program."""
+    return Console(width=None if sys.stdout.isatty() else _WHOLE_LINES, highlight=False)
 
 
 def _root_line(root: RootFacts) -> Text:
@@ -78,7 +85,7 @@ def _ids(word: str, ids: frozenset[int]) -> str:
 
 def report(table: str, findings: Sequence[Finding], console: Console | None = None) -> int:
     """Print every finding; 1 when there is one."""
-    console = console or Console(soft_wrap=True, highlight=False)
+    console = console or _console()
     for finding in findings:
         console.print(Text(finding.place, style="bold"), Text(finding.problem), sep="\n  ")
     found = _counted(len(findings), "problem") if findings else "nothing is wrong"
