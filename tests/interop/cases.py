@@ -39,6 +39,32 @@ CASES = {
         """,
         hive_update="UPDATE t SET v = 'hive' WHERE id >= 3",
     ),
+    "a transaction of many statements": Case(
+        tables={
+            "t": f"(id INT, v STRING) {ACID}",
+            "u": f"(id INT, v STRING) PARTITIONED BY (p INT) {ACID}",
+        },
+        script="""
+            INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c');
+            START TRANSACTION;
+            INSERT INTO t VALUES (4, 'd'), (5, 'e');
+            UPDATE t SET v = concat(v, '!') WHERE id IN (2, 4);
+            UPDATE t SET v = concat(v, '?') WHERE id = 4;
+            DELETE FROM t WHERE id IN (1, 5);
+            INSERT INTO u PARTITION (p) SELECT id, v, id % 2 FROM t;
+            DELETE FROM u WHERE id = 3;
+            MERGE INTO t USING u ON t.id = u.id AND u.id = 4
+              WHEN MATCHED THEN UPDATE SET v = 'merged'
+              WHEN NOT MATCHED THEN INSERT VALUES (u.id + 100, u.v);
+            COMMIT;
+            START TRANSACTION;
+            INSERT INTO u PARTITION (p = 0) VALUES (6, 'before');
+            INSERT OVERWRITE TABLE u PARTITION (p = 0) SELECT id + 1, v FROM u WHERE p = 0;
+            DELETE FROM t WHERE id = 3;
+            COMMIT;
+        """,
+        hive_update="UPDATE t SET v = 'hive' WHERE id = 4",
+    ),
     "merge": Case(
         tables={"t": f"(id INT, v STRING) {ACID}", "s": f"(id INT, v STRING) {ACID}"},
         script="""
