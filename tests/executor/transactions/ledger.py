@@ -75,7 +75,9 @@ class Ledger:
         )
         self.store = self.runtime.metastore
         self.conversation = Conversation()
-        self.last: Transaction | None = None
+        self.last_id = 0
+        self.write_ids: dict[str, int] = {}
+        """Of the last transaction, by table."""
 
     def create(self, name: str) -> None:
         """A full-ACID table."""
@@ -100,23 +102,22 @@ class Ledger:
     def roll_back(self) -> None:
         self.conversation.end(EndTransaction(commit=False), self.runtime)
 
-    def select(self, *names: str) -> Rows:
-        """The rows of tables, joined under one snapshot."""
+    def select(self, *names: str) -> dict[str, Rows]:
+        """The rows of tables under one snapshot."""
         scans = [Scan(table=self._table(name)) for name in names]
         sources = tuple(Source(view=scan.table.name.name, scan=scan) for scan in scans)
         statement = SelectRows(query=Query(sql="", sources=sources))
 
-        def read(decided: Plan, txn: Transaction) -> Rows:
-            found: Rows = {}
-            for scan in scans:
-                found |= self._rows(scan.table, txn)
-            return found
+        def read(decided: Plan, txn: Transaction) -> dict[str, Rows]:
+            return {scan.table.name.name: self._rows(scan.table, txn) for scan in scans}
 
-        return self._run(statement, read)
+        found: dict[str, Rows] = self._run(statement, read)
+        return found
 
     def values(self, *names: str) -> dict[int, int]:
-        """Value by key."""
-        return {row["k"]: row["v"] for row in self.select(*names).values()}
+        """Value by key; no two tables may have the same one."""
+        tables = self.select(*names).values()
+        return {row["k"]: row["v"] for rows in tables for row in rows.values()}
 
     def insert(self, name: str, values: Mapping[int, int]) -> None:
         table = self._table(name)
@@ -147,6 +148,7 @@ class Ledger:
             rows = [{"k": old[row_id]["k"], "v": new[row_id]} for row_id in changed]
             self._write(txn, branch.delete, {row_id: {} for row_id in changed})
             self._write(txn, branch.insert, self._numbered(txn, branch.insert, rows))
+            reach(FailPoint.ROWS_PUBLISHED)
             return {row_id: old[row_id] for row_id in changed}
 
         return self._run(statement, write)
@@ -169,12 +171,17 @@ class Ledger:
         while True:
             try:
                 with self._statement(statement) as (decided, txn):
-                    self.last = txn
+                    self._remember(txn)
                     return work(decided, txn)
             except StaleSnapshot:
                 attempts -= 1
                 if attempts <= 0:
                     raise
+
+    def _remember(self, txn: Transaction) -> None:
+        if txn.id != self.last_id:
+            self.last_id, self.write_ids = txn.id, {}
+        self.write_ids |= {table.name: write_id for table, write_id in txn.write_ids.items()}
 
     @contextmanager
     def _statement(self, statement: Statement) -> Iterator[tuple[Plan, Transaction]]:
