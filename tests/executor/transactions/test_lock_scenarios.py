@@ -9,27 +9,30 @@ import pytest
 
 from executor.transactions.ledger import Ledger
 from hivesql_executor.metastore.api import LockAnswer, LockState, Metastore
+from hivesql_planner.alter import AddColumns, Change, ChangeBuckets, ChangeProperties, altered
+from hivesql_planner.ddl import (
+    AddPartitions,
+    AlterTable,
+    DropPartitions,
+    RenameTable,
+    RepairTable,
+)
 from hivesql_planner.errors import StaleSnapshot, WriteConflict
 from hivesql_planner.locks import XW, X
 from hivesql_planner.plan import Expr, Query, Scan, Source
 from hivesql_planner.planning import plan
 from hivesql_planner.settings import Settings
 from hivesql_planner.statements import (
-    AddColumns,
-    AddPartitions,
-    AlterProperties,
     CreateTable,
     DeleteRows,
     Describe,
     DropDatabase,
-    DropPartitions,
     DropTable,
     Explain,
     InsertRows,
     InsertTarget,
     MergeClause,
     MergeRows,
-    RenameTable,
     SelectRows,
     Statement,
     TruncateTable,
@@ -95,7 +98,14 @@ def merge(target: Scan, *kinds: str) -> MergeRows:
 
 
 CTAS = CreateTable(table=table("new"), rows=query(scan(S)))
-ACID = AlterProperties(table=N, set={"transactional": "true"})
+
+
+def alter(table: Table, change: Change) -> AlterTable:
+    return AlterTable(table=table, change=change, altered=altered(table, change))
+
+
+ACID = alter(N, ChangeProperties(set={"transactional": "true"}))
+BUCKETS = alter(T, ChangeBuckets(columns=("a",), count=2))
 READERS = {"hive.acid.lockless.reads.enabled": "true"}
 WINNER = {"hive.txn.xlock.write": "false"}
 LAX = {"hive.txn.strict.locking.mode": "false"}
@@ -127,8 +137,8 @@ MEETINGS: dict[str, tuple[Mapping[str, str], list[Statement], Statement, LockSta
     "L10 plain reads without locks": (
         {"hive.txn.nonacid.read.locks": "false"},
         [select(scan(NP, K1))], insert(NP, "1"), HELD),
-    "L12 an insert during a change of the table": (
-        READERS, [AddColumns(table=T, columns=())], insert(T), WAITS),
+    "L12 an insert during a change of the table": (READERS, [BUCKETS], insert(T), WAITS),
+    "L13 an insert during a repair": (READERS, [RepairTable(table=P)], insert(P, "1"), WAITS),
     "L14 a conversion waits for an insert": (LAX, [insert(N)], ACID, WAITS),
     "L15 the second CREATE TABLE AS": ({}, [CTAS], CTAS, REFUSED),
     "L15 and without its lock": ({"hive.txn.xlock.ctas": "false"}, [CTAS], CTAS, HELD),
@@ -152,7 +162,7 @@ MEETINGS: dict[str, tuple[Mapping[str, str], list[Statement], Statement, LockSta
         {}, [select(scan(P, K1))],
         AddPartitions(table=P, partitions=(K2,), if_not_exists=True), HELD),
     "L27 changes beside lockless readers": (
-        READERS, [select(scan(T))], AddColumns(table=T, columns=()), HELD),
+        READERS, [select(scan(T))], alter(T, AddColumns(())), HELD),
     "L29 external tables are not locked": (
         {}, [insert(E, "1")], select(scan(E, K1)), HELD),
     "L29 unless they are": (EXTERNAL, [insert(E, "1")], select(scan(E, K1)), WAITS),
@@ -210,7 +220,7 @@ def test_kinds_of_truncate_and_alter() -> None:
     keeps = Settings.of({"hive.acid.truncate.usebase": "false"})
     assert [lock.type for lock in plan(TruncateTable(table=T)).locks] == [XW]
     assert [lock.type for lock in plan(TruncateTable(table=T), keeps).locks] == [X]
-    unset = AlterProperties(table=T, unset=("a",))
+    unset = alter(T, ChangeProperties(unset=("a",)))
     assert [lock.type for lock in plan(unset, Settings.of(READERS)).locks] == [XW]
 
 
