@@ -220,7 +220,7 @@ def test_kinds_of_truncate_and_alter() -> None:
     keeps = Settings.of({"hive.acid.truncate.usebase": "false"})
     assert [lock.type for lock in plan(TruncateTable(table=T)).locks] == [XW]
     assert [lock.type for lock in plan(TruncateTable(table=T), keeps).locks] == [X]
-    unset = alter(T, ChangeProperties(unset=("a",)))
+    unset = alter(T, ChangeProperties(unset=("a",), if_exists=True))
     assert [lock.type for lock in plan(unset, Settings.of(READERS)).locks] == [XW]
 
 
