@@ -64,6 +64,12 @@ class Session:
         """The hive.* settings in force."""
         return self.runtime.settings
 
+    @property
+    def open_transaction(self) -> int | None:
+        """The transaction that START TRANSACTION opened; None when each statement has its own."""
+        opened = self._conversation.opened
+        return opened.id if opened else None
+
     def sql(self, text: str, *, consume: Consume | None = None) -> Result:
         """Run one or more statements; the result of the last one.
 

@@ -33,6 +33,8 @@ SQL_SETTINGS: Mapping[str, str] = {
     "spark.sql.autoBroadcastJoinThreshold": "64m",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     "spark.sql.sources.default": "orc",
+    # ${…} in a text is the user's own; our scripts put variables in before Spark sees anything.
+    "spark.sql.variable.substitute": "false",
 }
 # ORC turns timestamps into wall clock by the JVM's zone: writer and reader must both be UTC.
 _JVM_OPTIONS = "-Duser.timezone=UTC"

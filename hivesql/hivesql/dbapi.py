@@ -1,0 +1,340 @@
+"""DB-API 2.0 (PEP 249): ``hivesql.dbapi.connect(…).cursor()``.
+
+Unlike other Hive drivers it has transactions: with ``autocommit`` off (PEP 249's default) the
+first SELECT, INSERT, UPDATE, DELETE or MERGE begins one, and commit() or rollback() ends it.
+DDL commits by itself and must stand outside.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import hivesql
+from hivesql import errors_of_dbapi as errors
+from hivesql.errors_of_dbapi import (
+    DatabaseError,
+    DataError,
+    Error,
+    IntegrityError,
+    InterfaceError,
+    InternalError,
+    NotSupportedError,
+    OperationalError,
+    ProgrammingError,
+    Warning,
+)
+from hivesql.literals import Parameters, interpolate
+from hivesql.script import StatementText
+from hivesql.session import Session
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = [
+    "BINARY",
+    "DATETIME",
+    "NUMBER",
+    "ROWID",
+    "STRING",
+    "Binary",
+    "Connection",
+    "Cursor",
+    "DataError",
+    "DatabaseError",
+    "Date",
+    "DateFromTicks",
+    "Error",
+    "IntegrityError",
+    "InterfaceError",
+    "InternalError",
+    "NotSupportedError",
+    "OperationalError",
+    "ProgrammingError",
+    "Time",
+    "TimeFromTicks",
+    "Timestamp",
+    "TimestampFromTicks",
+    "Warning",
+    "apilevel",
+    "connect",
+    "paramstyle",
+    "threadsafety",
+]
+
+apilevel = "2.0"
+threadsafety = 1
+paramstyle = "pyformat"
+
+Date, Time, Timestamp, Binary = datetime.date, datetime.time, datetime.datetime, bytes
+DateFromTicks = datetime.date.fromtimestamp
+TimestampFromTicks = datetime.datetime.fromtimestamp
+
+Description = tuple[str, str, None, None, int | None, int | None, bool]
+_IN_TRANSACTIONS = ("select", "with", "values", "from", "insert", "update", "delete", "merge", "(")
+
+
+def TimeFromTicks(ticks: float) -> datetime.time:  # noqa: N802 - the standard's name
+    """The local time of day at a moment in seconds since the epoch."""
+    return datetime.datetime.fromtimestamp(ticks).time()
+
+
+class _TypeGroup(frozenset[str]):
+    """Equal to the Hive type names in it, as PEP 249's type objects are."""
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str):
+            return other.partition("(")[0].partition("<")[0].lower() in self
+        return super().__eq__(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = frozenset.__hash__
+
+
+STRING = _TypeGroup({"string", "varchar", "char"})
+BINARY = _TypeGroup({"binary"})
+NUMBER = _TypeGroup({"tinyint", "smallint", "int", "bigint", "float", "double", "decimal"})
+DATETIME = _TypeGroup({"date", "timestamp"})
+ROWID = _TypeGroup({"struct"})
+
+
+def connect(
+    metastore: str | None = None,
+    warehouse: str | None = None,
+    *,
+    database: str = "default",
+    settings: Mapping[str, str] | None = None,
+    spark: SparkSession | None = None,
+    autocommit: bool = False,
+) -> Connection:
+    """Open a connection; the arguments are those of ``hivesql.connect``."""
+    try:
+        session = hivesql.connect(
+            metastore, warehouse, database=database, settings=settings, spark=spark
+        )
+    except hivesql.HiveSqlError as error:
+        raise errors.translated(error) from error
+    return Connection(session, autocommit=autocommit)
+
+
+class Connection:
+    """A session and its open transaction. ``autocommit`` may be set at any time."""
+
+    Warning, Error, InterfaceError, DatabaseError = Warning, Error, InterfaceError, DatabaseError
+    DataError, OperationalError, IntegrityError = DataError, OperationalError, IntegrityError
+    InternalError, ProgrammingError = InternalError, ProgrammingError
+    NotSupportedError = NotSupportedError
+
+    def __init__(self, session: Session, *, autocommit: bool = False) -> None:
+        self._session: Session | None = session
+        self.autocommit = autocommit
+
+    @property
+    def session(self) -> Session:
+        """The session behind; InterfaceError when the connection is closed."""
+        if self._session is None:
+            raise InterfaceError("the connection is closed")
+        return self._session
+
+    def cursor(self) -> Cursor:
+        """A new cursor; cursors of one connection share its transaction."""
+        self.session  # noqa: B018 - raises when closed
+        return Cursor(self)
+
+    def commit(self) -> None:
+        """Commit the open transaction, if any."""
+        self._end("COMMIT")
+
+    def rollback(self) -> None:
+        """Undo the open transaction, if any."""
+        self._end("ROLLBACK")
+
+    def close(self) -> None:
+        """Roll back what is open and let go of everything."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+    def run(self, text: str, consume: Callable[[DataFrame], Any] | None = None) -> hivesql.Result:
+        """Run one statement, inside a transaction where the connection wants one."""
+        session = self.session
+        begins = not self.autocommit and text.lstrip().lower().startswith(_IN_TRANSACTIONS)
+        try:
+            if begins and session.open_transaction is None:
+                session.run_statement(StatementText("START TRANSACTION"))
+            return session.run_statement(StatementText(text), consume=consume)
+        except hivesql.HiveSqlError as error:
+            raise errors.translated(error) from error
+
+    def _end(self, word: str) -> None:
+        if self.session.open_transaction is not None:
+            self.run(word)
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._session is not None:
+            if error is None:
+                self.commit()
+            self.close()
+
+
+class Cursor:
+    """Runs statements and hands out their rows, which are kept as an Arrow table."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.arraysize = 1
+        self.rowcount = -1
+        self.description: tuple[Description, ...] | None = None
+        self._table: pa.Table | None = None
+        self._rows: Iterator[tuple[Any, ...]] | None = None
+        self._closed = False
+
+    def execute(self, operation: str, parameters: Parameters | None = None) -> Cursor:
+        """Run one statement, with parameters put in as literals."""
+        self._check_open()
+        text = operation.strip().rstrip(";").rstrip()
+        if parameters is not None:
+            try:
+                text = interpolate(text, parameters)
+            except (KeyError, IndexError, ValueError, TypeError) as error:
+                raise ProgrammingError(f"bad parameters: {error}") from error
+        self._forget()
+        result = self.connection.run(text, _to_arrow)
+        self._keep(result)
+        return self
+
+    def executemany(self, operation: str, seq_of_parameters: Sequence[Parameters]) -> Cursor:
+        """Run a statement once for each set of parameters; ``rowcount`` is the sum.
+
+        One INSERT with many rows of VALUES is much faster than many with one.
+        """
+        total = 0
+        for parameters in seq_of_parameters:
+            self.execute(operation, parameters)
+            total += max(self.rowcount, 0)
+        self.rowcount = total
+        return self
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        """The next row, or None."""
+        return next(self._given_rows(), None)
+
+    def fetchmany(self, size: int | None = None) -> list[tuple[Any, ...]]:
+        """The next ``size`` rows, by default ``arraysize``."""
+        rows = self._given_rows()
+        wanted = self.arraysize if size is None else size
+        return [row for _, row in zip(range(wanted), rows, strict=False)]
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        """All rows that are left."""
+        return list(self._given_rows())
+
+    def fetch_arrow_table(self) -> pa.Table:
+        """All rows of the last query, those that were fetched too."""
+        self._given_rows()
+        assert self._table is not None
+        return self._table
+
+    def fetch_df(self) -> pd.DataFrame:
+        """All rows of the last query as a pandas DataFrame."""
+        frame: pd.DataFrame = self.fetch_arrow_table().to_pandas()
+        return frame
+
+    def cancel(self) -> None:
+        """Stop the statement that another thread runs on this connection."""
+        self.connection.session.cancel()
+
+    def close(self) -> None:
+        """Forget the rows; nothing can be run any more."""
+        self._forget()
+        self._closed = True
+
+    def setinputsizes(self, sizes: Sequence[Any]) -> None:
+        """Nothing to do."""
+
+    def setoutputsize(self, size: int, column: int | None = None) -> None:
+        """Nothing to do."""
+
+    def nextset(self) -> None:
+        """There is never a second result."""
+        raise NotSupportedError("a statement has one result")
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return self
+
+    def __next__(self) -> tuple[Any, ...]:
+        return next(self._given_rows())
+
+    def __enter__(self) -> Cursor:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise InterfaceError("the cursor is closed")
+
+    def _forget(self) -> None:
+        self._table, self._rows, self.description, self.rowcount = None, None, None, -1
+
+    def _keep(self, result: hivesql.Result) -> None:
+        import pyarrow as pa
+
+        if result.columns:
+            self.description = tuple(map(_described, result.columns, result.types))
+            if isinstance(result.value, pa.Table):
+                self._table = result.value
+            else:
+                columns = list(zip(*result.rows, strict=True)) or [()] * len(result.columns)
+                arrays = [pa.array(list(column), pa.string()) for column in columns]
+                self._table = pa.Table.from_arrays(arrays, names=list(result.columns))
+            self._rows = _rows_of(self._table)
+            self.rowcount = self._table.num_rows
+        elif result.affected is not None:
+            self.rowcount = result.affected
+
+    def _given_rows(self) -> Iterator[tuple[Any, ...]]:
+        self._check_open()
+        if self._rows is None:
+            raise ProgrammingError("there are no rows: the last statement was no query")
+        return self._rows
+
+
+def _to_arrow(frame: DataFrame) -> pa.Table:
+    return frame.toArrow()
+
+
+def _rows_of(table: pa.Table) -> Iterator[tuple[Any, ...]]:
+    for batch in table.to_batches(max_chunksize=10_000):
+        columns = [_python_values(column) for column in batch.columns]
+        yield from zip(*columns, strict=True)
+
+
+def _python_values(column: pa.Array) -> list[Any]:
+    import pyarrow as pa
+
+    is_map = pa.types.is_map(column.type)
+    values: list[Any] = column.to_pylist(maps_as_pydicts="strict" if is_map else None)
+    return values
+
+
+def _described(name: str, kind: str) -> Description:
+    precision = scale = None
+    if kind.startswith("decimal("):
+        precision, scale = map(int, kind[8:-1].split(","))
+    return name, kind, None, None, precision, scale, True
