@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from hivesql_executor.past import require_history
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.spark.scan import PartitionFiles
 from hivesql_executor.storage.files import Files
@@ -39,6 +40,8 @@ def scan_files(
         partition, location = root
         state = acid_state(files, location, visible, txns)
         check_versions(files, location, state)
+        if scan.as_of is not None:
+            require_history(scan.table.name, location, state, visible, files, runtime)
         chosen = files_to_read(state, visible, insert_only=scan.table.is_insert_only)
         return PartitionFiles(partition=partition, location=location, files=chosen)
 

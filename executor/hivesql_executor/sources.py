@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame
 
+from hivesql_executor.past import visible_as_of
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import plain_files, scan_files
 from hivesql_executor.spark.plain import scan_plain
@@ -31,6 +32,8 @@ def read(
         found = plain_files(table, wanted.partitions, runtime)
         return scan_plain(spark, table, found, files=files)
     visible = txn.visible[table.name]
+    if wanted.as_of is not None:
+        visible = visible_as_of(wanted.as_of, table.name, txn, runtime)
     parts = scan_files(wanted, visible, txn.txns, runtime)
     if table.is_insert_only:
         whole = [

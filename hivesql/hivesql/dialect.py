@@ -43,6 +43,12 @@ class _StructureParser(HiveParser):
         if name in _GRAMMAR_FUNCTIONS
     }
 
+    # Hive's two clauses of time travel, and nobody else's.
+    VERSION_PHRASES: ClassVar[dict[tuple[str, ...], str]] = {
+        ("FOR", "SYSTEM_TIME"): "TIMESTAMP",
+        ("FOR", "SYSTEM_VERSION"): "VERSION",
+    }
+
     def _parse_expression(self) -> exp.Expr | None:
         start = self._curr.start if self._curr else 0
         return self._ranged(super()._parse_expression(), start)

@@ -20,7 +20,6 @@ _UNIT = "year|years|month|months|week|weeks|day|days|hour|hours|minute|minutes|s
 _UNITS = frozenset(_UNIT.split("|"))
 # Each pattern is a row of words (choices by |) or kinds of tokens.
 _REFUSED: tuple[tuple[tuple[str | Kind, ...], str], ...] = (
-    (("for", "system_time|system_version"), "time travel (FOR SYSTEM_TIME, FOR SYSTEM_VERSION)"),
     (("transform", "("), "TRANSFORM"),
     (("using", Kind.STRING), "TRANSFORM"),
     (("uniquejoin",), "UNIQUEJOIN"),

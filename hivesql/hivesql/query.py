@@ -19,6 +19,7 @@ from hivesql.hive_only import Edit, apply_edits, spark_edits, tokens_in
 from hivesql.outputs import column_type, naming_edit, output_name
 from hivesql.prune import conjuncts, simplify
 from hivesql.scope import ROW_ID, Meaning, Output, Outputs, Relation, Scope, TableUse, outputs_of
+from hivesql.time_travel import clause_after
 from hivesql.trees import Slice
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.plan import Expr, Query
@@ -222,8 +223,15 @@ class Walk:
             text, columns = f"`{use.view}`", outputs_of(table)
         self.edits.append(Edit(start, end, text))
         self.hive_edits.append(Edit(start, end, f"`{full.database}`.`{full.name}`"))
+        after = self._table_end(end)
+        clause = clause_after(self.binding, table, after)
+        if clause is not None:
+            assert use is not None
+            use.as_of = clause.as_of
+            self.edits.append(Edit(clause.start, clause.end, ""))
+            after = clause.end
         if node.args.get("alias") is None:
-            named = _insert(self._table_end(end), f" AS `{name}`")
+            named = _insert(after, f" AS `{name}`")
             self.edits.append(named)
             self.hive_edits.append(named)
         return Relation(alias, _renamed(columns, node.args.get("alias")), use)

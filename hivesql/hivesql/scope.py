@@ -9,7 +9,7 @@ from typing import NamedTuple
 from hivesql.binding import Binding
 from hivesql.prune import Predicate, keeps, pushed_down
 from hivesql_planner.errors import NoSuchObject, SemanticError
-from hivesql_planner.plan import Expr, Scan, Source
+from hivesql_planner.plan import AsOf, Expr, Scan, Source
 from hivesql_planner.table import Table
 
 ROW_ID = "row__id"
@@ -38,6 +38,7 @@ class TableUse:
     table: Table
     view: str
     with_row_id: bool = False
+    as_of: AsOf | None = None
     predicates: list[Predicate] = field(default_factory=list)
 
     def scan(self, binding: Binding) -> Scan:
@@ -61,6 +62,7 @@ class TableUse:
             partitions=kept,
             partition_count=len(partitions),
             with_row_id=self.with_row_id,
+            as_of=self.as_of,
             where=Expr(" AND ".join(pushed)) if pushed else None,
         )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import Enum, StrEnum
 
 from hivesql_planner.statements import Statement
@@ -61,6 +62,17 @@ class Expr:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AsOf:
+    """An earlier state: after a write, or at a time (with its zone)."""
+
+    write_id: int | None = None
+    time: datetime | None = None
+
+    def __str__(self) -> str:
+        return f"write {self.write_id}" if self.time is None else self.time.isoformat(" ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
     """A read of a table under the statement's snapshot.
 
@@ -75,6 +87,8 @@ class Scan:
     """How many partitions the table had before pruning."""
     with_row_id: bool = False
     where: Expr | None = None
+    as_of: AsOf | None = None
+    """None reads the statement's snapshot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -153,7 +153,7 @@ CASES = {
               -2147483648, -9223372036854775807L, CAST(-0.5 AS FLOAT), -1.0E300D,
               CAST(-0.01 AS DECIMAL(10,2)), CAST('-0.000000000000000001' AS DECIMAL(38,18)),
               '', CAST('' AS VARCHAR(10)), CAST('' AS CHAR(5)), unhex(''), DATE '0001-01-01',
-              TIMESTAMP '1500-01-01 00:00:00', array(CAST(NULL AS INT)),
+              TIMESTAMP '1500-01-01 00:00:00', array(CAST(NULL AS INT), 7),
               map('n', CAST(NULL AS INT)),
               named_struct('a', CAST(NULL AS INT),
                            'b', array(named_struct('x', CAST(NULL AS DOUBLE), 'y', 'q')));

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
@@ -154,6 +155,7 @@ class Metastore(Protocol):
     def valid_write_ids(
         self, txns: ValidTxnList, tables: Collection[TableName]
     ) -> Mapping[TableName, ValidWriteIdList]: ...
+    def writes_after(self, table: TableName, moment: datetime) -> frozenset[int]: ...
     def compactor_write_ids(self, table: TableName) -> ValidWriteIdList: ...
     def seed_write_id(self, table: TableName, next_write_id: int) -> None: ...
     def add_dynamic_partitions(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
 from typing import TypeVar
 
 from sqlalchemy import Connection, insert, select, text
@@ -190,6 +191,10 @@ class DatabaseMetastore:
                 table: snapshots.valid_write_ids(db, txns, _lower(table)) for table in tables
             }
         )
+
+    def writes_after(self, table: TableName, moment: datetime) -> frozenset[int]:
+        """Writes that were committed after a moment, as far as is still known."""
+        return self._read(lambda db: snapshots.writes_after(db, _lower(table), moment))
 
     def compactor_write_ids(self, table: TableName) -> ValidWriteIdList:
         """What a compaction may merge now."""

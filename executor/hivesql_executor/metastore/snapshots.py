@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import (
@@ -22,6 +23,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from hivesql_executor.metastore.connection import millis_now, open_window
 from hivesql_executor.metastore.schema import (
+    completed_txn_components,
     next_write_id,
     txn_components,
     txn_to_write_id,
@@ -90,6 +92,21 @@ def valid_write_ids(db: Connection, txns_seen: ValidTxnList, table: TableName) -
         highest = min(opened | aborted)
         opened, aborted = opened & {highest}, aborted & {highest}
     return ValidWriteIdList(int(highest), frozenset(opened), frozenset(aborted), str(table))
+
+
+def writes_after(db: Connection, table: TableName, moment: datetime) -> frozenset[int]:
+    """Writes of a table that were committed after a moment (with its zone), to the second.
+
+    What a cleaned compaction covers is no longer known.
+    """
+    done = completed_txn_components.c
+    # The column is filled by the database: in UTC in SQLite, in the session's zone elsewhere.
+    bound: Any = moment.astimezone(UTC).replace(tzinfo=None)
+    if db.dialect.name != "sqlite":
+        bound = func.timezone(func.current_setting("TimeZone"), moment)
+    here = and_(done.database == table.database, done.table == table.name)
+    found = db.scalars(select(done.write_id).where(here, done.timestamp > bound))
+    return frozenset(int(one) for one in found if one is not None)
 
 
 def compactor_write_ids(db: Connection, table: TableName) -> ValidWriteIdList:

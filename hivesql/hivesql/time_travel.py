@@ -1,0 +1,61 @@
+"""FOR SYSTEM_TIME AS OF and FOR SYSTEM_VERSION AS OF, behind a table's name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from hivesql.binding import Binding
+from hivesql.tokens import Kind, Token
+from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.plan import AsOf
+from hivesql_planner.table import Table
+
+
+class Clause(NamedTuple):
+    """What a table is read as of, and where the clause stands in the text."""
+
+    as_of: AsOf
+    start: int
+    end: int
+
+
+def clause_after(binding: Binding, table: Table, end: int) -> Clause | None:
+    """The clause that follows a table's name, if there is one."""
+    tokens = [token for token in binding.tokens if token.start >= end][:6]
+    if len(tokens) < 5 or not tokens[0].is_("for"):
+        return None
+    is_version = tokens[1].is_("system_version")
+    if not (is_version or tokens[1].is_("system_time")):
+        return None
+    if not table.is_transactional:
+        error = SemanticError(
+            f"{table.name} is not transactional: it has no earlier states to read"
+        )
+        binding.fail(error, tokens[0].start)
+    as_of, last = _version(binding, tokens) if is_version else _time(binding, tokens)
+    return Clause(as_of, tokens[0].start, last.end)
+
+
+def _version(binding: Binding, tokens: Sequence[Token]) -> tuple[AsOf, Token]:
+    token = tokens[4]
+    digits = token.text.rstrip("Ll")
+    if token.kind is not Kind.NUMBER or not digits.isdigit():
+        binding.fail(NotSupported("SYSTEM_VERSION AS OF anything but a write id"), token.start)
+    return AsOf(write_id=int(digits)), token
+
+
+def _time(binding: Binding, tokens: Sequence[Token]) -> tuple[AsOf, Token]:
+    token = tokens[4]
+    if token.is_("timestamp") and len(tokens) > 5:
+        token = tokens[5]
+    if token.kind is not Kind.STRING:
+        binding.fail(NotSupported("SYSTEM_TIME AS OF anything but a constant"), token.start)
+    try:
+        time = datetime.fromisoformat(token.value)
+    except ValueError:
+        error = SemanticError(f"'{token.value}' is not a timestamp: write yyyy-MM-dd HH:mm:ss")
+        binding.fail(error, token.start)
+    # The session's time zone is UTC.
+    return AsOf(time=time if time.tzinfo else time.replace(tzinfo=UTC)), token

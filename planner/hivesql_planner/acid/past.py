@@ -1,0 +1,63 @@
+"""Earlier states of a table: what was visible after a write, or at a time, if it is still there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from hivesql_planner.acid.layout import DirectoryKind, parse_directory
+from hivesql_planner.acid.snapshot import AcidState, FileStatus
+from hivesql_planner.acid.write_ids import ValidWriteIdList
+from hivesql_planner.errors import DataError, SemanticError
+
+
+def after_write(now: ValidWriteIdList, write_id: int) -> ValidWriteIdList:
+    """What was visible once this write and all before it were committed.
+
+    SemanticError for a write that the table has not had yet.
+    """
+    if not 0 <= write_id <= now.high_watermark:
+        raise SemanticError(
+            f"{now.table or 'the table'} has no write {write_id}: its writes go from 1 to "
+            f"{now.high_watermark}"
+        )
+    return replace(now, high_watermark=write_id)
+
+
+def without_writes(now: ValidWriteIdList, later: Iterable[int]) -> ValidWriteIdList:
+    """What was visible when these writes were still to be committed."""
+    return replace(now, open=now.open | frozenset(later))
+
+
+def check_history(
+    files: Iterable[FileStatus],
+    state: AcidState,
+    then: ValidWriteIdList,
+    *,
+    cleaned_up_to: int,
+    location: str,
+) -> None:
+    """Raise DataError 10327 when files that an earlier state needs may have been removed.
+
+    ``state`` was selected for ``then``, which refuses later compactions by itself. A later
+    overwrite makes what lies below it obsolete too, and a cleaner that ran since, up to the write
+    ``cleaned_up_to`` (0: none), has removed it.
+    """
+    if state.base is not None:
+        return
+    names = {file.path.partition("/")[0] for file in files if "/" in file.path}
+    bases = [one for name in names if (one := parse_directory(name)) and (
+        one.kind is DirectoryKind.BASE and not then.sees(one.max_write_id)
+    )]  # fmt: skip
+    if not bases:
+        return
+    overwrite = min(bases, key=lambda one: one.max_write_id)
+    # Nothing at all below an overwrite is what a cleaner leaves, or a table that was empty.
+    is_bare = not state.deltas and not state.originals and then.high_watermark > 0
+    if is_bare or cleaned_up_to >= overwrite.max_write_id:
+        raise DataError(
+            f"{location} cannot be read as of that time: {overwrite.name} has replaced what was "
+            "there, and its files may have been cleaned. Oldest state that is kept: write "
+            f"{overwrite.max_write_id}",
+            code=10327,
+        )
