@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from hivesql.binding import Binding
@@ -11,6 +11,10 @@ from hivesql.tokens import Kind, Token
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.plan import AsOf
 from hivesql_planner.table import Table
+
+_UNITS = ("seconds", "minutes", "hours", "days", "weeks")
+# FOR SYSTEM_TIME AS OF CURRENT_TIMESTAMP ( ) - INTERVAL 'n' DAYS
+_LONGEST = 11
 
 
 class Clause(NamedTuple):
@@ -23,7 +27,7 @@ class Clause(NamedTuple):
 
 def clause_after(binding: Binding, table: Table, end: int) -> Clause | None:
     """The clause that follows a table's name, if there is one."""
-    tokens = [token for token in binding.tokens if token.start >= end][:6]
+    tokens = [token for token in binding.tokens if token.start >= end][:_LONGEST]
     if len(tokens) < 5 or not tokens[0].is_("for"):
         return None
     is_version = tokens[1].is_("system_version")
@@ -48,6 +52,8 @@ def _version(binding: Binding, tokens: Sequence[Token]) -> tuple[AsOf, Token]:
 
 def _time(binding: Binding, tokens: Sequence[Token]) -> tuple[AsOf, Token]:
     token = tokens[4]
+    if token.is_("current_timestamp"):
+        return _before_now(binding, tokens)
     if token.is_("timestamp") and len(tokens) > 5:
         token = tokens[5]
     if token.kind is not Kind.STRING:
@@ -59,3 +65,19 @@ def _time(binding: Binding, tokens: Sequence[Token]) -> tuple[AsOf, Token]:
         binding.fail(error, token.start)
     # The session's time zone is UTC.
     return AsOf(time=time if time.tzinfo else time.replace(tzinfo=UTC)), token
+
+
+def _before_now(binding: Binding, tokens: Sequence[Token]) -> tuple[AsOf, Token]:
+    """``CURRENT_TIMESTAMP [- INTERVAL 'n' unit]``."""
+    now, last, rest = datetime.now(UTC), tokens[4], tokens[5:]
+    if len(rest) > 1 and rest[0].is_("(") and rest[1].is_(")"):
+        last, rest = rest[1], rest[2:]
+    if not rest or not (rest[0].is_("-") or rest[0].is_("+")):
+        return AsOf(time=now), last
+    words = [token.value for token in rest[1:4]]
+    unit = words[-1].rstrip("s") + "s" if len(words) == 3 else ""
+    if words[:1] != ["interval"] or unit not in _UNITS or not words[1].isdigit():
+        text = "SYSTEM_TIME AS OF anything but a constant or CURRENT_TIMESTAMP - INTERVAL 'n' unit"
+        binding.fail(NotSupported(text), rest[0].start)
+    back = timedelta(**{unit: int(words[1])})
+    return AsOf(time=now - back if rest[0].is_("-") else now + back), rest[3]

@@ -42,6 +42,12 @@ def test_earlier_states(session: hivesql.Session) -> None:
     assert rows(session, f"SELECT * FROM t FOR SYSTEM_TIME AS OF '{inserted}'") == states[1]
     long_ago = "SELECT * FROM t FOR SYSTEM_TIME AS OF timestamp '2001-01-01 00:00:00'"
     assert rows(session, long_ago) == []
+    for clause, expected in (
+        ("current_timestamp", states[3]),
+        ("current_timestamp() - interval '10' hours x", []),
+        ("CURRENT_TIMESTAMP - INTERVAL 2 DAY AS x", []),
+    ):
+        assert rows(session, f"SELECT * FROM t FOR SYSTEM_TIME AS OF {clause}") == expected
     # Two states of one table side by side: who was deleted?
     assert rows(session, """
         SELECT old.id, old.v FROM t FOR SYSTEM_VERSION AS OF 1 AS old
@@ -73,8 +79,11 @@ REFUSED = {
     "FOR SYSTEM_VERSION AS OF 99": (hivesql.SemanticError, "writes go from 1 to 1"),
     "FOR SYSTEM_VERSION AS OF 'x'": (hivesql.NotSupported, "anything but a write id"),
     "FOR SYSTEM_TIME AS OF 'yesterday'": (hivesql.SemanticError, "not a timestamp"),
-    "FOR SYSTEM_TIME AS OF current_timestamp": (hivesql.NotSupported, "a constant"),
-}
+    "FOR SYSTEM_TIME AS OF 5": (hivesql.NotSupported, "a constant"),
+    "FOR SYSTEM_TIME AS OF current_timestamp - 5": (hivesql.NotSupported, "INTERVAL 'n' unit"),
+    "FOR SYSTEM_TIME AS OF current_timestamp - interval '1' year": (
+        hivesql.NotSupported, "INTERVAL 'n' unit"),
+}  # fmt: skip
 
 
 def test_what_is_no_earlier_state(session: hivesql.Session) -> None:
