@@ -1,44 +1,59 @@
-"""A table as DESCRIBE and SHOW CREATE TABLE tell it."""
+"""DESCRIBE: a table, partition, column or database, in the rows that Hive 4 gives."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
+from hivesql_executor.metastore.storage_formats import STORAGE
 from hivesql_executor.outcome import Outcome
+from hivesql_planner.errors import SemanticError
 from hivesql_planner.table import Column, Database, Partition, Table
 
 _COLUMNS = ("col_name", "data_type", "comment")
-_FORMATS = {
-    "orc": "ORC",
-    "parquet": "PARQUET",
-    "textfile": "TEXTFILE",
-    "avro": "AVRO",
-    "json": "JSONFILE",
-    "sequencefile": "SEQUENCEFILE",
-    "rcfile": "RCFILE",
-}
+_HEADER = ("# col_name", "data_type", "comment")
+_EMPTY = ("", "", "")
 _Row = tuple[str, str, str]
 
 
 def describe_table(table: Table, partition: Partition | None, style: str) -> Outcome:
-    """Columns, then partition columns, then (EXTENDED, FORMATTED) everything else."""
+    """Columns, partition columns, and with a style everything else."""
+    if style == "formatted":
+        return Outcome.of_table(_COLUMNS, _formatted(table, partition))
     rows = [_column_row(column) for column in table.all_columns]
     if table.partition_columns:
-        rows += [("", "", ""), ("# Partition Information", "", "")]
-        rows += [("# col_name", "data_type", "comment")]
+        rows += [_EMPTY, ("# Partition Information", "", ""), _HEADER]
         rows += [_column_row(column) for column in table.partition_columns]
-    if style:
-        rows += _details(table, partition)
+    if style == "extended":
+        what = "Partition" if partition else "Table"
+        text = _partition_text(table, partition) if partition else _table_text(table)
+        rows += [_EMPTY, (f"Detailed {what} Information", text, "")]
     return Outcome.of_table(_COLUMNS, rows)
+
+
+def describe_column(table: Table, name: str, style: str) -> Outcome:
+    """One column, or with FORMATTED its properties one below the other."""
+    found = next((column for column in table.columns if column.name == name), None)
+    if found is None:
+        known = ", ".join(f"{i}:{column.name}" for i, column in enumerate(table.columns))
+        raise SemanticError(f"cannot find field {name} from [{known}]")
+    comment = found.comment or "from deserializer"
+    if style != "formatted":
+        return Outcome.of_table(_COLUMNS, [(found.name, found.type, comment)])
+    rows = [("col_name", found.name), ("data_type", found.type), ("comment", comment)]
+    return Outcome.of_table(("column_property", "value"), rows)
 
 
 def describe_database(database: Database, *, extended: bool) -> Outcome:
     """One row for the database."""
-    columns = ["db_name", "comment", "location", "owner_name"]
-    row = [database.name, database.comment or "", database.location, database.owner]
+    columns = ["db_name", "comment", "location", "managedlocation", "owner_name", "owner_type",
+               "connector_name", "remote_dbname"]  # fmt: skip
+    managed = database.managed_location or ""
+    row = [database.name, database.comment or "", database.location, managed,
+           database.owner, database.owner_type, "", ""]  # fmt: skip
     if extended:
         columns.append("parameters")
-        row.append(str(dict(database.properties)))
+        row.append(_braces(database.properties) if database.properties else "")
     return Outcome.of_table(columns, [row])
 
 
@@ -46,61 +61,136 @@ def _column_row(column: Column) -> _Row:
     return (column.name, column.type, column.comment or "")
 
 
-def _details(table: Table, partition: Partition | None) -> list[_Row]:
-    created = datetime.fromtimestamp(table.created_at, UTC).strftime("%Y-%m-%d %H:%M:%S")
-    rows: list[_Row] = [("", "", ""), ("# Detailed Table Information", "", "")]
-    rows += [
-        ("Database:", table.name.database, ""),
-        ("Table:", table.name.name, ""),
-        ("Owner:", table.owner, ""),
-        ("CreateTime:", created, ""),
-        ("Location:", partition.location if partition else table.location, ""),
-        ("Table Type:", table.type, ""),
-        ("Format:", _FORMATS[table.format], ""),
-        ("Num Buckets:", str(table.bucket_count or -1), ""),
-        ("Bucket Columns:", f"[{', '.join(table.bucket_columns)}]", ""),
-        ("Sort Columns:", f"[{', '.join(table.sort_columns)}]", ""),
-    ]
+def _formatted(table: Table, partition: Partition | None) -> list[_Row]:
+    rows = [_HEADER, *map(_column_row, table.columns), _EMPTY]
+    if table.partition_columns:
+        rows += [("# Partition Information", "", ""), _HEADER]
+        rows += [*map(_column_row, table.partition_columns), _EMPTY]
+    rows += _of_partition(table, partition) if partition else _of_table(table)
+    rows += _of_storage(table)
     if table.view_text:
-        rows.append(("View Original Text:", table.view_text, ""))
-    rows.append(("Table Parameters:", "", ""))
-    rows += [("", key, value) for key, value in sorted(table.properties.items())]
+        rows += [
+            _EMPTY,
+            ("# View Information", "", ""),
+            ("Original Query:", table.view_text, ""),
+            ("Expanded Query:", table.view_text, ""),
+        ]
     return rows
 
 
-def create_statement(table: Table) -> str:
-    """Text that would make the table again."""
-    if table.is_view:
-        return f"CREATE VIEW `{table.name.database}`.`{table.name.name}` AS {table.view_text}"
-    external = "EXTERNAL " if table.type == "EXTERNAL_TABLE" else ""
-    lines = [f"CREATE {external}TABLE `{table.name.database}`.`{table.name.name}`("]
-    lines.append(_column_list(table.columns) + ")")
-    if table.comment:
-        lines.append(f"COMMENT {_quoted(table.comment)}")
-    if table.partition_columns:
-        lines.append("PARTITIONED BY (")
-        lines.append(_column_list(table.partition_columns) + ")")
-    if table.is_bucketed:
-        names = ", ".join(f"`{name}`" for name in table.bucket_columns)
-        lines.append(f"CLUSTERED BY ({names})")
-        if table.sort_columns:
-            lines.append(f"SORTED BY ({', '.join(f'`{name}`' for name in table.sort_columns)})")
-        lines.append(f"INTO {table.bucket_count} BUCKETS")
-    lines.append(f"STORED AS {_FORMATS[table.format]}")
-    lines.append(f"LOCATION\n  {_quoted(table.location)}")
-    if table.properties:
-        lines.append("TBLPROPERTIES (")
-        pairs = (f"  {_quoted(k)}={_quoted(v)}" for k, v in sorted(table.properties.items()))
-        lines.append(",\n".join(pairs) + ")")
-    return "\n".join(lines)
+def _of_table(table: Table) -> list[_Row]:
+    location = [("Location:", table.location, "")] if not table.is_view else []
+    return [
+        ("# Detailed Table Information", "", ""),
+        ("Database:", table.name.database, ""),
+        ("OwnerType:", table.owner_type, ""),
+        ("Owner:", table.owner, ""),
+        ("CreateTime:", _time(table.created_at), ""),
+        ("LastAccessTime:", "UNKNOWN", ""),
+        ("Retention:", "0", ""),
+        *location,
+        ("Table Type:", table.type, ""),
+        ("Table Parameters:", "", ""),
+        *_pairs(stored_properties(table)),
+        _EMPTY,
+    ]
 
 
-def _column_list(columns: tuple[Column, ...]) -> str:
-    return ",\n".join(
-        f"  `{c.name}` {c.type}" + (f" COMMENT {_quoted(c.comment)}" if c.comment else "")
-        for c in columns
+def _of_partition(table: Table, partition: Partition) -> list[_Row]:
+    values = ", ".join(value or "__HIVE_DEFAULT_PARTITION__" for value in partition.values)
+    return [
+        ("# Detailed Partition Information", "", ""),
+        ("Partition Value:", f"[{values}]", ""),
+        ("Database:", table.name.database, ""),
+        ("Table:", table.name.name, ""),
+        ("LastAccessTime:", "UNKNOWN", ""),
+        ("Location:", partition.location, ""),
+        _EMPTY,
+    ]
+
+
+def _of_storage(table: Table) -> list[_Row]:
+    storage = STORAGE[table.format]
+    rows = [
+        ("# Storage Information", "", ""),
+        ("SerDe Library:", "null" if table.is_view else storage.serde, ""),
+        ("InputFormat:", storage.input_format, ""),
+        ("OutputFormat:", storage.output_format, ""),
+        ("Compressed:", "No", ""),
+        ("Num Buckets:", str(table.bucket_count or -1), ""),
+        ("Bucket Columns:", f"[{', '.join(table.bucket_columns)}]", ""),
+        ("Sort Columns:", f"[{', '.join(_orders(table))}]", ""),
+    ]
+    if table.serde_properties:
+        rows += [("Storage Desc Params:", "", ""), *_pairs(table.serde_properties)]
+    return rows
+
+
+def stored_properties(table: Table) -> dict[str, str]:
+    """The table's parameters as Hive's metastore holds them."""
+    found = dict(table.properties)
+    if table.comment is not None:
+        found["comment"] = table.comment
+    if table.type == "EXTERNAL_TABLE":
+        found["EXTERNAL"] = "TRUE"
+    return found
+
+
+def _pairs(values: Mapping[str, str]) -> list[_Row]:
+    return [("", key, value) for key, value in sorted(values.items())]
+
+
+def _orders(table: Table) -> list[str]:
+    return [
+        f"Order(col:{name}, order:{0 if name in table.sort_descending else 1})"
+        for name in table.sort_columns
+    ]
+
+
+def _time(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%a %b %d %H:%M:%S UTC %Y")
+
+
+def _table_text(table: Table) -> str:
+    return (
+        f"Table(tableName:{table.name.name}, dbName:{table.name.database}, owner:{table.owner}, "
+        f"createTime:{table.created_at}, lastAccessTime:0, retention:0, "
+        f"sd:{_storage_text(table, table.location)}, "
+        f"partitionKeys:[{_fields_text(table.partition_columns)}], "
+        f"parameters:{_braces(stored_properties(table))}, "
+        f"viewOriginalText:{table.view_text or 'null'}, "
+        f"viewExpandedText:{table.view_text or 'null'}, tableType:{table.type}, "
+        f"ownerType:{table.owner_type})"
     )
 
 
-def _quoted(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+def _partition_text(table: Table, partition: Partition) -> str:
+    values = ", ".join(value or "__HIVE_DEFAULT_PARTITION__" for value in partition.values)
+    return (
+        f"Partition(values:[{values}], dbName:{table.name.database}, "
+        f"tableName:{table.name.name}, lastAccessTime:0, "
+        f"sd:{_storage_text(table, partition.location)})"
+    )
+
+
+def _storage_text(table: Table, location: str) -> str:
+    storage = STORAGE[table.format]
+    return (
+        f"StorageDescriptor(cols:[{_fields_text(table.columns)}], location:{location or 'null'}, "
+        f"inputFormat:{storage.input_format}, outputFormat:{storage.output_format}, "
+        f"compressed:false, numBuckets:{table.bucket_count or -1}, "
+        f"serdeInfo:SerDeInfo(name:null, serializationLib:{storage.serde}, "
+        f"parameters:{_braces(table.serde_properties)}), "
+        f"bucketCols:[{', '.join(table.bucket_columns)}], sortCols:[{', '.join(_orders(table))}])"
+    )
+
+
+def _fields_text(columns: Iterable[Column]) -> str:
+    return ", ".join(
+        f"FieldSchema(name:{one.name}, type:{one.type}, comment:{one.comment or 'null'})"
+        for one in columns
+    )
+
+
+def _braces(values: Mapping[str, str]) -> str:
+    return "{" + ", ".join(f"{key}={value}" for key, value in sorted(values.items())) + "}"

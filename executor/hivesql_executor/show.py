@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 
-from hivesql_executor.describe import create_statement, describe_database, describe_table
+from hivesql_executor.create_text import create_statement
+from hivesql_executor.describe import (
+    describe_column,
+    describe_database,
+    describe_table,
+    stored_properties,
+)
 from hivesql_executor.outcome import Outcome
+from hivesql_executor.patterns import matching
 from hivesql_executor.runtime import Runtime
+from hivesql_executor.show_tables import (
+    show_create_database,
+    show_functions,
+    show_materialized_views,
+    show_table_extended,
+    show_table_types,
+    show_tables_of_type,
+)
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.statements import Describe, Show
 from hivesql_planner.table import Table, partition_name
@@ -38,35 +52,26 @@ def describe(statement: Describe, runtime: Runtime) -> Outcome:
     if statement.table is None:
         database = runtime.metastore.database(statement.database or "default")
         return describe_database(database, extended=bool(statement.style))
+    if statement.column is not None:
+        return describe_column(statement.table, statement.column, statement.style)
     return describe_table(statement.table, statement.partition, statement.style)
-
-
-def _matching(names: Sequence[str], pattern: str | None) -> list[tuple[str]]:
-    """Hive's patterns: ``*`` for anything, ``|`` between choices, case ignored."""
-    if pattern is None:
-        return [(name,) for name in sorted(names)]
-    choices = [
-        re.compile(re.escape(part).replace(r"\*", ".*").replace("%", ".*"), re.IGNORECASE)
-        for part in pattern.split("|")
-    ]
-    return [(name,) for name in sorted(names) if any(c.fullmatch(name) for c in choices)]
 
 
 def _databases(statement: Show, runtime: Runtime) -> Outcome:
     names = runtime.metastore.databases()
-    return Outcome.of_table(["database_name"], _matching(names, statement.pattern))
+    return Outcome.of_table(["database_name"], matching(names, statement.pattern))
 
 
 def _tables(statement: Show, runtime: Runtime) -> Outcome:
     names = [name.name for name in runtime.metastore.tables(statement.database or "default")]
-    return Outcome.of_table(["tab_name"], _matching(names, statement.pattern))
+    return Outcome.of_table(["tab_name"], matching(names, statement.pattern))
 
 
 def _views(statement: Show, runtime: Runtime) -> Outcome:
     store = runtime.metastore
     names = store.tables(statement.database or "default")
     views = [name.name for name in names if store.table(name).is_view]
-    return Outcome.of_table(["tab_name"], _matching(views, statement.pattern))
+    return Outcome.of_table(["tab_name"], matching(views, statement.pattern))
 
 
 def _table(statement: Show) -> Table:
@@ -76,31 +81,32 @@ def _table(statement: Show) -> Table:
 
 def _columns(statement: Show, runtime: Runtime) -> Outcome:
     names = [column.name for column in _table(statement).all_columns]
-    if statement.pattern:
-        return Outcome.of_table(["field"], _matching(names, statement.pattern))
-    return Outcome.of_table(["field"], [(name,) for name in names])
+    found = {name for (name,) in matching(names, statement.pattern)}
+    rows = [(name,) for name in names if name in found]
+    return Outcome.of_table(["field"], sorted(rows) if statement.extended else rows)
 
 
 def _partitions(statement: Show, runtime: Runtime) -> Outcome:
     table = _table(statement)
+    if statement.names is not None:
+        return Outcome.of_table(["partition"], [(name,) for name in statement.names])
     names = [
         partition_name(table.partition_names, partition.values)
         for partition in runtime.metastore.partitions(table.name)
     ]
-    wanted = statement.partition
-    if wanted:
-        parts = set(wanted.split("/"))
-        names = [name for name in names if parts <= set(name.split("/"))]
     return Outcome.of_table(["partition"], [(name,) for name in sorted(names)])
 
 
 def _properties(statement: Show, runtime: Runtime) -> Outcome:
-    properties = _table(statement).properties
-    if statement.key is not None:
-        value = properties.get(statement.key)
-        missing = f"Table {_table(statement).name} does not have property: {statement.key}"
-        return Outcome.of_table(["prpt_name"], [(missing if value is None else value,)])
-    return Outcome.of_table(["prpt_name", "prpt_value"], sorted(properties.items()))
+    table = _table(statement)
+    properties = stored_properties(table)
+    columns = ["prpt_name", "prpt_value"]
+    if statement.key is None:
+        return Outcome.of_table(columns, sorted(properties.items()))
+    value = properties.get(statement.key)
+    missing = f"Table {table.name} does not have property: {statement.key}"
+    row = (missing, "") if value is None else (statement.key, value)
+    return Outcome.of_table(columns, [row])
 
 
 def _create_table(statement: Show, runtime: Runtime) -> Outcome:
@@ -190,6 +196,12 @@ _KINDS: dict[str, Callable[[Show, Runtime], Outcome]] = {
     "databases": _databases,
     "tables": _tables,
     "views": _views,
+    "extended tables": show_table_types,
+    "tables of a type": show_tables_of_type,
+    "table extended": show_table_extended,
+    "create database": show_create_database,
+    "materialized views": show_materialized_views,
+    "functions": show_functions,
     "columns": _columns,
     "partitions": _partitions,
     "tblproperties": _properties,

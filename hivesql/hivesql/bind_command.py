@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hivesql.bind_partitions import chosen_names, existing
 from hivesql.binding import Binding
 from hivesql.tokens import Name, TableRef
 from hivesql.trees import (
@@ -22,9 +23,10 @@ from hivesql_planner.statements import (
     Show,
     UseDatabase,
 )
-from hivesql_planner.table import Database, partition_name
+from hivesql_planner.table import Database, TableName, partition_name
 
-_OF_DATABASE = ("tables", "views")
+_OF_DATABASE = ("tables", "views", "extended tables", "tables of a type", "table extended",
+                "materialized views")  # fmt: skip
 
 
 def bind_create_database(body: CreateDatabaseBody, binding: Binding) -> CreateDatabase:
@@ -57,14 +59,22 @@ def bind_show(body: ShowBody, binding: Binding) -> Show:
     database = binding.check_database(body.database) if body.database else None
     if database is None and body.kind in _OF_DATABASE:
         database = binding.check_database(Name(binding.database, 0))
-    partition = None
-    if table is not None and body.partition:
+    partition = part = names = None
+    if table is not None and body.chosen is not None:
+        names = chosen_names(body.chosen, table, binding)
+    if body.kind == "table extended" and body.partition:
+        of = binding.table_named(TableName(database or "", body.pattern or ""), 0)
+        part = existing(of, body.partition, binding)
+    elif table is not None and body.kind == "partitions" and body.partition:
+        found = binding.matching(table, body.partition)
+        names = tuple(partition_name(table.partition_names, one.values) for one in found)
+    elif table is not None and body.partition:
         values = binding.partition_values(table, body.partition)
         keys = [name for name in table.partition_names if name in values]
         partition = partition_name(keys, [values[key] for key in keys])
     return Show(
         kind=body.kind, database=database, table=table, partition=partition, pattern=body.pattern,
-        extended=body.extended, key=body.key,
+        extended=body.extended, key=body.key, part=part, names=names,
     )  # fmt: skip
 
 
@@ -75,7 +85,8 @@ def bind_describe(body: DescribeBody, binding: Binding) -> Describe:
     assert body.table is not None
     table = binding.table(body.table)
     partition = binding.matching(table, body.partition)[0] if body.partition else None
-    return Describe(table=table, style=body.style, partition=partition)
+    column = body.column.text if body.column else None
+    return Describe(table=table, style=body.style, partition=partition, column=column)
 
 
 def bind_abort(body: AbortBody, binding: Binding) -> AbortTransactions:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from hivesql.alter_trees import (
     AddPartitionsBody,
     DropPartitionsBody,
@@ -16,6 +18,7 @@ from hivesql.binding import Binding, partition_value
 from hivesql.prune import And, Compare, Constant, IsNull, Not, Other, Predicate, keeps
 from hivesql.slices import PartitionItems
 from hivesql.tokens import TableRef
+from hivesql.trees import ChosenPartitions
 from hivesql_planner.ddl import (
     AddPartitions,
     DropPartitions,
@@ -139,7 +142,7 @@ def bind_drop_partitions(body: DropPartitionsBody, binding: Binding) -> DropPart
     existing = binding.catalog.partitions(table.name)
     doomed: dict[Partition, None] = {}
     for filters in body.filters:
-        wanted = _all_of(filters, table, types, binding)
+        wanted = all_of(filters, table, types, binding)
         found = [
             partition
             for partition in existing
@@ -153,9 +156,10 @@ def bind_drop_partitions(body: DropPartitionsBody, binding: Binding) -> DropPart
     return DropPartitions(table=table, partitions=tuple(doomed), purge=body.purge)
 
 
-def _all_of(
+def all_of(
     filters: tuple[PartitionFilter, ...], table: Table, types: dict[str, str], binding: Binding
 ) -> Predicate:
+    """The predicate that all filters make together."""
     found: Predicate | None = None
     for one in filters:
         if one.key.text not in types:
@@ -183,3 +187,31 @@ def _filter(one: PartitionFilter, type_: str, binding: Binding) -> Predicate:
         error = SemanticError(f"cannot compare the {type_} {one.key.text} with {value!r}")
         binding.fail(error, one.key.start)
     return compare
+
+
+def chosen_names(chosen: ChosenPartitions, table: Table, binding: Binding) -> tuple[str, ...]:
+    """Names of the partitions that SHOW PARTITIONS … WHERE … ORDER BY … LIMIT asks for."""
+    types = {column.name: column.type for column in table.partition_columns}
+    found = list(binding.catalog.partitions(table.name))
+    if chosen.filters:
+        wanted = all_of(chosen.filters, table, types, binding)
+        found = [
+            one for one in found if keeps(wanted, dict(zip(types, one.values, strict=True)), types)
+        ]
+    found.sort(key=lambda one: partition_name(table.partition_names, one.values))
+    for name, descending in reversed(chosen.order):
+        if name.text not in types:
+            error = SemanticError(f"{table.name} has no partition column {name.text}", code=10006)
+            binding.fail(error, name.start)
+        at = table.partition_names.index(name.text)
+        number = types[name.text] in ("tinyint", "smallint", "int", "bigint", "double", "float")
+        found.sort(key=partial(_order_by, at, number), reverse=descending)
+    names = (partition_name(table.partition_names, one.values) for one in found)
+    return tuple(names)[: chosen.limit]
+
+
+def _order_by(at: int, number: bool, partition: Partition) -> tuple[bool, float, str]:
+    value = partition.values[at]
+    if value is None:
+        return (True, 0, "")
+    return (False, float(value) if number else 0, value)

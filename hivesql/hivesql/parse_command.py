@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
+from hivesql.parse_filters import parse_chosen
 from hivesql.parse_query import parse_partition
 from hivesql.script import StatementText
 from hivesql.tokens import Cursor, Kind, at
@@ -22,8 +23,7 @@ from hivesql.trees import (
 from hivesql_planner.errors import NotSupported, ParseError
 from hivesql_planner.table import OwnerType
 
-_SHOW_REFUSED = ("extended", "materialized", "table", "current", "grant", "sorted", "roles",
-                 "principals", "resource", "index", "role")  # fmt: skip
+_SHOW_REFUSED = ("current", "grant", "roles", "principals", "resource", "index", "role")
 
 
 _OWNERS: dict[str, OwnerType] = {"user": "USER", "role": "ROLE", "group": "GROUP"}
@@ -128,7 +128,42 @@ def _databases(cursor: Cursor) -> dict[str, Any]:
 
 
 def _tables(cursor: Cursor) -> dict[str, Any]:
+    found = _in_database(cursor)
+    if not cursor.take("where"):
+        return found | _pattern(cursor)
+    start = cursor.peek()
+    if cursor.name().text != "table_type" or not (cursor.take("=") or cursor.take("==")):
+        cursor.refuse("SHOW TABLES … WHERE of anything but `table_type` = '…'", start)
+    return found | {"kind": "tables of a type", "key": cursor.string("a table type")}
+
+
+def _views(cursor: Cursor) -> dict[str, Any]:
     return _in_database(cursor) | _pattern(cursor)
+
+
+def _extended_tables(cursor: Cursor) -> dict[str, Any]:
+    cursor.expect("tables")
+    return {"kind": "extended tables"} | _views(cursor)
+
+
+def _materialized_views(cursor: Cursor) -> dict[str, Any]:
+    cursor.expect("views")
+    return {"kind": "materialized views"} | _views(cursor)
+
+
+def _table_extended(cursor: Cursor) -> dict[str, Any]:
+    cursor.expect("extended")
+    found = {"kind": "table extended"} | _in_database(cursor)
+    cursor.expect("like")
+    found["pattern"] = cursor.string("a pattern")
+    if cursor.at("partition"):
+        found["partition"] = parse_partition(cursor, dynamic=False)
+    return found
+
+
+def _sorted_columns(cursor: Cursor) -> dict[str, Any]:
+    cursor.expect("columns")
+    return {"kind": "columns", "extended": True} | _columns_of(cursor)
 
 
 def _partitions(cursor: Cursor) -> dict[str, Any]:
@@ -136,7 +171,7 @@ def _partitions(cursor: Cursor) -> dict[str, Any]:
     if cursor.at("partition"):
         found["partition"] = parse_partition(cursor, dynamic=False)
     if any(cursor.at(word) for word in ("where", "order", "limit")):
-        cursor.refuse("SHOW PARTITIONS … WHERE, ORDER BY or LIMIT")
+        found["chosen"] = parse_chosen(cursor)
     return found
 
 
@@ -149,8 +184,9 @@ def _properties_of(cursor: Cursor) -> dict[str, Any]:
 
 
 def _create_of(cursor: Cursor) -> dict[str, Any]:
-    if not cursor.take("table"):
-        cursor.refuse(f"SHOW CREATE {cursor.peek().text.upper()}")
+    if cursor.take("database") or cursor.take("schema"):
+        return {"kind": "create database", "database": cursor.name("a database name")}
+    cursor.expect("table")
     return {"kind": "create table", "table": cursor.table()}
 
 
@@ -208,7 +244,11 @@ _SHOW: dict[str, Callable[[Cursor], dict[str, Any]]] = {
     "databases": _databases,
     "schemas": _databases,
     "tables": _tables,
-    "views": _tables,
+    "views": _views,
+    "extended": _extended_tables,
+    "materialized": _materialized_views,
+    "table": _table_extended,
+    "sorted": _sorted_columns,
     "functions": _pattern,
     "columns": _columns_of,
     "partitions": _partitions,
@@ -240,10 +280,11 @@ def parse_describe(cursor: Cursor) -> DescribeBody:
         style = "formatted"
     table = cursor.table()
     partition = parse_partition(cursor, dynamic=False) if cursor.at("partition") else None
-    if cursor.peek().is_name:
-        cursor.refuse("DESCRIBE of a column")
+    column = cursor.name("a column name") if not cursor.at_end else None
+    if cursor.at("."):
+        cursor.refuse("DESCRIBE of what is inside a column")
     cursor.end()
-    return DescribeBody(table=table, style=style, partition=partition)
+    return DescribeBody(table=table, style=style, partition=partition, column=column)
 
 
 def parse_abort(cursor: Cursor) -> AbortBody:

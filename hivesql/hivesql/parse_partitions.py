@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from hivesql.alter_trees import AddPartitionsBody, DropPartitionsBody, PartitionFilter
-from hivesql.parse_query import constant, parse_partition
+from hivesql.alter_trees import AddPartitionsBody, DropPartitionsBody
+from hivesql.parse_filters import parse_filters
+from hivesql.parse_query import parse_partition
 from hivesql.slices import PartitionItems
 from hivesql.tokens import Cursor, TableRef
 from hivesql.trees import CompactBody
@@ -27,28 +28,10 @@ def parse_drop_partitions(cursor: Cursor, table: TableRef) -> DropPartitionsBody
     cursor.expect("drop")
     if_exists = cursor.take("if", "exists")
     start = cursor.peek().start
-    found = [_filters(cursor)]
+    found = [parse_filters(cursor)]
     while cursor.take(","):
-        found.append(_filters(cursor))
+        found.append(parse_filters(cursor))
     return DropPartitionsBody(table, tuple(found), if_exists, cursor.take("purge"), start)
-
-
-def _filters(cursor: Cursor) -> tuple[PartitionFilter, ...]:
-    cursor.expect("partition", "(")
-    found = [_filter(cursor)]
-    while cursor.take(","):
-        found.append(_filter(cursor))
-    cursor.expect(")")
-    return tuple(found)
-
-
-def _filter(cursor: Cursor) -> PartitionFilter:
-    key = cursor.name("a partition column")
-    operator = cursor.peek().text
-    if operator not in ("=", "<>", "!=", "<", "<=", ">", ">="):
-        cursor.fail("expected a comparison")
-    cursor.next()
-    return PartitionFilter(key, operator, constant(cursor))
 
 
 def parse_compact(cursor: Cursor, table: TableRef, partition: PartitionItems | None) -> CompactBody:

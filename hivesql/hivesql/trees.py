@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from hivesql.alter_trees import AlterBodies
+from hivesql.alter_trees import AlterBodies, PartitionFilter
 from hivesql.script import StatementText
 from hivesql.slices import PartitionItem as PartitionItem
 from hivesql.slices import PartitionItems as PartitionItems
@@ -232,17 +232,28 @@ class LockBody:
     mode: Literal["SHARED", "EXCLUSIVE"] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ChosenPartitions:
+    """WHERE (an AND of comparisons), ORDER BY (True is descending) and LIMIT."""
+
+    filters: tuple[PartitionFilter, ...]
+    order: tuple[tuple[Name, bool], ...]
+    limit: int | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowBody:
     """SHOW …; ``kind`` as in the bound statement."""
 
     kind: Literal[
         "databases", "tables", "views", "columns", "partitions", "tblproperties", "create table",
-        "functions", "locks", "transactions", "compactions", "conf",
+        "functions", "locks", "transactions", "compactions", "conf", "extended tables",
+        "tables of a type", "table extended", "create database", "materialized views",
     ]  # fmt: skip
     database: Name | None = None
     table: TableRef | None = None
     partition: PartitionItems | None = None
+    chosen: ChosenPartitions | None = None
     pattern: str | None = None
     extended: bool = False
     key: str | None = None
@@ -256,6 +267,7 @@ class DescribeBody:
     database: Name | None = None
     style: Literal["", "extended", "formatted"] = ""
     partition: PartitionItems | None = None
+    column: Name | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -197,10 +197,15 @@ class Show:
 
     kind: Literal[
         "databases", "tables", "views", "columns", "partitions", "tblproperties", "create table",
-        "functions", "locks", "transactions", "compactions", "conf",
+        "functions", "locks", "transactions", "compactions", "conf", "extended tables",
+        "tables of a type", "table extended", "create database", "materialized views",
     ]  # fmt: skip
     database: str | None = None
     table: Table | None = None
+    part: Partition | None = None
+    """One partition of SHOW TABLE EXTENDED."""
+    names: tuple[str, ...] | None = None
+    """The names of SHOW PARTITIONS, when they were chosen before."""
     partition: str | None = None
     pattern: str | None = None
     extended: bool = False
@@ -215,6 +220,7 @@ class Describe:
     database: str | None = None
     style: Literal["", "extended", "formatted"] = ""
     partition: Partition | None = None
+    column: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

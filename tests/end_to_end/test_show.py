@@ -1,0 +1,147 @@
+"""SHOW and DESCRIBE against what real Hive 4.1 answers; nothing here needs Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hivesql
+from hivesql_planner.errors import HiveSqlError
+from hivesql_planner.table import TableName
+
+SETUP = """
+    CREATE DATABASE dd COMMENT 'it''s' LOCATION '{root}/ddloc' MANAGEDLOCATION '{root}/ddm'
+        WITH DBPROPERTIES ('a'='b');
+    CREATE TABLE p (a int COMMENT 'ca', b string) COMMENT 'tabc'
+        PARTITIONED BY (ds string COMMENT 'pc', hr int)
+        CLUSTERED BY (a) SORTED BY (b DESC, a) INTO 4 BUCKETS
+        ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' ESCAPED BY '\\\\' NULL DEFINED AS 'NN'
+        STORED AS TEXTFILE TBLPROPERTIES ('x'='y');
+    ALTER TABLE p ADD PARTITION (ds='1', hr=2) PARTITION (ds='1', hr=10) PARTITION (ds='2', hr=3);
+    CREATE EXTERNAL TABLE dd.e (a int, m map<string,array<int>>) STORED AS PARQUET;
+    CREATE VIEW v COMMENT 'vc' AS SELECT a FROM p;
+"""
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[hivesql.Session]:
+    with hivesql.connect(f"sqlite:///{tmp_path}/metastore.db", str(tmp_path / "wh")) as session:
+        session.sql(SETUP.replace("it''s", "its").format(root=tmp_path))
+        yield session
+
+
+def rows(session: hivesql.Session, sql: str) -> list[tuple[Any, ...]]:
+    return [tuple(row) for row in session.sql(sql).rows]
+
+
+SHOWN: dict[str, tuple[str, ...]] = {
+    "SHOW DATABASES": ("dd", "default"),
+    "SHOW SCHEMAS LIKE 'd%'": ("dd", "default"),
+    "SHOW TABLES": ("p", "v"),
+    "SHOW TABLES '*'": ("p", "v"),
+    "SHOW TABLES LIKE 'v*|x*'": ("v",),
+    "SHOW TABLES IN dd": ("e",),
+    "SHOW TABLES WHERE `table_type` = 'VIRTUAL_VIEW'": ("v",),
+    "SHOW VIEWS": ("v",),
+    "SHOW VIEWS IN dd": (),
+    "SHOW MATERIALIZED VIEWS": (),
+    "SHOW EXTENDED TABLES": ("p|MANAGED_TABLE", "v|VIRTUAL_VIEW"),
+    "SHOW PARTITIONS p": ("ds=1/hr=10", "ds=1/hr=2", "ds=2/hr=3"),
+    "SHOW PARTITIONS p PARTITION (ds='1')": ("ds=1/hr=10", "ds=1/hr=2"),
+    "SHOW PARTITIONS p WHERE hr >= 3 ORDER BY hr DESC": ("ds=1/hr=10", "ds=2/hr=3"),
+    "SHOW PARTITIONS p ORDER BY hr LIMIT 2": ("ds=1/hr=2", "ds=2/hr=3"),
+    "SHOW PARTITIONS p WHERE ds = '1' AND hr < 10": ("ds=1/hr=2",),
+    "SHOW COLUMNS IN p": ("a", "b", "ds", "hr"),
+    "SHOW COLUMNS FROM p LIKE 'd*|h*'": ("ds", "hr"),
+    "SHOW SORTED COLUMNS FROM e IN dd": ("a", "m"),
+    "SHOW TBLPROPERTIES p": ("bucketing_version|2", "comment|tabc", "x|y"),
+    "SHOW TBLPROPERTIES p ('x')": ("x|y",),
+    "SHOW TBLPROPERTIES p ('nope')": ("Table default.p does not have property: nope|",),
+    "DESCRIBE p": (
+        "a|int|ca", "b|string|", "ds|string|pc", "hr|int|", "||", "# Partition Information||",
+        "# col_name|data_type|comment", "ds|string|pc", "hr|int|"),
+    "DESCRIBE p a": ("a|int|ca",),
+    "DESCRIBE p b": ("b|string|from deserializer",),
+    "DESCRIBE FORMATTED p a": ("col_name|a", "data_type|int", "comment|ca"),
+    "DESCRIBE DATABASE dd": ("dd|its|ROOT/ddloc|ROOT/ddm||USER||",),
+    "DESCRIBE DATABASE EXTENDED dd": ("dd|its|ROOT/ddloc|ROOT/ddm||USER|||{a=b}",),
+    "SHOW CREATE DATABASE dd": (
+        "CREATE DATABASE `dd`", "COMMENT", "  'its'", "LOCATION", "  'ROOT/ddloc'",
+        "MANAGEDLOCATION", "  'ROOT/ddm'", "WITH DBPROPERTIES (", "  'a'='b')"),
+    "SHOW TABLE EXTENDED IN dd LIKE 'e'": (
+        "tableName:e", "owner:", "location:ROOT/ddloc/e",
+        "inputformat:org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat",
+        "outputformat:org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat",
+        "columns:struct columns { i32 a, map<string,array<int>> m}", "partitioned:false",
+        "partitionColumns:", "totalNumberFiles:0", "totalFileSize:0", "maxFileSize:0",
+        "minFileSize:0", ""),
+}  # fmt: skip
+
+
+def test_what_is_shown(session: hivesql.Session, tmp_path: Path) -> None:
+    for sql, expected in SHOWN.items():
+        found = tuple("|".join(row).replace(str(tmp_path), "ROOT") for row in rows(session, sql))
+        assert (sql, found) == (sql, expected)
+
+
+def test_formatted_and_extended(session: hivesql.Session) -> None:
+    table = [row[:2] for row in rows(session, "DESCRIBE FORMATTED p")]
+    for wanted in (
+        ("# Detailed Table Information", ""), ("Table Type:", "MANAGED_TABLE"), ("Retention:", "0"),
+        ("", "comment"), ("Num Buckets:", "4"), ("Bucket Columns:", "[a]"),
+        ("Sort Columns:", "[Order(col:b, order:0), Order(col:a, order:1)]"),
+        ("SerDe Library:", "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe"),
+        ("", "field.delim"), ("", "serialization.null.format"),
+    ):  # fmt: skip
+        assert wanted in table
+    part = [row[:2] for row in rows(session, "DESCRIBE FORMATTED p PARTITION (ds='1', hr=2)")]
+    assert ("Partition Value:", "[1, 2]") in part
+    assert any(key == "Location:" and value.endswith("/p/ds=1/hr=2") for key, value in part)
+    view = [row[:2] for row in rows(session, "DESCRIBE FORMATTED v")]
+    assert ("Expanded Query:", "SELECT `a` FROM `default`.`p` `p`") in view or any(
+        key == "Expanded Query:" and "`default`.`p`" in value for key, value in view
+    )
+    (last,) = [row for row in rows(session, "DESCRIBE EXTENDED dd.e") if "Detailed" in row[0]]
+    assert last[1].startswith("Table(tableName:e, dbName:dd, owner:")
+    assert "tableType:EXTERNAL_TABLE" in last[1]
+    (last,) = rows(session, "DESCRIBE EXTENDED p PARTITION (ds='1', hr=2)")[-1:]
+    assert last[1].startswith("Partition(values:[1, 2], dbName:default, tableName:p")
+    paragraph = rows(session, "SHOW TABLE EXTENDED LIKE 'p' PARTITION (ds='1', hr=2)")
+    assert ("partitionColumns:struct partition_columns { string ds, i32 hr}",) in paragraph
+
+
+@pytest.mark.parametrize("name", ["p", "dd.e"])
+def test_what_show_create_table_says_makes_the_same_table(
+    session: hivesql.Session, name: str
+) -> None:
+    database, _, short = name.rpartition(".")
+    full = TableName(database or "default", short)
+    before = session.runtime.metastore.table(full)
+    text = "\n".join(row[0] for row in rows(session, f"SHOW CREATE TABLE {name}"))
+    session.sql(f"DROP TABLE {name}")
+    session.sql(text)
+    after = session.runtime.metastore.table(full)
+    assert replace(after, id=before.id, created_at=before.created_at) == before
+
+
+@pytest.mark.parametrize(
+    ("sql", "text"),
+    [
+        ("DESCRIBE p zz", "cannot find field zz from .0:a, 1:b."),
+        ("DESCRIBE p a.b", "not supported: DESCRIBE of what is inside a column"),
+        ("SHOW PARTITIONS p WHERE zz = 1", "no partition column zz"),
+        ("SHOW PARTITIONS p ORDER BY zz", "no partition column zz"),
+        ("SHOW PARTITIONS p WHERE hr = 1 OR hr = 2", "not supported: SHOW PARTITIONS … WHERE … OR"),
+        ("SHOW PARTITIONS p PARTITION (ds='7')", "Partition not found"),
+        ("SHOW TABLES WHERE name = 'x'", "not supported: SHOW TABLES … WHERE"),
+        ("SHOW TABLE EXTENDED LIKE 'nosuch' PARTITION (ds='1', hr=1)", "Table not found"),
+        ("SHOW CREATE DATABASE nosuch", "Database does not exist"),
+    ],
+)
+def test_what_cannot_be_shown(session: hivesql.Session, sql: str, text: str) -> None:
+    with pytest.raises(HiveSqlError, match=text):
+        session.sql(sql)
