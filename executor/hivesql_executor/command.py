@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hivesql_executor.alter import absolute_database, run_ddl
 from hivesql_executor.compaction.request import request_compaction
@@ -46,12 +47,14 @@ def run_command(  # noqa: C901 - one flat list of statements
         case UseDatabase(name=name):
             store.database(name)
         case CreateDatabase(database=database, if_not_exists=if_not_exists):
-            store.create_database(absolute_database(database), if_not_exists=if_not_exists)
+            owned = replace(absolute_database(database), owner=runtime.user)
+            store.create_database(owned, if_not_exists=if_not_exists)
         case DropDatabase():
             drop_database(statement, runtime)
         case CreateTable():
             create_table_if_new(statement, runtime)
         case CreateView(table=view, if_not_exists=if_not_exists, or_replace=or_replace):
+            view = replace(view, owner=runtime.user)
             _create_view(view, runtime, if_not_exists=if_not_exists, or_replace=or_replace)
         case DropTable():
             drop_table(statement, runtime)

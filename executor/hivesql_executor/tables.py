@@ -32,7 +32,7 @@ def create_table(table: Table, runtime: Runtime) -> Table:
     store = runtime.metastore
     if table.location and "://" not in table.location:
         table = replace(table, location=str(Path(table.location).absolute()))
-    created = store.create_table(table)
+    created = store.create_table(replace(table, owner=table.owner or runtime.user))
     files = runtime.files(created.location)
     if created.is_transactional and files.list(created.location):
         # Write ids start anew, so files that are there already could pass for committed rows.

@@ -63,7 +63,7 @@ def test_commands_without_spark(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "database_name\nd1\ndefault\n"
     again = hivesql("-e", "DESCRIBE DATABASE d1", "--outputformat", "vertical", cwd=tmp_path)
-    assert f"location    {tmp_path}/warehouse/d1.db" in again.stdout
+    assert f"location         {tmp_path}/warehouse/d1.db" in again.stdout
 
 
 def test_error_has_its_place_and_stops_the_script(tmp_path: Path) -> None:
