@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from hivesql_executor.metastore.storage_formats import STORAGE
-from hivesql_planner.table import Column, Database, Table, TableName
+from hivesql_planner.table import Column, Constraint, Database, Table, TableName
 
 
 def create_statement(table: Table) -> str:
@@ -38,7 +38,8 @@ def _lines(table: Table) -> Iterator[str]:
     storage = STORAGE[table.format]
     external = "EXTERNAL " if table.type == "EXTERNAL_TABLE" else ""
     yield f"CREATE {external}TABLE {_name(table.name)}("
-    yield _column_list(table.columns) + ")"
+    parts = [_column_list(table.columns, table.constraints), *_keys_and_checks(table)]
+    yield ", \n".join(parts) + ")"
     if table.comment:
         yield f"COMMENT {_quoted(table.comment)}"
     if table.partition_columns:
@@ -73,11 +74,43 @@ def _lines(table: Table) -> Iterator[str]:
         yield _pairs(table.properties) + ")"
 
 
-def _column_list(columns: tuple[Column, ...]) -> str:
-    return ", \n".join(
-        f"  `{c.name}` {c.type}" + (f" COMMENT {_quoted(c.comment)}" if c.comment else "")
-        for c in columns
-    )
+def _column_list(columns: tuple[Column, ...], constraints: tuple[Constraint, ...] = ()) -> str:
+    lines = []
+    for column in columns:
+        own = next((o for o in constraints if _is_inline(o) and o.columns == (column.name,)), None)
+        comment = f" COMMENT {_quoted(column.comment)}" if column.comment else ""
+        lines.append(f"  `{column.name}` {column.type}{_inline(own)}{comment}")
+    return ", \n".join(lines)
+
+
+def _is_inline(one: Constraint) -> bool:
+    return one.kind in ("not null", "default")
+
+
+def _inline(one: Constraint | None) -> str:
+    if one is None:
+        return ""
+    what = "NOT NULL" if one.kind == "not null" else f"DEFAULT {one.text}"
+    return f" CONSTRAINT `{one.name}` {what}{_options(one)}"
+
+
+def _keys_and_checks(table: Table) -> list[str]:
+    lines = []
+    for one in table.constraints:
+        if _is_inline(one):
+            continue
+        names = ", ".join(f"`{name}`" for name in one.columns)
+        what = f"CHECK ({one.text})" if one.kind == "check" else f"{one.kind.upper()} ({names})"
+        if one.parent is not None:
+            theirs = ", ".join(f"`{name}`" for name in one.parent_columns)
+            what += f" REFERENCES `{one.parent.database}`.`{one.parent.name}`({theirs})"
+        lines.append(f"  CONSTRAINT `{one.name}` {what}{_options(one)}")
+    return lines
+
+
+def _options(one: Constraint) -> str:
+    state = "ENABLE" if one.enabled else "DISABLE"
+    return f" {state} NOVALIDATE {'RELY' if one.rely else 'NORELY'}"
 
 
 def _pairs(values: Mapping[str, str]) -> str:

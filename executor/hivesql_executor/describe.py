@@ -8,11 +8,19 @@ from datetime import UTC, datetime
 from hivesql_executor.metastore.storage_formats import STORAGE
 from hivesql_executor.outcome import Outcome
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.table import Column, Database, Partition, Table
+from hivesql_planner.table import Column, ConstraintKind, Database, Partition, Table
 
 _COLUMNS = ("col_name", "data_type", "comment")
 _HEADER = ("# col_name", "data_type", "comment")
 _EMPTY = ("", "", "")
+_TITLES: dict[ConstraintKind, str] = {
+    "primary key": "Primary Key",
+    "foreign key": "Foreign Keys",
+    "unique": "Unique Constraints",
+    "not null": "Not Null Constraints",
+    "default": "Default Constraints",
+    "check": "Check Constraints",
+}
 _Row = tuple[str, str, str]
 
 
@@ -68,6 +76,8 @@ def _formatted(table: Table, partition: Partition | None) -> list[_Row]:
         rows += [*map(_column_row, table.partition_columns), _EMPTY]
     rows += _of_partition(table, partition) if partition else _of_table(table)
     rows += _of_storage(table)
+    if table.constraints and not partition:
+        rows += _of_constraints(table)
     if table.view_text:
         rows += [
             _EMPTY,
@@ -123,6 +133,30 @@ def _of_storage(table: Table) -> list[_Row]:
     ]
     if table.serde_properties:
         rows += [("Storage Desc Params:", "", ""), *_pairs(table.serde_properties)]
+    return rows
+
+
+def _of_constraints(table: Table) -> list[_Row]:
+    rows = [_EMPTY, ("# Constraints", "", "")]
+    for one in table.constraints:
+        rows += [
+            _EMPTY,
+            (f"# {_TITLES[one.kind]}", "", ""),
+            ("Table:", str(table.name), ""),
+            ("Constraint Name:", one.name, ""),
+        ]
+        if one.parent is not None:
+            pairs = zip(one.parent_columns, one.columns, strict=False)
+            rows += [
+                (f"Parent Column Name:{one.parent}.{theirs}", f"Column Name:{ours}", "")
+                for theirs, ours in pairs
+            ]
+        else:
+            rows += [("Column Name:", name, "") for name in one.columns]
+        if one.kind == "default":
+            rows.append(("Default Value:", one.text, ""))
+        if one.kind == "check":
+            rows.append(("Check Value:", one.text, ""))
     return rows
 
 

@@ -17,6 +17,7 @@ from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.sources import explained, read, registered, rows_of
 from hivesql_executor.spark.change import cardinality_violation, change_events, change_writes
+from hivesql_executor.spark.checks import constraint_violation
 from hivesql_executor.spark.types import hive_type
 from hivesql_executor.spark.values import as_wall_clock
 from hivesql_executor.spark.write import WrittenFile, write_change, write_insert
@@ -78,7 +79,7 @@ def run(
 
 
 def _spark_failure(error: Exception) -> HiveSqlError:
-    violation = cardinality_violation(error)
+    violation = cardinality_violation(error) or constraint_violation(error)
     if violation:
         return violation
     lines = str(error).splitlines()
@@ -147,6 +148,7 @@ def _insert_branch(branch: InsertBranch, table: Table, work: _Work) -> int:
             files=runtime.files(table.location),
             staging=_staging(table),
             locations=_locations(table, runtime),
+            check=branch.check,
         )
     operation = Operation.UPDATE if branch.write.kind is WriteKind.BASE else Operation.INSERT
     touched = {file.partition for file in written if file.partition}

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hivesql.alter_trees import AlterBody, AlterDatabaseBody, AlterViewBody, RenameBody
+from hivesql.bind_constraints import check_texts, complete
 from hivesql.bind_view import view_of
 from hivesql.binding import Binding
 from hivesql.tokens import Name, TableRef
-from hivesql_planner.alter import ChangeFormat, ChangeSerde, altered
+from hivesql_planner.alter import AddConstraint, ChangeFormat, ChangeSerde, altered
 from hivesql_planner.ddl import AlterDatabase, AlterTable, AlterView, RenameTable
 from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
 from hivesql_planner.table import Table
@@ -46,13 +47,26 @@ def bind_alter(body: AlterBody, binding: Binding) -> AlterTable | AlterView:
         # Hive's partitions keep their own format and serde.
         feature = "SET FILEFORMAT, SERDE or SERDEPROPERTIES of a table that has partitions"
         binding.fail(NotSupported(f"ALTER TABLE … {feature}"), body.start)
+    change = body.change
+    if isinstance(change, AddConstraint):
+        change = AddConstraint(complete(change.constraint, binding))
     try:
-        after = altered(table, body.change)
+        after = altered(table, change)
+        new = [one for one in after.constraints if one not in table.constraints]
+        check_texts(after, new, binding)
+        _check_renamed(table, after, binding)
     except HiveSqlError as error:
         binding.fail(error, body.start)
     if body.view:
         return AlterView(view=table, altered=after)
-    return AlterTable(table=table, change=body.change, altered=after)
+    return AlterTable(table=table, change=change, altered=after)
+
+
+def _check_renamed(before: Table, after: Table, binding: Binding) -> None:
+    """A CHECK keeps its text: a column that it names cannot go."""
+    if before.columns != after.columns:
+        stale = [one for one in after.constraints if one.kind == "check"]
+        check_texts(after, stale, binding)
 
 
 def bind_alter_view(body: AlterViewBody, binding: Binding) -> AlterView:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
+from hivesql.bind_constraints import default_sql, enforced, value
 from hivesql.binding import Binding
 from hivesql.prune import conjuncts
 from hivesql.query import Walk
@@ -23,13 +24,14 @@ def bind_update(body: UpdateBody, binding: Binding) -> UpdateRows:
     table = _changeable(body.table, binding)
     _check_assigned(body.assignments, table, binding)
     walk, scope, target = _of_target(table, table.name.name, binding)
-    assignments = {name.text: walk.expr(part, scope) for name, part in body.assignments}
+    assignments = _assigned(body.assignments, table, walk, scope)
     where = _condition(body.where, walk, scope)
     return UpdateRows(
         target=target.scan(binding),
         alias=table.name.name,
         assignments=assignments,
         where=where,
+        check=enforced(table, binding),
         subqueries=_sources(walk.uses, binding),
     )
 
@@ -45,6 +47,12 @@ def bind_delete(body: DeleteBody, binding: Binding) -> DeleteRows:
         where=where,
         subqueries=_sources(walk.uses, binding),
     )
+
+
+def _assigned(
+    assignments: tuple[tuple[Name, Slice], ...], table: Table, walk: Walk, scope: Scope
+) -> dict[str, Expr]:
+    return {name.text: value(part, name.text, table, walk, scope) for name, part in assignments}
 
 
 def _changeable(ref: TableRef, binding: Binding) -> Table:
@@ -150,6 +158,7 @@ def bind_merge(body: MergeBody, binding: Binding) -> MergeRows:
         source_alias=body.source_alias.text,
         on=on,
         clauses=clauses,
+        check=enforced(table, binding),
         on_mentions_target=mentions,
         subqueries=_sources(walk.uses[len(source_uses) :], binding),
     )
@@ -206,15 +215,21 @@ def _clause(clause: WhenBody, table: Table, walk: Walk, scope: Scope) -> MergeCl
     if clause.kind == "delete":
         return MergeClause(kind="delete", condition=condition)
     if clause.kind == "update":
-        assigned = {name.text: walk.expr(part, scope) for name, part in clause.assignments}
+        assigned = _assigned(clause.assignments, table, walk, scope)
         return MergeClause(kind="update", condition=condition, assignments=assigned)
     names = [column.name for column in table.all_columns]
     given = _insert_columns(clause, names, table, walk.binding)
-    values = dict(zip(given, (walk.expr(part, scope) for part in clause.values), strict=True))
+    values = {
+        name: value(part, name, table, walk, scope)
+        for name, part in zip(given, clause.values, strict=True)
+    }
     return MergeClause(
         kind="insert",
         condition=condition,
-        values=tuple(values.get(name, Expr("NULL")) for name in names),
+        values=tuple(
+            values[name] if name in values else Expr(default_sql(table, name, walk.binding))
+            for name in names
+        ),
     )
 
 

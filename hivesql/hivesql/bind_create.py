@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import cast, get_args
 
+from hivesql.bind_constraints import constrained
 from hivesql.bind_view import check_distinct, new_name
 from hivesql.binding import Binding
 from hivesql.query import bind_query
@@ -68,7 +69,8 @@ def _described(body: CreateTableBody, binding: Binding, name: TableName) -> Tabl
         sort_descending=body.sort_descending,
         comment=body.comment,
     )
-    return replace(table, properties=_properties(body, table, binding))
+    table = replace(table, properties=_properties(body, table, binding))
+    return constrained(table, body.constraints, start, binding)
 
 
 def _like(body: CreateTableBody, binding: Binding, name: TableName) -> Table:
@@ -82,6 +84,7 @@ def _like(body: CreateTableBody, binding: Binding, name: TableName) -> Table:
         type="EXTERNAL_TABLE" if body.external else "MANAGED_TABLE",
         format=body.format or model.format,
         view_text=None,
+        constraints=(),
         owner="",
         created_at=0,
         comment=body.comment or model.comment,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlglot import exp
 
+from hivesql.bind_constraints import default_sql, defaults_of_values, enforced
 from hivesql.binding import Binding
 from hivesql.query import BoundQuery, bind_query
 from hivesql.tokens import Name
@@ -50,6 +53,7 @@ def _target(branch: InsertBranch, binding: Binding) -> InsertTarget:
         static_partition=static,
         dynamic_partition=dynamic,
         if_not_exists=branch.if_not_exists,
+        check=enforced(table, binding),
         union_branches=tuple(_query(part, branch, table, names, binding) for part in branch.unions),
         partition=_existing(table, static, binding) if static and not dynamic else None,
     )
@@ -138,7 +142,8 @@ def _check_columns(
 def _query(
     part: Slice, branch: InsertBranch, table: Table, names: tuple[str, ...], binding: Binding
 ) -> Query:
-    bound = bind_query(part, binding)
+    given = names if branch.columns is None else [column.text for column in branch.columns]
+    bound = bind_query(part, binding, defaults=defaults_of_values(part, given, table, binding))
     expected = len(names) if branch.columns is None else len(branch.columns)
     if bound.columns is not None and len(bound.columns) != expected:
         what = "values" if isinstance(part.tree, exp.Values) else "columns"
@@ -151,11 +156,18 @@ def _query(
         binding.fail(error, part.spans[-1][0])
     if branch.columns is None:
         return bound.query(binding)
-    return bound.query(binding, _in_table_order(bound, branch.columns, names))
+    defaults = {name: default_sql(table, name, binding) for name in names if name not in given}
+    return bound.query(binding, _in_table_order(bound, branch.columns, names, defaults))
 
 
-def _in_table_order(bound: BoundQuery, columns: tuple[Name, ...], names: tuple[str, ...]) -> str:
+def _in_table_order(
+    bound: BoundQuery,
+    columns: tuple[Name, ...],
+    names: tuple[str, ...],
+    defaults: Mapping[str, str],
+) -> str:
     place = {column.text: f"`c{i}`" for i, column in enumerate(columns)}
-    chosen = ", ".join(f"{place.get(name, 'NULL')} AS `{name}`" for name in names)
+    place = {**defaults, **place}
+    chosen = ", ".join(f"{place[name]} AS `{name}`" for name in names)
     listed = ", ".join(place[column.text] for column in columns)
     return f"SELECT {chosen} FROM ({bound.sql}) AS `rows`({listed})"

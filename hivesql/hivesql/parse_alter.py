@@ -15,6 +15,7 @@ from hivesql.alter_trees import (
     TouchBody,
 )
 from hivesql.parse_command import parse_keys, parse_owner, parse_properties
+from hivesql.parse_constraints import parse_column_constraint, parse_constraint
 from hivesql.parse_partitions import parse_add_partitions, parse_compact, parse_drop_partitions
 from hivesql.parse_query import parse_partition, rest_as_query
 from hivesql.parse_storage import parse_bucket_count, parse_buckets, parse_file_format, parse_serde
@@ -24,6 +25,7 @@ from hivesql.tokens import Cursor, Kind, TableRef
 from hivesql.trees import Body
 from hivesql_planner.alter import (
     AddColumns,
+    AddConstraint,
     Change,
     ChangeBucketCount,
     ChangeBuckets,
@@ -34,6 +36,7 @@ from hivesql_planner.alter import (
     ChangePartitionColumn,
     ChangeProperties,
     ChangeSerde,
+    DropConstraint,
     ReplaceColumns,
     Unsort,
 )
@@ -163,19 +166,25 @@ def _change_column(cursor: Cursor) -> ChangeColumn:
     old = cursor.name("a column name").text
     new = cursor.name("a column name").text
     type_ = parse_type(cursor)
-    if cursor.at("constraint") or cursor.at("not") or cursor.at("default") or cursor.at("check"):
-        cursor.refuse("CHANGE COLUMN … with a constraint")
+    constraint = parse_column_constraint(cursor, new)
     column = Column(new, type_, cursor.string() if cursor.take("comment") else None)
     first = cursor.take("first")
     after = None
     if not first and cursor.take("after"):
         after = cursor.name("a column name").text
-    return ChangeColumn(old, column, first, after)
+    return ChangeColumn(old, column, first, after, constraint)
 
 
 def _storage_change(cursor: Cursor) -> Change:  # noqa: C901 - one flat list
     if cursor.at("set", "tblproperties") or cursor.at("unset", "tblproperties"):
         return _properties(cursor)
+    if cursor.take("add"):
+        if not cursor.at("constraint"):
+            cursor.position -= 1
+            _refuse(cursor)
+        return AddConstraint(parse_constraint(cursor))
+    if cursor.take("drop", "constraint"):
+        return DropConstraint(cursor.name("a constraint's name").text)
     if cursor.take("set", "serdeproperties"):
         return ChangeSerde(set=parse_properties(cursor))
     if cursor.take("unset", "serdeproperties"):

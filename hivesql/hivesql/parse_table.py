@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hivesql.parse_command import parse_create_database, parse_properties
+from hivesql.parse_constraints import parse_definitions
 from hivesql.parse_query import parse_partition, rest_as_query
 from hivesql.parse_storage import parse_buckets, parse_delimiters, parse_file_format, parse_serde
 from hivesql.parse_types import parse_columns
@@ -85,7 +86,7 @@ def _create_table(cursor: Cursor) -> CreateTableBody:
             cursor.refuse("CREATE TABLE … LIKE FILE")
         parts["like"] = cursor.table()
     elif cursor.at("("):
-        parts["columns"] = parse_columns(cursor)
+        parts["columns"], parts["constraints"] = parse_definitions(cursor)
     while not cursor.at_end and not cursor.at("as"):
         parts |= _table_clause(cursor)
     if cursor.take("as"):

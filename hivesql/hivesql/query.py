@@ -52,9 +52,18 @@ class BoundQuery:
         )
 
 
-def bind_query(part: Slice, binding: Binding, *, expand_stars: bool = False) -> BoundQuery:
-    """Bind a query. ``expand_stars`` writes out every ``*`` whose columns are known."""
-    walk = Walk(binding, expand_stars=expand_stars)
+def bind_query(
+    part: Slice,
+    binding: Binding,
+    *,
+    expand_stars: bool = False,
+    defaults: Mapping[int, str] | None = None,
+) -> BoundQuery:
+    """Bind a query. ``expand_stars`` writes out every ``*`` whose columns are known.
+
+    ``defaults`` says what the word DEFAULT at an offset stands for.
+    """
+    walk = Walk(binding, expand_stars=expand_stars, defaults=defaults or {})
     columns = walk.query(part.tree, {}, None)
     hive = apply_edits(binding.text.text, part.spans, walk.hive_edits, part.prefix)
     return BoundQuery(walk.render(part), columns, tuple(walk.uses), hive)
@@ -70,13 +79,19 @@ class Walk:
     edits: list[Edit] = field(default_factory=list)
     hive_edits: list[Edit] = field(default_factory=list)
     meanings: dict[int, Meaning] = field(default_factory=dict)
+    defaults: Mapping[int, str] = field(default_factory=dict)
 
     def render(self, part: Slice) -> str:
         """The slice as Spark SQL."""
-        edits = spark_edits(tokens_in(self.binding.tokens, part.spans))
-        for item in part.tree.find_all(exp.Ordered):
-            if type(item.parent) in (exp.Order, exp.Sort) and self._is_plain_ascending(item):
-                edits.append(_insert(item.meta[RANGE][1], " NULLS LAST"))
+        edits = [
+            edit._replace(text=self.defaults[edit.start]) if edit.start in self.defaults else edit
+            for edit in spark_edits(tokens_in(self.binding.tokens, part.spans))
+        ]
+        edits += [
+            _insert(item.meta[RANGE][1], " NULLS LAST")
+            for item in part.tree.find_all(exp.Ordered)
+            if type(item.parent) in (exp.Order, exp.Sort) and self._is_plain_ascending(item)
+        ]
         return apply_edits(self.binding.text.text, part.spans, edits + self.edits, part.prefix)
 
     def _is_plain_ascending(self, item: exp.Ordered) -> bool:

@@ -12,7 +12,7 @@ from hivesql.slices import PartitionItem as PartitionItem
 from hivesql.slices import PartitionItems as PartitionItems
 from hivesql.slices import Slice as Slice
 from hivesql.tokens import Name, TableRef
-from hivesql_planner.table import Column, FileFormat
+from hivesql_planner.table import Column, Constraint, FileFormat
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +121,7 @@ class CreateTableBody:
     external: bool
     transactional: bool
     columns: tuple[Column, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
     comment: str | None = None
     partition_columns: tuple[Column, ...] = ()
     partitioned_by: tuple[Name, ...] = ()

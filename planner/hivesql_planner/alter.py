@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from hivesql_planner.constraints import with_constraints, without_constraint
 from hivesql_planner.convert import altered_properties, check_compatible
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.table import Column, FileFormat, OwnerType, Table
+from hivesql_planner.table import Column, Constraint, FileFormat, OwnerType, Table
 
 _ORC_LIKE = ("orc",)
 
@@ -37,6 +38,7 @@ class ChangeColumn:
     column: Column
     first: bool = False
     after: str | None = None
+    constraint: Constraint | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,20 @@ class ChangeOwner:
     owner_type: OwnerType
 
 
+@dataclass(frozen=True, slots=True)
+class AddConstraint:
+    """ADD CONSTRAINT."""
+
+    constraint: Constraint
+
+
+@dataclass(frozen=True, slots=True)
+class DropConstraint:
+    """DROP CONSTRAINT."""
+
+    name: str
+
+
 Change = (
     AddColumns
     | ReplaceColumns
@@ -122,6 +138,8 @@ Change = (
     | ChangeBucketCount
     | Unsort
     | ChangeOwner
+    | AddConstraint
+    | DropConstraint
 )
 
 
@@ -158,6 +176,10 @@ def altered(table: Table, change: Change) -> Table:  # noqa: C901 - one flat lis
             return replace(table, sort_columns=(), sort_descending=())
         case ChangeOwner(owner=owner, owner_type=owner_type):
             return replace(table, owner=owner, owner_type=owner_type)
+        case AddConstraint(constraint=constraint):
+            return with_constraints(table, (constraint,))
+        case DropConstraint(name=name):
+            return without_constraint(table, name)
 
 
 def _check_new_names(table: Table, columns: tuple[Column, ...]) -> None:
@@ -203,7 +225,9 @@ def _replace_columns(table: Table, columns: tuple[Column, ...]) -> Table:
         )
     _check_new_names(table, columns)
     _check_kept(table, columns)
-    return replace(table, columns=columns)
+    kept = {column.name for column in columns}
+    stay = tuple(one for one in table.constraints if set(one.columns) <= kept)
+    return replace(table, columns=columns, constraints=stay)
 
 
 def _check_type(table: Table, old: Column, new: Column) -> None:
@@ -247,7 +271,10 @@ def _change_column(table: Table, change: ChangeColumn) -> Table:
     # The metastore compares position by position, so that a move must keep the types in place.
     for before, after in zip(table.columns, columns, strict=True):
         _check_type(table, before, after)
-    return _renamed_everywhere(replace(table, columns=columns), change.name, new.name)
+    changed = _renamed_everywhere(replace(table, columns=columns), change.name, new.name)
+    if change.constraint is None:
+        return changed
+    return with_constraints(changed, (change.constraint,))
 
 
 def _renamed_everywhere(table: Table, old: str, new: str) -> Table:
@@ -261,6 +288,7 @@ def _renamed_everywhere(table: Table, old: str, new: str) -> Table:
         bucket_columns=renamed(table.bucket_columns),
         sort_columns=renamed(table.sort_columns),
         sort_descending=renamed(table.sort_descending),
+        constraints=tuple(replace(one, columns=renamed(one.columns)) for one in table.constraints),
     )
 
 

@@ -8,6 +8,7 @@ HiveSqlError
 ├── DataError               the warehouse's files are not what they should be
 └── ExecutionError          the plan could not be run
     ├── CardinalityViolation    two source rows of a MERGE match one target row
+    ├── ConstraintViolation     a row breaks a NOT NULL or CHECK constraint
     ├── LockTimeout             another transaction kept the lock        (retry)
     ├── WriteConflict           another transaction committed first      (retry)
     ├── StaleSnapshot           the data moved while we waited for locks (retry)
@@ -93,6 +94,10 @@ class ExecutionError(HiveSqlError):
 
 class CardinalityViolation(ExecutionError):
     """Two source rows of a MERGE match one target row."""
+
+
+class ConstraintViolation(ExecutionError):
+    """A row breaks a NOT NULL or CHECK constraint."""
 
 
 class LockTimeout(ExecutionError):

@@ -85,6 +85,8 @@ def _insert_lines(branch: InsertBranch) -> Iterator[str]:
         static = partition_name(keys, tuple(branch.static_partition.values())).split("/")
         spec = [part for part in static if part] if keys else []
         yield f"  partition ({', '.join([*spec, *branch.dynamic_partition])})"
+    if branch.check:
+        yield f"  constraint {branch.check}"
     yield from _query_lines(branch.query)
 
 
@@ -98,6 +100,8 @@ def _change_lines(change: Change) -> Iterator[str]:
         yield f"  {'on' if change.source else 'where'} {change.on}"
     for query in change.queries:
         yield f"  {query.view} = {_scan_text(query.scan)}"
+    if change.check:
+        yield f"  constraint {change.check}"
     if change.cardinality_check:
         yield "  check that no target row matches twice"
     for branch in change.branches:

@@ -11,6 +11,7 @@ from hivesql_planner.alter import (
     ChangePartitionColumn,
     ChangeProperties,
     ChangeSerde,
+    DropConstraint,
 )
 from hivesql_planner.ddl import (
     AddPartitions,
@@ -248,6 +249,8 @@ class _Wanted:
                 return X if converts else S
             case ChangeSerde(serde=None, unset=()):
                 return S
+            case DropConstraint():
+                return XW
             case ChangeLocation() | ChangeBucketCount() | ChangePartitionColumn():
                 return X
         return self.exclusive(alter.table)

@@ -143,6 +143,8 @@ class InsertBranch:
     static_partition: Mapping[str, str | None] = field(default_factory=dict, hash=False)
     dynamic_partition: tuple[str, ...] = ()
     if_not_exists: bool = False
+    check: Expr | None = None
+    """A constraint over the data columns, fields of the struct ``row``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,6 +197,8 @@ class Change:
     source: Query | None = None
     source_alias: str | None = None
     cardinality_check: bool = False
+    check: Expr | None = None
+    """A constraint over the columns of every new row, fields of the struct ``row``."""
     queries: tuple[Source, ...] = ()
 
 

@@ -67,6 +67,7 @@ KEYS: Mapping[str, Setting] = _table(
     ("hive.exec.dynamic.partition", "true", "bool", "Allow dynamic partitions."),
     ("hive.exec.dynamic.partition.mode", "nonstrict", "text",
      "strict demands at least one static partition column."),
+    ("hive.constraint.notnull.enforce", "true", "bool", "Enforce NOT NULL constraints."),
     ("hive.merge.cardinality.check", "true", "bool",
      "MERGE fails when two source rows match one target row."),
     ("hive.create.as.acid", "false", "bool", "Plain ORC tables become full ACID."),

@@ -32,6 +32,8 @@ class InsertTarget:
     static_partition: PartitionSpec = field(default_factory=dict, hash=False)
     dynamic_partition: tuple[str, ...] = ()
     if_not_exists: bool = False
+    check: Expr | None = None
+    """What must hold for each row, as fields of the struct ``row``."""
     union_branches: tuple[Query, ...] = ()
     """Branches of a top-level UNION ALL: Hive gives each a statement id of its own."""
     partition: Partition | None = None
@@ -53,6 +55,7 @@ class UpdateRows:
     alias: str
     assignments: Mapping[str, Expr] = field(hash=False)
     where: Expr | None = None
+    check: Expr | None = None
     subqueries: tuple[Source, ...] = ()
 
 
@@ -87,6 +90,7 @@ class MergeRows:
     on: Expr
     clauses: tuple[MergeClause, ...]
     on_mentions_target: bool = True
+    check: Expr | None = None
     subqueries: tuple[Source, ...] = ()
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 TableType = Literal["MANAGED_TABLE", "EXTERNAL_TABLE", "VIRTUAL_VIEW"]
+ConstraintKind = Literal["primary key", "foreign key", "unique", "not null", "default", "check"]
 OwnerType = Literal["USER", "ROLE", "GROUP"]
 FileFormat = Literal["orc", "parquet", "textfile", "avro", "json", "sequencefile", "rcfile"]
 
@@ -35,6 +36,23 @@ class Column:
     name: str
     type: str
     comment: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Constraint:
+    """A constraint; ``text`` is the Hive expression of DEFAULT and CHECK.
+
+    Keys are only told, never checked: Hive has them DISABLE NOVALIDATE.
+    """
+
+    kind: ConstraintKind
+    name: str = ""
+    columns: tuple[str, ...] = ()
+    text: str = ""
+    parent: TableName | None = None
+    parent_columns: tuple[str, ...] = ()
+    enabled: bool = True
+    rely: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +106,7 @@ class Table:
     created_at: int = 0
     """Seconds since the epoch."""
     comment: str | None = None
+    constraints: tuple[Constraint, ...] = ()
 
     @property
     def is_transactional(self) -> bool:

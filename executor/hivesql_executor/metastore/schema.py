@@ -139,6 +139,19 @@ partition_keys = Table(
     _needed("PKEY_TYPE", "type", String(767)),
     _needed("INTEGER_IDX", "position", BigInteger()),
 )
+key_constraints = Table(
+    "KEY_CONSTRAINTS",
+    metadata,
+    _pk("PARENT_TBL_ID", "owner_id"),
+    _pk("POSITION", "position"),
+    Column("CONSTRAINT_NAME", String(400), key="name", nullable=False),
+    _needed("CONSTRAINT_TYPE", "type", Integer()),
+    _c("COLUMN_NAMES", "columns", Text()),
+    _c("REFERENCED_TABLE", "parent", Text()),
+    _c("REFERENCED_COLUMNS", "parent_columns", Text()),
+    _needed("ENABLE_VALIDATE_RELY", "options", Integer()),
+    _c("DEFAULT_VALUE", "text", Text()),
+)
 bucketing_cols = _listed("BUCKETING_COLS", "SD_ID", _c("BUCKET_COL_NAME", "name", _Table))
 sort_cols = _listed(
     "SORT_COLS",

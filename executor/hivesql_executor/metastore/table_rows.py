@@ -8,10 +8,12 @@ from typing import Any, get_args
 from sqlalchemy import Connection, Row, delete, insert, select, update
 from sqlalchemy import Table as SqlTable
 
+from hivesql_executor.metastore.constraint_rows import add_constraints, read_constraints
 from hivesql_executor.metastore.schema import (
     bucketing_cols,
     cds,
     columns_v2,
+    key_constraints,
     partition_key_vals,
     partition_keys,
     partitions,
@@ -147,6 +149,7 @@ def read_table(db: Connection, name: TableName, row: TableRow) -> Table:
         owner_type=row.owner_type or "USER",
         created_at=row.created_at,
         comment=comment,
+        constraints=read_constraints(db, row.id),
     )
 
 
@@ -195,6 +198,7 @@ def _add_details(db: Connection, table: Table, owned: tuple[int, int, int, int])
     if table.type == "EXTERNAL_TABLE":
         properties[_EXTERNAL] = "TRUE"
     add_params(db, table_params, table_id, properties)
+    add_constraints(db, table_id, table)
     add_params(db, serde_params, serde_id, table.serde_properties)
     _add_columns(db, columns_v2, cd_id, table.columns)
     _add_columns(db, partition_keys, table_id, table.partition_columns)
@@ -212,6 +216,7 @@ def _delete_details(db: Connection, owned: tuple[int, int, int, int]) -> None:
     table_id, cd_id, serde_id, sd_id = owned
     for table, owner_id in (
         (table_params, table_id),
+        (key_constraints, table_id),
         (serde_params, serde_id),
         (sd_params, sd_id),
         (columns_v2, cd_id),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
+from hivesql_executor.spark.checks import held
 from hivesql_executor.spark.placed import text_column
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.spark.write import partition_text
@@ -36,7 +37,7 @@ def change_events(change: Change, target: DataFrame, source: DataFrame | None) -
         joined = _refuse_double_matches(change, joined)
     events = _events_of_row(change)
     exploded = joined.select(f.explode(events).alias("event"))
-    return exploded.select("event.*")
+    return held(exploded.select("event.*"), change.check)
 
 
 def _joined(change: Change, target: DataFrame, source: DataFrame | None) -> DataFrame:

@@ -9,13 +9,14 @@ from pyspark.sql import functions as f
 
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.spark.buckets import bucket_column
+from hivesql_executor.spark.checks import held
 from hivesql_executor.spark.publish import Publication, WrittenFile, publish
 from hivesql_executor.spark.values import partition_text, stored_row, stored_value, text_line
 from hivesql_executor.storage.files import Files
 from hivesql_planner.acid.layout import DELETE_EVENT, INSERT_EVENT
 from hivesql_planner.acid.row_id import MAX_BUCKET
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.plan import Write, WriteKind
+from hivesql_planner.plan import Expr, Write, WriteKind
 from hivesql_planner.table import DEFAULT_PARTITION, Table
 
 __all__ = ["WrittenFile", "partition_text", "write_change", "write_insert"]
@@ -39,6 +40,7 @@ def write_insert(
     files: Files,
     staging: str,
     locations: Mapping[str, str],
+    check: Expr | None = None,
 ) -> tuple[WrittenFile, ...]:
     """Write a query's rows into one directory per partition.
 
@@ -53,6 +55,8 @@ def write_insert(
         stored_value(f.col(f"c{i}"), column.type).alias(column.name)
         for i, column in enumerate(table.columns)
     ]
+    if check is not None:
+        named = held(named.select("*", f.struct(*values).alias("row")), check).drop("row")
     parts = [
         partition_text(f.col(f"c{len(values) + i}"), types[name])
         for i, name in enumerate(dynamic_partition)

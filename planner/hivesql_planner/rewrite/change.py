@@ -31,6 +31,7 @@ def rewrite_update(update: UpdateRows) -> Change:
         target=update.target,
         target_alias=update.alias,
         on=update.where,
+        check=update.check,
         branches=_branches(update.target.table, update.alias, (clause,)),
         queries=update.subqueries,
     )
@@ -56,6 +57,7 @@ def rewrite_merge(merge: MergeRows, settings: Settings) -> Change:
         on=merge.on,
         source=merge.source,
         source_alias=merge.source_alias,
+        check=merge.check,
         branches=_branches(merge.target.table, merge.alias, merge.clauses),
         cardinality_check=changes_rows and settings.flag("hive.merge.cardinality.check"),
         queries=merge.subqueries,

@@ -1,0 +1,141 @@
+"""Constraints: their expressions checked when they are made, and put into statements that write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from hivesql.binding import Binding
+from hivesql.dialect import read_expression
+from hivesql.hive_only import Edit, tokens_in
+from hivesql.query import Walk
+from hivesql.scope import Output, Relation, Scope
+from hivesql.script import StatementText
+from hivesql.slices import Slice
+from hivesql.tokens import Kind, tokenize
+from hivesql_planner.constraints import default_of, with_constraints
+from hivesql_planner.errors import HiveSqlError, SemanticError
+from hivesql_planner.plan import Expr
+from hivesql_planner.table import Constraint, Table, TableName
+
+ROW = "row"
+"""The struct of data columns of which an enforced condition speaks."""
+_TEXTS = ("string", "varchar", "char")
+
+
+def constrained(table: Table, new: Iterable[Constraint], start: int, binding: Binding) -> Table:
+    """The table with constraints that Hive would accept."""
+    resolved = [complete(one, binding) for one in new]
+    try:
+        after = with_constraints(table, resolved)
+        check_texts(after, resolved, binding)
+    except HiveSqlError as error:
+        binding.fail(error, start)
+    return after
+
+
+def complete(one: Constraint, binding: Binding) -> Constraint:
+    """The same with the database of its parent table."""
+    if one.parent is None or one.parent.database:
+        return one
+    return replace(one, parent=TableName(binding.database, one.parent.name))
+
+
+def check_texts(table: Table, new: Iterable[Constraint], binding: Binding) -> None:
+    """Refuse DEFAULT and CHECK expressions that mean nothing here, as error 10326."""
+    for one in new:
+        if one.kind not in ("default", "check"):
+            continue
+        known = table if one.kind == "check" else replace(table, columns=())
+        try:
+            _expression(one.text, known, binding)
+        except SemanticError as error:
+            raise SemanticError(
+                f"Invalid Constraint syntax Invalid {one.kind.upper()} constraint expression: "
+                f"{one.text}: {error.message}",
+                code=10326,
+            ) from error
+        if one.kind == "default":
+            _check_default_type(one, table)
+
+
+def _check_default_type(one: Constraint, table: Table) -> None:
+    """A literal must be of the column's kind; what only Spark can tell is left to it."""
+    tokens = [token for token in tokenize(StatementText(one.text)) if token.kind is not Kind.END]
+    (type_,) = (column.type for column in table.columns if column.name in one.columns)
+    is_text = type_.startswith(_TEXTS)
+    kinds = {token.kind for token in tokens}
+    if (kinds == {Kind.STRING} and not is_text) or (kinds == {Kind.NUMBER} and is_text):
+        given = "string" if kinds == {Kind.STRING} else "number"
+        raise SemanticError(
+            f"Invalid Constraint syntax Invalid type: {given} for default value: {one.text}. "
+            f"Please make sure that the type is compatible with column type: {type_}",
+            code=10326,
+        )
+
+
+def _expression(text: str, table: Table, binding: Binding) -> Expr:
+    """Spark SQL of a constraint's Hive text, columns as fields of ``row``."""
+    # An expression is read behind the word SELECT, which needs its room.
+    start = len("SELECT ")
+    inner = StatementText(" " * start + text, f"constraint of {table.name}")
+    own = Binding(binding.catalog, table.name.database, binding.settings, inner)
+    part = read_expression(inner, own.tokens, (start, start + len(text)))
+    walk = Walk(own)
+    columns = tuple(Output(column.name, column.type) for column in table.columns)
+    walk.expression(part.tree, Scope(relations=[Relation(ROW, columns)]), {})
+    for column in part.tree.find_all(exp.Column):
+        place = column.parts[0].meta["start"]
+        walk.edits.append(Edit(place, place, f"`{ROW}`."))
+    return Expr(walk.render(part))
+
+
+def enforced(table: Table, binding: Binding) -> Expr | None:
+    """What must hold for every row written, over the struct ``row``; None when nothing must."""
+    parts = []
+    for one in table.constraints:
+        if not one.enabled:
+            continue
+        if one.kind == "not null" and binding.settings.flag("hive.constraint.notnull.enforce"):
+            parts.append(f"`{ROW}`.`{one.columns[0]}` IS NOT NULL")
+        elif one.kind == "check":
+            parts.append(f"coalesce({_expression(one.text, table, binding)}, true)")
+    return Expr(" AND ".join(parts)) if parts else None
+
+
+def default_sql(table: Table, column: str, binding: Binding) -> str:
+    """Spark SQL of a column's default value; NULL without one."""
+    text = default_of(table, column)
+    if text is None:
+        return "NULL"
+    return f"({_expression(text, replace(table, columns=()), binding)})"
+
+
+def value(part: Slice, column: str, table: Table, walk: Walk, scope: Scope) -> Expr:
+    """An expression assigned to a column; the word DEFAULT is the column's default value."""
+    start, end = part.spans[0]
+    if walk.binding.text.text[start:end].strip().lower() == "default":
+        return Expr(default_sql(table, column, walk.binding))
+    return walk.expr(part, scope)
+
+
+def defaults_of_values(
+    part: Slice, columns: Sequence[str], table: Table, binding: Binding
+) -> dict[int, str]:
+    """Each word DEFAULT in the rows of VALUES, by its offset, with what it stands for."""
+    tokens = list(tokens_in(binding.tokens, part.spans))
+    if not tokens or not tokens[0].is_("values"):
+        return {}
+    found: dict[int, str] = {}
+    depth = index = 0
+    for token in tokens[1:]:
+        depth += token.is_("(") - token.is_(")")
+        if token.is_("(") and depth == 1:
+            index = 0
+        elif token.is_(",") and depth == 1:
+            index += 1
+        elif token.is_("default") and depth == 1 and index < len(columns):
+            found[token.start] = default_sql(table, columns[index], binding)
+    return found
