@@ -105,17 +105,30 @@ def _run_insert(insert: Insert, work: _Work) -> Outcome:
         return _insert_branches(insert, work, None)
     (branch,) = insert.branches
     rows = rows_of(branch.query, work.txn, work.runtime)
-    columns = tuple(
-        Column(field.name.lower(), hive_type(field.dataType.simpleString()))
-        for field in rows.schema.fields
-    )
-    created = create_table(replace(insert.create, columns=columns), work.runtime)
+    created = create_table(_shaped(insert.create, rows), work.runtime)
     try:
         return _insert_branches(insert, work, created)
     except BaseException:
         work.runtime.metastore.drop_table(created.name)
         work.runtime.files(created.location).delete(created.location)
         raise
+
+
+def _shaped(table: Table, rows: DataFrame) -> Table:
+    """The table with the columns that the query gives, partition columns last."""
+    columns = [
+        Column(field.name.lower(), hive_type(field.dataType.simpleString()))
+        for field in rows.schema.fields
+    ]
+    for field in rows.schema.fields:
+        if field.dataType.simpleString() == "void":
+            raise SemanticError(
+                "CREATE-TABLE-AS-SELECT creates a VOID type, please use CAST to specify the type, "
+                f"near field:  {field.name}",
+                code=10305,
+            )
+    data = len(columns) - len(table.partition_columns)
+    return replace(table, columns=tuple(columns[:data]), partition_columns=tuple(columns[data:]))
 
 
 def _insert_branches(insert: Insert, work: _Work, created: Table | None) -> Outcome:

@@ -25,7 +25,7 @@ from hivesql_executor.show_tables import (
 )
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.statements import Describe, Show
-from hivesql_planner.table import Table, partition_name
+from hivesql_planner.table import TEMPORARY, Table, partition_name
 
 LOCK_COLUMNS = (
     "lockid", "database", "table", "partition", "lock_state", "blocked_by", "lock_type",
@@ -58,12 +58,14 @@ def describe(statement: Describe, runtime: Runtime) -> Outcome:
 
 
 def _databases(statement: Show, runtime: Runtime) -> Outcome:
-    names = runtime.metastore.databases()
+    found = runtime.metastore.databases()
+    names = [name for name in found if not name.startswith(TEMPORARY)]
     return Outcome.of_table(["database_name"], matching(names, statement.pattern))
 
 
 def _tables(statement: Show, runtime: Runtime) -> Outcome:
-    names = [name.name for name in runtime.metastore.tables(statement.database or "default")]
+    found = runtime.metastore.tables(statement.database or "default")
+    names = {*(name.name for name in found), *statement.temporary}
     return Outcome.of_table(["tab_name"], matching(names, statement.pattern))
 
 

@@ -11,9 +11,10 @@ from hivesql.binding import Binding
 from hivesql.query import bind_query
 from hivesql.tokens import Name
 from hivesql.trees import CreateTableBody
-from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
+from hivesql_planner.plan import Query
 from hivesql_planner.statements import CreateTable
-from hivesql_planner.table import FileFormat, Table, TableName
+from hivesql_planner.table import Column, FileFormat, Table, TableName
 
 _TRANSACTIONAL = "transactional"
 _KIND = "transactional_properties"
@@ -23,19 +24,55 @@ def bind_create_table(body: CreateTableBody, binding: Binding) -> CreateTable:
     """CREATE TABLE, LIKE and AS SELECT included."""
     name = new_name(body.table.full(binding.database), body.table.start, binding)
     table = _like(body, binding, name) if body.like else _described(body, binding, name)
-    rows = None
-    if body.query is not None:
-        if body.partitioned_by:
-            binding.fail(
-                NotSupported("CREATE TABLE … PARTITIONED BY … AS SELECT"),
-                body.partitioned_by[0].start,
-            )
-        bound = bind_query(body.query, binding)
-        names = [Name(one.name, body.query.start) for one in bound.columns or ()]
-        check_distinct(names, binding)
-        rows = bound.query(binding)
+    rows = _rows(body, binding)
+    if body.partitioned_by:
+        columns = tuple(Column(one.text, "") for one in body.partitioned_by)
+        table = replace(table, partition_columns=columns)
     _check_transactional(table, body, binding)
-    return CreateTable(table=table, if_not_exists=body.if_not_exists, rows=rows)
+    if rows is not None and body.if_not_exists and _exists(name, binding):
+        rows = None
+    return CreateTable(
+        table=table, if_not_exists=body.if_not_exists, rows=rows, temporary=body.temporary
+    )
+
+
+def _exists(name: TableName, binding: Binding) -> bool:
+    try:
+        binding.catalog.table(name)
+    except NoSuchObject:
+        return False
+    return True
+
+
+def _rows(body: CreateTableBody, binding: Binding) -> Query | None:
+    """The query of AS SELECT, partition columns last."""
+    if body.query is None:
+        return None
+    if body.bucket_columns:
+        error = SemanticError(
+            "CREATE-TABLE-AS-SELECT does not support partitioning in the target table", code=10068
+        )
+        binding.fail(error, body.bucket_columns[0].start)
+    bound = bind_query(body.query, binding)
+    check_distinct([Name(one.name, body.query.start) for one in bound.columns or ()], binding)
+    if not body.partitioned_by:
+        return bound.query(binding)
+    if bound.columns is None:
+        feature = "CREATE TABLE … PARTITIONED BY … AS SELECT whose columns only Spark knows"
+        binding.fail(NotSupported(feature), body.partitioned_by[0].start)
+    given = [one.name for one in bound.columns]
+    last = [one.text for one in body.partitioned_by]
+    for one in body.partitioned_by:
+        if one.text not in given:
+            error = SemanticError(f"Partition column {one.text} is not in the query", code=10002)
+            binding.fail(error, one.start)
+    check_distinct(body.partitioned_by, binding)
+    if len(last) == len(given):
+        error = SemanticError("Too many partition columns declared")
+        binding.fail(error, body.partitioned_by[0].start)
+    chosen = ", ".join(f"`{name}`" for name in [*(n for n in given if n not in last), *last])
+    listed = ", ".join(f"`{name}`" for name in given)
+    return bound.query(binding, f"SELECT {chosen} FROM ({bound.sql}) AS `rows`({listed})")
 
 
 def _described(body: CreateTableBody, binding: Binding, name: TableName) -> Table:

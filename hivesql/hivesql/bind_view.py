@@ -12,7 +12,7 @@ from hivesql.tokens import Name
 from hivesql.trees import CreateViewBody
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.statements import CreateView
-from hivesql_planner.table import Column, Table, TableName
+from hivesql_planner.table import TEMPORARY, Column, Table, TableName
 
 
 def new_name(name: TableName, start: int, binding: Binding) -> TableName:
@@ -68,5 +68,9 @@ def view_of(
         columns = tuple(Column(one.name, one.type or "") for one in known or ())
     check_distinct((Name(one.name, start) for one in columns), binding)
     view = Table(name=name, columns=columns, location="", type="VIRTUAL_VIEW", view_text=bound.hive)
-    reads = dict.fromkeys(source.scan.table for source in bound.query(binding).sources)
-    return view, tuple(reads)
+    reads = tuple(dict.fromkeys(one.scan.table for one in bound.query(binding).sources))
+    for table in reads:
+        if table.name.database.startswith(TEMPORARY):
+            error = SemanticError(f"View definition references temporary table {table.name.name}")
+            binding.fail(error, start)
+    return view, reads

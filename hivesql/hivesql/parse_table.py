@@ -14,7 +14,6 @@ from hivesql.tokens import Cursor, Kind, Name
 from hivesql.trees import Body, CreateTableBody, CreateViewBody, TruncateBody
 
 _CREATE_REFUSED = {
-    "temporary": "CREATE TEMPORARY",
     "function": "CREATE FUNCTION",
     "role": "CREATE ROLE",
     "materialized": "CREATE MATERIALIZED VIEW",
@@ -27,12 +26,17 @@ _CREATE_REFUSED = {
 }
 
 
+_TABLE_WORDS = ("temporary", "transactional", "external", "managed")
+
+
 def parse_create(cursor: Cursor) -> Body:
     """CREATE of what we know."""
     cursor.expect("create")
     token = cursor.peek()
     if token.kind is Kind.WORD and token.value in _CREATE_REFUSED:
         cursor.refuse(_CREATE_REFUSED[token.value])
+    if token.is_("temporary") and cursor.peek(1).value not in ("table", "external"):
+        cursor.refuse(f"CREATE TEMPORARY {cursor.peek(1).text.upper()}")
     if token.is_("database") or token.is_("schema"):
         return parse_create_database(cursor)
     if token.is_("view") or token.is_("or"):
@@ -74,7 +78,7 @@ def _create_view(cursor: Cursor) -> CreateViewBody:
 def _create_table(cursor: Cursor) -> CreateTableBody:
     words = set()
     while not cursor.at("table"):
-        if cursor.peek().value not in ("transactional", "external", "managed"):
+        if cursor.peek().value not in _TABLE_WORDS:
             cursor.fail("expected TABLE, VIEW or DATABASE")
         words.add(cursor.next().value)
     cursor.expect("table")
@@ -96,7 +100,7 @@ def _create_table(cursor: Cursor) -> CreateTableBody:
     _check_complete(cursor, parts)
     return CreateTableBody(
         table=table, if_not_exists=if_not_exists, external="external" in words,
-        transactional="transactional" in words, **parts,
+        transactional="transactional" in words, temporary="temporary" in words, **parts,
     )  # fmt: skip
 
 

@@ -131,7 +131,7 @@ def rehearse(session: Session, text: str, file: str | None) -> Iterator[Step]:
     Nothing is run and the session stays as it is. After a step with an error the following ones
     are planned as if it had not been there. Raises HiveSqlError when the text cannot be split.
     """
-    overlay = _Overlay(session.runtime.metastore)
+    overlay = _Overlay(session.temporary)
     variables = dict(session.variables)
     settings, database = session.settings, session.database
     for statement in split(text, file, variables):

@@ -16,6 +16,7 @@ from hivesql.lazy_spark import LazySpark, Progress
 from hivesql.parser import parse
 from hivesql.result import Result
 from hivesql.script import StatementText, split
+from hivesql.temporary import TemporaryTables
 from hivesql.transactions import Conversation
 from hivesql_executor.metastore.database import DatabaseMetastore
 from hivesql_executor.outcome import Outcome
@@ -56,6 +57,7 @@ class Session:
         self.variables: dict[str, str] = {}
         self._spark = spark
         self._conversation = Conversation()
+        self.temporary = TemporaryTables(runtime)
         self._query_id = ""
         self._cancelled = threading.Event()
 
@@ -162,7 +164,7 @@ class Session:
     def _bind(self, text: StatementText) -> Statement:
         return bind(
             parse(text),
-            self.runtime.metastore,
+            self.temporary,
             database=self.database,
             settings=self.settings,
         )
@@ -186,6 +188,8 @@ class Session:
                 return Outcome()
         from hivesql_executor.run import run
 
+        asked = statement
+        statement = self.temporary.translated(asked)
         decided = plan(statement, self.settings)
         self._conversation.check(decided, statement)
         inside = self._conversation.opened
@@ -201,6 +205,7 @@ class Session:
                 outcome = run(decided, runtime, consume=consume, inside=inside)
             else:
                 outcome = run(decided, runtime, inside=inside)
+        self.temporary.remember(asked)
         if isinstance(statement, UseDatabase):
             self.database = statement.name
         return outcome
@@ -270,6 +275,7 @@ class Session:
     def close(self) -> None:
         """Roll back what is open; let go of the metastore, and of Spark if it was started here."""
         self._conversation.close(self.runtime)
+        self.temporary.drop_all()
         self.runtime.metastore.close()
         self._spark.stop()
 

@@ -120,6 +120,7 @@ class CreateTableBody:
     if_not_exists: bool
     external: bool
     transactional: bool
+    temporary: bool = False
     columns: tuple[Column, ...] = ()
     constraints: tuple[Constraint, ...] = ()
     comment: str | None = None

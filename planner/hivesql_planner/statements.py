@@ -125,6 +125,7 @@ class CreateTable:
     table: Table
     if_not_exists: bool = False
     rows: Query | None = None
+    temporary: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,6 +215,8 @@ class Show:
     pattern: str | None = None
     extended: bool = False
     key: str | None = None
+    temporary: tuple[str, ...] = ()
+    """The session's own tables, for SHOW TABLES."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,8 @@ ConstraintKind = Literal["primary key", "foreign key", "unique", "not null", "de
 OwnerType = Literal["USER", "ROLE", "GROUP"]
 FileFormat = Literal["orc", "parquet", "textfile", "avro", "json", "sequencefile", "rcfile"]
 
+TEMPORARY = "_hivesql_tmp_"
+"""What the databases of temporary tables begin with."""
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 _PERCENT = re.compile("%([0-9A-Fa-f]{2})")
 # Hive escapes these in partition directory names (FileUtils.charToEscape).

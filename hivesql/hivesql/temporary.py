@@ -1,0 +1,102 @@
+"""A session's temporary tables: they shadow tables of the same name and end with the session.
+
+They lie in databases of the session's own, whose names nobody sees, so that everything that
+reads and writes tables works on them as on any other.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.tables import drop_database
+from hivesql_planner.ddl import RenameTable
+from hivesql_planner.errors import NotSupported
+from hivesql_planner.statements import (
+    CreateTable,
+    Describe,
+    DropDatabase,
+    DropTable,
+    Show,
+    Statement,
+)
+from hivesql_planner.table import TEMPORARY, Database, Partition, Table, TableName
+
+
+@dataclass(slots=True)
+class TemporaryTables:
+    """The metastore as the session sees it."""
+
+    runtime: Runtime
+    id: str = field(default_factory=lambda: uuid.uuid4().hex[:8])
+    hidden: dict[TableName, TableName] = field(default_factory=dict)
+    """The name behind each visible name."""
+
+    def database(self, name: str) -> Database:
+        """As the metastore's."""
+        return self.runtime.metastore.database(name)
+
+    def table(self, name: TableName) -> Table:
+        """The temporary table of that name, or the metastore's."""
+        return self.runtime.metastore.table(self.hidden.get(name, name))
+
+    def partitions(self, name: TableName) -> tuple[Partition, ...]:
+        """As the metastore's."""
+        return self.runtime.metastore.partitions(name)
+
+    def translated(self, statement: Statement) -> Statement:
+        """The statement that is carried out: hidden names for tables, visible ones to show."""
+        match statement:
+            case CreateTable(table=table, temporary=True):
+                name = TableName(self._home(table.name.database), table.name.name)
+                return replace(statement, table=replace(table, name=name))
+            case DropTable(name=name, view=False) if name in self.hidden:
+                return replace(statement, name=self.hidden[name])
+            case RenameTable(table=table) if self._visible(table.name):
+                raise NotSupported("ALTER TABLE … RENAME TO of a temporary table")
+            case (
+                Describe(table=Table() as table) | Show(kind="create table", table=Table() as table)
+            ):
+                visible = self._visible(table.name) or table.name
+                return replace(statement, table=replace(table, name=visible))
+            case Show(kind="tables", database=database):
+                names = {one.name for one in self.hidden if one.database == database}
+                return replace(statement, temporary=tuple(sorted(names)))
+        return statement
+
+    def remember(self, asked: Statement) -> None:
+        """What the statement, as it was asked, did to the temporary tables."""
+        match asked:
+            case CreateTable(table=table, temporary=True):
+                name = TableName(self._database(table.name.database), table.name.name)
+                self.hidden[table.name] = name
+            case DropTable(name=name, view=False):
+                self.hidden.pop(name, None)
+
+    def drop_all(self) -> None:
+        """Drop what the session leaves."""
+        databases = {name.database for name in self.hidden.values()}
+        self.hidden.clear()
+        for name in databases:
+            drop_database(DropDatabase(name=name, if_exists=True, cascade=True), self.runtime)
+        if databases:
+            self.runtime.files(self._root()).delete(self._root())
+
+    def _visible(self, name: TableName) -> TableName | None:
+        found: Iterable[TableName] = (one for one, own in self.hidden.items() if own == name)
+        return next(iter(found), None)
+
+    def _database(self, database: str) -> str:
+        return f"{TEMPORARY}{self.id}_{database}"
+
+    def _root(self) -> str:
+        return f"{self.database('default').location}/.hivesql-temporary-{self.id}"
+
+    def _home(self, database: str) -> str:
+        """The hidden database beside a database, made when it is first needed."""
+        name = self._database(database)
+        home = Database(name=name, location=f"{self._root()}/{database}")
+        self.runtime.metastore.create_database(home, if_not_exists=True)
+        return name

@@ -1,0 +1,117 @@
+"""CREATE in its forms: temporary tables, AS SELECT, LIKE."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hivesql
+from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
+from hivesql_planner.table import Table, TableName
+
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+
+
+def rows(session: hivesql.Session, sql: str) -> list[tuple[Any, ...]]:
+    return sorted(tuple(row) for row in session.sql(sql).rows)
+
+
+def table_of(session: hivesql.Session, name: str) -> Table:
+    return session.runtime.metastore.table(TableName("default", name))
+
+
+@pytest.mark.spark
+def test_temporary_tables_shadow_others_until_the_session_ends(
+    session: hivesql.Session, tmp_path: Path
+) -> None:
+    session.sql(f"""
+        CREATE TABLE t (a int) {ACID};
+        INSERT INTO t VALUES (1);
+        CREATE TEMPORARY TABLE t AS SELECT 99 AS zz;
+        CREATE TEMPORARY TABLE IF NOT EXISTS tac (a int, v string) {ACID};
+        INSERT INTO tac VALUES (5, 'x'), (6, 'y');
+        UPDATE tac SET v = 'z' WHERE tac.a = 5;
+    """)
+    assert rows(session, "SELECT t.zz, tac.v FROM t JOIN tac ON tac.a < t.zz") == [
+        (99, "y"), (99, "z"),
+    ]  # fmt: skip
+    with hivesql.connect(
+        f"sqlite:///{tmp_path}/metastore.db", str(tmp_path / "warehouse")
+    ) as other:
+        assert rows(other, "SHOW TABLES") == [("t",)]
+        assert rows(other, "SHOW DATABASES") == [("default",)]
+        assert [row[0] for row in other.sql("DESCRIBE t").rows] == ["a"]
+        with pytest.raises(SemanticError, match="Table not found"):
+            other.sql("DESCRIBE tac")
+    assert rows(session, "SHOW TABLES") == [("t",), ("tac",)]
+    assert ("Database:", "default") in [
+        tuple(row)[:2] for row in session.sql("DESCRIBE FORMATTED tac").rows
+    ]
+    with pytest.raises(SemanticError, match="references temporary table"):
+        session.sql("CREATE VIEW v AS SELECT * FROM tac")
+    with pytest.raises(NotSupported, match="RENAME TO of a temporary table"):
+        session.sql("ALTER TABLE tac RENAME TO tbc")
+    with pytest.raises(SemanticError, match="already exists"):
+        session.sql("CREATE TEMPORARY TABLE tac (a int)")
+    session.sql("DROP TABLE t")
+    assert rows(session, "SELECT a FROM t") == [(1,)]
+    session.temporary.drop_all()
+    with pytest.raises(SemanticError, match="Table not found"):
+        session.sql("SELECT * FROM tac")
+    assert session.runtime.metastore.databases() == ("default",)
+    assert sorted(path.name for path in (tmp_path / "warehouse").iterdir()) == ["t"]
+
+
+@pytest.mark.spark
+def test_tables_made_of_queries(session: hivesql.Session) -> None:
+    session.sql("""
+        CREATE TABLE ctp PARTITIONED BY (ds) STORED AS ORC AS
+            SELECT 'x' AS ds, 1 AS a, 1.5 AS n UNION ALL SELECT 'y', 2, 2.5;
+        CREATE TABLE IF NOT EXISTS ctp AS SELECT 7 AS other;
+        CREATE TABLE acid PARTITIONED BY (ds) STORED AS ORC
+            TBLPROPERTIES ('transactional'='true') AS SELECT a, ds FROM ctp;
+        DELETE FROM acid WHERE a = 1;
+    """)
+    assert rows(session, "SHOW PARTITIONS ctp") == [("ds=x",), ("ds=y",)]
+    assert rows(session, "SELECT a, ds FROM ctp") == [(1, "x"), (2, "y")]
+    assert rows(session, "SELECT * FROM acid") == [(2, "y")]
+    made = table_of(session, "ctp")
+    assert (made.column_names, made.partition_names) == (("a", "n"), ("ds",))
+    assert [column.type for column in made.all_columns] == ["int", "decimal(2,1)", "string"]
+    for sql, code in (
+        ("CREATE TABLE x PARTITIONED BY (zz) AS SELECT 1 AS a", 10002),
+        ("CREATE TABLE x PARTITIONED BY (a) AS SELECT 1 AS a", None),
+        ("CREATE TABLE x CLUSTERED BY (a) INTO 2 BUCKETS AS SELECT 1 AS a", 10068),
+        ("CREATE TABLE x AS SELECT 1 AS a, NULL AS b", 10305),
+    ):
+        with pytest.raises(HiveSqlError) as caught:
+            session.sql(sql)
+        assert caught.value.code == code
+    assert rows(session, "SHOW TABLES") == [("acid",), ("ctp",)]
+
+
+def test_tables_like_others(tmp_path: Path) -> None:
+    with hivesql.connect(f"sqlite:///{tmp_path}/m.db", str(tmp_path / "wh")) as session:
+        session.sql(f"""
+            CREATE TABLE p (a int COMMENT 'c', b string NOT NULL) PARTITIONED BY (ds string)
+                CLUSTERED BY (a) INTO 4 BUCKETS {ACID};
+            ALTER TABLE p ADD PARTITION (ds='1');
+            CREATE TABLE q LIKE p TBLPROPERTIES ('x'='y');
+            CREATE EXTERNAL TABLE e LIKE p STORED AS PARQUET LOCATION '{tmp_path}/e';
+            CREATE VIEW v AS SELECT a FROM p;
+            CREATE TABLE w LIKE v;
+        """)
+        like = table_of(session, "q")
+        assert like.columns == table_of(session, "p").columns
+        assert (like.bucket_count, like.partition_names, like.constraints) == (4, ("ds",), ())
+        assert like.properties["x"] == "y"
+        assert like.location.endswith("/q")
+        assert session.runtime.metastore.partitions(like.name) == ()
+        outside = table_of(session, "e")
+        assert (outside.type, outside.format) == ("EXTERNAL_TABLE", "parquet")
+        assert not outside.is_transactional
+        assert (table_of(session, "w").is_view, table_of(session, "w").column_names) == (
+            False, ("a",),
+        )  # fmt: skip
