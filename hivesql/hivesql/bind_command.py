@@ -14,6 +14,7 @@ from hivesql.trees import (
     ShowBody,
     UseBody,
 )
+from hivesql_planner.errors import SemanticError
 from hivesql_planner.statements import (
     AbortTransactions,
     CreateDatabase,
@@ -60,6 +61,9 @@ def bind_show(body: ShowBody, binding: Binding) -> Show:
     if database is None and body.kind in _OF_DATABASE:
         database = binding.check_database(Name(binding.database, 0))
     partition = part = names = None
+    if table is not None and body.kind == "partitions" and not table.partition_columns:
+        error = SemanticError(f"Table {table.name.name} is not a partitioned table", code=10241)
+        binding.fail(error, ref.start if ref else 0)
     if table is not None and body.chosen is not None:
         names = chosen_names(body.chosen, table, binding)
     if body.kind == "table extended" and body.partition:

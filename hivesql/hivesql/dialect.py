@@ -19,6 +19,7 @@ from sqlglot.parsers.hive import HiveParser
 
 from hivesql.hive_only import check_slice
 from hivesql.script import StatementText
+from hivesql.strict import check_tree
 from hivesql.tokens import Token, at
 from hivesql.trees import Slice
 from hivesql_planner.errors import ParseError
@@ -118,6 +119,7 @@ def _read(
     if len(trees) != 1 or trees[0] is None:
         raise at(ParseError("expected one query"), text, spans[0][0])
     _refuse_empty_lists(trees[0], text, spans[0][0])
+    check_tree(trees[0], text, spans[0][0])
     return trees[0]
 
 

@@ -295,7 +295,6 @@ def parse_abort(cursor: Cursor) -> AbortBody:
     cursor.expect("transactions")
     ids = [cursor.integer("a transaction id")]
     while not cursor.at_end:
-        cursor.take(",")
         ids.append(cursor.integer("a transaction id"))
     return AbortBody(tuple(ids))
 

@@ -53,6 +53,8 @@ def _branch(cursor: Cursor, shared: Spans, *, many: bool) -> InsertBranch:
     overwrite = cursor.take("overwrite")
     if not overwrite:
         cursor.expect("into")
+    elif not any(cursor.at(word) for word in ("table", "directory", "local")):
+        cursor.fail("expected TABLE")
     if cursor.at("directory") or cursor.at("local", "directory"):
         cursor.refuse("INSERT OVERWRITE DIRECTORY")
     cursor.take("table")
@@ -66,6 +68,8 @@ def _branch(cursor: Cursor, shared: Spans, *, many: bool) -> InsertBranch:
         if_not_exists = True
     columns: tuple[Name, ...] | None = None
     if cursor.at("(") and cursor.peek(1).is_name:
+        if overwrite:
+            cursor.fail("INSERT OVERWRITE takes no list of columns")
         columns = cursor.names()
     query, unions = _insert_query(cursor, shared, many=many)
     return InsertBranch(table, overwrite, partition, columns, if_not_exists, query, unions)

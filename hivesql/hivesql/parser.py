@@ -19,6 +19,7 @@ from hivesql.parse_query import parse_insert, parse_query
 from hivesql.parse_table import parse_create, parse_truncate
 from hivesql.parse_transaction import parse_begin, parse_end, parse_lock, parse_start
 from hivesql.script import StatementText
+from hivesql.strict import check_tokens
 from hivesql.tokens import Cursor, Kind, at
 from hivesql.trees import Body, ExplainBody, Tree
 from hivesql_planner.errors import NotSupported, ParseError
@@ -83,6 +84,7 @@ def parse(text: StatementText) -> Tree:
 def _body(cursor: Cursor) -> Body:
     token = cursor.peek()
     if token.is_("(") or token.value in ("select", "values", "with", "from", "map", "reduce"):
+        check_tokens(cursor.text, cursor.tokens)
         return parse_insert(cursor) if _inserts(cursor) else parse_query(cursor)
     if token.kind is not Kind.WORD:
         cursor.fail("expected a statement")
@@ -101,6 +103,10 @@ def _inserts(cursor: Cursor) -> bool:
     if cursor.peek().value not in ("from", "with"):
         return False
     start = cursor.position
+    cursor.find("insert", "update", "delete", "merge", "select", "map", "reduce")
+    if cursor.at_end and cursor.tokens[start].is_("from"):
+        cursor.fail("expected SELECT or INSERT")
+    cursor.position = start
     cursor.find("insert", "update", "delete", "merge")
     found, cursor.position = cursor.peek(), start
     if found.value in ("update", "delete", "merge") and found.kind is Kind.WORD:
@@ -110,6 +116,8 @@ def _inserts(cursor: Cursor) -> bool:
 
 def _explain(cursor: Cursor) -> ExplainBody:
     cursor.expect("explain")
+    if cursor.at("explain"):
+        cursor.fail("expected a statement")
     if cursor.take("formatted", "locks") or cursor.take("locks", "formatted"):
         return ExplainBody(_body(cursor), "formatted locks")
     for style in ("extended", "formatted", "locks"):

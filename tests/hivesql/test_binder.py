@@ -22,7 +22,7 @@ from hivesql_planner.ddl import (
     RenameTable,
     Touch,
 )
-from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported
+from hivesql_planner.errors import HiveSqlError, NoSuchObject
 from hivesql_planner.settings import Settings
 from hivesql_planner.statements import (
     AbortTransactions,
@@ -121,8 +121,11 @@ def test_create_table_as_select() -> None:
     assert isinstance(made, CreateTable)
     assert made.rows is not None
     assert made.rows.sql == ("SELECT id, count(*) AS `_c1` FROM `default__t__1` AS `t` GROUP BY id")
-    with pytest.raises(NotSupported, match="PARTITIONED BY"):
-        bound("CREATE TABLE x PARTITIONED BY (id) AS SELECT name, id FROM t")
+    made = bound("CREATE TABLE x PARTITIONED BY (id) AS SELECT id, name FROM t")
+    assert made.rows.sql.startswith("SELECT `name`, `id` FROM (SELECT")
+    assert [column.name for column in made.table.partition_columns] == ["id"]
+    assert bound("CREATE TABLE IF NOT EXISTS t AS SELECT 1 AS id").rows is None
+    assert bound("CREATE TEMPORARY TABLE x (a int)").temporary
 
 
 def test_a_view_keeps_full_names_and_the_columns_of_its_day() -> None:

@@ -222,16 +222,14 @@ def test_deep_nesting_is_an_error_of_the_text() -> None:
 
 def test_insert_with_everything() -> None:
     body = parse(
-        StatementText("INSERT OVERWRITE TABLE D.T PARTITION (ds='a\\'b', HR) IF NOT EXISTS "
-                      "(X, `y`) SELECT 1, 2")
-    ).body  # fmt: skip
+        StatementText("INSERT INTO TABLE D.T PARTITION (ds='a\\'b', HR) (X, `y`) SELECT 1, 2")
+    ).body
     assert isinstance(body, InsertBody)
     (branch,) = body.branches
     assert (branch.table.database and branch.table.database.text, branch.table.name.text) == (
         "d", "t",
     )  # fmt: skip
-    assert branch.overwrite
-    assert branch.if_not_exists
+    assert not branch.overwrite
     assert branch.partition is not None
     assert [(one.key.text, one.value, one.given) for one in branch.partition] == [
         ("ds", "a'b", True),
@@ -239,6 +237,11 @@ def test_insert_with_everything() -> None:
     ]
     assert [one.text for one in branch.columns or ()] == ["x", "y"]
     assert isinstance(branch.partition[0], PartitionItem)
+    again = parse(
+        StatementText("INSERT OVERWRITE TABLE t PARTITION (ds='x') IF NOT EXISTS SELECT 1")
+    ).body
+    assert isinstance(again, InsertBody)
+    assert (again.branches[0].overwrite, again.branches[0].if_not_exists) == (True, True)
 
 
 @pytest.mark.parametrize(
