@@ -7,6 +7,7 @@ from datetime import datetime as dt
 from pathlib import Path
 from typing import Any
 
+import pyorc
 import pytest
 
 import hivesql
@@ -280,6 +281,33 @@ def test_types_survive(session: hivesql.Session) -> None:
     assert tuple(row["q"]) == (1, "z")
     # One nested column of many: pruning must not shift values.
     assert [tuple(r) for r in session.sql("SELECT q.y, f FROM k").rows] == [("z", 2.5)]
+
+
+def test_instants_are_instants_in_orc(session: hivesql.Session) -> None:
+    session.sql(f"""
+        CREATE TABLE t (id int, ts timestamp with local time zone,
+          s struct<a:timestamp,b:array<timestamp with local time zone>>) {ACID};
+        INSERT INTO t SELECT 1, timestamp '2024-02-29 11:34:56.5',
+          named_struct('a', timestamp '1500-01-01 00:00:00',
+                       'b', array(timestamp '1899-12-31 23:59:59.999999'));
+        UPDATE t SET id = 2;
+    """)
+    expected = [(
+        2, dt(2024, 2, 29, 11, 34, 56, 500000),
+        (dt(1500, 1, 1), [dt(1899, 12, 31, 23, 59, 59, 999999)]),
+    )]  # fmt: skip
+    assert rows(session, "SELECT * FROM t") == expected
+    session.sql("ALTER TABLE t COMPACT 'major' AND WAIT")
+    assert rows(session, "SELECT * FROM t") == expected
+    home = Path(session.runtime.metastore.table(_name("t")).location)
+    for path in (*home.rglob("delta_*/bucket_*"), *home.rglob("base_*/bucket_*")):
+        if "delete_delta" in str(path):
+            continue
+        with path.open("rb") as file:
+            assert str(pyorc.Reader(file).schema).endswith(
+                "row:struct<id:int,ts:timestamp with local time zone,"
+                "s:struct<a:timestamp,b:array<timestamp with local time zone>>>>"
+            )
 
 
 def test_times_are_those_of_the_table_in_every_zone(

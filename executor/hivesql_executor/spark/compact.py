@@ -11,7 +11,7 @@ from pyspark.sql import functions as f
 from hivesql_executor.spark.change import struct_ddl
 from hivesql_executor.spark.deletes import read_delete_events
 from hivesql_executor.spark.footers import holds_changes, read_footers
-from hivesql_executor.spark.publish import publish_buckets
+from hivesql_executor.spark.publish import publish_buckets, row_instants
 from hivesql_executor.spark.scan import PartitionFiles, scan
 from hivesql_executor.spark.write import BUCKET_OF_ROW_ID, orc_options
 from hivesql_executor.storage.files import Files
@@ -137,6 +137,6 @@ def _write(
     files.write(f"{directory}/{VERSION_FILE}", VERSION_TEXT)
     try:
         events.write.options(**orc_options(table)).partitionBy("n").orc(staging)
-        publish_buckets(staging, directory, kind, files)
+        publish_buckets(staging, directory, kind, files, instants=row_instants(table))
     finally:
         files.delete(staging)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.spark.types import instant_ids
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail, amend, read_tail
 from hivesql_executor.storage.rows import row_count
@@ -74,14 +75,21 @@ def publish(publication: Publication, files: Files) -> tuple[WrittenFile, ...]:
     return tuple(_publish_acid(publication, files))
 
 
-def publish_buckets(staging: str, directory: str, kind: WriteKind, files: Files) -> None:
+def row_instants(table: Table) -> tuple[int, ...]:
+    """Ids of the columns of instants in the table's ACID files, where ``row`` is type 6."""
+    return instant_ids((column.type for column in table.columns), 7)
+
+
+def publish_buckets(
+    staging: str, directory: str, kind: WriteKind, files: Files, *, instants: Sequence[int]
+) -> None:
     """Amend and move compacted files, one per bucket, into a directory that exists."""
     for status in files.list(staging):
         path = f"{staging}/{status.path}"
         tail = read_tail(files, path, status.length)
         if tail.rows == 0:
             continue
-        amend(files, path, acid_metadata(tail, kind))
+        amend(files, path, acid_metadata(tail, kind), instants=instants)
         bucket = int(status.path.partition("/")[0].removeprefix("n="))
         files.rename(path, f"{directory}/{bucket_file_name(bucket)}")
 
@@ -148,7 +156,8 @@ def _publish_acid(publication: Publication, files: Files) -> Iterator[WrittenFil
         if directory not in begun:
             _begin(files, directory)
             begun.add(directory)
-        length = amend(files, staged.path, acid_metadata(tail, staged.write.kind))
+        metadata = acid_metadata(tail, staged.write.kind)
+        length = amend(files, staged.path, metadata, instants=row_instants(publication.table))
         target = f"{directory}/{bucket_file_name(staged.writer)}"
         files.rename(staged.path, target)
         reach(FailPoint.FILE_PUBLISHED)
@@ -232,11 +241,19 @@ def _publish_plain(publication: Publication, files: Files) -> Iterator[WrittenFi
             rows = row_count(files, staged.path, staged.length, table_format)
             if rows == 0 and staged.write.kind is not WriteKind.BASE:
                 continue
+            instants = _plain_instants(staged.write.table)
+            if instants:
+                amend(files, staged.path, {}, instants=instants)
             path = _move_to_free_name(files, staged, directory, taken)
             yield _written(path, staged, rows, staged.length)
         if group[0].write.overwrite:
             for path in existing:
                 files.delete(path)
+
+
+def _plain_instants(table: Table) -> tuple[int, ...]:
+    types = (column.type for column in table.columns)
+    return instant_ids(types, 1) if table.format == "orc" else ()
 
 
 def _move_to_free_name(files: Files, staged: _Staged, directory: str, taken: set[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 from hivesql_planner.errors import NotSupported
 
@@ -30,6 +31,32 @@ def spark_type(hive_type: str) -> str:
     text = _INSTANT.sub("timestamp", text)
     text = _SIZED_TEXT.sub("string", text)
     return _SYNONYM.sub(lambda match: _SYNONYMS[match[0]], text)
+
+
+def instant_ids(hive_types: Iterable[str], first: int) -> tuple[int, ...]:
+    """Ids of the TIMESTAMP WITH LOCAL TIME ZONE columns among an ORC file's types.
+
+    ORC numbers types in the order of their text; ``first`` is the id of the first column.
+    """
+    kinds = [kind for one in hive_types for kind in _kinds(one.lower().strip())]
+    return tuple(first + i for i, kind in enumerate(kinds) if _INSTANT.fullmatch(kind))
+
+
+def _kinds(text: str) -> Iterator[str]:
+    """A type and the types inside it, in order."""
+    kind, bracket, rest = text.partition("<")
+    yield kind.strip()
+    if not bracket:
+        return
+    depth, part = 0, ""
+    for char in rest.rstrip()[:-1] + ",":
+        depth += {"<": 1, "(": 1, ">": -1, ")": -1}.get(char, 0)
+        if char == "," and depth == 0:
+            named = kind.strip() == "struct"
+            yield from _kinds((part.partition(":")[2] if named else part).strip())
+            part = ""
+        else:
+            part += char
 
 
 def text_limit(hive_type: str) -> tuple[str, int] | None:

@@ -10,21 +10,27 @@ from __future__ import annotations
 
 import functools
 import io
-import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyorc
 
 from hivesql_executor.storage.files import Files, RangeFile
+from hivesql_executor.storage.protobuf import (
+    chunks,
+    delimited,
+    fields,
+    plain_footer,
+    varint,
+    with_instants,
+)
 from hivesql_planner.acid.layout import ACID_FIELDS
 from hivesql_planner.errors import DataError
 
 _TAIL_GUESS = 16 * 1024
 _FOOTER_LENGTH, _COMPRESSION, _BLOCK_SIZE = 1, 2, 3
 _USER_METADATA = 5
-_LONGEST_CHUNK = (1 << 23) - 1
 _KEY_COLUMNS = {"originalTransaction": 2, "bucket": 3, "rowId": 4}
 
 
@@ -100,10 +106,14 @@ def _range(reader: Any, column: int) -> tuple[int, int] | None:
     return int(statistics["minimum"]), int(statistics["maximum"])
 
 
-def amend(files: Files, path: str, metadata: Mapping[str, bytes]) -> int:
+def amend(
+    files: Files, path: str, metadata: Mapping[str, bytes], *, instants: Sequence[int] = ()
+) -> int:
     """Add user metadata to a complete ORC file, and return its new length in bytes.
 
-    Rows and statistics stay as they are. DataError for a file without an ORC postscript.
+    ``instants`` are the ids of TIMESTAMP columns that the footer shall call TIMESTAMP_INSTANT: in
+    UTC both are encoded alike. Rows and statistics stay as they are. DataError for a file without
+    an ORC postscript, NotSupported for instants under a codec that cannot be undone here.
     """
     size = files.size(path)
     start = max(0, size - 256)
@@ -112,67 +122,27 @@ def amend(files: Files, path: str, metadata: Mapping[str, bytes]) -> int:
     postscript = tail[-1 - length : -1]
     if len(postscript) != length or not postscript.endswith(b"ORC"):
         raise DataError(f"{path} has no ORC postscript: it is truncated or not an ORC file")
-    fields = {number: value for number, value, _, _ in _fields(postscript)}
+    said = {number: value for number, value, _, _ in fields(postscript)}
+    codec, block = said.get(_COMPRESSION, 0), int(said.get(_BLOCK_SIZE, 262144))
+    old_length = said[_FOOTER_LENGTH]
     added = b"".join(
-        _delimited(_USER_METADATA, _delimited(1, key.encode()) + _delimited(2, value))
+        delimited(_USER_METADATA, delimited(1, key.encode()) + delimited(2, value))
         for key, value in metadata.items()
     )
-    if fields.get(_COMPRESSION, 0):
-        added = b"".join(_chunks(added, int(fields.get(_BLOCK_SIZE, 262144))))
-    footer_length = _varint(_FOOTER_LENGTH << 3) + _varint(fields[_FOOTER_LENGTH] + len(added))
+    if codec:
+        added = b"".join(chunks(added, block))
+    start, kept = size - 1 - length, old_length
+    if instants:
+        start, kept = start - old_length, 0
+        footer = with_instants(plain_footer(files.read(path, start, old_length), codec), instants)
+        added = (b"".join(chunks(footer, block)) if codec else footer) + added
+    footer_length = varint(_FOOTER_LENGTH << 3) + varint(kept + len(added))
     changed = b"".join(
         footer_length if number == _FOOTER_LENGTH else postscript[begin:end]
-        for number, _, begin, end in _fields(postscript)
+        for number, _, begin, end in fields(postscript)
     )
     if len(changed) > 255:
         raise DataError(f"{path}: the ORC postscript would be longer than 255 bytes")
-    start = size - 1 - length
     end = added + changed + bytes([len(changed)])
     files.replace_tail(path, start, end)
     return start + len(end)
-
-
-def _chunks(data: bytes, block_size: int) -> Iterator[bytes]:
-    """Stored chunks: a three-byte header, little endian, (length << 1) | 1; none over a block."""
-    block_size = min(block_size, _LONGEST_CHUNK)
-    for start in range(0, len(data), block_size):
-        chunk = data[start : start + block_size]
-        yield struct.pack("<I", len(chunk) << 1 | 1)[:3] + chunk
-
-
-def _varint(number: int) -> bytes:
-    out = bytearray()
-    while number > 127:
-        out.append(number & 127 | 128)
-        number >>= 7
-    return bytes(out + bytes([number]))
-
-
-def _delimited(field: int, data: bytes) -> bytes:
-    return _varint(field << 3 | 2) + _varint(len(data)) + data
-
-
-def _read_varint(data: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 127) << shift
-        if byte < 128:
-            return value, at
-        shift += 7
-
-
-def _fields(message: bytes) -> Iterator[tuple[int, int, int, int]]:
-    """Field number, value (0 for bytes), begin and end of every field of a protobuf message."""
-    at = 0
-    while at < len(message):
-        begin = at
-        key, at = _read_varint(message, at)
-        value, at = _read_varint(message, at)
-        if key & 7 == 2:
-            at += value
-            value = 0
-        elif key & 7 != 0:
-            raise DataError(f"unexpected field {key} in an ORC postscript")
-        yield key >> 3, value, begin, at

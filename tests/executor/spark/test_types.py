@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from hivesql_executor.spark.types import decimal_scale, hive_type, is_nested, spark_type, text_limit
+from hivesql_executor.spark.types import (
+    decimal_scale,
+    hive_type,
+    instant_ids,
+    is_nested,
+    spark_type,
+    text_limit,
+)
 from hivesql_planner.errors import NotSupported
 
 
@@ -55,6 +62,23 @@ def test_text_limit(hive: str, limit: tuple[str, int] | None) -> None:
 )
 def test_decimal_scale(hive: str, scale: int | None) -> None:
     assert decimal_scale(hive) == scale
+
+
+@pytest.mark.parametrize(
+    ("types", "ids"),
+    [
+        (["int", "timestamp"], ()),
+        (["int", "TIMESTAMP WITH LOCAL TIME ZONE", "timestamp", "timestamplocaltz"], (8, 10)),
+        (["array<timestamp with local time zone>", "int"], (8,)),
+        (
+            ["map<decimal(10,2),struct<timestamplocaltz:int,b:array<timestamplocaltz>,"
+             "c:timestamplocaltz>>", "struct<a:int,b:timestamp with local time zone>"],
+            (12, 13, 16),
+        ),
+    ],
+)  # fmt: skip
+def test_ids_of_instants(types: list[str], ids: tuple[int, ...]) -> None:
+    assert instant_ids(types, 7) == ids
 
 
 def test_is_nested() -> None:

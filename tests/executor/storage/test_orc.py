@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,8 @@ from pyorc import CompressionKind
 from hivesql_executor.storage.hadoop import HadoopFiles
 from hivesql_executor.storage.local import LocalFiles
 from hivesql_executor.storage.orc import amend, cached_tail, read_tail
-from hivesql_planner.errors import DataError
+from hivesql_executor.storage.protobuf import plain_footer
+from hivesql_planner.errors import DataError, NotSupported
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -146,6 +148,29 @@ def test_metadata_longer_than_a_block(tmp_path: Path, codec: str) -> None:
     assert metadata_of(path) == keys
     assert len(rows_of(path)) == 10
     assert pa.orc.ORCFile(path).nrows == 10
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_timestamps_become_instants(tmp_path: Path, codec: str) -> None:
+    path, then = tmp_path / "f", datetime(2024, 2, 29, 12, 34, 56, 789012, tzinfo=UTC)
+    schema = "struct<a:timestamp,b:array<struct<c:int,d:timestamp>>,e:timestamp>"
+    with path.open("wb") as file, pyorc.Writer(file, schema, compression=CODECS[codec]) as writer:
+        for i in range(3000):
+            writer.write((then, [(i, then)], then))
+    before = rows_of(str(path))
+    length = amend(FILES, str(path), KEYS, instants=(5, 6))
+    assert length == path.stat().st_size
+    with path.open("rb") as file:
+        assert str(pyorc.Reader(file).schema) == (
+            "struct<a:timestamp,b:array<struct<c:int,d:timestamp with local time zone>>,"
+            "e:timestamp with local time zone>"
+        )
+    assert rows_of(str(path)) == before
+    assert metadata_of(str(path)) == KEYS
+    with pytest.raises(DataError, match="no timestamps"):
+        amend(FILES, str(path), KEYS, instants=(4,))
+    with pytest.raises(NotSupported, match=r"orc\.compress"):
+        plain_footer(b"", 4)
 
 
 def test_amending_twice_adds(tmp_path: Path) -> None:

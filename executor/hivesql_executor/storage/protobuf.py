@@ -1,0 +1,117 @@
+"""The bytes of an ORC tail: protobuf fields, and the chunks that a codec puts around them."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+
+import pyarrow as pa
+
+from hivesql_planner.errors import DataError, NotSupported
+
+_LONGEST_CHUNK = (1 << 23) - 1
+_TYPES, _KIND = 4, 1
+_TIMESTAMP, _INSTANT = 9, 18
+
+
+def _inflate(data: bytes) -> bytes:
+    return zlib.decompress(data, wbits=-15)
+
+
+def _unsnap(data: bytes) -> bytes:
+    length, _ = read_varint(data, 0)
+    return bytes(pa.decompress(data, decompressed_size=length, codec="snappy", asbytes=True))
+
+
+def _unzstd(data: bytes) -> bytes:
+    return bytes(pa.CompressedInputStream(pa.BufferReader(data), "zstd").read())
+
+
+# By the number of the codec in the postscript.
+_CODECS: dict[int, Callable[[bytes], bytes]] = {1: _inflate, 2: _unsnap, 5: _unzstd}
+
+
+def plain_footer(data: bytes, codec: int) -> bytes:
+    """A footer without its codec; NotSupported for LZO, LZ4 and BROTLI."""
+    if not codec:
+        return data
+    if codec not in _CODECS:
+        raise NotSupported(
+            "TIMESTAMP WITH LOCAL TIME ZONE under this orc.compress: use ZLIB, SNAPPY, ZSTD or NONE"
+        )
+    found, at = [], 0
+    while at < len(data):
+        (header,) = struct.unpack("<I", data[at : at + 3] + b"\0")
+        chunk = data[at + 3 : at + 3 + (header >> 1)]
+        found.append(chunk if header & 1 else _CODECS[codec](chunk))
+        at += 3 + (header >> 1)
+    return b"".join(found)
+
+
+def with_instants(footer: bytes, columns: Sequence[int]) -> bytes:
+    """The footer with these columns, by their ids, as TIMESTAMP_INSTANT instead of TIMESTAMP."""
+    wanted, changed, number = set(columns), bytearray(footer), 0
+    for field, _, begin, _ in fields(footer):
+        if field != _TYPES:
+            continue
+        if number in wanted:
+            length, at = read_varint(footer, begin + 1)
+            for kind, value, _, stop in fields(footer[at : at + length]):
+                if kind == _KIND and value == _TIMESTAMP:
+                    # Both kinds are one byte long.
+                    changed[at + stop - 1] = _INSTANT
+                    wanted.discard(number)
+        number += 1
+    if wanted:
+        raise DataError(f"columns {sorted(wanted)} of an ORC file are no timestamps")
+    return bytes(changed)
+
+
+def chunks(data: bytes, block_size: int) -> Iterator[bytes]:
+    """Stored chunks: a three-byte header, little endian, (length << 1) | 1; none over a block."""
+    block_size = min(block_size, _LONGEST_CHUNK)
+    for start in range(0, len(data), block_size):
+        chunk = data[start : start + block_size]
+        yield struct.pack("<I", len(chunk) << 1 | 1)[:3] + chunk
+
+
+def varint(number: int) -> bytes:
+    """A number, seven bits a byte, the lowest first."""
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    return bytes(out + bytes([number]))
+
+
+def delimited(field: int, data: bytes) -> bytes:
+    """A field of bytes, with its length."""
+    return varint(field << 3 | 2) + varint(len(data)) + data
+
+
+def read_varint(data: bytes, at: int) -> tuple[int, int]:
+    """A number, and where what follows it begins."""
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value, at
+        shift += 7
+
+
+def fields(message: bytes) -> Iterator[tuple[int, int, int, int]]:
+    """Field number, value (0 for bytes), begin and end of every field of a protobuf message."""
+    at = 0
+    while at < len(message):
+        begin = at
+        key, at = read_varint(message, at)
+        value, at = read_varint(message, at)
+        if key & 7 == 2:
+            at += value
+            value = 0
+        elif key & 7 != 0:
+            raise DataError(f"unexpected field {key} in an ORC tail")
+        yield key >> 3, value, begin, at

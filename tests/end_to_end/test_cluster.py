@@ -1,0 +1,119 @@
+"""Writers on a Spark standalone cluster: two executors, many tasks, no row id twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pyspark
+import pytest
+
+from acid_files import bucket_files, check_file
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+# Spark allows one context in a process, and the suite's is local: so the driver is another process.
+DRIVER = """
+import json, sys
+import hivesql
+master, home = sys.argv[1:]
+with hivesql.connect(f"sqlite:///{home}/metastore.db", f"{home}/warehouse", settings={
+    "spark.master": master,
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "768m",
+    "spark.executor.memory": "512m",
+    "spark.executor.instances": "2",
+    "spark.sql.adaptive.enabled": "false",
+}) as session:
+    acid = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+    session.sql(f'''
+        CREATE TABLE s (id int, v string) {acid};
+        CREATE TABLE t (id int, v string) {acid};
+        CREATE TABLE b (id int, v string) CLUSTERED BY (v) INTO 3 BUCKETS {acid};
+        INSERT INTO s SELECT id, concat('s', id) FROM (SELECT explode(sequence(1, 600)) id) x;
+    ''')
+    for partitions in (1, 2, 16):
+        session.sql(f"SET spark.sql.shuffle.partitions={partitions}")
+        session.sql("INSERT INTO t SELECT * FROM s DISTRIBUTE BY id")
+        session.sql("INSERT INTO b SELECT * FROM s DISTRIBUTE BY id")
+        session.sql("UPDATE t SET v = concat(v, '!') WHERE id % 3 = 0")
+        session.sql("DELETE FROM b WHERE id % 5 = 0")
+    context = session._spark().sparkContext
+    print(json.dumps({
+        "executors": context._jsc.sc().getExecutorMemoryStatus().size() - 1,
+        "t": session.sql("SELECT count(*), count(DISTINCT row__id) FROM t").rows[0][:],
+        "updated": session.sql("SELECT count(*) FROM t WHERE v LIKE '%!'").rows[0][0],
+        "b": session.sql("SELECT count(*), count(DISTINCT row__id) FROM b").rows[0][:],
+        "wrong": [str(one) for name in ("s", "t", "b") for one in session.check(name)],
+    }))
+"""
+
+
+@contextmanager
+def started(*arguments: str, log: Path) -> Iterator[None]:
+    """One process of the cluster; it ends with the block."""
+    program = Path(pyspark.__file__).parent / "bin" / "spark-class"
+    environment = {**os.environ, "SPARK_DAEMON_MEMORY": "256m", "SPARK_LOCAL_IP": "127.0.0.1",
+                   "PYSPARK_PYTHON": sys.executable}  # fmt: skip
+    with log.open("w") as out:
+        process = subprocess.Popen(
+            [program, *arguments], stdout=out, stderr=subprocess.STDOUT, env=environment
+        )
+        try:
+            yield
+        finally:
+            process.terminate()
+            process.wait(timeout=60)
+
+
+def wait_for(pattern: str, log: Path) -> None:
+    for _ in range(300):
+        if re.search(pattern, log.read_text(errors="replace")):
+            return
+        time.sleep(0.2)
+    pytest.fail(f"{pattern!r} does not appear in {log}:\n{log.read_text()[-2000:]}")
+
+
+def test_no_row_id_occurs_twice_on_two_executors(tmp_path: Path) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    master = f"spark://127.0.0.1:{port}"
+    deploy = "org.apache.spark.deploy"
+    with ExitStack() as cluster:
+        log = tmp_path / "master.log"
+        at = ("--host", "127.0.0.1", "--port", port, "--webui-port", "0")
+        cluster.enter_context(started(f"{deploy}.master.Master", *at, log=log))
+        wait_for("New state: ALIVE", log)
+        for number in range(2):
+            size = ("--cores", "1", "--memory", "600m", "--webui-port", "0")
+            work = ("--host", "127.0.0.1", "--work-dir", str(tmp_path / f"work{number}"))
+            worker_log = tmp_path / f"worker{number}.log"
+            worker = started(f"{deploy}.worker.Worker", *size, *work, master, log=worker_log)
+            cluster.enter_context(worker)
+            wait_for("Successfully registered", worker_log)
+        done = subprocess.run(
+            [sys.executable, "-c", DRIVER, master, str(tmp_path)],
+            capture_output=True, text=True, check=False, timeout=500,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told["executors"] == 2
+    assert told["t"] == [1800, 1800]
+    assert told["updated"] == 600
+    assert told["b"] == [1440, 1440]
+    assert told["wrong"] == []
+    seen = set()
+    for path in bucket_files(tmp_path / "warehouse"):
+        if "delete_delta" not in str(path):
+            keys = {(path.parts[-3], *event[1:4]) for event in check_file(path)}
+            assert not keys & seen
+            seen |= keys
