@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame
 
+from hivesql_executor.changes import read_changes
 from hivesql_executor.past import visible_as_of
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import plain_files, scan_files
@@ -31,6 +32,8 @@ def read(
     if not table.is_transactional:
         found = plain_files(table, wanted.partitions, runtime)
         return scan_plain(spark, table, found, files=files)
+    if wanted.changes is not None:
+        return read_changes(wanted, wanted.changes, txn, runtime)
     visible = txn.visible[table.name]
     if wanted.as_of is not None:
         visible = visible_as_of(wanted.as_of, table.name, txn, runtime)

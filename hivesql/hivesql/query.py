@@ -14,12 +14,13 @@ from typing import NoReturn
 from sqlglot import exp
 
 from hivesql.binding import Binding
+from hivesql.changes import changes_in
 from hivesql.dialect import RANGE, read_query
 from hivesql.hive_only import Edit, apply_edits, spark_edits, tokens_in
 from hivesql.outputs import column_type, naming_edit, output_name
 from hivesql.prune import conjuncts, simplify
 from hivesql.scope import ROW_ID, Meaning, Output, Outputs, Relation, Scope, TableUse, outputs_of
-from hivesql.time_travel import clause_after
+from hivesql.time_travel import clause_after, name_end
 from hivesql.trees import Slice
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.plan import Expr, Query
@@ -219,7 +220,13 @@ class Walk:
 
     def _table(self, node: exp.Table, ctes: Ctes) -> Relation:
         if not isinstance(node.this, exp.Identifier):
-            self._refuse("table functions in FROM", node)
+            called = changes_in(self.binding, node)
+            if called is None:
+                self._refuse("table functions in FROM", node)
+            self.uses.append(called.use)
+            self.edits += called.edits
+            columns = _renamed(called.columns, node.args.get("alias"))
+            return Relation(called.alias, columns, called.use)
         if node.args.get("catalog") is not None:
             self._refuse("names of three parts (metadata tables and branches)", node)
         name, database = node.name.lower(), node.db.lower()
@@ -238,7 +245,7 @@ class Walk:
             text, columns = f"`{use.view}`", outputs_of(table)
         self.edits.append(Edit(start, end, text))
         self.hive_edits.append(Edit(start, end, f"`{full.database}`.`{full.name}`"))
-        after = self._table_end(end)
+        after = name_end(self.binding, end)
         clause = clause_after(self.binding, table, after)
         if clause is not None:
             assert use is not None
@@ -250,13 +257,6 @@ class Walk:
             self.edits.append(named)
             self.hive_edits.append(named)
         return Relation(alias, _renamed(columns, node.args.get("alias")), use)
-
-    def _table_end(self, end: int) -> int:
-        """Where an alias goes: after TABLESAMPLE (…)."""
-        after = [token for token in self.binding.tokens if token.start >= end]
-        if not after[0].is_("tablesample"):
-            return end
-        return next(token for token in after if token.is_(")")).end
 
     def _view(self, view: Table, start: int) -> tuple[str, Outputs]:
         inside = self.binding.of_view(view, start)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from hivesql.binding import Binding
 from hivesql.prune import Predicate, keeps, pushed_down
 from hivesql_planner.errors import NoSuchObject, SemanticError
-from hivesql_planner.plan import AsOf, Expr, Scan, Source
+from hivesql_planner.plan import AsOf, Changes, Expr, Scan, Source
 from hivesql_planner.table import Table
 
 ROW_ID = "row__id"
@@ -39,6 +39,7 @@ class TableUse:
     view: str
     with_row_id: bool = False
     as_of: AsOf | None = None
+    changes: Changes | None = None
     predicates: list[Predicate] = field(default_factory=list)
 
     def scan(self, binding: Binding) -> Scan:
@@ -63,6 +64,7 @@ class TableUse:
             partition_count=len(partitions),
             with_row_id=self.with_row_id,
             as_of=self.as_of,
+            changes=self.changes,
             where=Expr(" AND ".join(pushed)) if pushed else None,
         )
 

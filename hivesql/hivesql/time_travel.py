@@ -25,6 +25,14 @@ class Clause(NamedTuple):
     end: int
 
 
+def name_end(binding: Binding, end: int) -> int:
+    """Where such a clause goes: after a table's name and its TABLESAMPLE (…)."""
+    after = [token for token in binding.tokens if token.start >= end]
+    if not after[0].is_("tablesample"):
+        return end
+    return next(token for token in after if token.is_(")")).end
+
+
 def clause_after(binding: Binding, table: Table, end: int) -> Clause | None:
     """The clause that follows a table's name, if there is one."""
     tokens = [token for token in binding.tokens if token.start >= end][:_LONGEST]

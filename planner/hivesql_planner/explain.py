@@ -67,6 +67,8 @@ def _query_lines(query: Query, indent: str = "  ") -> Iterator[str]:
 
 def _scan_text(scan: Scan) -> str:
     text = f"scan {scan.table.name}"
+    if scan.changes:
+        text += f" changes of {scan.changes}"
     if scan.as_of:
         text += f" as of {scan.as_of}"
     if scan.with_row_id:

@@ -73,6 +73,25 @@ class AsOf:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What happened from one write to another (None: the last), both included.
+
+    ``key`` are the columns by which the two halves of an update find each other.
+    """
+
+    low: int
+    high: int | None = None
+    key: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"writes {self.low} to {'the last' if self.high is None else self.high}"
+
+
+CHANGE_COLUMNS = (Column("_change_type", "string"), Column("_write_id", "bigint"))
+"""insert, update_preimage, update_postimage or delete; and the write that did it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
     """A read of a table under the statement's snapshot.
 
@@ -89,6 +108,8 @@ class Scan:
     where: Expr | None = None
     as_of: AsOf | None = None
     """None reads the statement's snapshot."""
+    changes: Changes | None = None
+    """Set, the scan gives what happened instead of what is there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,7 +74,7 @@ def repeated_ids(ids: DataFrame) -> Iterator[str]:
 def unmatched_deletes(ids: DataFrame, events: DataFrame) -> Iterator[str]:
     """Delete events whose row is not there."""
     names = [name for name in ids.columns if name != _ID]
-    left, right = events.alias("e"), ids.alias("i")
+    left, right = events.select(*ids.columns).alias("e"), ids.alias("i")
     same = [f.col(f"e.{name}") == f.col(f"i.{name}") for name in (_ID, *names)]
     missing = left.join(right, reduce(lambda one, other: one & other, same), "left_anti")
     for row in missing.limit(_MOST).collect():
@@ -126,7 +126,7 @@ def delete_events(
     *,
     visible: ValidWriteIdList,
 ) -> DataFrame | None:
-    """The row id of every visible delete event, beside the texts of its partition."""
+    """Row id, texts of the partition, and ``writer`` of every visible delete event."""
     frames = []
     for names, paths in _by_names(tails).items():
         schema, where = event_read(names, [spark_type(column.type) for column in table.columns])
@@ -146,7 +146,12 @@ def delete_events(
     parts_of_id = zip(KEYS, ("writeid", "bucketid", "rowid"), strict=True)
     row_id = f.struct(*(f.col(key).alias(name) for key, name in parts_of_id)).alias(_ID)
     seen = events.where(visible_writes("currentTransaction", visible))
-    return seen.select(row_id, *_texts(table))
+    return seen.select(row_id, *_texts(table), f.col("currentTransaction").alias("writer"))
+
+
+def row_id_and_texts(table: Table) -> list[str]:
+    """The columns by which a row is known."""
+    return [_ID, *_texts(table)]
 
 
 def _texts(table: Table) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hivesql_planner.acid.layout import DirectoryKind, parse_directory
 from hivesql_planner.acid.snapshot import AcidState, FileStatus
 from hivesql_planner.acid.write_ids import ValidWriteIdList
-from hivesql_planner.errors import DataError, SemanticError
+from hivesql_planner.errors import DataError, NotSupported, SemanticError
 
 
 def after_write(now: ValidWriteIdList, write_id: int) -> ValidWriteIdList:
@@ -27,6 +27,28 @@ def after_write(now: ValidWriteIdList, write_id: int) -> ValidWriteIdList:
 def without_writes(now: ValidWriteIdList, later: Iterable[int]) -> ValidWriteIdList:
     """What was visible when these writes were still to be committed."""
     return replace(now, open=now.open | frozenset(later))
+
+
+def require_events(state: AcidState, low: int, *, location: str) -> None:
+    """Raise when the events from write ``low`` on are not all in the deltas.
+
+    DataError 10327 when a compaction merged them, NotSupported when an overwrite or TRUNCATE did
+    away with rows without an event for each.
+    """
+    base = state.base
+    if base is None or base.directory.max_write_id < low:
+        return
+    highest = base.directory.max_write_id
+    if base.directory.visibility_txn:
+        raise DataError(
+            f"{location}: the changes up to write {highest} were compacted into {base.name}. Ask "
+            f"for changes from write {highest + 1} on",
+            code=10327,
+        )
+    raise NotSupported(
+        f"changes across an overwrite ({location}/{base.name}): ask for changes from write "
+        f"{highest + 1} on"
+    )
 
 
 def check_history(
