@@ -68,7 +68,7 @@ REFUSED = {
     "no statement": ("FROBNICATE t", hivesql.ParseError, None, "FROBNICATE"),
     "an open quote": ("SELECT 'a", hivesql.ParseError, None, ""),
     "a feature that is not there": (
-        "LOAD DATA INPATH '/x' INTO TABLE t", hivesql.NotSupported, None, "LOAD DATA"),
+        "EXPORT TABLE t TO '/x'", hivesql.NotSupported, None, "EXPORT"),
 }  # fmt: skip
 
 
