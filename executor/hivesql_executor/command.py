@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hivesql_executor.alter import absolute_database, run_ddl
+from hivesql_executor.analyze import analyze
 from hivesql_executor.compaction.request import request_compaction
 from hivesql_executor.load import load_data
 from hivesql_executor.outcome import Outcome
@@ -14,7 +15,7 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.show import describe, show
 from hivesql_executor.tables import create_table_if_new, drop_database, drop_table, truncate_table
 from hivesql_executor.transaction import Transaction
-from hivesql_planner.ddl import DdlStatement, LoadData, RepairTable
+from hivesql_planner.ddl import Analyze, DdlStatement, LoadData, RepairTable
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.statements import (
     AbortTransactions,
@@ -70,6 +71,8 @@ def run_command(  # noqa: C901 - one flat list of statements
                 "locks that it needs",
                 code=10271,
             )
+        case Analyze():
+            return analyze(statement, txn, runtime)
         case LoadData():
             return load_data(statement, txn, runtime)
         case RepairTable():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from hivesql_executor.metastore.storage_formats import STORAGE
+from hivesql_planner.statistics import BASICS
 from hivesql_planner.table import Column, Constraint, Database, Table, TableName
 
 
@@ -69,9 +70,10 @@ def _lines(table: Table) -> Iterator[str]:
     yield f"  {_quoted(storage.output_format)}"
     yield "LOCATION"
     yield f"  {_quoted(table.location)}"
-    if table.properties:
+    lasting = {key: value for key, value in table.properties.items() if key not in BASICS}
+    if lasting:
         yield "TBLPROPERTIES ("
-        yield _pairs(table.properties) + ")"
+        yield _pairs(lasting) + ")"
 
 
 def _column_list(columns: tuple[Column, ...], constraints: tuple[Constraint, ...] = ()) -> str:

@@ -8,11 +8,17 @@ from datetime import UTC, datetime
 from hivesql_executor.metastore.storage_formats import STORAGE
 from hivesql_executor.outcome import Outcome
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.statistics import Statistics
 from hivesql_planner.table import Column, ConstraintKind, Database, Partition, Table
 
 _COLUMNS = ("col_name", "data_type", "comment")
 _HEADER = ("# col_name", "data_type", "comment")
 _EMPTY = ("", "", "")
+_MEASURES = (
+    ("min", "low"), ("max", "high"), ("num_nulls", "nulls"), ("distinct_count", "distinct"),
+    ("avg_col_len", "average_length"), ("max_col_len", "longest"), ("num_trues", "trues"),
+    ("num_falses", "falses"),
+)  # fmt: skip
 _TITLES: dict[ConstraintKind, str] = {
     "primary key": "Primary Key",
     "foreign key": "Foreign Keys",
@@ -24,10 +30,15 @@ _TITLES: dict[ConstraintKind, str] = {
 _Row = tuple[str, str, str]
 
 
-def describe_table(table: Table, partition: Partition | None, style: str) -> Outcome:
+def describe_table(
+    table: Table,
+    partition: Partition | None,
+    style: str,
+    statistics: Statistics | None = None,
+) -> Outcome:
     """Columns, partition columns, and with a style everything else."""
     if style == "formatted":
-        return Outcome.of_table(_COLUMNS, _formatted(table, partition))
+        return Outcome.of_table(_COLUMNS, _formatted(table, partition, statistics))
     rows = [_column_row(column) for column in table.all_columns]
     if table.partition_columns:
         rows += [_EMPTY, ("# Partition Information", "", ""), _HEADER]
@@ -39,7 +50,9 @@ def describe_table(table: Table, partition: Partition | None, style: str) -> Out
     return Outcome.of_table(_COLUMNS, rows)
 
 
-def describe_column(table: Table, name: str, style: str) -> Outcome:
+def describe_column(
+    table: Table, name: str, style: str, statistics: Statistics | None = None
+) -> Outcome:
     """One column, or with FORMATTED its properties one below the other."""
     found = next((column for column in table.columns if column.name == name), None)
     if found is None:
@@ -48,8 +61,16 @@ def describe_column(table: Table, name: str, style: str) -> Outcome:
     comment = found.comment or "from deserializer"
     if style != "formatted":
         return Outcome.of_table(_COLUMNS, [(found.name, found.type, comment)])
-    rows = [("col_name", found.name), ("data_type", found.type), ("comment", comment)]
+    measured = statistics.columns if statistics else ()
+    own = next((one for one in measured if one.name == name), None)
+    rows = [("col_name", found.name), ("data_type", found.type)]
+    rows += [(label, _shown(getattr(own, field, None))) for label, field in _MEASURES]
+    rows += [("bit_vector", ""), ("comment", comment)]
     return Outcome.of_table(("column_property", "value"), rows)
+
+
+def _shown(value: object) -> str:
+    return "" if value is None else str(value)
 
 
 def describe_database(database: Database, *, extended: bool) -> Outcome:
@@ -69,12 +90,14 @@ def _column_row(column: Column) -> _Row:
     return (column.name, column.type, column.comment or "")
 
 
-def _formatted(table: Table, partition: Partition | None) -> list[_Row]:
+def _formatted(
+    table: Table, partition: Partition | None, statistics: Statistics | None
+) -> list[_Row]:
     rows = [_HEADER, *map(_column_row, table.columns), _EMPTY]
     if table.partition_columns:
         rows += [("# Partition Information", "", ""), _HEADER]
         rows += [*map(_column_row, table.partition_columns), _EMPTY]
-    rows += _of_partition(table, partition) if partition else _of_table(table)
+    rows += _of_partition(table, partition, statistics) if partition else _of_table(table)
     rows += _of_storage(table)
     if table.constraints and not partition:
         rows += _of_constraints(table)
@@ -106,7 +129,7 @@ def _of_table(table: Table) -> list[_Row]:
     ]
 
 
-def _of_partition(table: Table, partition: Partition) -> list[_Row]:
+def _of_partition(table: Table, partition: Partition, statistics: Statistics | None) -> list[_Row]:
     values = ", ".join(value or "__HIVE_DEFAULT_PARTITION__" for value in partition.values)
     return [
         ("# Detailed Partition Information", "", ""),
@@ -115,8 +138,18 @@ def _of_partition(table: Table, partition: Partition) -> list[_Row]:
         ("Table:", table.name.name, ""),
         ("LastAccessTime:", "UNKNOWN", ""),
         ("Location:", partition.location, ""),
+        ("Partition Parameters:", "", ""),
+        *_pairs(_basics(statistics)),
         _EMPTY,
     ]
+
+
+def _basics(statistics: Statistics | None) -> dict[str, str]:
+    """Nothing before the first ANALYZE, which always counts the files."""
+    if statistics is None or (statistics.rows is None and not statistics.files):
+        return {}
+    rows = {} if statistics.rows is None else {"numRows": str(statistics.rows)}
+    return {"numFiles": str(statistics.files), "totalSize": str(statistics.bytes)} | rows
 
 
 def _of_storage(table: Table) -> list[_Row]:

@@ -52,9 +52,14 @@ def describe(statement: Describe, runtime: Runtime) -> Outcome:
     if statement.table is None:
         database = runtime.metastore.database(statement.database or "default")
         return describe_database(database, extended=bool(statement.style))
+    partition = statement.partition
+    statistics = None
+    if statement.style == "formatted":
+        values = partition.values if partition else None
+        statistics = runtime.metastore.statistics(statement.stored or statement.table.name, values)
     if statement.column is not None:
-        return describe_column(statement.table, statement.column, statement.style)
-    return describe_table(statement.table, statement.partition, statement.style)
+        return describe_column(statement.table, statement.column, statement.style, statistics)
+    return describe_table(statement.table, partition, statement.style, statistics)
 
 
 def _databases(statement: Show, runtime: Runtime) -> Outcome:

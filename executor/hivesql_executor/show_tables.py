@@ -7,7 +7,7 @@ from hivesql_executor.metastore.storage_formats import STORAGE
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.patterns import matching
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.snapshot import table_roots
+from hivesql_executor.snapshot import data_sizes, table_roots
 from hivesql_planner.statements import Show
 from hivesql_planner.table import Column, Partition, Table
 
@@ -68,9 +68,7 @@ def _paragraph(table: Table, partition: Partition | None, runtime: Runtime) -> l
         return [*lines, "location:null"]
     partitions = [partition] if partition else list(runtime.metastore.partitions(table.name))
     files = runtime.files(table.location)
-    sizes = [
-        status.length for _, root in table_roots(table, partitions) for status in files.list(root)
-    ]
+    sizes = [size for _, root in table_roots(table, partitions) for size in data_sizes(files, root)]
     return [
         *lines,
         f"location:{location}",

@@ -30,6 +30,15 @@ def table_roots(
     return [(partition, partition.location) for partition in partitions]
 
 
+def data_sizes(files: Files, location: str) -> list[int]:
+    """Length of every file below a directory that Hive would count: no ``_orc_acid_version``."""
+    return [
+        status.length
+        for status in files.list(location)
+        if not status.path.rpartition("/")[2].startswith("_")
+    ]
+
+
 def scan_files(
     scan: Scan, visible: ValidWriteIdList, txns: ValidTxnList, runtime: Runtime
 ) -> list[PartitionFiles]:

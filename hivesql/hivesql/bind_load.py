@@ -1,12 +1,15 @@
-"""LOAD DATA and MSCK."""
+"""LOAD DATA, MSCK and ANALYZE."""
 
 from __future__ import annotations
 
 from hivesql.bind_partitions import full_values
 from hivesql.binding import Binding
-from hivesql.trees import LoadBody, RepairBody
-from hivesql_planner.ddl import LoadData, RepairTable
+from hivesql.trees import AnalyzeBody, LoadBody, RepairBody
+from hivesql_planner.ddl import Analyze, LoadData, RepairTable
 from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.plan import Query, Scan, Source
+from hivesql_planner.statistics import is_simple, statistics_sql
+from hivesql_planner.table import Column, Table
 
 
 def bind_load(body: LoadBody, binding: Binding) -> LoadData:
@@ -46,3 +49,41 @@ def bind_repair(body: RepairBody, binding: Binding) -> RepairTable:
         error = SemanticError(f"{table.name} is a view: MSCK does not apply", code=10131)
         binding.fail(error, body.table.start)
     return RepairTable(table=table, add=body.add, drop=body.drop)
+
+
+def bind_analyze(body: AnalyzeBody, binding: Binding) -> Analyze:
+    """ANALYZE: all partitions unless some are named."""
+    table = binding.table(body.table)
+    if table.is_view:
+        error = SemanticError("ANALYZE is not supported for views", code=10091)
+        binding.fail(error, body.table.start)
+    if body.partition is not None and not table.partition_columns:
+        error = SemanticError(
+            f"{table.name} table is not partitioned but partition spec exists", code=10006
+        )
+        binding.fail(error, body.partition[0].key.start)
+    known = binding.catalog.partitions(table.name) if table.partition_columns else ()
+    partitions = binding.matching(table, body.partition) if body.partition and known else known
+    columns = _columns(body, table, binding)
+    query = None
+    if not body.no_scan:
+        scan = Scan(table=table, partitions=partitions, partition_count=len(known))
+        view = binding.view_name(table.name)
+        sql = statistics_sql(table, view, columns)
+        query = Query(sql=sql, sources=(Source(view=view, scan=scan),))
+    return Analyze(table=table, partitions=partitions, query=query, columns=columns)
+
+
+def _columns(body: AnalyzeBody, table: Table, binding: Binding) -> tuple[Column, ...]:
+    if body.columns is None:
+        return ()
+    known = {column.name: column for column in table.columns if is_simple(column)}
+    for name in body.columns:
+        if name.text not in known:
+            error = SemanticError(
+                f"Invalid column reference '{name.text}' "
+                f"(possible columns are [{', '.join(known)}])",
+                code=10002,
+            )
+            binding.fail(error, name.start)
+    return tuple(known[name.text] for name in body.columns) or tuple(known.values())

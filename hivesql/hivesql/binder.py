@@ -30,7 +30,7 @@ from hivesql.bind_command import (
 )
 from hivesql.bind_create import bind_create_table
 from hivesql.bind_insert import bind_insert
-from hivesql.bind_load import bind_load, bind_repair
+from hivesql.bind_load import bind_analyze, bind_load, bind_repair
 from hivesql.bind_partitions import (
     bind_add_partitions,
     bind_drop_partitions,
@@ -46,6 +46,7 @@ from hivesql.binding import Binding, Catalog
 from hivesql.query import bind_query
 from hivesql.trees import (
     AbortBody,
+    AnalyzeBody,
     Body,
     CompactBody,
     CreateDatabaseBody,
@@ -131,6 +132,7 @@ _BINDERS: dict[type, Callable[[Any, Binding], Statement]] = {
     AbortBody: bind_abort,
     LoadBody: bind_load,
     RepairBody: bind_repair,
+    AnalyzeBody: bind_analyze,
     StartBody: bind_start,
     EndBody: bind_end,
     LockBody: bind_lock,

@@ -1,10 +1,10 @@
-"""LOAD DATA and MSCK."""
+"""LOAD DATA, MSCK and ANALYZE."""
 
 from __future__ import annotations
 
 from hivesql.parse_query import parse_partition
-from hivesql.tokens import Cursor
-from hivesql.trees import LoadBody, RepairBody
+from hivesql.tokens import Cursor, Name
+from hivesql.trees import AnalyzeBody, LoadBody, RepairBody
 
 _PATTERN = "*?[]{}"
 
@@ -44,3 +44,23 @@ def parse_repair(cursor: Cursor) -> RepairBody:
             break
     cursor.end()
     return RepairBody(table, add, drop)
+
+
+def parse_analyze(cursor: Cursor) -> AnalyzeBody:
+    """ANALYZE TABLE t [PARTITION (…)] COMPUTE STATISTICS [NOSCAN | FOR COLUMNS [c, …]]."""
+    cursor.expect("analyze", "table")
+    table = cursor.table()
+    partition = parse_partition(cursor) if cursor.at("partition") else None
+    if cursor.at("cache"):
+        cursor.refuse("ANALYZE TABLE … CACHE METADATA")
+    cursor.expect("compute", "statistics")
+    no_scan = cursor.take("noscan")
+    columns: list[Name] | None = None
+    if not no_scan and cursor.take("for", "columns"):
+        columns = []
+        while not cursor.at_end:
+            columns.append(cursor.name("a column name"))
+            if not cursor.take(","):
+                break
+    cursor.end()
+    return AnalyzeBody(table, partition, None if columns is None else tuple(columns), no_scan)

@@ -14,7 +14,7 @@ from hivesql.parse_command import (
     parse_show,
     parse_use,
 )
-from hivesql.parse_load import parse_load, parse_repair
+from hivesql.parse_load import parse_analyze, parse_load, parse_repair
 from hivesql.parse_query import parse_insert, parse_query
 from hivesql.parse_table import parse_create, parse_truncate
 from hivesql.parse_transaction import parse_begin, parse_end, parse_lock, parse_start
@@ -25,7 +25,6 @@ from hivesql.trees import Body, ExplainBody, Tree
 from hivesql_planner.errors import NotSupported, ParseError
 
 _REFUSED = {
-    "analyze": "ANALYZE TABLE",
     "export": "EXPORT TABLE",
     "import": "IMPORT",
     "reload": "RELOAD FUNCTIONS",
@@ -145,6 +144,7 @@ _STATEMENTS: dict[str, Callable[[Cursor], Body]] = {
     "abort": parse_abort,
     "load": parse_load,
     "msck": parse_repair,
+    "analyze": parse_analyze,
     "start": parse_start,
     "begin": parse_begin,
     "commit": parse_end,

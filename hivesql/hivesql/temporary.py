@@ -56,11 +56,12 @@ class TemporaryTables:
                 return replace(statement, name=self.hidden[name])
             case RenameTable(table=table) if self._visible(table.name):
                 raise NotSupported("ALTER TABLE … RENAME TO of a temporary table")
-            case (
-                Describe(table=Table() as table) | Show(kind="create table", table=Table() as table)
-            ):
-                visible = self._visible(table.name) or table.name
-                return replace(statement, table=replace(table, name=visible))
+            case Describe(table=Table() as table):
+                shown = replace(table, name=self._visible(table.name) or table.name)
+                return replace(statement, table=shown, stored=table.name)
+            case Show(kind="create table", table=Table() as table):
+                shown = replace(table, name=self._visible(table.name) or table.name)
+                return replace(statement, table=shown)
             case Show(kind="tables", database=database):
                 names = {one.name for one in self.hidden if one.database == database}
                 return replace(statement, temporary=tuple(sorted(names)))

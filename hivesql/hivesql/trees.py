@@ -195,6 +195,16 @@ class LoadBody:
 
 
 @dataclass(frozen=True, slots=True)
+class AnalyzeBody:
+    """ANALYZE TABLE; ``columns`` is None without FOR COLUMNS, () for all of them."""
+
+    table: TableRef
+    partition: PartitionItems | None
+    columns: tuple[Name, ...] | None
+    no_scan: bool
+
+
+@dataclass(frozen=True, slots=True)
 class RepairBody:
     """MSCK [REPAIR]."""
 
@@ -307,6 +317,7 @@ Body = (
     | CompactBody
     | LoadBody
     | RepairBody
+    | AnalyzeBody
     | AbortBody
     | StartBody
     | EndBody

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from hivesql_planner.alter import Change
-from hivesql_planner.table import Database, Partition, Table, TableName
+from hivesql_planner.table import Column, Database, Partition, Table, TableName
+
+if TYPE_CHECKING:
+    from hivesql_planner.plan import Query
 
 Values = tuple[str | None, ...]
 
@@ -107,6 +111,19 @@ class LoadData:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Analyze:
+    """ANALYZE TABLE; ``query`` is that of ``statistics_sql``, None for NOSCAN.
+
+    ``columns`` are those whose statistics are asked for.
+    """
+
+    table: Table
+    partitions: tuple[Partition, ...] = ()
+    query: Query | None = None
+    columns: tuple[Column, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RepairTable:
     """MSCK: partitions follow the directories; without either it only reports."""
 
@@ -133,6 +150,7 @@ DdlStatement = (
     | MovePartition
     | ExchangePartitions
     | LoadData
+    | Analyze
     | RepairTable
     | Touch
 )

@@ -17,6 +17,7 @@ from hivesql_planner.ddl import (
     AddPartitions,
     AlterTable,
     AlterView,
+    Analyze,
     DropPartitions,
     ExchangePartitions,
     LoadData,
@@ -204,6 +205,8 @@ class _Wanted:
             case ExchangePartitions(table=table, source=source):
                 yield from self.ddl(source, S)
                 yield from self.ddl(table, S)
+            case Analyze(query=query) if query is not None:
+                yield from self.reads(query)
             case LoadData(table=table):
                 yield from self.insert(_loading(statement))
             case RepairTable(table=table):

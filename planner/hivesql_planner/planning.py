@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hivesql_planner import locks
-from hivesql_planner.ddl import LoadData
+from hivesql_planner.ddl import Analyze, LoadData
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.plan import (
     Body,
@@ -161,6 +161,8 @@ def scans(body: Body) -> Iterable[Scan]:
                 yield from _query_scans(source)
             for other in queries:
                 yield other.scan
+        case Command(statement=Analyze(query=query)) if query is not None:
+            yield from _query_scans(query)
         case Command():
             return
 

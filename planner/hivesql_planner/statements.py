@@ -228,6 +228,8 @@ class Describe:
     style: Literal["", "extended", "formatted"] = ""
     partition: Partition | None = None
     column: str | None = None
+    stored: TableName | None = None
+    """The table's name in the catalog, when it is not the one to show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

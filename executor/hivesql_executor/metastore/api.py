@@ -10,6 +10,7 @@ from typing import Protocol
 
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.plan import Lock, LockType, Operation
+from hivesql_planner.statistics import Statistics
 from hivesql_planner.table import Database, Partition, Table, TableName
 
 # hive.max.open.txns and hive.txn.max.open.batch
@@ -144,6 +145,11 @@ class Metastore(Protocol):
     def exchange_partitions(
         self, source: TableName, target: TableName, partitions: Collection[Partition]
     ) -> None: ...
+
+    def put_statistics(self, name: TableName, found: Collection[Statistics]) -> None: ...
+    def statistics(
+        self, name: TableName, values: Sequence[str | None] | None = None
+    ) -> Statistics: ...
 
     # -- transactions
     def open_txns(

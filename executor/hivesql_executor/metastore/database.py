@@ -15,6 +15,7 @@ from hivesql_executor.metastore import (
     housekeeping,
     schema,
     snapshots,
+    statistics_rows,
     transactions,
 )
 from hivesql_executor.metastore import commit as commits
@@ -35,6 +36,7 @@ from hivesql_executor.metastore.connection import Rdbms
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import CommitUnknown, ExecutionError, HiveSqlError, TransactionLost
 from hivesql_planner.plan import Lock, Operation
+from hivesql_planner.statistics import Statistics
 from hivesql_planner.table import Database, Partition, Table, TableName
 
 T = TypeVar("T")
@@ -148,6 +150,14 @@ class DatabaseMetastore:
     ) -> None:
         """Drop partitions from one table and add them to another, at their new locations."""
         self._write(lambda db: partition_rows.exchange_partitions(db, source, target, partitions))
+
+    def put_statistics(self, name: TableName, found: Collection[Statistics]) -> None:
+        """Store what ANALYZE found of a table or of some partitions."""
+        self._write(lambda db: statistics_rows.put_statistics(db, name, found))
+
+    def statistics(self, name: TableName, values: Sequence[str | None] | None = None) -> Statistics:
+        """What the last ANALYZE found of a table, or of the partition with these values."""
+        return self._read(lambda db: statistics_rows.statistics(db, name, values))
 
     # -- transactions
     def open_txns(

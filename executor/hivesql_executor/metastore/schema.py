@@ -9,6 +9,7 @@ from sqlalchemy import (
     Boolean,
     Column,
     DateTime,
+    Float,
     Index,
     Integer,
     LargeBinary,
@@ -171,6 +172,29 @@ partitions = _generated(
     UniqueConstraint("table_id", "name", name="UNIQUEPARTITION"),
 )
 partition_key_vals = _listed("PARTITION_KEY_VALS", "PART_ID", _c("PART_KEY_VAL", "value", _Table))
+partition_params = _params("PARTITION_PARAMS", "PART_ID", 256)
+
+
+def _column_statistics(name: str, owner: str) -> Table:
+    return Table(
+        name,
+        metadata,
+        _pk(owner, "owner_id"),
+        Column("COLUMN_NAME", String(767), key="name", primary_key=True),
+        _needed("COLUMN_TYPE", "type", Text()),
+        _needed("NUM_NULLS", "nulls", BigInteger()),
+        _c("NUM_DISTINCTS", "distinct", BigInteger()),
+        _c("LOW_VALUE", "low", Text()),
+        _c("HIGH_VALUE", "high", Text()),
+        _c("AVG_COL_LEN", "average_length", Float()),
+        _c("MAX_COL_LEN", "longest", BigInteger()),
+        _c("NUM_TRUES", "trues", BigInteger()),
+        _c("NUM_FALSES", "falses", BigInteger()),
+    )
+
+
+table_statistics = _column_statistics("TAB_COL_STATS", "TBL_ID")
+partition_statistics = _column_statistics("PART_COL_STATS", "PART_ID")
 version = Table(
     "VERSION",
     metadata,

@@ -16,6 +16,8 @@ from hivesql_executor.metastore.schema import (
     key_constraints,
     partition_key_vals,
     partition_keys,
+    partition_params,
+    partition_statistics,
     partitions,
     sd_params,
     sds,
@@ -23,6 +25,7 @@ from hivesql_executor.metastore.schema import (
     serdes,
     sort_cols,
     table_params,
+    table_statistics,
     tbls,
 )
 from hivesql_executor.metastore.storage_formats import STORAGE, format_of
@@ -82,6 +85,12 @@ def replace_table(db: Connection, table_id: int, database_id: int, table: Table)
     owned = _owned_ids(db, table_id)
     _, _, serde_id, sd_id = owned
     _delete_details(db, owned)
+    statistics = table_statistics
+    db.execute(
+        delete(statistics).where(
+            statistics.c.owner_id == table_id, statistics.c.name.not_in(table.column_names)
+        )
+    )
     db.execute(update(tbls).where(tbls.c.id == table_id).values(_own_values(table, database_id)))
     db.execute(
         update(sds)
@@ -98,6 +107,8 @@ def delete_table(db: Connection, table_id: int) -> None:
     owned = _owned_ids(db, table_id)
     _, cd_id, serde_id, sd_id = owned
     _delete_details(db, owned)
+    statistics = table_statistics
+    db.execute(delete(statistics).where(statistics.c.owner_id == table_id))
     for table, own_id in ((tbls, table_id), (sds, sd_id), (serdes, serde_id), (cds, cd_id)):
         db.execute(delete(table).where(table.c.id == own_id))
 
@@ -106,7 +117,8 @@ def delete_partitions(db: Connection, ids: Sequence[int]) -> None:
     """Delete every row of some partitions."""
     sd_ids = select(partitions.c.sd_id).where(partitions.c.id.in_(ids))
     owned = db.execute(select(sds.c.id, sds.c.serde_id).where(sds.c.id.in_(sd_ids))).all()
-    db.execute(delete(partition_key_vals).where(partition_key_vals.c.owner_id.in_(ids)))
+    for table in (partition_key_vals, partition_params, partition_statistics):
+        db.execute(delete(table).where(table.c.owner_id.in_(ids)))
     db.execute(delete(partitions).where(partitions.c.id.in_(ids)))
     db.execute(delete(sds).where(sds.c.id.in_([sd_id for sd_id, _ in owned])))
     db.execute(delete(serdes).where(serdes.c.id.in_([serde_id for _, serde_id in owned])))
