@@ -55,8 +55,11 @@ def drop_table(statement: DropTable, runtime: Runtime) -> None:
             return
         raise
     if table.is_view != statement.view:
-        kind, word = ("view", "DROP VIEW") if table.is_view else ("table", "DROP TABLE")
-        raise SemanticError(f"{statement.name} is a {kind}: use {word}", code=10217)
+        if statement.if_exists:
+            # As in Hive: there is no view (or table) of that name, and that is no error.
+            return
+        what = "a view with DROP TABLE" if table.is_view else "a base table with DROP VIEW"
+        raise SemanticError(f"Cannot drop {what}: {statement.name}")
     _drop(table, runtime)
 
 
@@ -93,8 +96,6 @@ def drop_database(statement: DropDatabase, runtime: Runtime) -> Outcome:
 def truncate_table(statement: TruncateTable, txn: Transaction | None, runtime: Runtime) -> None:
     """Make a table or partitions empty: an empty ``base_W`` where there are write ids."""
     table = statement.table
-    if table.is_view or table.type == "EXTERNAL_TABLE":
-        raise SemanticError(f"Cannot truncate non-managed table {table.name}.", code=10146)
     files = runtime.files(table.location)
     partitions = statement.partitions
     if partitions is None:

@@ -174,7 +174,6 @@ def parse_truncate(cursor: Cursor) -> TruncateBody:
     partition = parse_partition(cursor, dynamic=False) if cursor.at("partition") else None
     if cursor.at("columns"):
         cursor.refuse("TRUNCATE TABLE … COLUMNS")
-    if cursor.at("force"):
-        cursor.refuse("TRUNCATE TABLE … FORCE")
+    force = cursor.take("force")
     cursor.end()
-    return TruncateBody(table, partition)
+    return TruncateBody(table, partition, force)

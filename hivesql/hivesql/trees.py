@@ -169,6 +169,7 @@ class TruncateBody:
 
     table: TableRef
     partition: PartitionItems | None
+    force: bool = False
 
 
 @dataclass(frozen=True, slots=True)

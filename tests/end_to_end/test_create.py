@@ -115,3 +115,27 @@ def test_tables_like_others(tmp_path: Path) -> None:
         assert (table_of(session, "w").is_view, table_of(session, "w").column_names) == (
             False, ("a",),
         )  # fmt: skip
+
+
+def test_dropping_and_emptying_what_is_something_else(tmp_path: Path) -> None:
+    with hivesql.connect(f"sqlite:///{tmp_path}/m.db", str(tmp_path / "wh")) as session:
+        session.sql(f"""
+            CREATE TABLE t (a int);
+            CREATE VIEW v AS SELECT a FROM t;
+            CREATE EXTERNAL TABLE e (a int) LOCATION '{tmp_path}/e';
+            DROP VIEW IF EXISTS t;
+            DROP TABLE IF EXISTS v;
+        """)
+        (tmp_path / "e" / "f").write_text("1", encoding="utf-8")
+        assert rows(session, "SHOW TABLES") == [("e",), ("t",), ("v",)]
+        for sql, text in (
+            ("DROP TABLE v", "Cannot drop a view with DROP TABLE"),
+            ("DROP VIEW t", "Cannot drop a base table with DROP VIEW"),
+            ("TRUNCATE TABLE e", "Cannot truncate non-managed table"),
+        ):
+            with pytest.raises(HiveSqlError, match=text):
+                session.sql(sql)
+        session.sql("TRUNCATE TABLE e FORCE")
+        assert not (tmp_path / "e" / "f").exists()
+        session.sql("DROP TABLE e PURGE; DROP VIEW v; DROP TABLE t")
+        assert (rows(session, "SHOW TABLES"), (tmp_path / "e").is_dir()) == ([], True)
