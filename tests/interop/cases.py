@@ -104,6 +104,20 @@ CASES = {
         hive_update="UPDATE t SET id = 100 WHERE p = 'a/b=c'",
         compacted="t PARTITION (p = 'a/b=c')",
     ),
+    "renamed partitions and columns": Case(
+        tables={"t": f"(id INT, v STRING) PARTITIONED BY (p INT) {ACID}"},
+        alter="ALTER TABLE t CHANGE id k INT CASCADE;\n",
+        script="""
+            INSERT INTO t PARTITION (p) VALUES (1, 'a', 1), (2, 'b', 1), (3, 'c', 2);
+            ALTER TABLE t PARTITION (p = 1) RENAME TO PARTITION (p = 7);
+            DELETE FROM t WHERE id = 1;
+            ALTER TABLE t CHANGE id k INT CASCADE;
+            UPDATE t SET v = 'B' WHERE k = 2;
+            INSERT INTO t PARTITION (p = 7) VALUES (30, 'z');
+        """,
+        hive_update="UPDATE t SET v = 'hive' WHERE k >= 3",
+        compacted="t PARTITION (p = 7)",
+    ),
     "multi-insert": Case(
         tables={
             "s": f"(id INT, v STRING) {ACID}",
