@@ -129,6 +129,14 @@ def test_insert_only_tables_take_no_changes(session: hivesql.Session) -> None:
         assert tuple(rows[-1])[:2] == (77, "ours")
 
 
+def test_compaction_never_cuts_nanoseconds(session: hivesql.Session) -> None:
+    for number, name in enumerate(("c_types/final/c", "m_layouts/final/ty")):
+        adopt(session, GOLDEN[name].table, f"t{number}")
+        for kind in ("major", "minor"):
+            with pytest.raises(hivesql.NotSupported, match=r"bucket_00000_0 holds .*nanoseconds"):
+                session.sql(f"ALTER TABLE t{number} COMPACT '{kind}' AND WAIT")
+
+
 EVENT = (
     "struct<operation:int,originalTransaction:bigint,bucket:int,rowId:bigint,"
     "currentTransaction:bigint,row:struct<id:int,v:string>>"

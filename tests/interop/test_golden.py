@@ -15,7 +15,13 @@ pytestmark = pytest.mark.hive
 GOLDEN = Path(__file__).parents[1] / "golden"
 ABORTED = {"k_aborted": (2, 3)}
 SELECT = re.compile(r"select row__id, .* from (\w+)$")
-INSERT_ONLY = {("d_insert_only", "io_orc")}  # has no row ids
+# The first has no row ids, the second keys and binaries that Hive's SQL does not print as JSON.
+LEFT_OUT = {("d_insert_only", "io_orc"), ("m_layouts", "ty")}
+# Their first files are of an earlier schema.
+ALTERED = {
+    ("m_layouts", "ev"): "struct<a:int,bb:varchar(20),c:string,d:double>",
+    ("m_layouts", "ep"): "struct<a:bigint,b:string,c:int>",
+}
 
 
 def last_selects(case: Path) -> dict[str, hive.Block]:
@@ -32,13 +38,17 @@ CASES = [
     for case in sorted(GOLDEN.iterdir())
     if case.is_dir()
     for table, block in last_selects(case).items()
-    if (case.name, table) not in INSERT_ONLY
+    if (case.name, table) not in LEFT_OUT
 ]
 
 
 @pytest.mark.parametrize(("case", "table", "block"), CASES)
 def test_reader_gives_the_rows_of_the_select(case: Path, table: str, block: hive.Block) -> None:
-    rows = hive.read(case / "final" / table, aborted=ABORTED.get(case.name, ()))
+    rows = hive.read(
+        case / "final" / table,
+        aborted=ABORTED.get(case.name, ()),
+        schema=ALTERED.get((case.name, table)),
+    )
     read, told = sorted((row.row_id, row.values) for row in rows), sorted(block.rows)
     assert [row_id for row_id, _ in read] == [row_id for row_id, _ in told]
     for (_, values), (_, texts) in zip(read, told, strict=True):

@@ -11,6 +11,7 @@ from pyspark.sql import functions as f
 from hivesql_executor.spark.change import struct_ddl
 from hivesql_executor.spark.deletes import read_delete_events
 from hivesql_executor.spark.footers import holds_changes, read_footers
+from hivesql_executor.spark.nanoseconds import refuse_nanoseconds
 from hivesql_executor.spark.publish import publish_buckets, row_instants
 from hivesql_executor.spark.scan import PartitionFiles, scan
 from hivesql_executor.spark.write import BUCKET_OF_ROW_ID, orc_options
@@ -46,6 +47,8 @@ def compact_major(
     """Write every live row of a directory into one new base, row ids unchanged."""
     if table.is_insert_only:
         raise NotSupported("compaction of insert-only tables")
+    data = files_to_read(state, visible).data
+    refuse_nanoseconds(spark, table, location, data, files=files)
     rows = _rows(spark, table, location, state, visible, files)
     _write(rows, table, location, result, WriteKind.BASE, files)
 
@@ -69,7 +72,9 @@ def compact_minor(
     if DirectoryKind.DELTA in kinds:
         inserts = tuple(d for d in deltas.deltas if d.directory.kind is DirectoryKind.DELTA)
         alone = replace(deltas, deltas=inserts)
-        _refuse_version_1(table, location, files_to_read(alone, visible), files)
+        chosen = files_to_read(alone, visible)
+        _refuse_version_1(table, location, chosen, files)
+        refuse_nanoseconds(spark, table, location, chosen.data, files=files)
         rows = _rows(spark, table, location, alone, visible, files)
         _write(rows, table, location, delta, WriteKind.DELTA, files)
     if DirectoryKind.DELETE_DELTA in kinds:
