@@ -14,7 +14,7 @@ from hivesql.trees import CreateTableBody
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.plan import Query
 from hivesql_planner.statements import CreateTable
-from hivesql_planner.table import Column, FileFormat, Table, TableName
+from hivesql_planner.table import TEMPORARY, Column, FileFormat, Table, TableName
 
 _TRANSACTIONAL = "transactional"
 _KIND = "transactional_properties"
@@ -29,19 +29,22 @@ def bind_create_table(body: CreateTableBody, binding: Binding) -> CreateTable:
         columns = tuple(Column(one.text, "") for one in body.partitioned_by)
         table = replace(table, partition_columns=columns)
     _check_transactional(table, body, binding)
-    if rows is not None and body.if_not_exists and _exists(name, binding):
-        rows = None
+    if rows is not None and body.if_not_exists:
+        known = _known(name, body, binding)
+        table, rows = (known, None) if known else (table, rows)
     return CreateTable(
         table=table, if_not_exists=body.if_not_exists, rows=rows, temporary=body.temporary
     )
 
 
-def _exists(name: TableName, binding: Binding) -> bool:
+def _known(name: TableName, body: CreateTableBody, binding: Binding) -> Table | None:
+    """The table that IF NOT EXISTS finds: temporary ones and others do not see each other."""
     try:
-        binding.catalog.table(name)
+        found = binding.catalog.table(name)
     except NoSuchObject:
-        return False
-    return True
+        return None
+    is_temporary = found.name.database.startswith(TEMPORARY)
+    return replace(found, name=name) if is_temporary == body.temporary else None
 
 
 def _rows(body: CreateTableBody, binding: Binding) -> Query | None:

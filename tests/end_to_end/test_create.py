@@ -29,7 +29,8 @@ def test_temporary_tables_shadow_others_until_the_session_ends(
     session.sql(f"""
         CREATE TABLE t (a int) {ACID};
         INSERT INTO t VALUES (1);
-        CREATE TEMPORARY TABLE t AS SELECT 99 AS zz;
+        CREATE TEMPORARY TABLE IF NOT EXISTS t AS SELECT 99 AS zz;
+        CREATE TEMPORARY TABLE IF NOT EXISTS t AS SELECT 7 AS yy;
         CREATE TEMPORARY TABLE IF NOT EXISTS tac (a int, v string) {ACID};
         INSERT INTO tac VALUES (5, 'x'), (6, 'y');
         UPDATE tac SET v = 'z' WHERE tac.a = 5;

@@ -21,7 +21,15 @@ from hivesql_executor.metastore.schema import (
     tbls,
 )
 from hivesql_planner.errors import NoSuchObject, SemanticError
-from hivesql_planner.table import Column, Database, FileFormat, Partition, Table, TableName
+from hivesql_planner.table import (
+    Column,
+    Constraint,
+    Database,
+    FileFormat,
+    Partition,
+    Table,
+    TableName,
+)
 
 FULL = Table(
     name=TableName("default", "full"),
@@ -40,6 +48,20 @@ FULL = Table(
     owner="ann",
     created_at=1700000000,
     comment="all of it: ü",
+    constraints=(
+        Constraint(kind="primary key", name="pk", columns=("a", "b"), enabled=False, rely=False),
+        Constraint(kind="check", name="cc", text="a > 0 AND b IS NOT NULL"),
+        Constraint(kind="default", name="dc", columns=("a",), text="'it\\'s'"),
+        Constraint(kind="not null", name="nn", columns=("a",)),
+        Constraint(
+            kind="foreign key",
+            name="fk",
+            columns=("a",),
+            enabled=False,
+            parent=TableName("d", "p"),
+            parent_columns=("x",),
+        ),
+    ),
 )
 VIEW = Table(
     name=TableName("default", "v"),

@@ -1,0 +1,53 @@
+"""Statistics, there and back, and gone with what they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from hivesql_executor.metastore.api import Metastore
+from hivesql_planner.errors import NoSuchObject
+from hivesql_planner.statistics import ColumnStatistics, Statistics
+from hivesql_planner.table import Column, Partition, Table
+
+MakeTable = Callable[..., Table]
+
+NUMBER = ColumnStatistics(name="a", type="int", nulls=1, distinct=5, low="-3", high="9")
+TEXT = ColumnStatistics(name="b", type="string", nulls=0, distinct=2, average_length=2.5, longest=4)
+TRUTH = ColumnStatistics(name="c", type="boolean", nulls=0, trues=3, falses=4)
+
+
+def test_of_a_table(metastore: Metastore, make_table: MakeTable) -> None:
+    table = make_table()
+    assert metastore.statistics(table.name) == Statistics()
+    found = Statistics(rows=7, files=2, bytes=300, columns=(NUMBER, TEXT, TRUTH))
+    metastore.put_statistics(table.name, [found])
+    assert metastore.statistics(table.name) == found
+    assert metastore.table(table.name).properties["numRows"] == "7"
+    again = Statistics(rows=8, files=3, bytes=400, columns=(replace(NUMBER, high="10"),))
+    metastore.put_statistics(table.name, [again])
+    kept = replace(again, columns=(replace(NUMBER, high="10"), TEXT, TRUTH))
+    assert metastore.statistics(table.name) == kept
+    metastore.alter_table(
+        table.name, replace(metastore.table(table.name), columns=(Column("b", "string"),))
+    )
+    assert metastore.statistics(table.name).columns == (TEXT,)
+    metastore.drop_table(table.name)
+    assert metastore.statistics(make_table().name) == Statistics()
+
+
+def test_of_partitions(metastore: Metastore, make_table: MakeTable) -> None:
+    name = make_table(partitioned_by=("p", "q")).name
+    values: tuple[str | None, ...] = ("a/b", None)
+    metastore.add_partitions(name, [Partition(values=values, location="")])
+    found = Statistics(values=values, rows=0, files=1, bytes=10, columns=(NUMBER,))
+    metastore.put_statistics(name, [found])
+    assert metastore.statistics(name, values) == found
+    assert metastore.statistics(name) == Statistics()
+    with pytest.raises(NoSuchObject):
+        metastore.statistics(name, ("x", "y"))
+    metastore.drop_partitions(name, [values])
+    metastore.add_partitions(name, [Partition(values=values, location="")])
+    assert metastore.statistics(name, values) == Statistics(values=values)
