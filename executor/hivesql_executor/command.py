@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from hivesql_executor.alter import absolute_database, run_ddl
 from hivesql_executor.analyze import analyze
-from hivesql_executor.compaction.request import request_compaction
+from hivesql_executor.compaction.request import abort_compactions, request_compaction
 from hivesql_executor.load import load_data
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.repair import repair_table
@@ -18,6 +18,7 @@ from hivesql_executor.transaction import Transaction
 from hivesql_planner.ddl import Analyze, DdlStatement, LoadData, RepairTable
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.statements import (
+    AbortCompactions,
     AbortTransactions,
     CompactTable,
     CreateDatabase,
@@ -63,6 +64,8 @@ def run_command(  # noqa: C901 - one flat list of statements
             truncate_table(statement, txn, runtime)
         case CompactTable():
             return request_compaction(statement, runtime)
+        case AbortCompactions():
+            return abort_compactions(statement, runtime)
         case AbortTransactions(txn_ids=txn_ids):
             _abort(txn_ids, runtime)
         case LockObject():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 
 from hivesql_executor.create_text import create_statement
 from hivesql_executor.describe import (
@@ -15,6 +14,7 @@ from hivesql_executor.describe import (
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.patterns import matching
 from hivesql_executor.runtime import Runtime
+from hivesql_executor.show_compactions import show_compactions
 from hivesql_executor.show_tables import (
     show_create_database,
     show_functions,
@@ -32,11 +32,6 @@ LOCK_COLUMNS = (
     "transaction_id", "last_heartbeat", "acquired_at", "user", "hostname", "agent_info",
 )  # fmt: skip
 TXN_COLUMNS = ("txnid", "state", "startedtime", "lastheartbeattime", "user", "host")
-COMPACTION_COLUMNS = (
-    "compactionid", "dbname", "tabname", "partname", "type", "state", "workerid", "enqueuetime",
-    "starttime", "duration(ms)", "hadoopjobid", "errormessage", "initiatorid",
-    "highestwriteid", "txnid",
-)  # fmt: skip
 
 
 def show(statement: Show, runtime: Runtime) -> Outcome:
@@ -167,38 +162,6 @@ def _transactions(statement: Show, runtime: Runtime) -> Outcome:
     return Outcome.of_table(TXN_COLUMNS, rows)
 
 
-def _time(milliseconds: int | None) -> str:
-    if not milliseconds:
-        return " --- "
-    return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
-
-
-def _compactions(statement: Show, runtime: Runtime) -> Outcome:
-    rows = []
-    for row in runtime.metastore.compactions():
-        took = row.ended - row.started if row.ended and row.started else None
-        rows.append(
-            (
-                str(row.id),
-                row.table.database,
-                row.table.name,
-                row.partition or " --- ",
-                row.kind.upper(),
-                row.state,
-                row.worker_id or " --- ",
-                _time(row.enqueued),
-                _time(row.started),
-                str(took) if took is not None else " --- ",
-                "None",
-                row.error or " --- ",
-                row.initiator_id or " --- ",
-                str(row.highest_write_id or 0),
-                str(row.txn_id or 0),
-            )
-        )
-    return Outcome.of_table(COMPACTION_COLUMNS, rows)
-
-
 _KINDS: dict[str, Callable[[Show, Runtime], Outcome]] = {
     "databases": _databases,
     "tables": _tables,
@@ -216,5 +179,5 @@ _KINDS: dict[str, Callable[[Show, Runtime], Outcome]] = {
     "conf": _conf,
     "locks": _locks,
     "transactions": _transactions,
-    "compactions": _compactions,
+    "compactions": show_compactions,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hivesql.bind_compact import bind_filter
 from hivesql.bind_partitions import chosen_names, existing
 from hivesql.binding import Binding
 from hivesql.tokens import Name, TableRef
@@ -79,6 +80,7 @@ def bind_show(body: ShowBody, binding: Binding) -> Show:
     return Show(
         kind=body.kind, database=database, table=table, partition=partition, pattern=body.pattern,
         extended=body.extended, key=body.key, part=part, names=names,
+        compactions=bind_filter(body, binding),
     )  # fmt: skip
 
 

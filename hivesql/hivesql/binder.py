@@ -28,6 +28,7 @@ from hivesql.bind_command import (
     bind_show,
     bind_use,
 )
+from hivesql.bind_compact import bind_abort_compactions, bind_compact
 from hivesql.bind_create import bind_create_table
 from hivesql.bind_insert import bind_insert
 from hivesql.bind_load import bind_analyze, bind_load, bind_repair
@@ -39,13 +40,14 @@ from hivesql.bind_partitions import (
     bind_rename_partition,
     bind_touch,
 )
-from hivesql.bind_table import bind_compact, bind_drop_table, bind_truncate
+from hivesql.bind_table import bind_drop_table, bind_truncate
 from hivesql.bind_transaction import bind_end, bind_lock, bind_start
 from hivesql.bind_view import bind_create_view
 from hivesql.binding import Binding, Catalog
 from hivesql.query import bind_query
 from hivesql.trees import (
     AbortBody,
+    AbortCompactionsBody,
     AnalyzeBody,
     Body,
     CompactBody,
@@ -128,6 +130,7 @@ _BINDERS: dict[type, Callable[[Any, Binding], Statement]] = {
     TouchBody: bind_touch,
     AddPartitionsBody: bind_add_partitions,
     DropPartitionsBody: bind_drop_partitions,
+    AbortCompactionsBody: bind_abort_compactions,
     CompactBody: bind_compact,
     AbortBody: bind_abort,
     LoadBody: bind_load,

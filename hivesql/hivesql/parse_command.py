@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
+from hivesql.parse_compact import parse_abort_compactions, parse_show_compactions
 from hivesql.parse_filters import parse_chosen
+from hivesql.parse_properties import parse_properties as parse_properties
 from hivesql.parse_query import parse_partition
 from hivesql.script import StatementText
 from hivesql.tokens import Cursor, Kind, at
 from hivesql.trees import (
     AbortBody,
+    AbortCompactionsBody,
     Body,
     CreateDatabaseBody,
     DescribeBody,
@@ -29,20 +32,6 @@ _SHOW_REFUSED = ("current", "grant", "roles", "principals", "resource", "index",
 _OWNERS: dict[str, OwnerType] = {"user": "USER", "role": "ROLE", "group": "GROUP"}
 _DROP_REFUSED = ("temporary", "function", "materialized", "role", "index", "macro", "scheduled",
                  "resource", "dataconnector")  # fmt: skip
-
-
-def parse_properties(cursor: Cursor) -> dict[str, str]:
-    """``('k'='v', …)``."""
-    cursor.expect("(")
-    found: dict[str, str] = {}
-    while True:
-        key = cursor.string("a property key")
-        cursor.expect("=")
-        found[key] = cursor.string("a property value")
-        if not cursor.take(","):
-            break
-    cursor.expect(")")
-    return found
 
 
 def parse_keys(cursor: Cursor) -> tuple[str, ...]:
@@ -198,12 +187,6 @@ def _transactions(cursor: Cursor) -> dict[str, Any]:
     return {}
 
 
-def _compactions(cursor: Cursor) -> dict[str, Any]:
-    if not cursor.at_end:
-        cursor.refuse("SHOW COMPACTIONS with a filter")
-    return {}
-
-
 def _in_database(cursor: Cursor) -> dict[str, Any]:
     if cursor.take("in") or cursor.take("from"):
         return {"database": cursor.name("a database name")}
@@ -257,7 +240,7 @@ _SHOW: dict[str, Callable[[Cursor], dict[str, Any]]] = {
     "conf": _conf,
     "locks": _locks,
     "transactions": _transactions,
-    "compactions": _compactions,
+    "compactions": parse_show_compactions,
 }
 
 
@@ -287,11 +270,11 @@ def parse_describe(cursor: Cursor) -> DescribeBody:
     return DescribeBody(table=table, style=style, partition=partition, column=column)
 
 
-def parse_abort(cursor: Cursor) -> AbortBody:
-    """ABORT TRANSACTIONS id …."""
+def parse_abort(cursor: Cursor) -> AbortBody | AbortCompactionsBody:
+    """ABORT TRANSACTIONS id …, ABORT COMPACTIONS id …."""
     cursor.expect("abort")
     if cursor.at("compactions"):
-        cursor.refuse("ABORT COMPACTIONS")
+        return parse_abort_compactions(cursor)
     cursor.expect("transactions")
     ids = [cursor.integer("a transaction id")]
     while not cursor.at_end:

@@ -12,6 +12,13 @@ from hivesql.slices import PartitionItem as PartitionItem
 from hivesql.slices import PartitionItems as PartitionItems
 from hivesql.slices import Slice as Slice
 from hivesql.tokens import Name, TableRef
+from hivesql_planner.compaction_request import (
+    NO_DETAILS,
+    NO_FILTER,
+    CompactionDetails,
+    CompactionFilter,
+    OrderKey,
+)
 from hivesql_planner.table import Column, Constraint, FileFormat
 
 
@@ -181,6 +188,16 @@ class CompactBody:
     kind_start: int
     partition: PartitionItems | None
     wait: bool
+    order: tuple[tuple[Name, OrderKey], ...] = ()
+    details: CompactionDetails = NO_DETAILS
+    properties_start: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AbortCompactionsBody:
+    """ABORT COMPACTIONS."""
+
+    ids: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +287,8 @@ class ShowBody:
     pattern: str | None = None
     extended: bool = False
     key: str | None = None
+    compactions: CompactionFilter = NO_FILTER
+    order: tuple[tuple[Name, OrderKey], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -320,6 +339,7 @@ Body = (
     | RepairBody
     | AnalyzeBody
     | AbortBody
+    | AbortCompactionsBody
     | StartBody
     | EndBody
     | LockBody

@@ -29,6 +29,7 @@ from hivesql_planner.rewrite.change import (
 from hivesql_planner.rewrite.insert import insert_targets, rewrite_create_as, rewrite_insert
 from hivesql_planner.settings import Settings
 from hivesql_planner.statements import (
+    AbortCompactions,
     AbortTransactions,
     CompactTable,
     CreateTable,
@@ -51,6 +52,7 @@ from hivesql_planner.statements import (
 from hivesql_planner.table import TableName
 
 _NO_TXN = (
+    AbortCompactions,
     AbortTransactions,
     CompactTable,
     Describe,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from hivesql_planner.compactor_keys import ALIASES, COMPACTOR_KEYS, COMPACTOR_WITHOUT_EFFECT
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.setting import Kind, Setting
 from hivesql_planner.transaction_keys import FIXED_KEYS, TRANSACTION_KEYS
@@ -33,37 +34,13 @@ _WITHOUT_EFFECT: tuple[tuple[str, str, Kind, str], ...] = (
     ("hive.mm.allow.originals", "false", "bool", "insert-only tables read original files."),
     ("hive.transactional.concatenate.noblock", "false", "bool",
      "CONCATENATE does not wait for its compaction."),
-    ("hive.compactor.check.interval", "300s", "duration", "pause between initiator cycles."),
-    ("hive.compactor.request.queue", "1", "int", "threads that look for work."),
-    ("hive.compactor.abortedtxn.threshold", "1000", "int",
-     "aborted transactions that start a compaction."),
-    ("hive.compactor.aborted.txn.time.threshold", "12h", "duration",
-     "age of an aborted transaction that starts a compaction."),
-    ("hive.compactor.delta.num.threshold", "10", "int", "deltas that start a minor compaction."),
-    ("hive.compactor.delta.pct.threshold", "0.1", "float",
-     "deltas' share of the base that starts a major compaction."),
-    ("hive.compactor.max.num.delta", "500", "int", "deltas merged at once."),
-    ("hive.compactor.compact.insert.only", "true", "bool", "compact insert-only tables."),
-    ("hive.compactor.crud.query.based", "false", "bool", "compact full ACID tables by query."),
-    ("hive.compactor.gather.stats", "true", "bool", "gather statistics after a compaction."),
-    ("hive.compactor.worker.timeout", "86400s", "duration", "longest run of a compaction."),
-    ("hive.compactor.worker.sleep.time", "10800ms", "duration", "pause of an idle worker."),
-    ("hive.compactor.worker.max.sleep.time", "320000ms", "duration",
-     "longest pause of an idle worker."),
-    ("hive.compactor.wait.timeout", "300000ms", "duration", "longest wait of COMPACT … AND WAIT."),
-    ("hive.compactor.cleaner.run.interval", "5000ms", "duration", "pause between cleaner cycles."),
-    ("hive.compactor.cleaner.threads.num", "1", "int", "threads of the cleaner."),
-    ("hive.compactor.delayed.cleanup.enabled", "false", "bool", "the cleaner waits."),
-    ("hive.compactor.cleaner.retention.time.seconds", "300s", "duration",
-     "how long a waiting cleaner waits."),
-    ("hive.compactor.cleaner.retry.retention.time", "300s", "duration",
-     "first pause after a failed cleaning."),
-    ("hive.compactor.cleaner.retry.maxattempts", "5", "int", "tries to clean before giving up."),
+    *COMPACTOR_WITHOUT_EFFECT,
 )  # fmt: skip
 
 
 KEYS: Mapping[str, Setting] = _table(
     *TRANSACTION_KEYS,
+    *COMPACTOR_KEYS,
     ("hive.exec.dynamic.partition", "true", "bool", "Allow dynamic partitions."),
     ("hive.exec.dynamic.partition.mode", "nonstrict", "text",
      "strict demands at least one static partition column."),
@@ -84,7 +61,8 @@ KEYS: Mapping[str, Setting] = _table(
      "Up to this many 64-row words of delete events are broadcast; above it they are joined."),
 ) | {row[0]: Setting(*row, fixed=True) for row in FIXED_KEYS}  # fmt: skip
 # A misspelt key of these families would silently change nothing.
-_CLOSED = ("hive.txn.", "hive.lock.", "hive.locks.", "hive.unlock.")
+_CLOSED = ("hive.txn.", "hive.lock.", "hive.locks.", "hive.unlock.", "hive.compactor.",
+           "metastore.compactor.", "hive.compaction.")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +73,7 @@ class Settings:
 
     def text(self, key: str) -> str:
         """The value as it was written; unknown keys without a value are errors."""
+        key = ALIASES.get(key, key)
         if key in self.values:
             return self.values[key]
         if key in KEYS:
@@ -133,6 +112,7 @@ class Settings:
 
     def with_value(self, key: str, value: str) -> Settings:
         """The same settings with one changed; the value is checked against the key's kind."""
+        key = ALIASES.get(key, key)
         changed = replace(self, values={**self.values, key: value})
         setting = KEYS.get(key)
         if setting is None:

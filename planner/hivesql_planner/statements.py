@@ -6,6 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from hivesql_planner.compaction_request import (
+    NO_DETAILS,
+    NO_FILTER,
+    CompactionDetails,
+    CompactionFilter,
+)
 from hivesql_planner.ddl import DdlStatement
 from hivesql_planner.table import Database, Partition, Table, TableName
 
@@ -163,6 +169,14 @@ class CompactTable:
     kind: Literal["minor", "major", "rebalance"]
     partitions: tuple[Partition, ...] = ()
     wait: bool = False
+    details: CompactionDetails = NO_DETAILS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AbortCompactions:
+    """ABORT COMPACTIONS."""
+
+    ids: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,6 +231,7 @@ class Show:
     key: str | None = None
     temporary: tuple[str, ...] = ()
     """The session's own tables, for SHOW TABLES."""
+    compactions: CompactionFilter = NO_FILTER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,6 +280,7 @@ Statement = (
     | TruncateTable
     | DdlStatement
     | CompactTable
+    | AbortCompactions
     | AbortTransactions
     | StartTransaction
     | EndTransaction

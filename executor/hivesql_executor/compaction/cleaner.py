@@ -2,54 +2,118 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
+from hivesql_executor.compaction.unit import Place, find_place
+from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.metastore.api import Compaction
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.snapshot import acid_state
-from hivesql_planner.acid.write_ids import ListMode, ValidTxnList
-from hivesql_planner.errors import NoSuchObject
-from hivesql_planner.table import parse_partition_name
+from hivesql_executor.snapshot import acid_state, table_roots
+from hivesql_executor.storage.files import Files
+from hivesql_planner.acid.snapshot import AcidState
+from hivesql_planner.acid.write_ids import ListMode, ValidTxnList, ValidWriteIdList
+from hivesql_planner.errors import ExecutionError, NoSuchObject
+from hivesql_planner.initiator import NO_CLEANUP, flag_property
 
 
 def clean(runtime: Runtime) -> int:
-    """Clean every queue entry that is ready and that no open transaction holds back; how many."""
+    """Clean every queue entry that is ready and that no open transaction holds back; how many.
+
+    An entry that cannot be cleaned is tried again later, and told of; the others go on.
+    """
+    settings, store = runtime.settings, runtime.metastore
+    delayed = settings.flag("hive.compactor.delayed.cleanup.enabled")
+    ready = store.ready_to_clean(
+        delay=settings.seconds("hive.compactor.cleaner.retention.time.seconds") if delayed else 0,
+        limit=settings.integer("metastore.compactor.fetch.size"),
+    )
     cleaned = 0
-    for compaction in runtime.metastore.ready_to_clean():
-        _clean_one(compaction, runtime)
-        cleaned += 1
+    for compaction in ready:
+        try:
+            cleaned += _clean_one(compaction, runtime)
+        except Exception as error:  # noqa: BLE001 - one directory must not stop all others
+            store.retry_cleaning(
+                compaction.id,
+                str(error),
+                base=settings.seconds("hive.compactor.cleaner.retry.retention.time"),
+                attempts=settings.integer("hive.compactor.cleaner.retry.maxattempts"),
+            )
+            runtime.notify(f"cleaning after compaction {compaction.id} failed: {error}")
     return cleaned
 
 
-def _clean_one(compaction: Compaction, runtime: Runtime) -> None:
+def uncompacted(state: AcidState, aborted: Iterable[int]) -> frozenset[int]:
+    """Aborted write ids whose rows lie in a delta among those of others: a streaming batch.
+
+    A compacted delta has no rows of theirs any more.
+    """
+    spans = [
+        (entry.directory.min_write_id, entry.directory.max_write_id)
+        for entry in state.deltas
+        if entry.directory.visibility_txn == 0
+    ]
+    return frozenset(one for one in aborted if any(low <= one <= high for low, high in spans))
+
+
+def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
     store = runtime.metastore
-    location = _location(compaction, runtime)
-    if location is not None:
-        # Only what every present and future reader agrees on: transactions below the oldest open
-        # one, write ids up to the compaction's own.
-        below = store.min_open_txn() - 1
-        now = store.valid_txns()
-        ended = frozenset(txn for txn in now.aborted if txn <= below)
-        txns = ValidTxnList(below, frozenset(), ended)
-        visible = store.valid_write_ids(txns, [compaction.table])[compaction.table]
-        highest = compaction.highest_write_id
-        if highest is not None:
-            limit = min(visible.high_watermark, highest)
-            visible = replace(visible, high_watermark=limit, mode=ListMode.CLEANER)
+    try:
+        place = find_place(compaction.unit, runtime)
+    except NoSuchObject:
+        store.mark_cleaned(compaction.id)
+        return True
+    if flag_property(place.table.properties, NO_CLEANUP):
+        reason = f"Cleaning of {place.table.name} is switched off by its property {NO_CLEANUP}"
+        store.mark_failed(compaction.id, reason, refused=True)
+        return False
+    now = store.valid_txns()
+    if compaction.next_txn_id is None and compaction.txn_id in now.aborted:
+        # The worker died between its last note and its commit: there is no result.
+        store.mark_failed(compaction.id, "the compaction's transaction was aborted")
+        return False
+    # Only what every present and future reader agrees on: transactions below the oldest open
+    # one, write ids up to the compaction's own.
+    below = store.min_open_txn() - 1
+    txns = ValidTxnList(below, frozenset(), frozenset(txn for txn in now.aborted if txn <= below))
+    visible = _visible(compaction, txns, runtime)
+    kept: frozenset[int] = frozenset()
+    for location in _roots(place, runtime):
         files = runtime.files(location)
         state = acid_state(files, location, visible, txns)
-        for name in (*state.obsolete, *state.aborted):
-            files.delete(f"{location}/{name}")
-    store.mark_cleaned(compaction.id)
+        delete(files, location, _removable(state, place))
+        state = acid_state(files, location, visible, txns)
+        if left := _removable(state, place):
+            raise ExecutionError(f"{location} still holds {', '.join(sorted(left))}")
+        kept |= uncompacted(state, visible.aborted)
+    reach(FailPoint.DIRECTORY_CLEANED)
+    store.mark_cleaned(compaction.id, kept=kept)
+    return True
 
 
-def _location(compaction: Compaction, runtime: Runtime) -> str | None:
-    try:
-        table = runtime.metastore.table(compaction.table)
-    except NoSuchObject:
-        return None
-    if compaction.partition is None:
-        return table.location
-    values = parse_partition_name(compaction.partition)
-    partition = runtime.metastore.partition(table.name, values)
-    return partition.location if partition else None
+def _visible(compaction: Compaction, txns: ValidTxnList, runtime: Runtime) -> ValidWriteIdList:
+    visible = runtime.metastore.valid_write_ids(txns, [compaction.table])[compaction.table]
+    highest = compaction.highest_write_id
+    if highest is None:
+        return visible
+    limit = min(visible.high_watermark, highest)
+    return replace(visible, high_watermark=limit, mode=ListMode.CLEANER)
+
+
+def _roots(place: Place, runtime: Runtime) -> list[str]:
+    if not place.is_whole_partitioned_table:
+        return [place.location]
+    partitions = runtime.metastore.partitions(place.table.name)
+    return [location for _, location in table_roots(place.table, partitions)]
+
+
+def _removable(state: AcidState, place: Place) -> tuple[str, ...]:
+    """Where the partitions of a write are not known, only what was rolled back."""
+    return state.aborted if place.is_whole_partitioned_table else (*state.obsolete, *state.aborted)
+
+
+def delete(files: Files, location: str, names: Iterable[str]) -> None:
+    """Remove directories, or original files, of a table or partition."""
+    for name in names:
+        files.delete(f"{location}/{name}")
+        reach(FailPoint.ENTRY_DELETED)

@@ -2,59 +2,95 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from dataclasses import replace
 
+from hivesql_executor.compaction.merge import merge
+from hivesql_executor.compaction.unit import Place, find_place
+from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.heartbeat import Heartbeat
 from hivesql_executor.metastore.api import Compaction, LockState, TxnType
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.snapshot import acid_state
-from hivesql_executor.spark.compact import compact_major, compact_minor
-from hivesql_executor.storage.files import Files
-from hivesql_planner.acid.layout import AcidDirectory
-from hivesql_planner.acid.snapshot import AcidState
-from hivesql_planner.acid.write_ids import ValidWriteIdList
-from hivesql_planner.compaction import decide, major_result, minor_results
+from hivesql_executor.snapshot import acid_state, check_versions
+from hivesql_planner.compaction import decide, refusal
+from hivesql_planner.compaction_queue import WORKING
 from hivesql_planner.errors import CommitUnknown, ExecutionError, NoSuchObject
 from hivesql_planner.plan import Lock, LockType, Operation
-from hivesql_planner.table import Partition, Table, parse_partition_name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Unit:
-    """The table or partition being compacted."""
-
-    compaction: Compaction
-    table: Table
-    partition: Partition | None
-
-    @property
-    def location(self) -> str:
-        return self.partition.location if self.partition else self.table.location
+def worker_id(runtime: Runtime, number: int = 0) -> str:
+    """``<host>-<process>.<number>``: SHOW COMPACTIONS cuts it at the last dash."""
+    return f"{runtime.host}-{os.getpid()}.{number}"
 
 
-def run_next(runtime: Runtime, *, id: int | None = None) -> str | None:
+def run_next(
+    runtime: Runtime, *, id: int | None = None, number: int = 0, pool: str | None = None
+) -> str | None:
     """Take the next request (or the one with that id) and run it; its final state, or None.
 
     A failure is recorded in the queue, leaves no new directory, and raises.
     """
     store = runtime.metastore
-    compaction = store.next_compaction(f"{runtime.host}-worker", id=id)
+    timeout = runtime.settings.seconds("metastore.compactor.worker.pool.timeout")
+    compaction = store.next_compaction(
+        worker_id(runtime, number), id=id, pool=pool, pool_timeout=timeout
+    )
     if compaction is None:
         return None
+    reach(FailPoint.COMPACTION_CLAIMED)
     try:
-        unit = _find(compaction, runtime)
+        place = find_place(compaction.unit, runtime)
     except NoSuchObject as error:
-        store.mark_failed(compaction.id, f"{error}, assuming it was dropped", refused=True)
-        return "refused"
-    (txn_id,) = store.open_txns(1, runtime.user, runtime.host, type=TxnType.COMPACTION)
+        return _refuse(compaction, error.message, runtime)
+    reason = refusal(place.table, compaction.kind)
+    if reason is not None:
+        return _refuse(compaction, reason, runtime)
+    return _run(compaction, place, runtime)
+
+
+def release_dead(runtime: Runtime) -> int:
+    """Queue again what processes of this host worked on that are no more; how many."""
+    store = runtime.metastore
+    released = 0
+    for row in store.compactions():
+        host, dash, rest = (row.worker_id or "").rpartition("-")
+        process = rest.partition(".")[0]
+        if row.state == WORKING and dash and host == runtime.host and not _is_alive(process):
+            released += store.release_compactions(worker_id=row.worker_id)
+    return released
+
+
+def _is_alive(process: str) -> bool:
+    if not process.isdigit():
+        return True
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _refuse(compaction: Compaction, reason: str, runtime: Runtime) -> str:
+    runtime.metastore.mark_failed(compaction.id, reason, refused=True)
+    return f"refused ({reason})"
+
+
+def _run(compaction: Compaction, place: Place, runtime: Runtime) -> str:
+    store = runtime.metastore
+    rebalances = compaction.kind == "rebalance"
+    kind = TxnType.REBALANCE_COMPACTION if rebalances else TxnType.COMPACTION
+    (txn_id,) = store.open_txns(1, runtime.user, runtime.host, type=kind)
     interval = runtime.settings.seconds("hive.txn.timeout") / 2
     heartbeat = Heartbeat(runtime=runtime, txn_id=txn_id, interval=interval)
     heartbeat.start()
     try:
-        state = _compact(unit, txn_id, runtime)
+        state = _compact(compaction, place, txn_id, runtime)
         heartbeat.stop()
         heartbeat.check()
         store.commit_txn(txn_id)
+        reach(FailPoint.COMPACTION_COMMITTED)
     except CommitUnknown:
         heartbeat.stop()
         raise
@@ -66,71 +102,43 @@ def run_next(runtime: Runtime, *, id: int | None = None) -> str | None:
     return state
 
 
-def _find(compaction: Compaction, runtime: Runtime) -> _Unit:
-    table = runtime.metastore.table(compaction.table)
-    partition = None
-    if compaction.partition is not None:
-        values = parse_partition_name(compaction.partition)
-        partition = runtime.metastore.partition(table.name, values)
-        if partition is None:
-            raise NoSuchObject(f"partition {compaction.partition} of {table.name} not found")
-    return _Unit(compaction=compaction, table=table, partition=partition)
-
-
-def _compact(unit: _Unit, txn_id: int, runtime: Runtime) -> str:
-    store, table, compaction = runtime.metastore, unit.table, unit.compaction
+def _lock(compaction: Compaction, txn_id: int, runtime: Runtime) -> None:
+    rebalances = compaction.kind == "rebalance"
     lock = Lock(
-        LockType.SHARED_READ,
-        table.name.database,
-        table.name.name,
+        LockType.EXCL_WRITE if rebalances else LockType.SHARED_READ,
+        compaction.table.database,
+        compaction.table.name,
         compaction.partition,
-        Operation.SELECT,
+        Operation.UPDATE if rebalances else Operation.SELECT,
     )
-    answer = store.enqueue_locks(txn_id, [lock], user=runtime.user, host=runtime.host)
+    answer = runtime.metastore.enqueue_locks(txn_id, [lock], user=runtime.user, host=runtime.host)
     if answer.state is not LockState.ACQUIRED:
-        raise ExecutionError(f"the compactor could not lock {table.name}: {answer.reason}")
+        raise ExecutionError(
+            f"the compactor could not lock {compaction.table}: {answer.reason}. Ask for the "
+            "compaction again"
+        )
+
+
+def _compact(compaction: Compaction, place: Place, txn_id: int, runtime: Runtime) -> str:
+    store, table = runtime.metastore, place.table
+    _lock(compaction, txn_id, runtime)
     txns = store.valid_txns(txn_id)
     visible = store.compactor_write_ids(table.name)
     store.set_compaction_txn(compaction.id, txn_id, visible.high_watermark)
-    files = runtime.files(unit.location)
-    state = acid_state(files, unit.location, visible, txns)
-    decision = decide(state, "major" if compaction.kind == "major" else "minor")
-    if decision.action == "refuse":
-        store.mark_failed(compaction.id, decision.reason, refused=True)
-        return f"refused ({decision.reason})"
-    if decision.action == "run":
-        _write(unit, state, visible, txn_id, runtime, files)
+    reach(FailPoint.COMPACTION_STARTED)
+    if not place.is_whole_partitioned_table:
+        files = runtime.files(place.location)
+        state = acid_state(files, place.location, visible, txns)
+        if table.is_insert_only:
+            # Readers of insert-only tables do not look at files outside ACID directories.
+            state = replace(state, originals=())
+        decision = decide(state, compaction.kind)
+        if decision.action == "refuse":
+            return _refuse(compaction, decision.reason, runtime)
+        if decision.action == "run":
+            check_versions(files, place.location, state)
+            merge(compaction, place, state, visible, txn_id, runtime)
+            reach(FailPoint.COMPACTION_WRITTEN)
     store.mark_compacted(compaction.id)
+    reach(FailPoint.COMPACTION_MARKED)
     return "ready for cleaning"
-
-
-def _write(
-    unit: _Unit,
-    state: AcidState,
-    visible: ValidWriteIdList,
-    txn_id: int,
-    runtime: Runtime,
-    files: Files,
-) -> None:
-    results: tuple[AcidDirectory, ...]
-    if unit.compaction.kind == "major":
-        results = (major_result(state, txn_id),)
-    else:
-        results = minor_results(state, txn_id)
-    try:
-        if unit.compaction.kind == "major":
-            compact_major(
-                runtime.spark(), unit.table, unit.partition, unit.location, state,
-                result=results[0], visible=visible, files=files,
-            )  # fmt: skip
-        else:
-            compact_minor(
-                runtime.spark(), unit.table, unit.location, state,
-                results=results, visible=visible, files=files,
-            )  # fmt: skip
-    except BaseException:
-        for result in results:
-            path = f"{unit.location}/{result.name}"
-            if files.exists(path):
-                files.delete(path)
-        raise

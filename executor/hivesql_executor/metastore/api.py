@@ -8,6 +8,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from hivesql_executor.metastore.compaction_api import Compaction as Compaction
+from hivesql_executor.metastore.compaction_api import CompactionAnswer as CompactionAnswer
+from hivesql_executor.metastore.compaction_api import CompactionQueue
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.plan import Lock, LockType, Operation
 from hivesql_planner.statistics import Statistics
@@ -80,39 +83,7 @@ class TxnRow:
     host: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compaction:
-    """One row of COMPACTION_QUEUE or COMPLETED_COMPACTIONS; times in milliseconds."""
-
-    id: int
-    table: TableName
-    partition: str | None
-    kind: str
-    """``major``, ``minor`` or ``rebalance``."""
-    state: str
-    """initiated, working, ready for cleaning, failed, succeeded, did not initiate, refused."""
-    worker_id: str | None = None
-    enqueued: int | None = None
-    started: int | None = None
-    ended: int | None = None
-    highest_write_id: int | None = None
-    txn_id: int | None = None
-    next_txn_id: int | None = None
-    error: str | None = None
-    initiator_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionAnswer:
-    """Answer to a compaction request: refused when one is already scheduled."""
-
-    id: int
-    state: str
-    accepted: bool
-    error: str | None = None
-
-
-class Metastore(Protocol):
+class Metastore(CompactionQueue, Protocol):
     """Catalog, transactions, locks and compaction queue.
 
     One method is one database transaction. Unknown objects raise ``NoSuchObject`` (10001 table,
@@ -188,19 +159,6 @@ class Metastore(Protocol):
     def locks(
         self, database: str | None = None, table: str | None = None, partition: str | None = None
     ) -> tuple[LockRow, ...]: ...
-
-    # -- compaction queue
-    def enqueue_compaction(
-        self, table: TableName, partition: str | None, kind: str, *, initiator_id: str
-    ) -> CompactionAnswer: ...
-    def next_compaction(self, worker_id: str, *, id: int | None = None) -> Compaction | None: ...
-    def set_compaction_txn(self, id: int, txn_id: int, highest_write_id: int) -> None: ...
-    def mark_compacted(self, id: int) -> None: ...
-    def mark_failed(self, id: int, error: str, *, refused: bool = False) -> None: ...
-    def ready_to_clean(self) -> tuple[Compaction, ...]: ...
-    def mark_cleaned(self, id: int) -> None: ...
-    def compactions(self) -> tuple[Compaction, ...]: ...
-    def min_open_txn(self) -> int: ...
 
     # -- housekeeping
     def reap(self, timeout: float) -> tuple[int, ...]: ...

@@ -60,6 +60,10 @@ def commit_txn(db: Connection, txn_id: int, *, exclusive_write: bool) -> WriteCo
         if conflict is not None:
             abort_txns(db, [txn_id], "write conflicts")
             return conflict
+    if kind == TYPE_CODES[TxnType.REBALANCE_COMPACTION] and commit_id is None:
+        # Its row ids are new ones, so it is in the write set too. Hive forgets this note.
+        lock_txn_table(db, "EXCLUSIVE")
+        commit_id = _latest(db)
     if kind not in _WRITES_NOTHING:
         _complete_components(db, txn_id)
     release(db, txn_id)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from sqlalchemy import Connection, Row, and_, delete, func, insert, or_, select, update
 from sqlalchemy import Table as SqlTable
 
-from hivesql_executor.metastore.api import Compaction, CompactionAnswer
+from hivesql_executor.metastore.compaction_api import Compaction, CompactionAnswer
 from hivesql_executor.metastore.connection import hold_mutex, now
 from hivesql_executor.metastore.schema import (
     compaction_queue,
@@ -21,15 +22,22 @@ from hivesql_executor.metastore.schema import (
 from hivesql_executor.metastore.snapshots import compactor_write_ids, valid_write_ids
 from hivesql_executor.metastore.transactions import ABORTED, OPEN, lowest_open
 from hivesql_planner.acid.write_ids import ValidTxnList
+from hivesql_planner.compaction import Kind
+from hivesql_planner.compaction_request import (
+    NO_DETAILS,
+    CompactionDetails,
+    format_properties,
+    parse_properties,
+)
 from hivesql_planner.errors import ExecutionError
 from hivesql_planner.plan import Operation
 from hivesql_planner.table import TableName
 
-_KINDS = {"major": "a", "minor": "i", "rebalance": "r"}
-_KIND_NAMES = {code: kind for kind, code in _KINDS.items()}
+KINDS: dict[Kind, str] = {"major": "a", "minor": "i", "rebalance": "r"}
+_KIND_NAMES = {code: kind for kind, code in KINDS.items()}
 _INITIATED, _WORKING, _READY = "i", "w", "r"
 _FAILED, _SUCCEEDED, _REFUSED = "f", "s", "c"
-_STATE_NAMES = {
+STATE_NAMES = {
     _INITIATED: "initiated",
     _WORKING: "working",
     _READY: "ready for cleaning",
@@ -40,11 +48,13 @@ _STATE_NAMES = {
     "x": "aborted",
 }
 _queue = compaction_queue.c
+_CHUNK = 500
 
 
 def enqueue_compaction(
-    db: Connection, table: TableName, partition: str | None, kind: str, *, initiator_id: str
-) -> CompactionAnswer:
+    db: Connection, table: TableName, partition: str | None, kind: Kind, *, initiator_id: str,
+    details: CompactionDetails = NO_DETAILS, run_as: str | None = None,
+) -> CompactionAnswer:  # fmt: skip
     """Ask for a compaction; refused when the same one is queued or would find nothing new."""
     hold_mutex(db, "CompactionScheduler")
     highest = compactor_write_ids(db, table).high_watermark
@@ -56,33 +66,48 @@ def enqueue_compaction(
     scheduled = db.execute(query.order_by(_queue.id).limit(1)).one_or_none()
     if scheduled is not None:
         id_, state = scheduled
-        error = f"Compaction is already scheduled with state='{_STATE_NAMES[state]}' and id={id_}"
+        error = f"Compaction is already scheduled with state='{STATE_NAMES[state]}' and id={id_}"
         return CompactionAnswer(id=-1, state="refused", accepted=False, error=error)
-    counter = next_compaction_id.c.next
-    advanced = db.execute(
-        update(next_compaction_id).values(next=counter + 1).returning(counter)
-    ).scalar_one()
-    new_id = int(advanced) - 1
+    queued = new_id(db)
     db.execute(
         insert(compaction_queue).values(
-            id=new_id,
+            id=queued,
             database=table.database,
             table=table.name,
             partition=partition,
             state=_INITIATED,
-            kind=_KINDS[kind],
+            kind=KINDS[kind],
             enqueued=now(db),
             initiator_id=initiator_id[:128],
+            run_as=run_as and run_as[:128],
+            properties=format_properties(details.properties),
+            pool=details.pool,
+            bucket_count=details.bucket_count,
+            order_by=details.order_text,
         )
     )
-    return CompactionAnswer(id=new_id, state=_STATE_NAMES[_INITIATED], accepted=True)
+    return CompactionAnswer(id=queued, state=STATE_NAMES[_INITIATED], accepted=True)
 
 
-def next_compaction(db: Connection, worker_id: str, id_: int | None) -> Compaction | None:
+def new_id(db: Connection) -> int:
+    """The next id of a compaction."""
+    counter = next_compaction_id.c.next
+    advanced = update(next_compaction_id).values(next=counter + 1).returning(counter)
+    return int(db.execute(advanced).scalar_one()) - 1
+
+
+def next_compaction(
+    db: Connection, worker_id: str, id_: int | None, pool: str | None, pool_timeout: float | None
+) -> Compaction | None:
     """Claim the oldest waiting request, or the one with that id; None when there is none."""
     query = select(_queue.id).where(_queue.state == _INITIATED).order_by(_queue.id)
     if id_ is not None:
         query = query.where(_queue.id == id_)
+    elif pool is not None:
+        query = query.where(_queue.pool == pool)
+    elif pool_timeout is not None:
+        late = _queue.enqueued < now(db) - int(pool_timeout * 1000)
+        query = query.where(or_(_queue.pool.is_(None), late))
     for waiting in db.scalars(query).all():
         claimed = db.execute(
             update(compaction_queue)
@@ -90,13 +115,34 @@ def next_compaction(db: Connection, worker_id: str, id_: int | None) -> Compacti
             .values(state=_WORKING, worker_id=worker_id[:128], started=now(db))
         )
         if claimed.rowcount:
-            return _compaction(_row(db, waiting))
+            return as_compaction(locked_row(db, waiting))
     return None
+
+
+def release_compactions(db: Connection, *, worker_id: str | None, silent: float | None) -> int:
+    """Queue again what a worker, or any since ``silent`` seconds, works on; how many."""
+    query = update(compaction_queue).where(_queue.state == _WORKING)
+    if worker_id is not None:
+        query = query.where(_queue.worker_id == worker_id)
+    if silent is not None:
+        query = query.where(_queue.started < now(db) - int(silent * 1000))
+    return db.execute(query.values(state=_INITIATED, worker_id=None, started=None)).rowcount
+
+
+def release_lost(db: Connection, txn_ids: Collection[int]) -> None:
+    """Queue again what was worked on under transactions that are lost: they cannot commit."""
+    for start in range(0, len(txn_ids), _CHUNK):
+        lost = _queue.txn_id.in_(list(txn_ids)[start : start + _CHUNK])
+        db.execute(
+            update(compaction_queue)
+            .where(_queue.state == _WORKING, lost)
+            .values(state=_INITIATED, worker_id=None, started=None, txn_id=None)
+        )
 
 
 def set_compaction_txn(db: Connection, id_: int, txn_id: int, highest_write_id: int) -> None:
     """Record the transaction that compacts and how far its result will reach."""
-    row = _row(db, id_)
+    row = locked_row(db, id_)
     db.execute(
         update(compaction_queue)
         .where(_queue.id == id_)
@@ -117,7 +163,7 @@ def set_compaction_txn(db: Connection, id_: int, txn_id: int, highest_write_id: 
 
 def mark_compacted(db: Connection, id_: int) -> None:
     """The result is written; the old directories wait for the cleaner."""
-    _row(db, id_)
+    locked_row(db, id_)
     db.execute(
         update(compaction_queue).where(_queue.id == id_).values(state=_READY, worker_id=None)
     )
@@ -125,7 +171,7 @@ def mark_compacted(db: Connection, id_: int) -> None:
 
 def mark_failed(db: Connection, id_: int, error: str, *, refused: bool) -> None:
     """Move a request to the history as failed or refused."""
-    _complete(db, _row(db, id_), _REFUSED if refused else _FAILED, error)
+    complete(db, locked_row(db, id_), _REFUSED if refused else _FAILED, error)
 
 
 def min_open_txn(db: Connection) -> int:
@@ -135,7 +181,7 @@ def min_open_txn(db: Connection) -> int:
     return lowest if known is None else min(int(known), lowest)
 
 
-def ready_to_clean(db: Connection) -> tuple[Compaction, ...]:
+def ready_to_clean(db: Connection, delay: float, limit: int) -> tuple[Compaction, ...]:
     """Compacted units whose old directories no open transaction can need; the lowest of each."""
     unfinished = select(txns.c.id).where(txns.c.state == OPEN)
     # Hive compares with <=, and then finds nothing to delete while its reader is open.
@@ -158,13 +204,17 @@ def ready_to_clean(db: Connection) -> tuple[Compaction, ...]:
             ),
         ),
     )
-    query = select(compaction_queue).where(_queue.state == _READY, ended, ~lower.exists())
-    return tuple(_compaction(row) for row in db.execute(query.order_by(_queue.id)))
+    due = or_(
+        _queue.committed.is_(None),
+        _queue.committed + _queue.retry_retention <= now(db) - int(delay * 1000),
+    )
+    query = select(compaction_queue).where(_queue.state == _READY, ended, due, ~lower.exists())
+    return tuple(as_compaction(row) for row in db.execute(query.order_by(_queue.id).limit(limit)))
 
 
-def mark_cleaned(db: Connection, id_: int) -> None:
+def mark_cleaned(db: Connection, id_: int, kept: Collection[int]) -> None:
     """Move a cleaned request to the history and forget the writes that it covered."""
-    row = _row(db, id_)
+    row = locked_row(db, id_)
     table = TableName(row.database, row.table)
     completed = delete(completed_txn_components).where(
         *_same_unit(completed_txn_components, table, row.partition)
@@ -173,8 +223,8 @@ def mark_cleaned(db: Connection, id_: int) -> None:
         completed = completed.where(completed_txn_components.c.write_id <= row.highest_write_id)
     db.execute(completed)
     if row.next_txn_id is not None and row.highest_write_id:
-        _forget_aborted(db, row, table)
-    _complete(db, row, _SUCCEEDED, row.error)
+        _forget_aborted(db, row, table, kept)
+    complete(db, row, _SUCCEEDED, row.error)
 
 
 def compactions(db: Connection) -> tuple[Compaction, ...]:
@@ -189,10 +239,10 @@ def compactions(db: Connection) -> tuple[Compaction, ...]:
         latest = max(ended or 0, row.started or 0, row.committed or 0)
         return -latest, row.enqueued or 0, row.id
 
-    return tuple(_compaction(row) for row in sorted(rows, key=order))
+    return tuple(as_compaction(row) for row in sorted(rows, key=order))
 
 
-def _forget_aborted(db: Connection, row: Row[Any], table: TableName) -> None:
+def _forget_aborted(db: Connection, row: Row[Any], table: TableName, kept: Collection[int]) -> None:
     """Forget aborted writes whose directories the cleaner has deleted.
 
     Only such ids as the cleaner's own list could name: an aborted transaction that is forgotten
@@ -210,11 +260,13 @@ def _forget_aborted(db: Connection, row: Row[Any], table: TableName) -> None:
             *_same_unit(txn_components, table, row.partition),
             txn_components.c.txn_id.in_(gone),
             txn_components.c.write_id <= highest,
+            txn_components.c.write_id.not_in(kept),
         )
     )
 
 
-def _complete(db: Connection, row: Row[Any], state: str, error: str | None) -> None:
+def complete(db: Connection, row: Row[Any], state: str, error: str | None) -> None:
+    """Move a row of the queue to the history."""
     shared = set(completed_compactions.c.keys()) & set(compaction_queue.c.keys())
     values = {key: getattr(row, key) for key in shared}
     values |= {"state": state, "error": error, "ended": now(db)}
@@ -222,7 +274,8 @@ def _complete(db: Connection, row: Row[Any], state: str, error: str | None) -> N
     db.execute(delete(compaction_queue).where(_queue.id == row.id))
 
 
-def _row(db: Connection, id_: int) -> Row[Any]:
+def locked_row(db: Connection, id_: int) -> Row[Any]:
+    """A row of the queue, held until the end of the database transaction."""
     row = db.execute(
         select(compaction_queue).where(_queue.id == id_).with_for_update()
     ).one_or_none()
@@ -241,13 +294,14 @@ def _same_unit(table: SqlTable, name: TableName, partition: str | None) -> tuple
     )
 
 
-def _compaction(row: Row[Any]) -> Compaction:
+def as_compaction(row: Row[Any]) -> Compaction:
+    """A row of queue or history."""
     return Compaction(
         id=row.id,
         table=TableName(row.database, row.table),
         partition=row.partition,
         kind=_KIND_NAMES[row.kind],
-        state=_STATE_NAMES[row.state],
+        state=STATE_NAMES[row.state],
         worker_id=row.worker_id,
         enqueued=row.enqueued,
         started=row.started,
@@ -255,6 +309,12 @@ def _compaction(row: Row[Any]) -> Compaction:
         highest_write_id=row.highest_write_id,
         txn_id=row.txn_id,
         next_txn_id=row.next_txn_id,
+        committed=row.committed,
         error=row.error,
         initiator_id=row.initiator_id,
+        job_id=row.job_id,
+        pool=row.pool,
+        properties=parse_properties(row.properties),
+        bucket_count=row.bucket_count,
+        order=row.order_by,
     )

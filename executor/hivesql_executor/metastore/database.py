@@ -11,7 +11,6 @@ from sqlalchemy import Connection, insert, select, text
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.metastore import (
     catalog,
-    compactions,
     housekeeping,
     schema,
     snapshots,
@@ -24,14 +23,13 @@ from hivesql_executor.metastore import partitions as partition_rows
 from hivesql_executor.metastore.api import (
     MAX_BATCH,
     MAX_OPEN,
-    Compaction,
-    CompactionAnswer,
     LockAnswer,
     LockRow,
     LockState,
     TxnRow,
     TxnType,
 )
+from hivesql_executor.metastore.compaction_calls import CompactionCalls
 from hivesql_executor.metastore.connection import Rdbms
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import CommitUnknown, ExecutionError, HiveSqlError, TransactionLost
@@ -45,7 +43,7 @@ T = TypeVar("T")
 _CREATE_LOCK = 0x48495645
 
 
-class DatabaseMetastore:
+class DatabaseMetastore(CompactionCalls):
     """Metastore over Hive's tables: every method is one database transaction."""
 
     def __init__(self, rdbms: Rdbms) -> None:
@@ -297,50 +295,6 @@ class DatabaseMetastore:
     ) -> tuple[LockRow, ...]:
         """Locks, filtered by equality, in the order of SHOW LOCKS."""
         return self._read(lambda db: lock_queue.locks(db, database, table, partition))
-
-    # -- compaction queue
-    def enqueue_compaction(
-        self, table: TableName, partition: str | None, kind: str, *, initiator_id: str
-    ) -> CompactionAnswer:
-        """Ask for a compaction."""
-        name = _lower(table)
-        return self._write(
-            lambda db: compactions.enqueue_compaction(
-                db, name, partition, kind, initiator_id=initiator_id
-            )
-        )
-
-    def next_compaction(self, worker_id: str, *, id: int | None = None) -> Compaction | None:
-        """Claim the oldest waiting request, or the one with that id."""
-        return self._write(lambda db: compactions.next_compaction(db, worker_id, id))
-
-    def set_compaction_txn(self, id: int, txn_id: int, highest_write_id: int) -> None:
-        """Record the transaction that compacts and how far its result reaches."""
-        self._write(lambda db: compactions.set_compaction_txn(db, id, txn_id, highest_write_id))
-
-    def mark_compacted(self, id: int) -> None:
-        """The result is written; the old directories wait for the cleaner."""
-        self._write(lambda db: compactions.mark_compacted(db, id))
-
-    def mark_failed(self, id: int, error: str, *, refused: bool = False) -> None:
-        """Move a request to the history as failed or refused."""
-        self._write(lambda db: compactions.mark_failed(db, id, error, refused=refused))
-
-    def ready_to_clean(self) -> tuple[Compaction, ...]:
-        """Compacted units whose old directories no open transaction can need."""
-        return self._read(compactions.ready_to_clean)
-
-    def mark_cleaned(self, id: int) -> None:
-        """Move a cleaned request to the history and forget the writes it covered."""
-        self._write(lambda db: compactions.mark_cleaned(db, id))
-
-    def compactions(self) -> tuple[Compaction, ...]:
-        """Queue and history, latest activity first."""
-        return self._read(compactions.compactions)
-
-    def min_open_txn(self) -> int:
-        """No open transaction has anything below this id undecided in its snapshot."""
-        return self._read(compactions.min_open_txn)
 
     # -- housekeeping
     def reap(self, timeout: float) -> tuple[int, ...]:

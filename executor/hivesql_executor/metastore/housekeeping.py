@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, delete, exists, func, or_, select
 
+from hivesql_executor.metastore.compactions import release_lost
 from hivesql_executor.metastore.connection import millis_now
 from hivesql_executor.metastore.schema import (
     completed_txn_components,
@@ -40,7 +41,9 @@ def reap(db: Connection, timeout: float) -> tuple[int, ...]:
         .limit(_MAX_EXPIRED)
         .with_for_update()
     )
-    return abort_txns(db, db.scalars(silent).all(), "heartbeat time-out")
+    gone = abort_txns(db, db.scalars(silent).all(), "heartbeat time-out")
+    release_lost(db, gone)
+    return gone
 
 
 def clean_txns(db: Connection) -> None:

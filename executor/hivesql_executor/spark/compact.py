@@ -14,6 +14,7 @@ from hivesql_executor.spark.footers import holds_changes, read_footers
 from hivesql_executor.spark.nanoseconds import refuse_nanoseconds
 from hivesql_executor.spark.publish import publish_buckets, row_instants
 from hivesql_executor.spark.scan import PartitionFiles, scan
+from hivesql_executor.spark.values import stored_row
 from hivesql_executor.spark.write import BUCKET_OF_ROW_ID, orc_options
 from hivesql_executor.storage.files import Files
 from hivesql_planner.acid.layout import (
@@ -28,7 +29,7 @@ from hivesql_planner.acid.snapshot import AcidState, FilesToRead, files_to_read
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.plan import WriteKind
-from hivesql_planner.table import Partition, Table
+from hivesql_planner.table import Table
 
 _ROW_ID = ("row__id.writeid", "row__id.bucketid", "row__id.rowid")
 
@@ -36,7 +37,6 @@ _ROW_ID = ("row__id.writeid", "row__id.bucketid", "row__id.rowid")
 def compact_major(
     spark: SparkSession,
     table: Table,
-    partition: Partition | None,
     location: str,
     state: AcidState,
     *,
@@ -45,11 +45,7 @@ def compact_major(
     files: Files,
 ) -> None:
     """Write every live row of a directory into one new base, row ids unchanged."""
-    if table.is_insert_only:
-        raise NotSupported("compaction of insert-only tables")
-    data = files_to_read(state, visible).data
-    refuse_nanoseconds(spark, table, location, data, files=files)
-    rows = _rows(spark, table, location, state, visible, files)
+    rows = live_rows(spark, table, location, state, visible, files)
     _write(rows, table, location, result, WriteKind.BASE, files)
 
 
@@ -64,18 +60,14 @@ def compact_minor(
     files: Files,
 ) -> None:
     """Write the insert events of all deltas into one delta, their delete events into another."""
-    if table.is_insert_only:
-        raise NotSupported("compaction of insert-only tables")
     delta, delete_delta = results
     kinds = {entry.directory.kind for entry in state.deltas}
     deltas = replace(state, base=None, originals=())
     if DirectoryKind.DELTA in kinds:
         inserts = tuple(d for d in deltas.deltas if d.directory.kind is DirectoryKind.DELTA)
         alone = replace(deltas, deltas=inserts)
-        chosen = files_to_read(alone, visible)
-        _refuse_version_1(table, location, chosen, files)
-        refuse_nanoseconds(spark, table, location, chosen.data, files=files)
-        rows = _rows(spark, table, location, alone, visible, files)
+        _refuse_version_1(table, location, files_to_read(alone, visible), files)
+        rows = live_rows(spark, table, location, alone, visible, files)
         _write(rows, table, location, delta, WriteKind.DELTA, files)
     if DirectoryKind.DELETE_DELTA in kinds:
         everything = replace(deltas, deltas=state.deltas)
@@ -94,7 +86,7 @@ def _refuse_version_1(table: Table, location: str, chosen: FilesToRead, files: F
         )
 
 
-def _rows(
+def live_rows(
     spark: SparkSession,
     table: Table,
     location: str,
@@ -104,11 +96,14 @@ def _rows(
 ) -> DataFrame:
     """Event rows: row id, the write that made the row, and the row."""
     alone = replace(table, partition_columns=(), location=location)
-    part = PartitionFiles(partition=None, location=location, files=files_to_read(state, visible))
+    chosen = files_to_read(state, visible)
+    refuse_nanoseconds(spark, table, location, chosen.data, files=files)
+    part = PartitionFiles(partition=None, location=location, files=chosen)
     rows = scan(spark, alone, [part], visible=visible, with_row_id=True, where=None, files=files)
     columns = [f.col(f"`{name}`") for name in table.column_names]
-    return rows.select("row__id", f.col("row__id.writeid").alias("writer"),
-                       f.struct(*columns).alias("row"))  # fmt: skip
+    events = rows.select("row__id", f.col("row__id.writeid").alias("writer"),
+                         f.struct(*columns).alias("row"))  # fmt: skip
+    return events.withColumn("row", stored_row(table, "row"))
 
 
 def _write(
@@ -136,6 +131,21 @@ def _write(
             "n",
         )
     )
+    write_events(events, table, location, result, kind, files)
+
+
+def write_events(
+    events: DataFrame,
+    table: Table,
+    location: str,
+    result: AcidDirectory,
+    kind: WriteKind,
+    files: Files,
+) -> None:
+    """Write events and ``n``, their bucket, into a new directory.
+
+    All of one bucket must be in one task, in order.
+    """
     directory = f"{location}/{result.name}"
     staging = f"{location}/.hive-staging_hivesql_{uuid.uuid4().hex}"
     files.make_directories(directory)

@@ -241,7 +241,7 @@ def _publish_plain(publication: Publication, files: Files) -> Iterator[WrittenFi
             rows = row_count(files, staged.path, staged.length, table_format)
             if rows == 0 and staged.write.kind is not WriteKind.BASE:
                 continue
-            instants = _plain_instants(staged.write.table)
+            instants = plain_instants(staged.write.table)
             if instants:
                 amend(files, staged.path, {}, instants=instants)
             path = _move_to_free_name(files, staged, directory, taken)
@@ -251,7 +251,7 @@ def _publish_plain(publication: Publication, files: Files) -> Iterator[WrittenFi
                 files.delete(path)
 
 
-def _plain_instants(table: Table) -> tuple[int, ...]:
+def plain_instants(table: Table) -> tuple[int, ...]:
     types = (column.type for column in table.columns)
     return instant_ids(types, 1) if table.format == "orc" else ()
 

@@ -1,0 +1,71 @@
+"""The cleaner of aborted writes: their directories disappear without a compaction."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hivesql_executor.compaction.cleaner import delete, uncompacted
+from hivesql_executor.compaction.initiator import abort_limits
+from hivesql_executor.compaction.unit import Place, find_place
+from hivesql_executor.metastore.compaction_api import AbortLimits
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.snapshot import acid_state
+from hivesql_planner.acid.layout import ACID_PREFIXES
+from hivesql_planner.errors import NoSuchObject
+from hivesql_planner.initiator import NO_CLEANUP, Candidate, flag_property
+
+
+def clean_aborted(runtime: Runtime, limits: AbortLimits | None = None) -> int:
+    """Remove what aborted transactions wrote, in units with many or old ones; how many units.
+
+    No reader sees such directories, so none has to be waited for. A unit that fails is tried
+    again in the next round.
+    """
+    store, settings = runtime.metastore, runtime.settings
+    units = store.aborted_units(
+        limits or abort_limits(settings), limit=settings.integer("metastore.compactor.fetch.size")
+    )
+    cleaned = 0
+    for unit in units:
+        try:
+            cleaned += _clean_unit(unit, runtime)
+        except Exception as error:  # noqa: BLE001 - one directory must not stop all others
+            runtime.notify(f"aborted writes in {unit.table} could not be removed: {error}")
+    return cleaned
+
+
+def _clean_unit(unit: Candidate, runtime: Runtime) -> bool:
+    store = runtime.metastore
+    # Asked for before the directory is listed: who aborts later is cleaned later.
+    aborted = store.aborted_writes(unit.table)
+    txns = store.valid_txns()
+    try:
+        place = find_place(unit.unit, runtime)
+    except NoSuchObject:
+        store.forget_aborted(unit, aborted)
+        return True
+    if flag_property(place.table.properties, NO_CLEANUP):
+        return False
+    txns = replace(txns, aborted=txns.aborted & aborted.txns)
+    kept: frozenset[int] = frozenset()
+    for location in _roots(place, runtime):
+        files = runtime.files(location)
+        state = acid_state(files, location, aborted.visible, txns)
+        delete(files, location, state.aborted)
+        kept |= uncompacted(state, aborted.visible.aborted)
+    store.forget_aborted(unit, aborted, kept=kept)
+    return True
+
+
+def _roots(place: Place, runtime: Runtime) -> list[str]:
+    """The unit's directories; of a table those too that never became partitions."""
+    table = place.table
+    if not place.is_whole_partitioned_table:
+        return [place.location]
+    depth = len(table.partition_columns)
+    found = {partition.location for partition in runtime.metastore.partitions(table.name)}
+    for status in runtime.files(table.location).list(table.location):
+        parts = status.path.split("/")
+        if len(parts) > depth + 1 and parts[depth].startswith(ACID_PREFIXES):
+            found.add("/".join((table.location, *parts[:depth])))
+    return sorted(found)

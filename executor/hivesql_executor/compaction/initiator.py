@@ -1,0 +1,105 @@
+"""The initiator: looks at what was written to, and asks for the compactions that it needs."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from hivesql_executor.compaction.unit import find_place
+from hivesql_executor.metastore.api import Compaction
+from hivesql_executor.metastore.compaction_api import AbortLimits
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.snapshot import acid_state
+from hivesql_planner.compaction_request import CompactionDetails
+from hivesql_planner.errors import NoSuchObject
+from hivesql_planner.initiator import (
+    Candidate,
+    Skip,
+    pool_of,
+    skip_table,
+    skip_unit,
+    wanted_kind,
+)
+from hivesql_planner.settings import Settings
+from hivesql_planner.table import Table
+
+
+def initiate(runtime: Runtime) -> int:
+    """One cycle over all units that were written to; how many compactions were asked for."""
+    store, settings = runtime.metastore, runtime.settings
+    limit = settings.integer("metastore.compactor.fetch.size")
+    candidates = {one.unit: one for one in store.compaction_candidates(limit=limit)}
+    if not settings.flag("metastore.compactor.clean.aborts.using.cleaner"):
+        aborted = store.aborted_units(abort_limits(settings), limit=limit)
+        candidates |= {one.unit: one for one in aborted}
+    rows, now = store.compactions(), store.now()
+    asked = 0
+    for candidate in candidates.values():
+        try:
+            asked += _initiate_one(candidate, rows, now, runtime)
+        except Exception as error:  # noqa: BLE001 - one table must not stop all others
+            store.record_not_initiated(candidate, str(error), _id(runtime))
+            runtime.notify(f"no compaction of {candidate.table} was asked for: {error}")
+    return asked
+
+
+def abort_limits(settings: Settings) -> AbortLimits:
+    """From when on aborted writes are cleaned up."""
+    age = settings.seconds("hive.compactor.aborted.txn.time.threshold")
+    return AbortLimits(
+        count=settings.integer("hive.compactor.abortedtxn.threshold"),
+        age=None if age < 0 else age,
+    )
+
+
+def decide_kind(
+    candidate: Candidate, table: Table, location: str, runtime: Runtime
+) -> Literal["minor", "major"] | None:
+    """The compaction that one directory needs now, by the thresholds."""
+    store = runtime.metastore
+    visible = store.compactor_write_ids(table.name)
+    state = acid_state(runtime.files(location), location, visible, store.valid_txns())
+    return wanted_kind(candidate, state, table, runtime.settings)
+
+
+def _initiate_one(
+    candidate: Candidate, rows: tuple[Compaction, ...], now: int, runtime: Runtime
+) -> bool:
+    store, settings = runtime.metastore, runtime.settings
+    skip = skip_unit(candidate, rows, settings, now)
+    if skip is not None:
+        return _told(skip, candidate, runtime)
+    try:
+        place = find_place(candidate.unit, runtime)
+    except NoSuchObject:
+        return False
+    table = place.table
+    if not table.is_transactional:
+        return False
+    database = store.database(table.name.database)
+    skip = skip_table(candidate, table, database, settings)
+    if skip is not None:
+        return _told(skip, candidate, runtime)
+    if table.sort_columns:
+        return False
+    kind = decide_kind(candidate, table, place.location, runtime)
+    if kind is None:
+        return False
+    answer = store.enqueue_compaction(
+        table.name,
+        candidate.partition,
+        kind,
+        initiator_id=_id(runtime),
+        details=CompactionDetails(pool=pool_of(table, database)),
+        run_as=settings.text("metastore.compactor.run.as.user") or runtime.user,
+    )
+    return answer.accepted
+
+
+def _told(skip: Skip, candidate: Candidate, runtime: Runtime) -> Literal[False]:
+    if skip.record:
+        runtime.metastore.record_not_initiated(candidate, skip.reason, _id(runtime))
+    return False
+
+
+def _id(runtime: Runtime) -> str:
+    return f"{runtime.host}-initiator"

@@ -1,0 +1,77 @@
+"""The new directories of a compaction: written whole, or removed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hivesql_executor.compaction.unit import Place
+from hivesql_executor.metastore.api import Compaction
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.spark.compact import compact_major, compact_minor
+from hivesql_executor.spark.compact_plain import compact_plain
+from hivesql_executor.spark.rebalance import rebalance
+from hivesql_planner.acid.layout import AcidDirectory
+from hivesql_planner.acid.snapshot import AcidState
+from hivesql_planner.acid.write_ids import ValidWriteIdList
+from hivesql_planner.compaction import results
+from hivesql_planner.compaction_request import CompactionDetails, parse_order
+from hivesql_planner.table import Table
+
+
+def merge(
+    compaction: Compaction,
+    place: Place,
+    state: AcidState,
+    visible: ValidWriteIdList,
+    txn_id: int,
+    runtime: Runtime,
+) -> None:
+    """Write what the compaction makes of a directory; nothing stays of it after an error."""
+    table = _with_properties(place.table, compaction)
+    made = results(
+        state,
+        compaction.kind,
+        txn_id,
+        high_watermark=visible.high_watermark,
+        insert_only=table.is_insert_only,
+    )
+    try:
+        _write(compaction, table, place.location, state, visible, made, runtime)
+    except BaseException:
+        files = runtime.files(place.location)
+        for result in made:
+            files.delete(f"{place.location}/{result.name}")
+        raise
+
+
+def _with_properties(table: Table, compaction: Compaction) -> Table:
+    own = CompactionDetails(properties=compaction.properties).table_properties
+    return replace(table, properties={**table.properties, **own})
+
+
+def _write(
+    compaction: Compaction,
+    table: Table,
+    location: str,
+    state: AcidState,
+    visible: ValidWriteIdList,
+    made: tuple[AcidDirectory, ...],
+    runtime: Runtime,
+) -> None:
+    spark, files = runtime.spark(), runtime.files(location)
+    if table.is_insert_only:
+        if compaction.kind == "minor":
+            state = replace(state, base=None)
+        compact_plain(
+            spark, table, location, state,
+            directory=f"{location}/{made[0].name}", visible=visible, files=files,
+        )  # fmt: skip
+    elif compaction.kind == "rebalance":
+        rebalance(
+            spark, table, location, state, result=made[0], visible=visible, files=files,
+            bucket_count=compaction.bucket_count, order=parse_order(compaction.order or ""),
+        )  # fmt: skip
+    elif compaction.kind == "major":
+        compact_major(spark, table, location, state, result=made[0], visible=visible, files=files)
+    else:
+        compact_minor(spark, table, location, state, results=made, visible=visible, files=files)

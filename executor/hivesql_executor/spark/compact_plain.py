@@ -1,0 +1,143 @@
+"""Compaction of insert-only tables: their files, whatever the format, joined into few."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from hivesql_executor.spark.nanoseconds import refuse_nanoseconds
+from hivesql_executor.spark.plain import scan_plain
+from hivesql_executor.spark.publish import plain_instants
+from hivesql_executor.spark.values import stored_value
+from hivesql_executor.spark.write import orc_options
+from hivesql_executor.storage.files import Files
+from hivesql_executor.storage.orc import amend
+from hivesql_executor.storage.rows import row_count
+from hivesql_planner.acid.layout import parse_original_file
+from hivesql_planner.acid.snapshot import AcidState, files_to_read
+from hivesql_planner.acid.write_ids import ValidWriteIdList
+from hivesql_planner.errors import DataError, NotSupported
+from hivesql_planner.table import Table
+
+_FILE_BYTES = 128 << 20
+# Formats of lines: they are copied as they stand, so that nothing is lost that Spark cannot read.
+_LINES = ("textfile", "json")
+_PART = re.compile(r"part-(\d+)-")
+_BUCKET = "bucket:n"
+
+
+def compact_plain(
+    spark: SparkSession,
+    table: Table,
+    location: str,
+    state: AcidState,
+    *,
+    directory: str,
+    visible: ValidWriteIdList,
+    files: Files,
+) -> None:
+    """Write every row of the state's files into ``directory`` (absolute), which appears last.
+
+    Rows of a bucketed table stay in their buckets. No rows, no directory.
+    """
+    _check(table)
+    chosen = files_to_read(state, visible, insert_only=True).data
+    found = [(f"{location}/{file.path}", file.length) for file in chosen if file.length > 0]
+    if not found:
+        return
+    if table.format == "orc":
+        full = [file for file in chosen if file.length > 0]
+        refuse_nanoseconds(spark, table, location, full, files=files)
+    staging = f"{location}/.hive-staging_hivesql_{uuid.uuid4().hex}"
+    try:
+        if table.is_bucketed:
+            rows = _of_buckets(spark, table, location, found, files)
+        else:
+            count = 1 + sum(length for _, length in found) // _FILE_BYTES
+            rows = _rows(spark, table, location, found, files).coalesce(count)
+        _stage(rows, table, staging)
+        _publish(table, staging, directory, files)
+    finally:
+        files.delete(staging)
+
+
+def _check(table: Table) -> None:
+    if table.format not in ("orc", "parquet", *_LINES):
+        raise NotSupported(f"compaction of {table.format} tables")
+    for key in ("skip.header.line.count", "skip.footer.line.count"):
+        if table.properties.get(key, "0").strip() not in ("", "0"):
+            raise NotSupported(f"compaction of {table.name}: text with {key}")
+
+
+def _rows(
+    spark: SparkSession,
+    table: Table,
+    location: str,
+    found: Sequence[tuple[str, int]],
+    files: Files,
+) -> DataFrame:
+    if table.format in _LINES:
+        reader = spark.read.option("lineSep", "\n").option("__globPaths__", "false")
+        return reader.text([path for path, _ in found])
+    alone = replace(table, partition_columns=(), location=location)
+    rows = scan_plain(spark, alone, [(None, location, found)], files=files)
+    return rows.select(
+        *(stored_value(f.col(f"`{c.name}`"), c.type).alias(c.name) for c in table.columns)
+    )
+
+
+def _of_buckets(
+    spark: SparkSession,
+    table: Table,
+    location: str,
+    found: Sequence[tuple[str, int]],
+    files: Files,
+) -> DataFrame:
+    by_bucket: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    for path, length in found:
+        bucket = parse_original_file(path.rpartition("/")[2])
+        if bucket is None:
+            raise DataError(f"{path}: the name of this file of a bucketed table says no bucket")
+        by_bucket[bucket].append((path, length))
+    frames = [
+        _rows(spark, table, location, group, files).coalesce(1).withColumn(_BUCKET, f.lit(bucket))
+        for bucket, group in sorted(by_bucket.items())
+    ]
+    return reduce(DataFrame.union, frames)
+
+
+def _stage(rows: DataFrame, table: Table, staging: str) -> None:
+    writer = rows.write.option("maxRecordsPerFile", 0)
+    if table.is_bucketed:
+        writer = writer.partitionBy(_BUCKET)
+    if table.format in _LINES:
+        writer.option("lineSep", "\n").text(staging)
+    elif table.format == "orc":
+        writer.options(**orc_options(table)).orc(staging)
+    else:
+        writer.parquet(staging)
+
+
+def _publish(table: Table, staging: str, directory: str, files: Files) -> None:
+    staged = sorted(files.list(staging), key=lambda status: status.path)
+    numbered = 0
+    for status in staged:
+        path = f"{staging}/{status.path}"
+        if status.length == 0 or row_count(files, path, status.length, table.format) == 0:
+            continue
+        folder, _, name = status.path.rpartition("/")
+        if _PART.match(name) is None:
+            raise DataError(f"unexpected staged file {status.path}")
+        number = int(folder.rpartition("=")[2]) if folder else numbered
+        if instants := plain_instants(table):
+            amend(files, path, {}, instants=instants)
+        files.make_directories(directory)
+        files.rename(path, f"{directory}/{number:06d}_0")
+        numbered += 1

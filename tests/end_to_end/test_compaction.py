@@ -1,0 +1,164 @@
+"""ALTER TABLE … COMPACT: every kind of table, the directories it makes, and the same rows after."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hivesql
+
+pytestmark = pytest.mark.spark
+
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+
+
+def directories(session: hivesql.Session, table: str) -> list[str]:
+    """Paths of ACID directories below a table, relative to it."""
+    home = Path(session.runtime.metastore.database("default").location) / table
+    kinds = ("base_", "delta_", "delete_delta_")
+    found = (path for path in home.rglob("*") if path.is_dir() and path.name.startswith(kinds))
+    return sorted(str(path.relative_to(home)) for path in found)
+
+
+def files(session: hivesql.Session, table: str) -> list[str]:
+    home = Path(session.runtime.metastore.database("default").location) / table
+    found = (path for path in home.rglob("*") if path.is_file() and path.suffix != ".crc")
+    return sorted(str(path.relative_to(home)) for path in found)
+
+
+def rows(session: hivesql.Session, query: str) -> list[tuple[Any, ...]]:
+    return sorted(tuple(row) for row in session.sql(query).rows)
+
+
+def ids(session: hivesql.Session, table: str) -> list[tuple[Any, ...]]:
+    query = (
+        f"SELECT row__id.writeid, row__id.bucketid, row__id.rowid, t.* FROM {table} t "
+        "ORDER BY 1, 2, 3"
+    )
+    return [tuple(row) for row in session.sql(query).rows]
+
+
+INSERT_ONLY = {
+    "orc": "STORED AS ORC",
+    "parquet": "STORED AS PARQUET",
+    "text": "ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' STORED AS TEXTFILE",
+}
+
+
+def test_insert_only(session: hivesql.Session) -> None:
+    for name, stored in INSERT_ONLY.items():
+        table = f"m_{name}"
+        session.sql(f"""
+            CREATE TABLE {table} (id int, v string) {stored} TBLPROPERTIES
+              ('transactional'='true', 'transactional_properties'='insert_only');
+            INSERT INTO {table} VALUES (1, 'a'), (2, 'é');
+            INSERT INTO {table} VALUES (3, NULL);
+        """)
+        before = rows(session, f"SELECT * FROM {table}")
+        session.sql(f"ALTER TABLE {table} COMPACT 'minor'")
+        (minor,) = directories(session, table)
+        assert minor.startswith("delta_0000001_0000002_v"), name
+        assert files(session, table) == [f"{minor}/000000_0"], name
+        assert rows(session, f"SELECT * FROM {table}") == before, name
+        session.sql(f"INSERT INTO {table} VALUES (4, '')")
+        after = rows(session, f"SELECT * FROM {table}")
+        session.sql(f"ALTER TABLE {table} COMPACT 'major'")
+        (major,) = directories(session, table)
+        assert major.startswith("base_0000003_v"), name
+        assert files(session, table) == [f"{major}/000000_0"], name
+        assert rows(session, f"SELECT * FROM {table}") == after, name
+
+
+def test_partitions_that_need_it_are_compacted(session: hivesql.Session) -> None:
+    session.sql(f"CREATE TABLE p (id int) PARTITIONED BY (k int) {ACID}")
+    for i in range(3):
+        session.sql(f"INSERT INTO p PARTITION (k) VALUES ({i}, 1), ({i}, 2)")
+    session.sql("ALTER TABLE p SET TBLPROPERTIES "
+                "('compactorthreshold.hive.compactor.delta.num.threshold'='3')")  # fmt: skip
+    session.sql("INSERT INTO p PARTITION (k = 2) VALUES (3)")
+    told = session.sql("ALTER TABLE p COMPACT 'minor'").message or ""
+    assert "Not enough deltas to initiate compaction for table=p partition=k=1" in told
+    assert "Compaction enqueued with id 1" in told
+    left = directories(session, "p")
+    assert [one for one in left if one.startswith("k=1")] == [
+        f"k=1/delta_000000{i}_000000{i}_0000" for i in (1, 2, 3)
+    ]
+    # Without a base the initiator's choice is a major one, whatever was asked for.
+    (compacted,) = (one for one in left if one.startswith("k=2"))
+    assert compacted.startswith("k=2/base_0000004_v")
+    assert len(rows(session, "SELECT * FROM p")) == 7
+    session.sql("ALTER TABLE p PARTITION (k = 1) COMPACT 'MAJOR'")
+    assert len(directories(session, "p")) == 2
+    assert len(rows(session, "SELECT * FROM p")) == 7
+
+
+def test_rebalance(session: hivesql.Session) -> None:
+    session.sql(f"""
+        CREATE TABLE r (id int, v string) {ACID};
+        INSERT INTO r VALUES (5, 'e'), (3, 'c'), (1, 'a');
+        INSERT INTO r VALUES (4, 'd'), (2, 'b');
+        UPDATE r SET v = 'B' WHERE id = 2;
+        DELETE FROM r WHERE id = 3;
+        ALTER TABLE r COMPACT 'rebalance' CLUSTERED INTO 2 BUCKETS;
+    """)
+    # These are the ids that real Hive 4.1 gives.
+    first, second, third = 536870912, 536936448, 537001984
+    assert ids(session, "r") == [
+        (1, first, 0, 5, "e"), (1, first, 1, 1, "a"), (2, second, 2, 4, "d"), (3, second, 3, 2, "B")
+    ]  # fmt: skip
+    (base,) = directories(session, "r")
+    assert base.startswith("base_0000004_v")
+    session.sql("""
+        INSERT INTO r VALUES (9, 'z');
+        ALTER TABLE r COMPACT 'rebalance' CLUSTERED INTO 3 BUCKETS ORDER BY v DESC;
+    """)
+    assert ids(session, "r") == [
+        (5, first, 0, 9, "z"), (5, first, 1, 5, "e"), (5, second, 2, 4, "d"),
+        (5, second, 3, 1, "a"), (5, third, 4, 2, "B"),
+    ]  # fmt: skip
+    session.sql("UPDATE r SET v = 'x' WHERE id = 1; DELETE FROM r WHERE id = 9")
+    assert rows(session, "SELECT * FROM r") == [(1, "x"), (2, "B"), (4, "d"), (5, "e")]
+    session.sql("ALTER TABLE r COMPACT 'rebalance'")
+    assert rows(session, "SELECT * FROM r") == [(1, "x"), (2, "B"), (4, "d"), (5, "e")]
+    assert {one[1] for one in ids(session, "r")} == {first, second}
+
+
+def test_what_is_shown_refused_and_aborted(session: hivesql.Session) -> None:
+    session.sql(f"""
+        CREATE TABLE t (id int) {ACID};
+        CREATE TABLE b (id int) CLUSTERED BY (id) INTO 2 BUCKETS {ACID};
+        INSERT INTO t VALUES (1); INSERT INTO t VALUES (2);
+        INSERT INTO b VALUES (1), (2);
+        SET hivesql.compactor.inline=false;
+        ALTER TABLE t COMPACT 'major' POOL 'etl'
+          WITH OVERWRITE TBLPROPERTIES ('tblprops.orc.compress'='NONE');
+    """)
+    with pytest.raises(hivesql.HiveSqlError, match="state='initiated' and id=1") as raised:
+        session.sql("ALTER TABLE t COMPACT 'minor'")
+    assert raised.value.code == 10432
+    with pytest.raises(hivesql.NotSupported, match=r"'compactor\.x'"):
+        session.sql("ALTER TABLE t COMPACT 'minor' "
+                    "WITH OVERWRITE TBLPROPERTIES ('compactor.x'='1')")  # fmt: skip
+    session.sql("ALTER TABLE b COMPACT 'minor'")
+    shown = session.sql("SHOW COMPACTIONS t POOL 'etl' TYPE 'major' STATUS 'initiated'")
+    assert shown.columns[0] == "compactionid"
+    assert shown.columns[-1] == "hightestwriteid"
+    (row,) = shown.rows
+    assert (row[0], row[4], row[5], row[9], row[14:18]) == (
+        "1", "MAJOR", "initiated", " --- ", ("manual", "etl", "0", "0")
+    )  # fmt: skip
+    by_name = session.sql("SHOW COMPACTIONS DATABASE default ORDER BY tabname, type DESC LIMIT 1")
+    assert [row[2] for row in by_name.rows] == ["b"]
+    assert session.sql("SHOW COMPACTIONS COMPACTIONID = 7").rows == []
+    answer = session.sql("ABORT COMPACTIONS 2 2 9")
+    assert answer.rows == [
+        ("2", "Success", "Successfully aborted compaction"),
+        ("9", "Error", "No Such Compaction Id Available"),
+    ]
+    session.sql("SET hivesql.compactor.inline=true")
+    told = session.sql("ALTER TABLE b COMPACT 'rebalance'").message or ""
+    assert "Cannot execute rebalancing compaction on bucketed tables." in told
+    states = {row[0]: row[5] for row in session.sql("SHOW COMPACTIONS").rows}
+    assert states == {"1": "initiated", "2": "aborted", "3": "refused"}
