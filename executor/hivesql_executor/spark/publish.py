@@ -252,6 +252,7 @@ def _publish_plain(publication: Publication, files: Files) -> Iterator[WrittenFi
 
 
 def plain_instants(table: Table) -> tuple[int, ...]:
+    """Ids of the columns of instants in the table's plain ORC files."""
     types = (column.type for column in table.columns)
     return instant_ids(types, 1) if table.format == "orc" else ()
 
