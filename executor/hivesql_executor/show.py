@@ -16,6 +16,7 @@ from hivesql_executor.patterns import matching
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.show_compactions import show_compactions
 from hivesql_executor.show_tables import (
+    describe_function,
     show_create_database,
     show_functions,
     show_materialized_views,
@@ -172,6 +173,7 @@ _KINDS: dict[str, Callable[[Show, Runtime], Outcome]] = {
     "create database": show_create_database,
     "materialized views": show_materialized_views,
     "functions": show_functions,
+    "function": describe_function,
     "columns": _columns,
     "partitions": _partitions,
     "tblproperties": _properties,

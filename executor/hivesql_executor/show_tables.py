@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pyspark.errors import AnalysisException
+
 from hivesql_executor.create_text import create_database_statement
 from hivesql_executor.metastore.storage_formats import STORAGE
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.patterns import matching
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import data_sizes, table_roots
+from hivesql_planner.errors import NoSuchObject
 from hivesql_planner.statements import Show
 from hivesql_planner.table import Column, Partition, Table
 
@@ -52,6 +55,17 @@ def show_functions(statement: Show, runtime: Runtime) -> Outcome:
     """The functions that queries may call: Spark's."""
     rows = runtime.spark().sql("SHOW SYSTEM FUNCTIONS").collect()
     return Outcome.of_table(["tab_name"], matching([row[0] for row in rows], statement.pattern))
+
+
+def describe_function(statement: Show, runtime: Runtime) -> Outcome:
+    """What Spark says of a function, since queries call Spark's."""
+    name = (statement.key or "").replace("`", "")
+    words = "FUNCTION EXTENDED" if statement.extended else "FUNCTION"
+    try:
+        rows = runtime.spark().sql(f"DESCRIBE {words} `{name}`").collect()
+    except AnalysisException as error:
+        raise NoSuchObject(f"Function '{name}' does not exist.", code=10011) from error
+    return Outcome.of_table(["tab_name"], [(row[0],) for row in rows])
 
 
 def _tables(statement: Show, runtime: Runtime) -> list[Table]:

@@ -129,6 +129,7 @@ def defaults_of_values(
     if not tokens or not tokens[0].is_("values"):
         return {}
     found: dict[int, str] = {}
+    texts: dict[str, str] = {}
     depth = index = 0
     for token in tokens[1:]:
         depth += token.is_("(") - token.is_(")")
@@ -137,5 +138,8 @@ def defaults_of_values(
         elif token.is_(",") and depth == 1:
             index += 1
         elif token.is_("default") and depth == 1 and index < len(columns):
-            found[token.start] = default_sql(table, columns[index], binding)
+            column = columns[index]
+            if column not in texts:
+                texts[column] = default_sql(table, column, binding)
+            found[token.start] = texts[column]
     return found

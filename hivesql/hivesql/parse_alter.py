@@ -186,6 +186,8 @@ def _storage_change(cursor: Cursor) -> Change:  # noqa: C901 - one flat list
         return AddConstraint(parse_constraint(cursor))
     if cursor.take("drop", "constraint"):
         return DropConstraint(cursor.name("a constraint's name").text)
+    if cursor.take("update", "statistics", "set"):
+        return ChangeProperties(set=parse_properties(cursor))
     if cursor.take("set", "serdeproperties"):
         return ChangeSerde(set=parse_properties(cursor))
     if cursor.take("unset", "serdeproperties"):

@@ -244,11 +244,22 @@ _SHOW: dict[str, Callable[[Cursor], dict[str, Any]]] = {
 }
 
 
-def parse_describe(cursor: Cursor) -> DescribeBody:
+def _function(cursor: Cursor) -> str:
+    token = cursor.peek()
+    if token.kind is Kind.STRING:
+        return cursor.string()
+    return cursor.name("a function").text
+
+
+def parse_describe(cursor: Cursor) -> DescribeBody | ShowBody:
     """DESCRIBE [EXTENDED|FORMATTED] t [PARTITION (…)], DESCRIBE DATABASE [EXTENDED] d."""
     cursor.next()
-    if cursor.at("function"):
-        cursor.refuse("DESCRIBE FUNCTION")
+    if cursor.at("function") and cursor.peek(1).kind is not Kind.END:
+        cursor.next()
+        extended = cursor.take("extended")
+        found = ShowBody(kind="function", key=_function(cursor), extended=extended)
+        cursor.end()
+        return found
     style: Literal["", "extended", "formatted"] = ""
     if (cursor.at("database") or cursor.at("schema")) and cursor.peek(1).kind is not Kind.END:
         cursor.next()

@@ -279,6 +279,7 @@ class ShowBody:
         "databases", "tables", "views", "columns", "partitions", "tblproperties", "create table",
         "functions", "locks", "transactions", "compactions", "conf", "extended tables",
         "tables of a type", "table extended", "create database", "materialized views",
+        "function",
     ]  # fmt: skip
     database: Name | None = None
     table: TableRef | None = None

@@ -218,6 +218,7 @@ class Show:
         "databases", "tables", "views", "columns", "partitions", "tblproperties", "create table",
         "functions", "locks", "transactions", "compactions", "conf", "extended tables",
         "tables of a type", "table extended", "create database", "materialized views",
+        "function",
     ]  # fmt: skip
     database: str | None = None
     table: Table | None = None
