@@ -43,10 +43,17 @@ def _check(argv: Sequence[str]) -> int:
     return run_check(argv)
 
 
+def _services(argv: Sequence[str]) -> int:
+    from hivesql_repl.services import run
+
+    return run(argv)
+
+
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "doctor": _doctor,
     "inspect": _inspect,
     "check": _check,
+    "services": _services,
 }
 
 

@@ -114,3 +114,18 @@ def test_flights_example(tmp_path: Path) -> None:
     mean, count = round(united.arr_delay.mean(), 1), int((united.id.isin(late_ids)).sum())
     assert f"United Air Lines Inc.\t{len(united)}\t{mean}\t{count}" in lines
     assert sum("MAJOR\tsucceeded" in line for line in lines) == 2
+
+
+def test_services_run_one_round_and_end_on_sigterm(tmp_path: Path) -> None:
+    create = "CREATE TABLE t (a int) STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+    assert hivesql("-e", create, cwd=tmp_path).returncode == 0
+    done = hivesql("services", "--once", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    command = [sys.executable, "-m", "hivesql_repl", "services", "--workers", "2"]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        line = running.stderr.readline()
+        running.terminate()
+        assert running.wait(timeout=300) == 0
+    expected = "running: housekeeper, initiator, worker-0, worker-1, cleaner, history\n"
+    assert line == expected

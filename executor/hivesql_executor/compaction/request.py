@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hivesql_executor.compaction.aborts import clean_aborted
 from hivesql_executor.compaction.cleaner import clean
 from hivesql_executor.compaction.initiator import decide_kind
 from hivesql_executor.compaction.worker import release_dead, run_next
@@ -37,6 +38,7 @@ def request_compaction(statement: CompactTable, runtime: Runtime) -> Outcome:
         messages = [_request(statement, unit, statement.kind, runtime)]
     if inline:
         clean(runtime)
+        clean_aborted(runtime)
     return Outcome(message="\n".join(messages))
 
 

@@ -1,0 +1,160 @@
+"""What runs beside the statements: initiator, workers, cleaner and housekeepers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from hivesql_executor.compaction.aborts import clean_aborted
+from hivesql_executor.compaction.cleaner import clean
+from hivesql_executor.compaction.initiator import initiate
+from hivesql_executor.compaction.worker import release_dead, run_next
+from hivesql_executor.runtime import Runtime
+from hivesql_planner.compaction_queue import (
+    FAILED,
+    NOT_INITIATED,
+    REFUSED,
+    SUCCEEDED,
+    HistoryLimits,
+)
+from hivesql_planner.settings import Settings
+
+_RETENTION = "metastore.compactor.history.retention"
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """One round of work, and the pauses between rounds in seconds.
+
+    ``work`` returns whether all went well; after rounds that did not, the pause doubles up to
+    ``longest``.
+    """
+
+    name: str
+    work: Callable[[], bool]
+    pause: float
+    longest: float
+
+
+def services_of(runtime: Runtime, *, pool: str | None = None) -> tuple[Service, ...]:
+    """The services that the settings ask for, in the order in which one round runs them.
+
+    ``pool``: the workers take the requests of that pool alone.
+    """
+    settings = runtime.settings
+    wanted = [_steady("housekeeper", runtime, _keep_house, "metastore.acid.housekeeper.interval")]
+    if settings.flag("metastore.compactor.initiator.on"):
+        wanted.append(_steady("initiator", runtime, _initiate, "hive.compactor.check.interval"))
+    wanted += [
+        Service(
+            f"worker-{number}",
+            _worker(runtime, number, pool),
+            settings.seconds("hive.compactor.worker.sleep.time"),
+            settings.seconds("hive.compactor.worker.max.sleep.time"),
+        )
+        for number in range(settings.integer("metastore.compactor.worker.threads"))
+    ]
+    if settings.flag("metastore.compactor.cleaner.on"):
+        wanted.append(_steady("cleaner", runtime, _clean, "hive.compactor.cleaner.run.interval"))
+    key = "metastore.compaction.housekeeper.interval"
+    return (*wanted, _steady("history", runtime, purge_history, key))
+
+
+def run_round(services: Sequence[Service], runtime: Runtime) -> bool:
+    """One round of each, one after the other; whether all went well."""
+    failed = [service for service in services if not _guarded(service, runtime)]
+    return not failed
+
+
+def run_until(stop: threading.Event, services: Sequence[Service], runtime: Runtime) -> None:
+    """Run each in a thread of its own; once ``stop`` is set, return when all rounds are done."""
+    threads = [
+        threading.Thread(target=_loop, args=(service, stop, runtime), name=service.name)
+        for service in services
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def purge_history(runtime: Runtime) -> None:
+    """Forget old compactions."""
+    runtime.metastore.purge_compactions(history_limits(runtime.settings))
+
+
+def history_limits(settings: Settings) -> HistoryLimits:
+    """How much of the history is kept; enough failures for the rule that counts them."""
+    failures = settings.integer("metastore.compactor.initiator.failed.compacts.threshold")
+    return HistoryLimits(
+        kept={
+            SUCCEEDED: settings.integer(f"{_RETENTION}.succeeded"),
+            FAILED: max(failures, settings.integer(f"{_RETENTION}.failed")),
+            NOT_INITIATED: settings.integer(f"{_RETENTION}.did.not.initiate"),
+            REFUSED: settings.integer(f"{_RETENTION}.refused"),
+        },
+        timeout=settings.seconds(f"{_RETENTION}.timeout"),
+    )
+
+
+def _steady(name: str, runtime: Runtime, work: Callable[[Runtime], object], key: str) -> Service:
+    def once() -> bool:
+        work(runtime)
+        return True
+
+    pause = runtime.settings.seconds(key)
+    return Service(name, once, pause, pause)
+
+
+def _keep_house(runtime: Runtime) -> None:
+    """End what is silent, hand on what nobody works on any more, forget what has ended."""
+    store, settings = runtime.metastore, runtime.settings
+    store.reap(settings.seconds("hive.txn.timeout"))
+    release_dead(runtime)
+    store.release_compactions(silent=settings.seconds("hive.compactor.worker.timeout"))
+    store.clean_txns()
+
+
+def _initiate(runtime: Runtime) -> None:
+    initiate(runtime)
+
+
+def _clean(runtime: Runtime) -> None:
+    clean(runtime)
+    if runtime.settings.flag("metastore.compactor.clean.aborts.using.cleaner"):
+        clean_aborted(runtime)
+
+
+def _worker(runtime: Runtime, number: int, pool: str | None) -> Callable[[], bool]:
+    def work() -> bool:
+        """All that waits; a failure is in the history, and the next request has its turn."""
+        good = True
+        while not runtime.cancelled.is_set():
+            try:
+                state = run_next(runtime, number=number, pool=pool)
+            except Exception as error:  # noqa: BLE001 - one table must not stop all others
+                runtime.notify(f"worker-{number}: a compaction failed: {error}")
+                good = False
+                continue
+            if state is None:
+                break
+        return good
+
+    return work
+
+
+def _guarded(service: Service, runtime: Runtime) -> bool:
+    try:
+        return service.work()
+    except Exception as error:  # noqa: BLE001 - a service goes on when the database is back
+        runtime.notify(f"{service.name} failed: {error}")
+        return False
+
+
+def _loop(service: Service, stop: threading.Event, runtime: Runtime) -> None:
+    pause = service.pause
+    while not stop.is_set():
+        good = _guarded(service, runtime)
+        pause = service.pause if good else min(pause * 2, service.longest)
+        stop.wait(pause)

@@ -1,0 +1,27 @@
+"""Compaction and housekeeping beside the statements, for the process that keeps them running."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+from hivesql.session import Session
+
+
+def run_services(
+    session: Session, stop: threading.Event, *, once: bool = False, pool: str | None = None
+) -> bool:
+    """Run what the session's settings ask for until ``stop`` is set; what has begun is finished.
+
+    ``once``: one round of each and no more. False when something failed in it.
+    """
+    from hivesql_executor.services import run_round, run_until, services_of
+
+    # A worker takes no further request once it is to stop.
+    runtime = replace(session.runtime, cancelled=stop)
+    services = services_of(runtime, pool=pool)
+    if once:
+        return run_round(services, runtime)
+    runtime.notify(f"running: {', '.join(service.name for service in services)}")
+    run_until(stop, services, runtime)
+    return True

@@ -1,0 +1,60 @@
+"""`hivesql services`: initiator, workers, cleaner and housekeepers of a warehouse."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from hivesql import HiveSqlError, connect
+from hivesql.services import run_services
+from hivesql_repl.arguments import pairs
+from hivesql_repl.batch import FAILED
+from hivesql_repl.configuration import read_profile
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run until SIGTERM or SIGINT, then finish what has begun; 2 when a round of --once failed."""
+    given = _arguments().parse_args(argv)
+    profile = read_profile(given.config, given.profile)
+    settings = {**profile.settings, **pairs(given.hiveconf)}
+    if given.workers is not None:
+        settings["metastore.compactor.worker.threads"] = str(given.workers)
+    if master := given.master or profile.master:
+        settings["spark.master"] = master
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    try:
+        with connect(
+            given.metastore or profile.metastore,
+            given.warehouse or profile.warehouse,
+            settings=settings,
+            notify=_tell,
+        ) as session:
+            good = run_services(session, stop, once=given.once, pool=given.pool)
+    except HiveSqlError as error:
+        print(f"ERROR: {error}", file=sys.stderr)
+        return FAILED
+    return 0 if good else FAILED
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="hivesql services", description=run.__doc__)
+    parser.add_argument("--once", action="store_true", help="one round of each, then end")
+    parser.add_argument("--workers", type=int, help="how many compactions run at a time")
+    parser.add_argument("--pool", help="take the requests of this pool alone")
+    parser.add_argument("--metastore", help="database URL (default: sqlite:///metastore.db)")
+    parser.add_argument("--warehouse", help="directory of managed tables (default: warehouse)")
+    parser.add_argument("--master", help="Spark master (default: local[*])")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="configuration file")
+    parser.add_argument("--profile", help="profile of the configuration file")
+    parser.add_argument("--hiveconf", action="append", default=[], metavar="KEY=VALUE")
+    return parser
