@@ -9,6 +9,7 @@ from hivesql_executor.alter import absolute_database, run_ddl
 from hivesql_executor.analyze import analyze
 from hivesql_executor.compaction.request import abort_compactions, request_compaction
 from hivesql_executor.load import load_data
+from hivesql_executor.object_locks import lock_object
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.repair import repair_table
 from hivesql_executor.runtime import Runtime
@@ -69,11 +70,7 @@ def run_command(  # noqa: C901 - one flat list of statements
         case AbortTransactions(txn_ids=txn_ids):
             _abort(txn_ids, runtime)
         case LockObject():
-            raise SemanticError(
-                "LOCK and UNLOCK are not supported by DbTxnManager: every statement takes the "
-                "locks that it needs",
-                code=10271,
-            )
+            lock_object(statement, runtime)
         case Analyze():
             return analyze(statement, txn, runtime)
         case LoadData():

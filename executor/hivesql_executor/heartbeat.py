@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from hivesql_executor.runtime import Runtime
@@ -14,7 +15,9 @@ class Heartbeat:
     """Keeps a transaction alive from a thread of its own; remembers when it was lost."""
 
     runtime: Runtime
-    txn_id: int
+    txn_id: int = 0
+    beat: Callable[[], None] | None = None
+    """Keeps something else alive than a transaction."""
     interval: float
     lost: HiveSqlError | None = None
     _stop: threading.Event = field(default_factory=threading.Event)
@@ -41,7 +44,10 @@ class Heartbeat:
     def _beat(self) -> None:
         while not self._stop.wait(self.interval):
             try:
-                self.runtime.metastore.heartbeat(self.txn_id)
+                if self.beat is not None:
+                    self.beat()
+                else:
+                    self.runtime.metastore.heartbeat(self.txn_id)
             except TransactionLost as error:
                 self.lost = error
                 return

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 
 from hivesql_executor.command import run_command
 from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.object_locks import holding_objects
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.sources import explained, read, registered, rows_of
@@ -67,13 +68,14 @@ def run(
     the statement should be planned again (its transaction is aborted). A plan ``inside`` an open
     transaction goes on with its statement ids, and is committed with it.
     """
-    if isinstance(plan.body, Command) and not plan.opens_txn:
-        return run_command(plan.body.statement, None, runtime)
+    if inside is not None:
+        plan = continuing(plan, inside)
     try:
-        if inside is not None:
-            plan = continuing(plan, inside)
-        with transaction(plan, runtime, inside) as txn:
-            return _run_body(_Work(plan, txn, runtime, consume))
+        with holding_objects(plan, runtime):
+            if isinstance(plan.body, Command) and not plan.opens_txn:
+                return run_command(plan.body.statement, None, runtime)
+            with transaction(plan, runtime, inside) as txn:
+                return _run_body(_Work(plan, txn, runtime, consume))
     except (PySparkException, Py4JJavaError) as error:
         raise _spark_failure(error) from error
 

@@ -45,6 +45,7 @@ class Runtime:
     clock: Clock = field(default_factory=Clock)
     notify: Callable[[str], None] = lambda line: None
     query_id: str = ""
+    query_text: str = ""
     cancelled: threading.Event = field(default_factory=threading.Event)
 
     def with_settings(self, settings: Settings) -> Runtime:

@@ -11,6 +11,7 @@ from hivesql_executor.describe import (
     describe_table,
     stored_properties,
 )
+from hivesql_executor.object_locks import show_object_locks
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.patterns import matching
 from hivesql_executor.runtime import Runtime
@@ -27,6 +28,7 @@ from hivesql_executor.show_tables import (
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.statements import Describe, Show
 from hivesql_planner.table import TEMPORARY, Table, partition_name
+from hivesql_planner.transaction_keys import DUMMY_TXN_MANAGER
 
 LOCK_COLUMNS = (
     "lockid", "database", "table", "partition", "lock_state", "blocked_by", "lock_type",
@@ -128,6 +130,8 @@ def _conf(statement: Show, runtime: Runtime) -> Outcome:
 
 
 def _locks(statement: Show, runtime: Runtime) -> Outcome:
+    if runtime.settings.text("hive.txn.manager") == DUMMY_TXN_MANAGER:
+        return show_object_locks(statement, runtime)
     table = statement.table
     rows = runtime.metastore.locks(
         table.name.database if table else statement.database,

@@ -59,6 +59,7 @@ class Session:
         self._conversation = Conversation()
         self.temporary = TemporaryTables(runtime)
         self._query_id = ""
+        self._query_text = ""
         self._cancelled = threading.Event()
 
     @property
@@ -100,6 +101,7 @@ class Session:
         began = time.monotonic()
         self._cancelled = threading.Event()
         self._query_id = f"hivesql_{uuid.uuid4().hex}"
+        self._query_text = text.text
         try:
             outcome = self._answer(text, consume)
         except BaseException as error:
@@ -198,6 +200,7 @@ class Session:
                 self.runtime,
                 spark=spark,
                 query_id=self._query_id,
+                query_text=self._query_text,
                 cancelled=self._cancelled,
                 clock=self._clock(),
             )

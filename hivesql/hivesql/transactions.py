@@ -8,6 +8,7 @@ from hivesql_planner.errors import CommitUnknown, ExecutionError, SemanticError
 from hivesql_planner.multi_statement import check_inside
 from hivesql_planner.plan import Plan
 from hivesql_planner.statements import EndTransaction, StartTransaction, Statement
+from hivesql_planner.transaction_keys import DB_TXN_MANAGER, DUMMY_TXN_MANAGER
 
 
 class Conversation:
@@ -27,6 +28,10 @@ class Conversation:
         if not runtime.settings.flag("hive.support.concurrency"):
             raise SemanticError(
                 "transactions need locks: set hive.support.concurrency=true", code=10264
+            )
+        if runtime.settings.text("hive.txn.manager") == DUMMY_TXN_MANAGER:
+            raise SemanticError(
+                f"transactions need set hive.txn.manager={DB_TXN_MANAGER}", code=10265
             )
         self.opened = open_transaction(runtime, read_only=statement.read_only)
 

@@ -52,6 +52,22 @@ class Lock:
 
 
 @dataclass(frozen=True, slots=True)
+class ObjectLock:
+    """A lock of DummyTxnManager; ``path`` is database, table, then ``k=v`` of a partition."""
+
+    path: tuple[str, ...]
+    exclusive: bool
+
+    @property
+    def name(self) -> str:
+        """The object as SHOW LOCKS prints it."""
+        return "@".join(self.path)
+
+    def __str__(self) -> str:
+        return f"{self.name} -> {'EXCLUSIVE' if self.exclusive else 'SHARED'}"
+
+
+@dataclass(frozen=True, slots=True)
 class Expr:
     """A Spark SQL expression; ``sql`` is its text."""
 
@@ -263,5 +279,7 @@ class Plan:
     """The transaction may be opened as one that writes nothing."""
     zero_wait_reads: bool = False
     """A read lock that would have to wait fails at once."""
+    object_locks: tuple[ObjectLock, ...] = ()
+    """What is locked instead under DummyTxnManager, where there are no transactions."""
     exclusive_create: bool = False
     """CREATE TABLE AS SELECT: any lock that would have to wait fails at once."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from hivesql_planner import locks
 from hivesql_planner.ddl import Analyze, LoadData
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.object_locks import object_locks
 from hivesql_planner.plan import (
     Body,
     Change,
@@ -50,6 +51,7 @@ from hivesql_planner.statements import (
     UseDatabase,
 )
 from hivesql_planner.table import TableName
+from hivesql_planner.transaction_keys import DB_TXN_MANAGER, DUMMY_TXN_MANAGER
 
 _NO_TXN = (
     AbortCompactions,
@@ -73,6 +75,8 @@ def plan(statement: Statement, settings: Settings | None = None) -> Plan:
         return Plan(body=Command(statement=statement), opens_txn=False)
     body = _body(statement, settings)
     targets = _targets(statement, body)
+    if settings.text("hive.txn.manager") == DUMMY_TXN_MANAGER:
+        return _without_transactions(statement, body, targets, settings)
     wanted = locks.merge(wanted_locks(statement, settings))
     if targets and not settings.flag("hive.support.concurrency"):
         raise SemanticError(
@@ -97,12 +101,37 @@ def plan(statement: Statement, settings: Settings | None = None) -> Plan:
     )
 
 
+def _without_transactions(
+    statement: Statement, body: Body, targets: tuple[Target, ...], settings: Settings
+) -> Plan:
+    """A plan under DummyTxnManager: no ACID tables, and locks on objects."""
+    if isinstance(body, Change):
+        raise SemanticError(
+            "UPDATE, DELETE and MERGE need a transaction manager that supports them: "
+            f"set hive.txn.manager={DB_TXN_MANAGER}",
+            code=10294,
+        )
+    acid = (*_reads(body), *(target.table for target in targets))
+    if acid:
+        raise SemanticError(
+            f"the transactional table {acid[0]} cannot be used under DummyTxnManager: "
+            f"set hive.txn.manager={DB_TXN_MANAGER}",
+            code=10265,
+        )
+    locked = object_locks(statement) if _takes_locks(body, settings) else ()
+    return Plan(body=body, object_locks=locked, opens_txn=False)
+
+
+def _takes_locks(body: Body, settings: Settings) -> bool:
+    only_jobs = settings.flag("hive.lock.mapred.only.operation")
+    return settings.flag("hive.support.concurrency") and not (
+        only_jobs and isinstance(body, Command)
+    )
+
+
 def wanted_locks(statement: Statement, settings: Settings) -> tuple[Lock, ...]:
     """What the statement asks for, before requests for one object are merged (EXPLAIN LOCKS)."""
-    flag = settings.flag
-    if not flag("hive.support.concurrency") or isinstance(statement, _NO_TXN):
-        return ()
-    if flag("hive.lock.mapred.only.operation") and isinstance(_body(statement, settings), Command):
+    if isinstance(statement, _NO_TXN) or not _takes_locks(_body(statement, settings), settings):
         return ()
     named = locks.named(settings.text("hive.query.exclusive.lock"))
     return (*locks.wanted(statement, settings), *named)

@@ -8,7 +8,12 @@ from dataclasses import dataclass, field, replace
 from hivesql_planner.compactor_keys import ALIASES, COMPACTOR_KEYS, COMPACTOR_WITHOUT_EFFECT
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.setting import Kind, Setting
-from hivesql_planner.transaction_keys import FIXED_KEYS, TRANSACTION_KEYS
+from hivesql_planner.transaction_keys import (
+    DB_TXN_MANAGER,
+    DUMMY_TXN_MANAGER,
+    FIXED_KEYS,
+    TRANSACTION_KEYS,
+)
 
 _UNITS = {
     "": 1.0,
@@ -119,6 +124,10 @@ class Settings:
             if key.startswith(_CLOSED):
                 raise SemanticError(f"unknown setting {key}: SET -v lists them all")
             return changed
+        if key == "hive.txn.manager" and value not in (DB_TXN_MANAGER, DUMMY_TXN_MANAGER):
+            raise SemanticError(
+                f"{key} must be {DB_TXN_MANAGER} or {DUMMY_TXN_MANAGER}, not {value!r}", code=10261
+            )
         given = changed._parsed(setting)
         if setting.fixed and given != Settings()._parsed(setting):
             raise NotSupported(f"{key}={value} (only {setting.default!r})")

@@ -8,6 +8,10 @@ DB_TXN_MANAGER = "org.apache.hadoop.hive.ql.lockmgr.DbTxnManager"
 DUMMY_TXN_MANAGER = "org.apache.hadoop.hive.ql.lockmgr.DummyTxnManager"
 
 TRANSACTION_KEYS: tuple[Row, ...] = (
+    ("hive.txn.manager", DB_TXN_MANAGER, "text",
+     "DbTxnManager, or DummyTxnManager: no transactions, and locks on objects."),
+    ("hive.lock.query.string.max.length", "1000000", "int",
+     "The longest query text kept with a lock of DummyTxnManager."),
     ("hive.support.concurrency", "true", "bool", "Take locks."),
     ("hive.txn.xlock.write", "true", "bool",
      "UPDATE and DELETE exclude each other; false makes the first committer win."),
@@ -44,13 +48,9 @@ TRANSACTION_KEYS: tuple[Row, ...] = (
 )  # fmt: skip
 
 FIXED_KEYS: tuple[Row, ...] = (
-    ("hive.txn.manager", DB_TXN_MANAGER, "text",
-     "Locks and transactions live in the metastore's database."),
     ("hive.lock.manager", "org.apache.hadoop.hive.ql.lockmgr.zookeeper.ZooKeeperHiveLockManager",
      "text", "The lock manager of DummyTxnManager; locks are always in the metastore."),
     ("hive.unlock.numretries", "10", "int", "How often to try to unlock; here it is certain."),
-    ("hive.lock.query.string.max.length", "1000000", "int",
-     "The longest query text kept with a lock of DummyTxnManager."),
     ("hive.lock.file.move.protect", "all", "text", "Which moves of files are protected by locks."),
     ("hive.repl.txn.timeout", "11d", "duration", "The time-out of replicated transactions."),
     ("hive.txn.heartbeat.threadpool.size", "5", "int",

@@ -12,7 +12,7 @@ from hivesql_executor.metastore.compaction_api import Compaction as Compaction
 from hivesql_executor.metastore.compaction_api import CompactionAnswer as CompactionAnswer
 from hivesql_executor.metastore.compaction_api import CompactionQueue
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
-from hivesql_planner.plan import Lock, LockType, Operation
+from hivesql_planner.plan import Lock, LockType, ObjectLock, Operation
 from hivesql_planner.statistics import Statistics
 from hivesql_planner.table import Database, Partition, Table, TableName
 
@@ -68,6 +68,22 @@ class LockRow:
     user: str
     host: str
     agent_info: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectLockRow:
+    """A lock of DummyTxnManager on an object, named ``database@table@k=v``."""
+
+    name: str = ""
+    exclusive: bool = False
+    explicit: bool
+    """Taken by LOCK, and held until UNLOCK; others end with their statement."""
+    query_id: str
+    query_text: str
+    user: str
+    host: str
+    taken: int = 0
+    """Milliseconds since the epoch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +175,14 @@ class Metastore(CompactionQueue, Protocol):
     def locks(
         self, database: str | None = None, table: str | None = None, partition: str | None = None
     ) -> tuple[LockRow, ...]: ...
+
+    def take_object_locks(
+        self, locks: Sequence[ObjectLock], row: ObjectLockRow
+    ) -> ObjectLockRow | None: ...
+    def release_object_locks(self, query_id: str) -> None: ...
+    def keep_object_locks(self, query_id: str) -> None: ...
+    def unlock_object(self, name: str) -> bool: ...
+    def object_locks(self) -> tuple[ObjectLockRow, ...]: ...
 
     # -- housekeeping
     def reap(self, timeout: float) -> tuple[int, ...]: ...

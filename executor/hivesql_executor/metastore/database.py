@@ -31,6 +31,7 @@ from hivesql_executor.metastore.api import (
 )
 from hivesql_executor.metastore.compaction_calls import CompactionCalls
 from hivesql_executor.metastore.connection import Rdbms
+from hivesql_executor.metastore.object_locks import ObjectLockCalls
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import CommitUnknown, ExecutionError, HiveSqlError, TransactionLost
 from hivesql_planner.plan import Lock, Operation
@@ -43,7 +44,7 @@ T = TypeVar("T")
 _CREATE_LOCK = 0x48495645
 
 
-class DatabaseMetastore(CompactionCalls):
+class DatabaseMetastore(CompactionCalls, ObjectLockCalls):
     """Metastore over Hive's tables: every method is one database transaction."""
 
     def __init__(self, rdbms: Rdbms) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, delete, exists, func, or_, select
 
+from hivesql_executor.metastore import object_locks
 from hivesql_executor.metastore.compactions import release_lost
-from hivesql_executor.metastore.connection import millis_now
+from hivesql_executor.metastore.connection import millis_now, now
 from hivesql_executor.metastore.schema import (
     completed_txn_components,
     hive_locks,
@@ -33,6 +34,7 @@ def reap(db: Connection, timeout: float) -> tuple[int, ...]:
     oldest = millis_now() - int(timeout * 1000)
     locks = hive_locks.c
     db.execute(delete(hive_locks).where(locks.txn_id == 0, locks.last_heartbeat < oldest))
+    object_locks.reap(db, now(db) - int(timeout * 1000))
     # Held until the abort: a heartbeat that comes meanwhile is answered with the loss.
     silent = (
         select(txns.c.id)

@@ -353,3 +353,18 @@ completed_compactions = _compactions(
     _c("CC_END", "ended", _Millis),
     Index("COMPLETED_COMPACTIONS_RES", "database", "table", "partition"),
 )
+
+# Not one of Hive's tables: its DummyTxnManager keeps such locks in ZooKeeper.
+object_locks = _generated(
+    "HIVESQL_OBJECT_LOCKS",
+    _pk("ID", "id", generated=True),
+    _needed("OBJECT", "name", Text(), index=True),
+    _needed("EXCLUSIVE", "exclusive", Boolean()),
+    _needed("EXPLICIT", "explicit", Boolean()),
+    _needed("QUERY_ID", "query_id", _Name),
+    _needed("QUERY_TEXT", "query_text", Text()),
+    _needed("USER_NAME", "user", _Name),
+    _needed("HOST", "host", _Name),
+    _needed("TAKEN_AT", "taken", _Millis),
+    _needed("LAST_HEARTBEAT", "last_heartbeat", _Millis),
+)
