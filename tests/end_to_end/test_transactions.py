@@ -177,7 +177,7 @@ def test_settings_and_locks_shown(
     lines = [row[0] for row in one.sql("EXPLAIN LOCKS UPDATE t SET v = 'x'").rows]
     assert lines == ["LOCK INFORMATION:", "default.t -> EXCL_WRITE"]
     (line,) = one.sql("EXPLAIN FORMATTED LOCKS DELETE FROM t").rows
-    assert line == ('{"LOCK INFORMATION:":["default.t -> EXCL_WRITE"]}',)
+    assert line == ('{"LOCK INFORMATION:":"[default.t -> EXCL_WRITE]"}',)
     assert one.sql("SHOW LOCKS").rows == []
 
     one.sql("SET hive.support.concurrency=false")

@@ -130,3 +130,6 @@ def test_locks_explained() -> None:
         "d.p.k=1 -> EXCL_WRITE",
         "d.p.k=2 -> EXCL_WRITE",
     ]
+    assert explain_locks(wanted_locks(delete, Settings()), formatted=True) == (
+        '{"LOCK INFORMATION:":"[d.p.k=1 -> EXCL_WRITE, d.p.k=2 -> EXCL_WRITE]"}'
+    )

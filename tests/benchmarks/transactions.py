@@ -1,0 +1,133 @@
+"""How many transactions a second: open, snapshot, write id, lock, commit.
+
+    python tests/benchmarks/transactions.py sqlite:////tmp/m.db
+    python tests/benchmarks/transactions.py postgresql://postgres@127.0.0.1/bench
+    python tests/benchmarks/transactions.py thrift://127.0.0.1:9083
+
+The last one is a real Hive metastore (``tests/interop/hive/hive-local hms start``) and needs
+``pip install pymetastore``. Each client is a process with a table of its own; all commit inserts,
+so nobody waits for a lock. Tables need not exist: transactions know only names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import time
+from collections.abc import Callable
+from multiprocessing.synchronize import Barrier
+from typing import Any
+from urllib.parse import urlsplit
+
+from hivesql_executor.metastore.database import DatabaseMetastore
+from hivesql_planner.plan import Lock, LockType, Operation
+from hivesql_planner.table import TableName
+
+Once = Callable[[], None]
+
+
+def ours(url: str, table: str) -> Once:
+    """One transaction of a client on our metastore."""
+    store = DatabaseMetastore.open(url, "/warehouse")
+    name = TableName("default", table)
+    lock = Lock(LockType.SHARED_READ, "default", table, None, Operation.INSERT)
+
+    def once() -> None:
+        (txn_id,) = store.open_txns(1, "bench", "localhost")
+        txns = store.valid_txns(txn_id)
+        store.allocate_write_id(txn_id, name)
+        store.enqueue_locks(txn_id, [lock], user="bench", host="localhost")
+        store.valid_write_ids(txns, [name])
+        store.commit_txn(txn_id)
+
+    return once
+
+
+def hives(url: str, table: str) -> Once:
+    """The same calls of a real Hive metastore."""
+    from pymetastore.hive_metastore import ThriftHiveMetastore, ttypes
+    from thrift.protocol import TBinaryProtocol
+    from thrift.transport import TSocket, TTransport
+
+    place = urlsplit(url)
+    transport = TTransport.TBufferedTransport(TSocket.TSocket(place.hostname, place.port or 9083))
+    client: Any = ThriftHiveMetastore.Client(TBinaryProtocol.TBinaryProtocol(transport))
+    transport.open()
+
+    def once() -> None:
+        opened = client.open_txns(
+            ttypes.OpenTxnRequest(num_txns=1, user="bench", hostname="localhost")
+        )
+        (txn_id,) = opened.txn_ids
+        client.get_open_txns()
+        client.allocate_table_write_ids(
+            ttypes.AllocateTableWriteIdsRequest(dbName="default", tableName=table, txnIds=[txn_id])
+        )
+        component = ttypes.LockComponent(
+            type=ttypes.LockType.SHARED_READ,
+            level=ttypes.LockLevel.TABLE,
+            dbname="default",
+            tablename=table,
+            operationType=ttypes.DataOperationType.INSERT,
+            isTransactional=True,
+        )
+        client.lock(
+            ttypes.LockRequest(
+                component=[component], txnid=txn_id, user="bench", hostname="localhost"
+            )
+        )
+        client.get_valid_write_ids(
+            ttypes.GetValidWriteIdsRequest(fullTableNames=[f"default.{table}"])
+        )
+        client.commit_txn(ttypes.CommitTxnRequest(txnid=txn_id))
+
+    return once
+
+
+def work(url: str, table: str, seconds: float, ready: Barrier, done: Any) -> None:
+    """A client: as many transactions as fit, and the time that each took."""
+    once = (hives if url.startswith("thrift:") else ours)(url, table)
+    once()
+    ready.wait()
+    times: list[float] = []
+    end = time.monotonic() + seconds
+    while (began := time.monotonic()) < end:
+        once()
+        times.append(time.monotonic() - began)
+    done.put(times)
+
+
+def measure(url: str, clients: int, seconds: float) -> str:
+    """One line of the report."""
+    context = multiprocessing.get_context("spawn")
+    ready, done = context.Barrier(clients), context.Queue()
+    running = [
+        context.Process(target=work, args=(url, f"bench_{number}", seconds, ready, done))
+        for number in range(clients)
+    ]
+    for process in running:
+        process.start()
+    times = sorted(taken for _ in running for taken in done.get())
+    for process in running:
+        process.join()
+    middle, slow = times[len(times) // 2], times[len(times) * 99 // 100]
+    return (
+        f"{clients:3} clients  {len(times) / seconds:8.1f} transactions/s  "
+        f"median {middle * 1000:7.1f} ms  99% {slow * 1000:7.1f} ms"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Transactions a second.")
+    parser.add_argument("url", nargs="+", help="sqlite:///…, postgresql://… or thrift://…")
+    parser.add_argument("--clients", type=int, nargs="+", default=[1, 8])
+    parser.add_argument("--seconds", type=float, default=10.0)
+    options = parser.parse_args()
+    for url in options.url:
+        for clients in options.clients:
+            scheme = url.partition(":")[0]
+            print(f"{scheme:12} {measure(url, clients, options.seconds)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
