@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import hivesql
+from hivesql_executor.failpoints import VARIABLE, FailPoint
 from hivesql_planner.table import TableName
 
 if TYPE_CHECKING:
@@ -220,24 +221,24 @@ def test_lost_update_is_impossible(session: hivesql.Session) -> None:
 def test_kill_before_commit_leaves_nothing(session: hivesql.Session, tmp_path: Path) -> None:
     """The process dies by SIGKILL with its files in place but nothing committed."""
     script = textwrap.dedent(f"""
-        import os, signal, hivesql
-        from hivesql_executor.metastore.database import DatabaseMetastore
-        DatabaseMetastore.commit_txn = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL)
+        import hivesql
         s = hivesql.connect("sqlite:///{tmp_path}/metastore.db", "{tmp_path}/warehouse",
                             settings={{"spark.master": "local[1]", "spark.driver.memory": "1g"}})
-        s.sql("UPDATE t SET v = 'lost'")
+        s.sql('''START TRANSACTION; INSERT INTO p PARTITION (k) VALUES (7, 1);
+                 UPDATE t SET v = 'lost'; COMMIT''')
     """)
     done = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True,
-                          env={**os.environ})  # fmt: skip
+                          env={**os.environ, VARIABLE: FailPoint.BEFORE_COMMIT})  # fmt: skip
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()[-2000:]
     home = Path(session.runtime.metastore.table(TableName("default", "t")).location)
-    assert (home / "delta_0000002_0000002_0001").exists()
+    assert (home / "delta_0000002_0000002_0002").exists()
     assert sorted(map(tuple, session.sql("SELECT * FROM t").rows)) == [(1, "a"), (2, "b")]
-    assert len(session.sql("SHOW LOCKS").rows) == 1
+    assert session.sql("SELECT * FROM p").rows == []
+    assert len(session.sql("SHOW LOCKS").rows) == 2
     time.sleep(0.01)
     assert session.runtime.metastore.reap(0.001) != ()
     _unharmed(session)
     assert session.sql("UPDATE t SET v = 'B' WHERE id = 2").affected == 1
     session.sql("ALTER TABLE t COMPACT 'major'")
     assert sorted(map(tuple, session.sql("SELECT * FROM t").rows)) == [(1, "a"), (2, "B")]
-    assert not (home / "delta_0000002_0000002_0001").exists()
+    assert not (home / "delta_0000002_0000002_0002").exists()
