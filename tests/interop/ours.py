@@ -35,6 +35,11 @@ class Warehouse:
         """Where the table's files are."""
         return self.root / table
 
+    def schema(self, table: str) -> str:
+        """The table's data columns as ``hive.read`` takes them."""
+        columns = self._table(table).columns
+        return f"struct<{','.join(f'{column.name}:{column.type}' for column in columns)}>"
+
     def rows(self, table: str) -> list[Row]:
         """``SELECT row__id, *`` in the form of ``hive.read``, sorted by partition and row id."""
         split = len(self._table(table).columns)
