@@ -9,7 +9,8 @@ from sqlglot import exp
 
 from hivesql.binding import Binding
 from hivesql.dialect import read_expression
-from hivesql.hive_only import Edit, tokens_in
+from hivesql.edits import Edit
+from hivesql.hive_only import tokens_in
 from hivesql.query import Walk
 from hivesql.scope import Output, Relation, Scope
 from hivesql.script import StatementText

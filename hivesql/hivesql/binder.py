@@ -74,7 +74,8 @@ from hivesql.trees import (
     UpdateBody,
     UseBody,
 )
-from hivesql_planner.errors import HiveSqlError
+from hivesql.type_rules import YEAR_MONTH
+from hivesql_planner.errors import HiveSqlError, NotSupported
 from hivesql_planner.settings import Settings
 from hivesql_planner.statements import Explain, SelectRows, Statement
 
@@ -104,7 +105,15 @@ def _bind(body: Body, binding: Binding) -> Statement:
 
 
 def _bind_select(body: QueryBody, binding: Binding) -> SelectRows:
-    return SelectRows(query=bind_query(body.query, binding).query(binding))
+    bound = bind_query(body.query, binding)
+    for column in bound.columns or ():
+        if column.type == YEAR_MONTH:
+            error = NotSupported(
+                f"an interval of years and months as a result (column {column.name}); "
+                "cast it to STRING"
+            )
+            binding.fail(error, body.query.spans[0][0])
+    return SelectRows(query=bound.query(binding))
 
 
 _BINDERS: dict[type, Callable[[Any, Binding], Statement]] = {

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from hivesql.binding import Binding
-from hivesql.hive_only import Edit
+from hivesql.edits import Edit
 from hivesql.scope import Output, TableUse, outputs_of
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.plan import CHANGE_COLUMNS, Changes

@@ -16,6 +16,7 @@ from sqlglot.dialects.hive import Hive
 from sqlglot.errors import ParseError as SqlglotParseError
 from sqlglot.errors import SqlglotError
 from sqlglot.parsers.hive import HiveParser
+from sqlglot.tokenizer_core import TokenType
 
 from hivesql.hive_only import check_slice
 from hivesql.script import StatementText
@@ -30,14 +31,17 @@ if not (sqlglot.parser.__file__ or "").endswith(".py"):
                       "uninstall sqlglotc")  # fmt: skip
 
 RANGE = "range"
-"""Metadata key: start and end offset of a select-list item or an ORDER BY item."""
+"""Metadata key: start and end offset of an expression."""
+_NESTED = (TokenType.ARRAY, TokenType.MAP, TokenType.STRUCT)
 _GRAMMAR_FUNCTIONS = ("CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM", "FLOOR", "CEIL")
+_NOT_HIVE = (exp.Command, exp.Placeholder, exp.Parameter, exp.Lambda, exp.Array)
 _QUERY = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
 
 
 class _StructureParser(HiveParser):
     # Without builders every call is exp.Anonymous: same name, same arguments.
     FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
+    ARRAY_CONSTRUCTORS: ClassVar[dict[str, type[exp.Func]]] = {}  # array(1, 2)[0] is an element
     FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., Any]]] = {
         name: parse
         for name, parse in HiveParser.FUNCTION_PARSERS.items()
@@ -50,22 +54,59 @@ class _StructureParser(HiveParser):
         ("FOR", "SYSTEM_VERSION"): "VERSION",
     }
 
+    def _parse_types(self, *given: Any, **named: Any) -> exp.Expr | None:
+        # array(…), map(…) and struct(…) are calls; read as types they would lose their arguments.
+        is_call = self._next.token_type == TokenType.L_PAREN
+        if is_call and self._curr.token_type in _NESTED:
+            return None
+        return super()._parse_types(*given, **named)
+
     def _parse_expression(self) -> exp.Expr | None:
-        start = self._curr.start if self._curr else 0
-        return self._ranged(super()._parse_expression(), start)
+        return self._ranged(super()._parse_expression)
+
+    def _parse_lambda(self, alias: bool = False) -> exp.Expr | None:
+        return self._ranged(lambda: super(_StructureParser, self)._parse_lambda(alias))
+
+    def _parse_unary(self) -> exp.Expr | None:
+        return self._ranged(super()._parse_unary)
+
+    def _parse_range(self, this: exp.Expr | None = None, parse_is: bool = False) -> exp.Expr | None:
+        start = place_of(this)[0] if this else None
+        parse = super()._parse_range
+        return self._ranged(lambda: parse(this, parse_is), start)
+
+    def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
+        if this is not None and "start" in this.meta:
+            this.meta[RANGE] = (this.meta["start"], self._prev.end + 1)
+        return super()._parse_window(this, alias)
 
     def _parse_ordered(
         self, parse_method: Callable[..., exp.Expr | None] | None = None
     ) -> exp.Ordered | None:
-        start = self._curr.start if self._curr else 0
-        node = super()._parse_ordered(parse_method)
-        self._ranged(node, start)
-        return node
+        parse = super()._parse_ordered
+        found = self._ranged(lambda: parse(parse_method))
+        return found if isinstance(found, exp.Ordered) else None
 
-    def _ranged(self, node: exp.Expr | None, start: int) -> exp.Expr | None:
+    def _ranged(
+        self, parse: Callable[[], exp.Expr | None], start: int | None = None
+    ) -> exp.Expr | None:
+        if start is None:
+            start = self._curr.start if self._curr else 0
+        node = parse()
         if node is not None:
             node.meta[RANGE] = (start, self._prev.end + 1)
         return node
+
+
+def place_of(node: exp.Expr) -> tuple[int, int]:
+    """Start and end offset of an expression in the statement."""
+    found = node.meta.get(RANGE)
+    if found is None and isinstance(node, exp.Column):
+        found = node.parts[0].meta["start"], node.parts[-1].meta["end"] + 1
+    elif found is None:
+        # The left part of a row of operators: from its first operand to its last.
+        found = place_of(node.this)[0], place_of(node.expression)[1]
+    return found[0], found[1]
 
 
 class HiveStructure(Hive):
@@ -127,7 +168,7 @@ def _refuse_empty_lists(tree: exp.Expr, text: StatementText, start: int) -> None
     for select in tree.find_all(exp.Select):
         if not select.expressions:
             raise at(ParseError("SELECT without anything to select"), text, start)
-    for command in tree.find_all(exp.Command, exp.Placeholder, exp.Parameter, exp.Lambda):
+    for command in tree.find_all(*_NOT_HIVE):
         raise at(ParseError(f"unexpected {command.sql()!r}"), text, start)
 
 

@@ -6,20 +6,20 @@ Works on tokens, so that everything else of the user's text reaches Spark untouc
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import NamedTuple
 
+from hivesql.edits import Edit, Spans
 from hivesql.script import StatementText
 from hivesql.tokens import Kind, Token, at
 from hivesql_planner.errors import NotSupported, ParseError
 
-Spans = tuple[tuple[int, int], ...]
 _Tokens = list[Token]
 _UNIT = "year|years|month|months|week|weeks|day|days|hour|hours|minute|minutes|second|seconds"
 _UNITS = frozenset(_UNIT.split("|"))
+_Pattern = tuple[tuple[str | Kind, ...], str]
 # Each pattern is a row of words (choices by |) or kinds of tokens.
-_REFUSED: tuple[tuple[tuple[str | Kind, ...], str], ...] = (
+_REFUSED: tuple[_Pattern, ...] = (
     (("transform", "("), "TRANSFORM"),
     (("using", Kind.STRING), "TRANSFORM"),
     (("uniquejoin",), "UNIQUEJOIN"),
@@ -40,31 +40,10 @@ _REFUSED: tuple[tuple[tuple[str | Kind, ...], str], ...] = (
         "the virtual column",
     ),
 )  # fmt: skip
-
-
-class Edit(NamedTuple):
-    """Replace the text between two offsets (equal ones insert)."""
-
-    start: int
-    end: int
-    text: str
-
-
-def apply_edits(text: str, spans: Spans, edits: list[Edit], prefix: str = "") -> str:
-    """The spans with the edits made, joined by line ends."""
-    pieces = []
-    for start, end in spans:
-        inside = [edit for edit in edits if start <= edit.start and edit.end <= end]
-        # Insertions at one place keep their order: what closes an expression, then its name.
-        inside.sort(key=lambda edit: (edit.start, edit.end))
-        parts, done = [], start
-        for edit in inside:
-            if edit.start < done:
-                continue
-            parts += [text[done : edit.start], edit.text]
-            done = edit.end
-        pieces.append("".join([*parts, text[done:end]]))
-    return prefix + "\n".join(pieces)
+_REFUSED_BY_WORD: dict[str, list[_Pattern]] = {}
+for _one in _REFUSED:
+    for _word in str(_one[0][0]).split("|"):
+        _REFUSED_BY_WORD.setdefault(_word, []).append(_one)
 
 
 def tokens_in(tokens: tuple[Token, ...], spans: Spans) -> _Tokens:
@@ -95,31 +74,37 @@ def check_slice(text: StatementText, tokens: tuple[Token, ...], spans: Spans) ->
 def _refuse(text: StatementText, tokens: _Tokens) -> None:
     opened: list[int] = []
     for i, token in enumerate(tokens):
-        for pattern, feature in _REFUSED:
+        for pattern, feature in _patterns_from(token):
             if _matches(tokens, i, pattern):
                 name = f" {token.text}" if feature == "the virtual column" else ""
                 raise at(NotSupported(feature + name), text, token.start)
-        before = tokens[i - 1] if i else None
+        if token.kind is not Kind.SYMBOL:
+            continue
         after = tokens[i + 1] if i + 1 < len(tokens) else None
+        if token.is_(":") or (token.is_("-") and after and after.is_(">")):
+            raise at(ParseError(f"unexpected {token.text!r}"), text, token.start)
         if token.is_("("):
             opened.append(i)
         group = opened.pop() if token.is_(")") and opened else None
-        if token.is_(":") or (token.is_("-") and after and after.is_(">")):
-            raise at(ParseError(f"unexpected {token.text!r}"), text, token.start)
-        if after is None or after.kind is not Kind.WORD:
-            continue
-        if token.is_("to") and after.value in _UNITS and before and before.value not in _UNITS:
-            raise at(NotSupported("FLOOR … TO"), text, token.start)
-        if after.value in _UNITS and _is_bare_interval(tokens, i, group):
-            raise at(NotSupported("intervals without the word INTERVAL"), text, token.start)
+        is_sum = group is not None and group > 0 and tokens[group - 1].value in ("+", "-")
+        if is_sum and after and after.kind is Kind.WORD and after.value in _UNITS:
+            raise at(NotSupported("intervals of an expression"), text, token.start)
 
 
-def _is_bare_interval(tokens: _Tokens, i: int, group: int | None) -> bool:
-    """``1 DAY`` or ``+ (a) DAYS`` where Spark would see an alias."""
-    if tokens[i].kind is Kind.NUMBER:
-        before = tokens[i - 1].value if i else ""
-        return before != "interval" and before not in _UNITS
-    return group is not None and group > 0 and tokens[group - 1].value in ("+", "-")
+def _patterns_from(token: Token) -> Iterable[_Pattern]:
+    if token.kind is Kind.STRING:
+        return ()
+    return _REFUSED_BY_WORD.get(token.value, ())
+
+
+def bare_intervals(tokens: _Tokens) -> Iterator[tuple[Token, Token]]:
+    """Number and unit of every ``1 DAY``, in which Spark would see an alias."""
+    before = ""
+    for token, after in pairwise(tokens):
+        is_unit = after.kind is Kind.WORD and after.value in _UNITS
+        if token.kind is Kind.NUMBER and is_unit and before != "interval" and before not in _UNITS:
+            yield token, after
+        before = token.value
 
 
 def _matches(tokens: _Tokens, i: int, pattern: tuple[str | Kind, ...]) -> bool:
@@ -146,6 +131,9 @@ def _readable(tokens: _Tokens) -> Iterator[Edit]:
     for token, after in pairwise(tokens):
         if token.is_("timestamplocaltz") and after.kind is Kind.STRING:
             yield Edit(token.start, token.end, "TIMESTAMP")
+    for number, unit in bare_intervals(tokens):
+        # A call that is as long: i(   )
+        yield Edit(number.start, unit.end, "i(".ljust(unit.end - number.start - 1) + ")")
 
 
 def spark_edits(tokens: _Tokens) -> list[Edit]:
@@ -160,42 +148,7 @@ def spark_edits(tokens: _Tokens) -> list[Edit]:
             edits.append(Edit(token.end, after.start, " "))
         elif token.is_("grouping__id"):
             edits.append(Edit(token.start, token.end, "grouping_id()"))
-        elif token.is_("cast") and after and after.is_("("):
-            edits += _cast_edits(tokens, i)
         elif token.is_("limit") and _matches(tokens, i + 2, (",", Kind.NUMBER)):
             first, second = tokens[i + 1], tokens[i + 3]
             edits.append(Edit(first.start, second.end, f"{second.text} OFFSET {first.text}"))
     return edits
-
-
-def _cast_edits(tokens: _Tokens, cast: int) -> list[Edit]:
-    close, as_ = _cast_parts(tokens, cast)
-    if close is None or as_ is None:
-        return []
-    words = [token.value for token in tokens[as_ + 1 : close]]
-    first, last = tokens[as_ + 1], tokens[close - 1]
-    if words[0] in ("varchar", "char") and len(words) == 4:
-        # Spark keeps such a cast as a plain string, Hive cuts it to length.
-        name = "rtrim(substring(CAST" if words[0] == "char" else "substring(CAST"
-        end = ")" if words[0] == "char" else ""
-        return [
-            Edit(tokens[cast].start, tokens[cast].end, name),
-            Edit(first.start, last.end, "STRING"),
-            Edit(tokens[close].end, tokens[close].end, f", 1, {words[2]}){end}"),
-        ]
-    if " ".join(words) in ("timestamp with local time zone", "timestamplocaltz"):
-        return [Edit(first.start, last.end, "TIMESTAMP_LTZ")]
-    if words == ["double", "precision"]:
-        return [Edit(first.start, last.end, "DOUBLE")]
-    return []
-
-
-def _cast_parts(tokens: _Tokens, cast: int) -> tuple[int | None, int | None]:
-    depth, as_ = 0, None
-    for i in range(cast + 1, len(tokens)):
-        depth += tokens[i].is_("(") - tokens[i].is_(")")
-        if depth == 0:
-            return i, as_
-        if depth == 1 and tokens[i].is_("as"):
-            as_ = i
-    return None, None

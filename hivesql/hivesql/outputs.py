@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 from sqlglot import exp
 
 from hivesql.dialect import RANGE
-from hivesql.hive_only import Edit
-from hivesql.scope import Meaning
+from hivesql.edits import Edit
+from hivesql.scope import Output, Outputs
+from hivesql.type_rules import TIMES, Type, common, is_number, is_text
+from hivesql_planner.errors import SemanticError
 
 # Functions that give rows; their columns keep the names that Hive and Spark agree on.
 _GENERATORS = frozenset(
@@ -16,15 +18,30 @@ _GENERATORS = frozenset(
      "stack", "json_tuple", "parse_url_tuple", "get_splits", "replicate_rows"}
 )  # fmt: skip
 
+_OF_NULLS = ("first_value", "last_value")
+
 # Columns that may stand for an expression in Spark's text.
 _REPLACED = ("row__id", "grouping__id")
 
 
-def output_name(item: exp.Expr, position: int) -> str | None:
-    """The name of a select-list item: alias, column, last field, else ``_c<position>``.
+def output_names(items: Sequence[exp.Expr]) -> list[str | None]:
+    """The names of a select list: alias, column, last field, ``sum_window_0``, else ``_c<i>``.
 
     None for ``*`` and for functions that give several columns (SemanticAnalyzer.getColAlias).
     """
+    names: list[str | None] = []
+    windows = 0
+    for i, item in enumerate(items):
+        name = _name(item, i, windows)
+        if isinstance(item, exp.Cast) and isinstance(item.this, exp.Column):
+            # A cast keeps the column's name if that is still free.
+            name = item.this.name.lower() if item.this.name.lower() not in names else name
+        names.append(name)
+        windows += sum(1 for _ in item.find_all(exp.Window))
+    return names
+
+
+def _name(item: exp.Expr, position: int, windows: int) -> str | None:
     if item.is_star or isinstance(item, exp.Aliases):
         return None
     if isinstance(item, exp.Anonymous) and str(item.this).lower() in _GENERATORS:
@@ -33,6 +50,11 @@ def output_name(item: exp.Expr, position: int) -> str | None:
         return item.alias_or_name.lower()
     if isinstance(item, exp.Dot) and isinstance(item.expression, exp.Identifier):
         return str(item.expression.name).lower()
+    if isinstance(item, exp.Window) and isinstance(item.this, exp.Anonymous):
+        name = str(item.this.this).lower()
+        # With an argument for NULLs, Hive takes the name for an expression.
+        if not (name in _OF_NULLS and len(item.this.expressions) > 1):
+            return f"{name}_window_{windows}"
     return f"_c{position}"
 
 
@@ -48,13 +70,43 @@ def naming_edit(item: exp.Expr, name: str) -> Edit | None:
     return Edit(end, end, f" AS `{name}`")
 
 
-def column_type(item: exp.Expr, meanings: Mapping[int, Meaning]) -> str | None:
-    """The Hive type of a select-list item that is a column of a table; else None."""
-    item = item.unalias()
-    meaning = meanings.get(id(item))
-    if meaning is None or meaning.column is None or not isinstance(item, exp.Column):
-        return None
-    if meaning.used != len(item.parts):
-        return None
-    types = {one.name: one.type for one in meaning.relation.columns or ()}
-    return types.get(meaning.column)
+def united(left: Outputs, right: Outputs) -> Outputs:
+    """The columns of a UNION or its like: names of the left side, types that take both.
+
+    SemanticError where numbers, texts and dates would be mixed, or the sides differ in width.
+    """
+    if left is None or right is None:
+        return left
+    if len(left) != len(right):
+        raise SemanticError("Schema of both sides of union should match: "
+                            f"{len(left)} columns and {len(right)}")  # fmt: skip
+    for one, other in zip(left, right, strict=True):
+        if not _mixable(one.type, other.type):
+            raise SemanticError(
+                f"Schema of both sides of setop should match: Column {one.name} is of type "
+                f"{one.type} on first table and type {other.type} on second table"
+            )
+    return tuple(
+        Output(one.name, common([one.type, other.type]))
+        for one, other in zip(left, right, strict=True)
+    )
+
+
+def _mixable(left: Type, right: Type) -> bool:
+    def group(kind: Type) -> str:
+        if is_number(kind):
+            return "number"
+        return "text" if is_text(kind) else "time" if kind in TIMES else ""
+
+    groups = {group(left), group(right)}
+    return len(groups) == 1 or "" in groups
+
+
+def renamed(columns: Outputs, alias: exp.Expr | None) -> Outputs:
+    """The columns under the names of an alias ``q(a, b)``."""
+    names = [name.name.lower() for name in alias.args.get("columns") or ()] if alias else []
+    if not names:
+        return columns
+    if columns is None or len(columns) != len(names):
+        return tuple(Output(name) for name in names)
+    return tuple(Output(name, one.type) for name, one in zip(names, columns, strict=True))

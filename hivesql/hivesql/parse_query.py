@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from hivesql.dialect import read_query
-from hivesql.hive_only import Spans
+from hivesql.edits import Spans
 from hivesql.tokens import Cursor, Kind, Name
 from hivesql.trees import InsertBody, InsertBranch, PartitionItem, PartitionItems, QueryBody, Slice
 

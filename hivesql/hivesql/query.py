@@ -16,19 +16,24 @@ from sqlglot import exp
 from hivesql.binding import Binding
 from hivesql.changes import changes_in
 from hivesql.dialect import RANGE, read_query
-from hivesql.hive_only import Edit, apply_edits, spark_edits, tokens_in
-from hivesql.outputs import column_type, naming_edit, output_name
+from hivesql.edits import Edit, apply_edits, insert
+from hivesql.hive_only import spark_edits, tokens_in
+from hivesql.null_order import null_order
+from hivesql.outputs import naming_edit, output_names, renamed, united
+from hivesql.positions import position_edits
 from hivesql.prune import conjuncts, simplify
 from hivesql.scope import ROW_ID, Meaning, Output, Outputs, Relation, Scope, TableUse, outputs_of
 from hivesql.time_travel import clause_after, name_end
+from hivesql.translate import Translator
 from hivesql.trees import Slice
+from hivesql.type_rules import Type, field_of, normal
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.plan import Expr, Query
 from hivesql_planner.table import Column, Table, TableName
 
 Ctes = Mapping[str, Outputs]
 _QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
-_ALIASES_SEEN = ("group", "having", "order", "sort", "distribute", "cluster", "windows")
+_ALIASES_SEEN = ("having", "order", "sort", "distribute", "cluster", "windows")
 _NO_ROW_ID = "CAST(NULL AS STRUCT<writeid:BIGINT,bucketid:INT,rowid:BIGINT>)"
 
 
@@ -81,6 +86,10 @@ class Walk:
     hive_edits: list[Edit] = field(default_factory=list)
     meanings: dict[int, Meaning] = field(default_factory=dict)
     defaults: Mapping[int, str] = field(default_factory=dict)
+    translator: Translator = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.translator = Translator(self.binding, self.edits)
 
     def render(self, part: Slice) -> str:
         """The slice as Spark SQL."""
@@ -88,18 +97,9 @@ class Walk:
             edit._replace(text=self.defaults[edit.start]) if edit.start in self.defaults else edit
             for edit in spark_edits(tokens_in(self.binding.tokens, part.spans))
         ]
-        edits += [
-            _insert(item.meta[RANGE][1], " NULLS LAST")
-            for item in part.tree.find_all(exp.Ordered)
-            if type(item.parent) in (exp.Order, exp.Sort) and self._is_plain_ascending(item)
-        ]
+        if self.binding.settings.flag("hive.default.nulls.last"):
+            edits += null_order(part.tree, self.binding)
         return apply_edits(self.binding.text.text, part.spans, edits + self.edits, part.prefix)
-
-    def _is_plain_ascending(self, item: exp.Ordered) -> bool:
-        """Hive 4 puts NULLs last (hive.default.nulls.last), Spark only when descending."""
-        start, end = item.meta[RANGE]
-        words = self.binding.text.text[start:end].lower().split()
-        return not item.args.get("desc") and words[-2:-1] != ["nulls"]
 
     def expr(self, part: Slice, scope: Scope) -> Expr:
         """Bind one expression."""
@@ -113,9 +113,11 @@ class Walk:
         if isinstance(node, exp.Select):
             return self._select(node, ctes, outer)
         if isinstance(node, exp.SetOperation):
-            left = self.query(node.this, ctes, outer)
-            self.query(node.expression, ctes, outer)
-            return left
+            both = self.query(node.this, ctes, outer), self.query(node.expression, ctes, outer)
+            try:
+                return united(*both)
+            except SemanticError as error:
+                self.binding.fail(error, self._start(node.expression))
         if isinstance(node, exp.Subquery):
             return self.query(node.this, ctes, outer)
         if not isinstance(node, exp.Values):
@@ -131,7 +133,7 @@ class Walk:
         seen = dict(ctes)
         for cte in with_.expressions:
             columns = self.query(cte.this, seen, None)
-            seen[cte.alias.lower()] = _renamed(columns, cte.args.get("alias"))
+            seen[cte.alias.lower()] = renamed(columns, cte.args.get("alias"))
         return seen
 
     def _values(self, node: exp.Values, ctes: Ctes, outer: Scope | None) -> Outputs:
@@ -145,7 +147,7 @@ class Walk:
             self.binding.fail(error, self._start(node))
         # Without an alias, Hive and Spark name them col1, col2, ….
         columns = tuple(Output(f"col{i + 1}") for i in range(widths.pop()))
-        return _renamed(columns, node.args.get("alias"))
+        return renamed(columns, node.args.get("alias"))
 
     def _select(self, node: exp.Select, ctes: Ctes, outer: Scope | None) -> Outputs:
         scope = Scope(outer)
@@ -163,6 +165,7 @@ class Walk:
             if not item.is_star:
                 self.expression(item, scope, ctes)
         self._clauses(node, scope, ctes, self._name_outputs(node))
+        self.edits += position_edits(node, self.binding.settings)
         if node.args.get("where") is not None:
             self._learn(node.args["where"].this, scope)
         return self._outputs(node, scope, any(join.args.get("using") for join in joins))
@@ -187,7 +190,7 @@ class Walk:
             return self._relation(node.this, scope, ctes) + self._joins(node, scope, ctes)
         elif isinstance(node, (exp.Subquery, exp.Values)):
             columns = self.query(node, ctes, None)
-            found = Relation(node.alias.lower(), _renamed(columns, node.args.get("alias")))
+            found = Relation(node.alias.lower(), renamed(columns, node.args.get("alias")))
         else:
             self._refuse("this kind of FROM item", node)
         found.hidden = hidden
@@ -225,14 +228,14 @@ class Walk:
                 self._refuse("table functions in FROM", node)
             self.uses.append(called.use)
             self.edits += called.edits
-            columns = _renamed(called.columns, node.args.get("alias"))
+            columns = renamed(called.columns, node.args.get("alias"))
             return Relation(called.alias, columns, called.use)
         if node.args.get("catalog") is not None:
             self._refuse("names of three parts (metadata tables and branches)", node)
         name, database = node.name.lower(), node.db.lower()
         alias = (node.alias or node.name).lower()
         if not database and name in ctes:
-            return Relation(alias, _renamed(ctes[name], node.args.get("alias")))
+            return Relation(alias, renamed(ctes[name], node.args.get("alias")))
         first = node.args.get("db") or node.this
         start, end = first.meta["start"], node.this.meta["end"] + 1
         full = TableName(database or self.binding.database, name)
@@ -253,10 +256,10 @@ class Walk:
             self.edits.append(Edit(clause.start, clause.end, ""))
             after = clause.end
         if node.args.get("alias") is None:
-            named = _insert(after, f" AS `{name}`")
+            named = insert(after, f" AS `{name}`")
             self.edits.append(named)
             self.hive_edits.append(named)
-        return Relation(alias, _renamed(columns, node.args.get("alias")), use)
+        return Relation(alias, renamed(columns, node.args.get("alias")), use)
 
     def _view(self, view: Table, start: int) -> tuple[str, Outputs]:
         inside = self.binding.of_view(view, start)
@@ -275,12 +278,15 @@ class Walk:
     ) -> None:
         """Look up the columns and queries inside an expression."""
         if isinstance(node, _QUERIES):
-            self.query(node, ctes, scope)
+            columns = self.query(node, ctes, scope)
+            self.translator.types[id(node)] = columns[0].type if columns else None
         elif isinstance(node, exp.Column):
             self._column(node, scope, aliases)
+            self.translator.types[id(node)] = self._column_type(node)
         elif not isinstance(node, exp.Hint):
             for child in node.iter_expressions():
                 self.expression(child, scope, ctes, aliases)
+            self.translator.leave(node)
 
     def _column(self, node: exp.Column, scope: Scope, aliases: frozenset[str]) -> None:
         parts = node.parts
@@ -302,6 +308,17 @@ class Walk:
         else:
             end = parts[meaning.used - 1].meta["end"] + 1
             self.edits.append(Edit(parts[meaning.dropped].meta["start"], end, _NO_ROW_ID))
+
+    def _column_type(self, node: exp.Column) -> Type:
+        meaning = self.meanings.get(id(node))
+        if meaning is None or meaning.column is None:
+            return None
+        types = {one.name: one.type for one in meaning.relation.columns or ()}
+        found = types.get(meaning.column)
+        kind = normal(found) if found else None
+        for part in node.parts[meaning.used :]:
+            kind = field_of(kind, part.name.lower())
+        return kind
 
     def _learn(self, condition: exp.Expr, scope: Scope) -> None:
         """Give each table the conditions that speak of it alone."""
@@ -330,8 +347,7 @@ class Walk:
     def _name_outputs(self, node: exp.Select) -> frozenset[str]:
         """Name what Hive names and Spark would not; the names there are."""
         names = set()
-        for i, item in enumerate(node.expressions):
-            name = output_name(item, i)
+        for item, name in zip(node.expressions, output_names(node.expressions), strict=True):
             if name is None:
                 continue
             names.add(name)
@@ -342,15 +358,14 @@ class Walk:
 
     def _outputs(self, node: exp.Select, scope: Scope, merges: bool) -> Outputs:
         found: Outputs = ()
-        for i, item in enumerate(node.expressions):
+        for item, name in zip(node.expressions, output_names(node.expressions), strict=True):
             columns: Outputs = None
-            name = output_name(item, i)
             if item.is_star:
                 columns = self._star(item, scope, merges)
             elif isinstance(item, exp.Aliases):
                 columns = tuple(Output(one.name.lower()) for one in item.args["expressions"])
             elif name:
-                columns = (Output(name, column_type(item, self.meanings)),)
+                columns = (Output(name, self.translator.type_of(item.unalias())),)
             found = None if found is None or columns is None else found + columns
         return found
 
@@ -383,17 +398,3 @@ class Walk:
 
     def _refuse(self, feature: str, node: exp.Expr) -> NoReturn:
         self.binding.fail(NotSupported(feature), self._start(node))
-
-
-def _insert(offset: int, text: str) -> Edit:
-    return Edit(offset, offset, text)
-
-
-def _renamed(columns: Outputs, alias: exp.Expr | None) -> Outputs:
-    """The columns under the names of an alias ``q(a, b)``."""
-    names = [name.name.lower() for name in alias.args.get("columns") or ()] if alias else []
-    if not names:
-        return columns
-    if columns is None or len(columns) != len(names):
-        return tuple(Output(name) for name in names)
-    return tuple(Output(name, one.type) for name, one in zip(names, columns, strict=True))

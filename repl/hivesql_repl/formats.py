@@ -8,11 +8,17 @@ import decimal
 import io
 import itertools
 import json
+import math
+import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
 Row = Sequence[Any]
+
+
+class Single(float):
+    """A FLOAT: fewer digits tell it apart from its neighbours than a DOUBLE needs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +54,8 @@ def hive_text(value: Any, *, nested: bool = False) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False) if nested else value
+    if isinstance(value, float):
+        return double_text(value)
     if isinstance(value, (bytes, bytearray)):
         return value.decode("utf-8", "replace")
     if isinstance(value, datetime.datetime):
@@ -56,9 +64,63 @@ def hive_text(value: Any, *, nested: bool = False) -> str:
         return f'"{text}{fraction}"' if nested else text + fraction
     if isinstance(value, datetime.date):
         return f'"{value.isoformat()}"' if nested else value.isoformat()
+    if isinstance(value, datetime.timedelta):
+        return _interval_text(value)
     if isinstance(value, decimal.Decimal):
-        return format(value, "f")
+        # Inside of arrays and their like Hive drops the last zeros.
+        text = format(value, "f")
+        return text.rstrip("0").rstrip(".") if nested and "." in text else text
     return _nested_text(value)
+
+
+def double_text(value: float) -> str:
+    """A DOUBLE or FLOAT as Java prints it: 1.5, 1.0E7, NaN, Infinity."""
+    if not math.isfinite(value):
+        return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(float(value))]
+    shortest = _single_text(value) if isinstance(value, Single) else repr(value)
+    sign, figures, _ = decimal.Decimal(shortest).as_tuple()
+    digits = "".join(map(str, figures)).rstrip("0") or "0"
+    exponent = decimal.Decimal(shortest).adjusted() if value else 0
+    minus = "-" if sign else ""
+    if -3 <= exponent < 7:
+        text = format(decimal.Decimal(f"{digits[0]}.{digits[1:] or '0'}E{exponent}"), "f")
+        whole, _, fraction = text.partition(".")
+        return f"{minus}{whole}.{fraction.rstrip('0') or '0'}"
+    return f"{minus}{digits[0]}.{digits[1:] or '0'}E{exponent}"
+
+
+def _single_text(value: float) -> str:
+    for digits in range(1, 10):
+        text = f"{value:.{digits}g}"
+        try:
+            if struct.pack("f", float(text)) == struct.pack("f", value):
+                return text
+        except OverflowError:
+            continue
+    return repr(float(value))
+
+
+def _interval_text(value: datetime.timedelta) -> str:
+    sign = "-" if value < datetime.timedelta(0) else ""
+    value = abs(value)
+    minutes, seconds = divmod(value.seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    nanos = value.microseconds * 1000
+    return f"{sign}{value.days} {hours:02d}:{minutes:02d}:{seconds:02d}.{nanos:09d}"
+
+
+def with_singles(types: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterable[Sequence[Any]]:
+    """The rows with the values of FLOAT columns marked as such."""
+    singles = [i for i, kind in enumerate(types) if kind == "float"]
+    if not singles:
+        return rows
+    return (
+        [
+            Single(value) if i in singles and value is not None else value
+            for i, value in enumerate(row)
+        ]
+        for row in rows
+    )
 
 
 def _nested_text(value: Any) -> str:
@@ -124,6 +186,8 @@ def _plain(value: Any) -> Any:
         return {hive_text(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
+    if isinstance(value, Single):
+        return float(_single_text(value))
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     return hive_text(value)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING, Any
 
 from hivesql import HiveSqlError, Progress, Result
-from hivesql_repl.formats import FORMATS, Style
+from hivesql_repl.formats import FORMATS, Style, with_singles
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -71,14 +71,15 @@ class Printer:
 
     def consume(self, frame: DataFrame) -> int:
         """Print a query's rows as they arrive, partition by partition; how many there were."""
-        return self._write(frame.columns, frame.toLocalIterator())
+        types = [field.dataType.simpleString() for field in frame.schema.fields]
+        return self._write(frame.columns, with_singles(types, frame.toLocalIterator()))
 
     def show(self, result: Result) -> None:
         """Print what a statement gave, then how long it took."""
         self.clear_status()
         count = result.value if isinstance(result.value, int) else len(result.rows)
         if result.rows:
-            self._write(result.columns, result.rows)
+            self._write(result.columns, with_singles(result.types, result.rows))
         if result.message:
             self.tell(result.message)
         if result.affected is not None:

@@ -23,7 +23,7 @@ DELETE = "DELETE FROM {table} WHERE id % 100 = 8"
 MERGE = """MERGE INTO {table} t USING (
   SELECT if(i < {half}, i * 200 + 9, {rows} + i) AS id, 1 AS k, 1.0D AS v, 'merged' AS s,
          timestamp_seconds(1700000000) AS ts, cast(1.5 as decimal(10,2)) AS d
-  FROM (SELECT explode(sequence(0, {source} - 1)) AS i) x) s
+  FROM (SELECT posexplode(split(space({source} - 1), ' ')) AS (i, blank)) x) s
 ON t.id = s.id
 WHEN MATCHED THEN UPDATE SET k = s.k, s = s.s
 WHEN NOT MATCHED THEN INSERT (id, k, v, s, ts, d) VALUES (s.id, s.k, s.v, s.s, s.ts, s.d)"""

@@ -38,7 +38,8 @@ with hivesql.connect(f"sqlite:///{home}/metastore.db", f"{home}/warehouse", sett
         CREATE TABLE s (id int, v string) {acid};
         CREATE TABLE t (id int, v string) {acid};
         CREATE TABLE b (id int, v string) CLUSTERED BY (v) INTO 3 BUCKETS {acid};
-        INSERT INTO s SELECT id, concat('s', id) FROM (SELECT explode(sequence(1, 600)) id) x;
+        INSERT INTO s SELECT id, concat('s', id) FROM (SELECT i + 1 AS id FROM
+          (SELECT posexplode(split(space(599), ' ')) AS (i, blank)) n) x;
     ''')
     for partitions in (1, 2, 16):
         session.sql(f"SET spark.sql.shuffle.partitions={partitions}")

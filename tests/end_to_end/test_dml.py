@@ -159,7 +159,7 @@ def test_many_partitions_in_one_read(session: hivesql.Session) -> None:
     session.sql(f"CREATE TABLE p (id bigint, v string) PARTITIONED BY (k string) {ACID}")
     session.sql(
         "INSERT INTO p PARTITION (k) SELECT id, 'x', concat('k ', id % 40, ':') FROM "
-        "(SELECT explode(sequence(0, 399)) AS id) s"
+        "(SELECT posexplode(split(space(399), ' ')) AS (id, x)) s"
     )
     session.sql("DELETE FROM p WHERE id % 4 = 0")
     session.sql("UPDATE p SET v = k WHERE id % 5 = 0")
@@ -173,7 +173,9 @@ def test_many_partitions_in_one_read(session: hivesql.Session) -> None:
 
 def test_bucketed_table(session: hivesql.Session) -> None:
     session.sql(f"CREATE TABLE b (id int, v string) CLUSTERED BY (id) INTO 4 BUCKETS {ACID}")
-    session.sql("INSERT INTO b SELECT id, 'x' FROM (SELECT explode(sequence(0, 99)) AS id) s")
+    session.sql(
+        "INSERT INTO b SELECT id, 'x' FROM (SELECT posexplode(split(space(99), ' ')) AS (id, x)) s"
+    )
     session.sql("UPDATE b SET v = 'y' WHERE id % 10 = 0")
     session.sql("DELETE FROM b WHERE id % 10 = 1")
     assert session.sql("SELECT count(*) FROM b WHERE v = 'y'").rows[0][0] == 10

@@ -120,10 +120,10 @@ def test_place_of_an_error(session: hivesql.Session) -> None:
 
 def test_job_that_fails_half_way(session: hivesql.Session) -> None:
     statements = [
-        "INSERT INTO t SELECT id, raise_error('no') FROM t",
-        "UPDATE t SET v = raise_error('no') WHERE id = 2",
-        "INSERT OVERWRITE TABLE t SELECT id, raise_error('no') FROM t",
-        f"CREATE TABLE c {ACID} AS SELECT CAST(raise_error('no') AS string) AS v FROM t",
+        "INSERT INTO t SELECT id, CAST(assert_true(id < 0) AS STRING) FROM t",
+        "UPDATE t SET v = CAST(assert_true(id < 0) AS STRING) WHERE id = 2",
+        "INSERT OVERWRITE TABLE t SELECT id, CAST(assert_true(id < 0) AS STRING) FROM t",
+        f"CREATE TABLE c {ACID} AS SELECT CAST(assert_true(id < 0) AS STRING) AS v FROM t",
     ]
     for statement in statements:
         with pytest.raises(hivesql.ExecutionError, match="no"):

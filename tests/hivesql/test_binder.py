@@ -133,7 +133,7 @@ def test_a_view_keeps_full_names_and_the_columns_of_its_day() -> None:
     assert isinstance(made, CreateView)
     assert made.or_replace
     assert [(c.name, c.type) for c in made.table.columns] == [
-        ("id", "int"), ("name", "string"), ("amount", "decimal(10,2)"), ("_c1", ""),
+        ("id", "int"), ("name", "string"), ("amount", "decimal(10,2)"), ("_c1", "int"),
     ]  # fmt: skip
     assert made.table.view_text == (
         "SELECT `t`.`id`, `t`.`name`, `t`.`amount`, id + 1 FROM `default`.`t` AS `t` WHERE id > 1"

@@ -19,7 +19,7 @@ from urllib.parse import unquote
 
 PROJECT = Path(__file__).parent / "hive"
 LAUNCHER = PROJECT / "hive-local"
-RUN_SECONDS = 600
+RUN_SECONDS = 1200
 READ_SECONDS = 300
 
 
@@ -140,17 +140,27 @@ def run(script: str, workdir: Path, *, settings: Sequence[str] = ()) -> list[Blo
     The warehouse is ``workdir/warehouse``. A failing statement raises AssertionError unless the
     script marks it with ``!error``; its block then carries the message.
     """
-    workdir.mkdir(parents=True, exist_ok=True)
-    path = workdir / "script.sql"
-    path.write_text(script, encoding="utf-8")
-    options = [word for setting in settings for word in ("-c", setting)]
-    done = _launch(["run", *options, str(workdir), str(path)], RUN_SECONDS)
+    done = _run(script, workdir, settings)
     blocks = parse_output(done.stdout)
     if done.returncode:
         failed = [f"{block.statement}\n  {block.error}" for block in blocks if block.error]
         told = "\n".join(failed) or done.stderr[-4000:]
         raise AssertionError(f"Hive failed (exit {done.returncode}) in {workdir}:\n{told}")
     return blocks
+
+
+def output(script: str, workdir: Path) -> str:
+    """What Hive prints for a script in which statements may fail."""
+    return _run(script, workdir, ()).stdout
+
+
+def _run(script: str, workdir: Path, settings: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    workdir.mkdir(parents=True, exist_ok=True)
+    path = workdir / "script.sql"
+    path.write_text(script, encoding="utf-8")
+    options = [word for setting in settings for word in ("-c", setting)]
+    arguments = ["run", *options, str(workdir.absolute()), str(path.absolute())]
+    return _launch(arguments, RUN_SECONDS, workdir)
 
 
 def parse_output(text: str) -> list[Block]:
@@ -173,9 +183,12 @@ def _lines(text: str) -> list[str]:
     return text.split("\n")[:-1]
 
 
-def _launch(arguments: list[str], seconds: int) -> subprocess.CompletedProcess[str]:
+def _launch(
+    arguments: list[str], seconds: int, workdir: Path | None = None
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [build(), *arguments],
+        cwd=workdir,  # Tez leaves its cache where it was started
         capture_output=True,
         encoding="utf-8",
         errors="replace",

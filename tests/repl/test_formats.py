@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hivesql_repl.formats import FORMATS, Style, hive_text, to_text
+from hivesql_repl.formats import FORMATS, Single, Style, hive_text, to_text
 
 VALUES = {
     "null": (None, "NULL"),
@@ -22,7 +22,22 @@ VALUES = {
     "array": ([1, None, "x"], '[1,null,"x"]'),
     "map": ({"k": 7}, '{"k":7}'),
     "binary": (b"ab", "ab"),
-}
+    "double": (1.5, "1.5"),
+    "whole double": (100.0, "100.0"),
+    "negative zero": (-0.0, "-0.0"),
+    "large double": (1e7, "1.0E7"),
+    "small double": (0.00123, "0.00123"),
+    "very small double": (-1.5e-4, "-1.5E-4"),
+    "not a number": (float("nan"), "NaN"),
+    "infinity": (float("-inf"), "-Infinity"),
+    "float": (Single(1.100000023841858), "1.1"),
+    "large float": (Single(12345679.0), "1.2345679E7"),
+    "float of sixteen bits": (Single(65536.0), "65536.0"),
+    "decimal in an array": ([decimal.Decimal("1.500")], "[1.5]"),
+    "interval": (datetime.timedelta(days=1, seconds=7384, microseconds=5),
+                 "1 02:03:04.000005000"),
+    "negative interval": (datetime.timedelta(hours=-1), "-0 01:00:00.000000000"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("value", "text"), VALUES.values(), ids=VALUES)

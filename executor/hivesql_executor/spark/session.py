@@ -18,6 +18,11 @@ from hivesql_planner.errors import ExecutionError
 SQL_SETTINGS: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "false",
+    # Hive's meaning of date patterns, keys given twice, positions and aliases in GROUP BY.
+    "spark.sql.legacy.timeParserPolicy": "CORRECTED",
+    "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
+    "spark.sql.groupByOrdinal": "false",
+    "spark.sql.groupByAliases": "false",
     "spark.sql.orc.filterPushdown": "false",
     # Hive keeps the hybrid calendar in Parquet too.
     "spark.sql.parquet.datetimeRebaseModeInRead": "LEGACY",

@@ -1,0 +1,72 @@
+"""Numbers as they are written, and casts."""
+
+from __future__ import annotations
+
+import re
+
+from hivesql.calls import Call
+from hivesql.date_rules import as_date, as_timestamp
+from hivesql.function_rules import TEXT_TO_BOOLEAN, text_of
+from hivesql.type_rules import TIMES, Type, family, is_number, is_text
+from hivesql_planner.errors import ParseError, SemanticError
+
+_NUMBER = re.compile(r"([\d.]+)([eE][+-]?\d+)?(BD|[LSYDlsyd])?")
+_SUFFIX_TYPES = {"L": "bigint", "S": "smallint", "Y": "tinyint", "D": "double"}
+
+
+def number(text: str) -> tuple[Type, str | None]:
+    """The type of a number, and how Spark must see it written where that is another way.
+
+    Hive drops the last zeros of a number: 1.50 is a decimal(2,1). ParseError for ``.5``.
+    """
+    if text.startswith("."):
+        raise ParseError(f"a number begins with a digit: 0{text}")
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        return None, None
+    digits, exponent, suffix = match[1], match[2], (match[3] or "").upper()
+    if suffix in _SUFFIX_TYPES:
+        return _SUFFIX_TYPES[suffix], None
+    if exponent:
+        return (None if suffix else "double"), None
+    if "." not in digits and not suffix and int(digits) < 2**63:
+        return ("int" if int(digits) < 2**31 else "bigint"), None
+    whole, _, fraction = digits.partition(".")
+    whole, fraction = whole.lstrip("0"), fraction.rstrip("0")
+    shown = f"{whole or '0'}.{fraction}" if fraction else f"{whole or '0'}BD"
+    kind = f"decimal({len(whole) + len(fraction) or 1},{len(fraction)})"
+    return kind, shown if "." in digits and not suffix and shown != digits else None
+
+
+def check_cast(source: Type, target: str) -> None:
+    """What hive.strict.timestamp.conversion forbids (SemanticError 10014)."""
+    name = family(target)
+    if name == "timestamp" and is_number(source):
+        what = "Casting NUMERIC types to TIMESTAMP"
+    elif source in TIMES and name != "decimal" and (is_number(target) or target == "boolean"):
+        what = "Casting DATE/TIMESTAMP types to NUMERIC"
+    else:
+        return
+    raise SemanticError(f"{what} is prohibited (hive.strict.timestamp.conversion)", code=10014)
+
+
+def cast_template(call: Call, target: str) -> str | None:
+    """How Spark must cast the one argument of a call; None where both agree."""
+    (source,) = call.types
+    name = family(target)
+    text = text_of(source, "@0")
+    size = re.fullmatch(r"(?:var)?char\((\d+)\)", target)
+    if size:
+        # Spark keeps such a cast as a plain string, Hive cuts it to length.
+        cut = f"substring(CAST({text} AS STRING), 1, {size[1]})"
+        return f"rtrim({cut})" if name == "char" else cut
+    if name == "string" and source == "boolean":
+        return text
+    if target == "timestamplocaltz":
+        return "CAST(@0 AS TIMESTAMP_LTZ)"
+    if not is_text(source) or target not in ("boolean", *TIMES):
+        return None
+    if target == "boolean":
+        return TEXT_TO_BOOLEAN
+    template = as_date(call, 0) if target == "date" else as_timestamp(call, 0)
+    return None if template == "@0" else template

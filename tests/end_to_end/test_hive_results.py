@@ -1,0 +1,154 @@
+"""Expressions and queries give what real Hive gives: the same values, printed the same way."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+import pytest
+
+import hivesql
+from hive_results import REFUSED, Answer, answers, blocks, differences
+from hivesql_planner.errors import HiveSqlError, NotSupported
+from hivesql_repl.formats import hive_text, with_singles
+from interop.hive import Block
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+TOGETHER = 40
+"""Expressions in one SELECT, so that hundreds of them cost few Spark jobs."""
+
+
+@pytest.fixture(scope="module")
+def session(
+    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[hivesql.Session]:
+    """A warehouse with the tables that the queries read."""
+    root = tmp_path_factory.mktemp("hive_results")
+    with hivesql.connect(
+        f"sqlite:///{root}/metastore.db", str(root / "warehouse"), spark=spark
+    ) as session:
+        for block in blocks():
+            if is_setup(block):
+                session.sql(block.statement)
+        yield session
+
+
+def is_setup(block: Block) -> bool:
+    """Whether the statement makes a table rather than asking."""
+    return block.statement.startswith(("CREATE", "INSERT"))
+
+
+def printed(result: hivesql.Result) -> list[list[str]]:
+    """The rows as Hive prints them."""
+    rows = with_singles(result.types, result.rows)
+    return [[hive_text(value) for value in row] for row in rows]
+
+
+def same_type(ours: str, hive: str) -> bool:
+    """Spark keeps CHAR and VARCHAR as strings, and tells intervals apart by their fields."""
+    plain = re.sub(r"\b(?:var)?char\(\d+\)", "string", hive)
+    if ours.startswith("decimal") and hive.startswith("decimal"):
+        return True  # what Hive says of folded constants is not what it computes with
+    if hive == "interval_day_time":
+        return ours.startswith("interval day")
+    return ours == plain
+
+
+def same_value(ours: str, hive: str, kind: str = "") -> bool:
+    """Equal text; a CHAR without its padding, doubles up to their last digit."""
+    if ours == hive or (kind.startswith("char") and ours == hive.rstrip(" ")):
+        return True
+    try:
+        return len(ours) > 15 and math.isclose(float(ours), float(hive), rel_tol=1e-14)
+    except ValueError:
+        return False
+
+
+def unlike(session: hivesql.Session, asked: Sequence[Answer]) -> list[str]:
+    """The expressions whose value or type is not Hive's."""
+    items = ", ".join(f"{one.expression} AS `v{i}`" for i, one in enumerate(asked))
+    result = session.sql(f"SELECT {items}")
+    (row,) = printed(result)
+    found = []
+    for one, kind, value in zip(asked, result.types, row, strict=True):
+        if not (same_value(value, one.value, one.type or "") and same_type(kind, one.type or "")):
+            found.append(f"{one.expression}: {value} {kind}, in Hive {one.value} {one.type}")
+    return found
+
+
+def agrees(session: hivesql.Session, asked: Answer) -> bool:
+    """Whether an expression runs and gives what Hive gives."""
+    try:
+        return not unlike(session, [asked])
+    except HiveSqlError:
+        return False
+
+
+KNOWN = differences()
+ANSWERS = [one for one in answers() if one.type is not None and one.expression not in KNOWN]
+GROUPS = [ANSWERS[i : i + TOGETHER] for i in range(0, len(ANSWERS), TOGETHER)]
+
+
+@pytest.mark.parametrize("group", GROUPS, ids=[group[0].expression for group in GROUPS])
+def test_expressions(session: hivesql.Session, group: list[Answer]) -> None:
+    assert unlike(session, group) == []
+
+
+def test_expressions_that_hive_refuses(session: hivesql.Session) -> None:
+    accepted = []
+    for one in answers():
+        if one.type is None and one.expression not in KNOWN:
+            try:
+                session.sql(f"SELECT {one.expression}")
+            except HiveSqlError:
+                continue
+            accepted.append(one.expression)
+    assert accepted == []
+
+
+def test_known_differences_are_still_there(session: hivesql.Session) -> None:
+    asked = {one.expression: one for one in answers()}
+    gone = []
+    for expression, reason in KNOWN.items():
+        if expression not in asked:
+            continue
+        if reason.startswith(REFUSED):
+            with pytest.raises(NotSupported):
+                session.sql(f"SELECT {expression}")
+        elif asked[expression].type is not None and agrees(session, asked[expression]):
+            gone.append(expression)
+    assert gone == []
+
+
+@pytest.mark.parametrize(
+    "block", [block for block in blocks() if not is_setup(block)], ids=lambda block: block.statement
+)
+def test_queries(session: hivesql.Session, block: Block) -> None:
+    reason = KNOWN.get(block.statement, "")
+    if reason.startswith(REFUSED):
+        with pytest.raises(NotSupported):
+            session.sql(block.statement)
+        return
+    if block.error:
+        with nullcontext() if reason else pytest.raises(HiveSqlError):
+            session.sql(block.statement)
+        return
+    result = session.sql(block.statement)
+    names = [name.rpartition(".")[2] for name in block.columns]
+    rows = ["\t".join(row).split("\t") for row in printed(result)]
+    wanted = [line.split("\t") for line in block.lines]
+    equal = (
+        list(result.columns) == names
+        and len(rows) == len(wanted)
+        and all(
+            len(ours) == len(hive) and all(map(same_value, ours, hive))
+            for ours, hive in zip(rows, wanted, strict=True)
+        )
+    )
+    assert equal != bool(reason), f"{list(result.columns)} {rows}\nin Hive {names} {wanted}"

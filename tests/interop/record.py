@@ -1,0 +1,51 @@
+"""Asks real Hive for the answers of ``tests/hive_results`` and writes them down.
+
+``PYTHONPATH=tests python -m interop.record`` from the root of the project.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+from hive_results import HERE, Answer, expressions, statements
+from interop import hive
+
+
+def ask_expressions(workdir: Path) -> list[Answer]:
+    """Hive's type and value of every expression."""
+    asked = expressions()
+    script = "".join(f"SELECT typeof({one}), {one};\n" for one in asked)
+    found = []
+    for expression, block in zip(
+        asked, hive.parse_output(hive.output(script, workdir)), strict=True
+    ):
+        if block.error:
+            found.append(Answer(expression, None, block.error))
+        else:
+            kind, _, value = "\n".join(block.lines).partition("\t")
+            found.append(Answer(expression, kind, value))
+    return found
+
+
+def ask_queries(workdir: Path) -> str:
+    """What Hive prints for the tables and the queries."""
+    script = ";\n".join([*statements("tables.sql"), *statements("queries.sql"), ""])
+    return hive.output(script, workdir)
+
+
+def main() -> None:
+    """Write the answers of expressions and queries."""
+    with tempfile.TemporaryDirectory() as name:
+        lines = (
+            json.dumps([one.expression, one.type, one.value], ensure_ascii=False)
+            for one in ask_expressions(Path(name) / "expressions")
+        )
+        (HERE / "expressions.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        text = ask_queries(Path(name) / "queries")
+        (HERE / "queries.txt").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
