@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from hivesql_executor.metastore.api import LockAnswer, LockState
+from hivesql_executor.metastore.api import LockAnswer, LockState, Metastore
 from hivesql_executor.runtime import Runtime
-from hivesql_planner.errors import Deadlock, LockTimeout
+from hivesql_planner.errors import Deadlock, ExecutionError, LockTimeout
 from hivesql_planner.plan import Plan
 
 _FIRST_SLEEP = 0.1
+NO_SUCH_LOCK = 10270
 # Hive never caps the back-off below this, whatever the setting says (DbLockManager).
 _LEAST_CAP = 15.0
 
@@ -47,7 +48,7 @@ def acquire_locks(txn_id: int, plan: Plan, runtime: Runtime) -> bool:
         runtime.check_cancelled()
         # The locks of an aborted transaction are gone: this tells why.
         store.heartbeat(txn_id)
-        answer = store.check_lock(answer.lock_id)
+        answer = _ask_again(txn_id, answer.lock_id, store)
     if answer.state is LockState.ABORTED:
         raise Deadlock(
             f"transaction {txn_id} was aborted to end a {_reason(answer)}; the youngest goes. "
@@ -56,6 +57,16 @@ def acquire_locks(txn_id: int, plan: Plan, runtime: Runtime) -> bool:
     if answer.state is LockState.NOT_ACQUIRED:
         raise LockTimeout(f"locks could not be acquired: {_reason(answer)}", code=10104)
     return tries > 0
+
+
+def _ask_again(txn_id: int, lock_id: int, store: Metastore) -> LockAnswer:
+    try:
+        return store.check_lock(lock_id)
+    except ExecutionError as error:
+        if error.code == NO_SUCH_LOCK:
+            # Aborted since the heartbeat, perhaps to end a deadlock: the next one says so.
+            store.heartbeat(txn_id)
+        raise
 
 
 def _give_up(answer: LockAnswer, runtime: Runtime) -> None:

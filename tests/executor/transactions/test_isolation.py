@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from executor.transactions.ledger import Ledger
+from hivesql_executor.metastore.api import LockAnswer
 from hivesql_planner.errors import (
     Deadlock,
     ExecutionError,
@@ -179,3 +180,20 @@ def test_the_user_is_told_for_whom_and_how_long(open_ledger: Open) -> None:
     assert f"transaction {holder} by" in told[0]
     assert ["ACQUIRED" in line for line in told[2:]] == [True, False]
     assert {row.txn_id for row in one.store.locks()} == {holder}
+
+
+def test_who_was_aborted_while_asking_learns_why(open_ledger: Open) -> None:
+    one, other = open_ledger(), open_ledger()
+    one.create("t")
+    one.begin()
+    one.update("t", lambda row: 0)
+    check = other.store.check_lock
+
+    def aborted_meanwhile(lock_id: int) -> LockAnswer:
+        (waiting,) = {row.txn_id for row in one.store.locks() if row.lock_id == lock_id}
+        one.store.abort_txns([waiting], "deadlock: of others")
+        return check(lock_id)
+
+    other.store.check_lock = aborted_meanwhile  # type: ignore[method-assign]
+    with pytest.raises(Deadlock, match="of others"):
+        other.update("t", lambda row: 1)
