@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
+import pyorc
 import pytest
 
 import hivesql
 
 pytestmark = pytest.mark.spark
 
+GOLDEN = Path(__file__).parents[1] / "golden" / "f_compact"
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 
 
@@ -162,3 +165,46 @@ def test_what_is_shown_refused_and_aborted(session: hivesql.Session) -> None:
     assert "Cannot execute rebalancing compaction on bucketed tables." in told
     states = {row[0]: row[5] for row in session.sql("SHOW COMPACTIONS").rows}
     assert states == {"1": "initiated", "2": "aborted", "3": "refused"}
+
+
+def events(path: Path) -> list[Any]:
+    """Every event of an ACID file, as in the golden warehouses' listings."""
+    with path.open("rb") as file:
+        return [[*row[:5], row[5] and list(row[5])] for row in pyorc.Reader(file)]
+
+
+def without_txn(name: str) -> str:
+    return name.partition("_v")[0]
+
+
+def test_the_same_directories_and_events_as_hive_s(session: hivesql.Session) -> None:
+    """The golden script of two compactions; Hive writes the same row ids into the same names."""
+
+    def check(stage: str) -> None:
+        golden = json.loads((GOLDEN / f"{stage}.files.json").read_text(encoding="utf-8"))
+        expected = {
+            without_txn(path.split("/")[1]): entry["data"]
+            for path, entry in golden.items()
+            if "_v" in path and "data" in entry
+        }
+        home = Path(session.runtime.metastore.database("default").location) / "f"
+        found = {
+            without_txn(path.parent.name): events(path) for path in home.glob("*_v*/bucket_00000")
+        }
+        assert found == expected, stage
+
+    session.sql(f"""
+        CREATE TABLE f (id int, v string) {ACID};
+        INSERT INTO f VALUES (1, 'a'), (2, 'b'), (3, 'c'), (4, 'd');
+        INSERT INTO f VALUES (5, 'e');
+        UPDATE f SET v = 'B' WHERE id = 2;
+        DELETE FROM f WHERE id = 3;
+        ALTER TABLE f COMPACT 'minor';
+    """)
+    check("stage2_minor_cleaned")
+    session.sql("""
+        INSERT INTO f VALUES (6, 'f');
+        DELETE FROM f WHERE id = 1;
+        ALTER TABLE f COMPACT 'major';
+    """)
+    check("final")

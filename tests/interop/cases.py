@@ -189,6 +189,19 @@ CASES = {
         """,
         hive_update="UPDATE t SET v = 'hive' WHERE id = 3",
     ),
+    "rebalance": Case(
+        tables={"t": f"(id INT, v STRING) {ACID}"},
+        script="""
+            INSERT INTO t VALUES (5, 'e'), (3, 'c'), (1, 'a');
+            INSERT INTO t VALUES (4, 'd'), (2, 'b');
+            UPDATE t SET v = 'B' WHERE id = 2;
+            DELETE FROM t WHERE id = 3;
+            ALTER TABLE t COMPACT 'rebalance' CLUSTERED INTO 3 BUCKETS ORDER BY v DESC;
+            INSERT INTO t VALUES (6, 'f');
+            DELETE FROM t WHERE id = 5;
+        """,
+        hive_update="UPDATE t SET v = 'hive' WHERE id IN (1, 6)",
+    ),
     "minor compaction": Case(
         tables={"t": f"(id INT, v STRING) PARTITIONED BY (p INT) {ACID}"},
         script="""
