@@ -20,7 +20,7 @@ from urllib.parse import unquote
 PROJECT = Path(__file__).parent / "hive"
 LAUNCHER = PROJECT / "hive-local"
 RUN_SECONDS = 1200
-READ_SECONDS = 300
+READ_SECONDS = 600
 
 
 class HiveMissing(RuntimeError):

@@ -10,7 +10,7 @@ from hive_results import answers, blocks
 from interop import hive
 from interop.record import ask_expressions, ask_queries
 
-pytestmark = [pytest.mark.hive, pytest.mark.slow]
+pytestmark = [pytest.mark.hive, pytest.mark.slow, pytest.mark.timeout(1800)]
 
 
 def test_expressions(tmp_path: Path) -> None:
