@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -57,21 +57,20 @@ def postgres_server() -> Iterator[str]:
         probe.close()
         data = f"{directory}/data"
         # PostgreSQL refuses to run as root, so hand the directory to its own user.
-        prefix = []
+        run: dict[str, Any] = {"check": True, "stdout": subprocess.DEVNULL, "cwd": directory}
         if os.geteuid() == 0:
             shutil.chown(directory, "postgres", "postgres")
-            prefix = ["runuser", "-u", "postgres", "--"]
-        run = {"check": True, "stdout": subprocess.DEVNULL, "cwd": directory}
-        subprocess.run([*prefix, initdb, "-D", data, "-A", "trust", "-U", "postgres"], **run)
+            run |= {"user": "postgres", "group": "postgres", "extra_groups": []}
+        subprocess.run([initdb, "-D", data, "-A", "trust", "-U", "postgres"], **run)
         options = f"-p {port} -k {directory} -c listen_addresses=127.0.0.1 -c fsync=off"
         subprocess.run(
-            [*prefix, server, "-D", data, "-w", "-o", options, "-l", f"{directory}/log", "start"],
+            [server, "-D", data, "-w", "-o", options, "-l", f"{directory}/log", "start"],
             **run,
         )
         try:
             yield f"postgresql+psycopg://postgres@127.0.0.1:{port}"
         finally:
-            subprocess.run([*prefix, server, "-D", data, "-m", "immediate", "stop"], **run)
+            subprocess.run([server, "-D", data, "-m", "immediate", "stop"], **run)
 
 
 @pytest.fixture

@@ -44,7 +44,8 @@ def test_open_abort_commit(metastore: Metastore) -> None:
 
 def test_a_batch_is_capped(metastore: Metastore) -> None:
     ids = metastore.open_txns(5000, "u", "h")
-    assert ids == tuple(range(1, 1001))
+    # Where opening takes longer than Hive's window, it is done again with later ids.
+    assert ids == tuple(range(ids[0], ids[0] + 1000))
     with pytest.raises(SemanticError, match="number of txns: 0"):
         metastore.open_txns(0, "u", "h")
 
