@@ -97,7 +97,9 @@ def ends(text: str) -> bool:
 
 def _ask(session: Session, show_database: bool) -> HTML:
     name = session.database if show_database else "hivesql"
-    return HTML("<ansigreen>{}</ansigreen>> ").format(name)
+    # A star, as in psql: what is done now waits for COMMIT.
+    star = "*" if session.open_transaction is not None else ""
+    return HTML("<ansigreen>{}</ansigreen>{}> ").format(name, star)
 
 
 def _quieten_java(home: Path) -> None:

@@ -242,3 +242,32 @@ def test_kill_before_commit_leaves_nothing(session: hivesql.Session, tmp_path: P
     session.sql("ALTER TABLE t COMPACT 'major'")
     assert sorted(map(tuple, session.sql("SELECT * FROM t").rows)) == [(1, "a"), (2, "B")]
     assert not (home / "delta_0000002_0000002_0002").exists()
+
+
+@pytest.mark.parametrize(
+    "point", [f"{FailPoint.FILE_PUBLISHED}:2", str(FailPoint.PARTITIONS_RECORDED)]
+)
+def test_kill_among_new_partitions(session: hivesql.Session, tmp_path: Path, point: str) -> None:
+    """Half of the partitions are in place, or all are and the catalog knows them."""
+    insert = "INSERT INTO p PARTITION (k) VALUES (7, 1), (8, 2)"
+    script = textwrap.dedent(f"""
+        import hivesql
+        s = hivesql.connect("sqlite:///{tmp_path}/metastore.db", "{tmp_path}/warehouse",
+                            settings={{"spark.master": "local[1]", "spark.driver.memory": "1g"}})
+        s.sql("{insert}")
+    """)
+    done = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True,
+                          env={**os.environ, VARIABLE: point})  # fmt: skip
+    assert done.returncode == -signal.SIGKILL, done.stderr.decode()[-2000:]
+    home = Path(session.runtime.metastore.table(TableName("default", "p")).location)
+    assert list(home.glob("k=*/delta_0000001_0000001_0000"))
+    assert session.sql("SELECT * FROM p").rows == []
+    time.sleep(0.01)
+    assert session.runtime.metastore.reap(0.001) != ()
+    assert session.sql("SELECT * FROM p").rows == []
+    assert session.sql(insert).affected == 2
+    assert sorted(map(tuple, session.sql("SELECT * FROM p").rows)) == [(7, 1), (8, 2)]
+    for k in (1, 2):
+        session.sql(f"ALTER TABLE p PARTITION (k = {k}) COMPACT 'major'")
+    assert not list(home.glob("k=*/delta_0000001_*"))
+    assert sorted(map(tuple, session.sql("SELECT * FROM p").rows)) == [(7, 1), (8, 2)]

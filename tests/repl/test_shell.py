@@ -106,6 +106,9 @@ def test_typing(terminal: Terminal, tmp_path: Path) -> None:
     terminal.run(" = 1;", "rows selected")
     # One value a line.
     assert "tab_name  stock" in terminal.run("SHOW TABLES\\G", "selected")
+    # An open transaction shows in the prompt.
+    terminal.run("START TRANSACTION;", "sales*>")
+    terminal.run("COMMIT;", "sales>")
     # An error shows its place and the shell lives on.
     shown = terminal.run("DELETE FROM nosuch;", "^")
     assert "ERROR: <input>:1:13: [Error 10001]" in shown
