@@ -7,13 +7,20 @@ so a SET earlier in the same script counts.
 
 from __future__ import annotations
 
+import getpass
 import os
 import re
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from hivesql_planner.errors import ParseError
 
+_SOURCE = re.compile(
+    r"source\s+(?:(?P<quote>['\"])(?P<name>.*)(?P=quote)|(?P<plain>.*\S))\s*",
+    re.IGNORECASE | re.DOTALL,
+)
 _VARIABLE = re.compile(r"\$\{([^}$ ]+)\}")
 _PROCESSOR = re.compile(r"(set|reset|add|list|delete|dfs|source)\b\s*(\S*)", re.IGNORECASE)
 _RESOURCES = frozenset({"jar", "jars", "file", "files", "archive", "archives"})
@@ -47,11 +54,18 @@ class StatementText:
         return self.line + lines, offset - before.rfind("\n")
 
 
-def split(text: str, file: str | None, variables: Mapping[str, str]) -> Iterator[StatementText]:
-    """The statements of a script, lazily.
+def split(
+    text: str,
+    file: str | None,
+    variables: Mapping[str, str],
+    *,
+    included: tuple[Path, ...] = (),
+) -> Iterator[StatementText]:
+    """The statements of a script, lazily; those of a file in SOURCE's place.
 
     ``variables`` has keys like ``hivevar:x`` and ``hiveconf:hive.y``; ``${x}`` looks for a hivevar
-    first. A variable that is not set stays as it is written.
+    first. A variable that is not set stays as it is written. ``included`` are the files that this
+    text is being read for.
     """
     position = 0
     while True:
@@ -63,8 +77,30 @@ def split(text: str, file: str | None, variables: Mapping[str, str]) -> Iterator
         if raw:
             line = text.count("\n", 0, position) + 1
             column = position - text.rfind("\n", 0, position)
-            yield _substituted(raw, file, line, column, variables)
+            statement = _substituted(raw, file, line, column, variables)
+            if match := _SOURCE.fullmatch(statement.text):
+                yield from _sourced(match["name"] or match["plain"], statement, variables, included)
+            else:
+                yield statement
         position = end + 1
+
+
+def _sourced(
+    name: str, statement: StatementText, variables: Mapping[str, str], included: tuple[Path, ...]
+) -> Iterator[StatementText]:
+    """The statements of the file, whose name is taken from the working directory, as in Hive."""
+    path = Path(name).expanduser().resolve()
+    problem = "it is being read already" if path in included else None
+    try:
+        text = "" if problem else path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        problem = "no such file"
+    except (OSError, UnicodeDecodeError) as error:
+        problem = str(error)
+    if problem:
+        refusal = ParseError(f"cannot source {name}: {problem}")
+        raise refusal.at(statement.file, statement.line, statement.column)
+    yield from split(text, name, variables, included=(*included, path))
 
 
 def is_complete(text: str) -> bool:
@@ -183,11 +219,24 @@ def _substitute_once(
 
 def _variable(name: str, variables: Mapping[str, str]) -> str | None:
     space, _, key = name.partition(":")
-    if key and space.lower() == "env":
-        return os.environ.get(key)
+    if key and space.lower() in ("env", "system"):
+        return outside(space.lower(), key)
     if key:
         return variables.get(f"{space.lower()}:{key}")
     for candidate in (f"hivevar:{name}", name, f"hiveconf:{name}"):
         if candidate in variables:
             return variables[candidate]
     return None
+
+
+def outside(space: str, key: str) -> str | None:
+    """An environment variable, or one of the system properties that scripts of Hive ask for."""
+    if space == "env":
+        return os.environ.get(key)
+    known = {
+        "user.name": getpass.getuser,
+        "user.home": lambda: str(Path.home()),
+        "user.dir": lambda: str(Path.cwd()),
+        "java.io.tmpdir": tempfile.gettempdir,
+    }
+    return known[key]() if key in known else None

@@ -15,14 +15,20 @@ from hivesql.binder import bind
 from hivesql.lazy_spark import LazySpark, Progress
 from hivesql.parser import parse
 from hivesql.result import Result
-from hivesql.script import StatementText, split
+from hivesql.script import StatementText, outside, split
 from hivesql.temporary import TemporaryTables
 from hivesql.transactions import Conversation
 from hivesql_executor.metastore.database import DatabaseMetastore
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Clock, Runtime
 from hivesql_executor.storage.files import files_for
-from hivesql_planner.errors import Cancelled, CommitUnknown, HiveSqlError, StaleSnapshot
+from hivesql_planner.errors import (
+    Cancelled,
+    CommitUnknown,
+    HiveSqlError,
+    SemanticError,
+    StaleSnapshot,
+)
 from hivesql_planner.explain import explain, explain_locks
 from hivesql_planner.planning import plan, wanted_locks
 from hivesql_planner.settings import KEYS, Settings
@@ -224,6 +230,9 @@ class Session:
         if statement.reset:
             values = {} if statement.key is None else dict(self.settings.values)
             values.pop(statement.key or "", None)
+            for name in [name for name in self.variables if name.startswith("hiveconf:")]:
+                if name.removeprefix("hiveconf:") not in values:
+                    del self.variables[name]
             self.runtime = self.runtime.with_settings(Settings(values=values))
             return Outcome()
         if statement.key is None:
@@ -239,6 +248,8 @@ class Session:
         if name and space.lower() == "hivevar":
             self.variables[f"hivevar:{name}"] = value
             return
+        if name and space.lower() in ("env", "system"):
+            raise SemanticError(f"{space.lower()}: variables cannot be set here: {key}")
         key = name if name and space.lower() == "hiveconf" else key
         if key.startswith("spark."):
             self._spark.set(key, value)
@@ -255,6 +266,11 @@ class Session:
         return [f"{key}={own[key]}" for key in sorted(own)]
 
     def _setting_text(self, key: str) -> str:
+        space, _, name = key.partition(":")
+        if name and space.lower() in ("env", "system", "hivevar"):
+            known = self.variables.get(f"{space.lower()}:{name}")
+            value = known if known is not None else outside(space.lower(), name)
+            return f"{key} is undefined" if value is None else f"{key}={value}"
         if key in KEYS or key in self.settings.values:
             return f"{key}={self.settings.text(key)}"
         return f"{key} is undefined"

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from hivesql import HiveSqlError, Progress, Result
@@ -96,7 +97,7 @@ class Printer:
         self.clear_status()
         lines = [f"ERROR: {error}"]
         if text is not None and error.line is not None:
-            source = text.splitlines()
+            source = _script(error, text).splitlines()
             if 0 < error.line <= len(source):
                 line = source[error.line - 1].replace("\t", " ")
                 lines += [f"  {line}", f"  {' ' * ((error.column or 1) - 1)}^"]
@@ -164,3 +165,11 @@ def find_pager() -> Sequence[str] | None:
 
 def _counted(count: int) -> str:
     return f"{count:,} row{'' if count == 1 else 's'}"
+
+
+def _script(error: HiveSqlError, text: str) -> str:
+    """The text that the error's line counts in: perhaps that of a file which SOURCE named."""
+    try:
+        return Path(error.file).read_text(encoding="utf-8") if error.file else text
+    except (OSError, UnicodeDecodeError):
+        return text

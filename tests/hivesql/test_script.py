@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from hivesql.script import split
@@ -96,3 +98,35 @@ def test_places_behind_a_variable_are_those_of_the_script() -> None:
 def test_places_behind_an_escaped_semicolon() -> None:
     (one,) = split(r"select 1 \; 2", None, {})
     assert one.place(one.text.index("2")) == (1, 13)
+
+
+def test_source_reads_another_file_in_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "inner.hql").write_text("-- first\nSELECT ${x};\nSOURCE 'deep er.hql';\n")
+    (tmp_path / "deep er.hql").write_text("  SELECT 3")
+    text = "SELECT 1; source inner.hql;\nSELECT 4;"
+    found = list(split(text, "outer.hql", {"hivevar:x": "2"}))
+    assert [(one.text, one.file, one.line, one.column) for one in found] == [
+        ("SELECT 1", "outer.hql", 1, 1),
+        ("SELECT 2", "inner.hql", 2, 1),
+        ("SELECT 3", "deep er.hql", 1, 3),
+        ("SELECT 4", "outer.hql", 2, 1),
+    ]
+
+
+def test_source_of_nothing_and_of_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ParseError, match=r"a\.hql:2:1: cannot source nosuch\.hql: no such file"):
+        list(split("SELECT 1;\nSOURCE nosuch.hql;", "a.hql", {}))
+    (tmp_path / "ring.hql").write_text("SOURCE ring.hql;")
+    with pytest.raises(ParseError, match="it is being read already"):
+        list(split("SOURCE ring.hql", None, {}))
+
+
+def test_variables_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HIVESQL_TEST", "here")
+    text = "SELECT '${env:HIVESQL_TEST}', '${system:user.dir}', '${system:nosuch}'"
+    (one,) = split(text, None, {})
+    assert one.text == f"SELECT 'here', '{Path.cwd()}', '${{system:nosuch}}'"

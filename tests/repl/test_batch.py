@@ -195,3 +195,26 @@ def test_doctor_finds_an_old_java(
     out = capfd.readouterr().out
     assert "is Java 8" in out
     assert "install a JDK 17" in out
+
+
+def test_sourced_file_shows_its_own_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "inner.hql").write_text("SHOW DATABASES;\nDELETE FROM nosuch;\n")
+    (tmp_path / "outer.hql").write_text("SOURCE inner.hql;\n")
+    assert main(["-S", "-f", "outer.hql"]) == 2
+    error = capfd.readouterr().err
+    assert "ERROR: inner.hql:2:13: [Error 10001]" in error
+    assert "  DELETE FROM nosuch;\n              ^" in error
+
+
+def test_set_and_reset(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HIVESQL_TEST", "here")
+    script = (
+        "SET hive.lock.numretries=7; SET hivevar:x=1; SET hivevar:x; SET env:HIVESQL_TEST;"
+        "RESET; SET hive.lock.numretries; SET '${hiveconf:hive.lock.numretries}'"
+    )
+    assert main(["-S", "--showHeader=false", "-e", script]) == 0
+    assert capfd.readouterr().out.splitlines()[:3] == [
+        "hivevar:x=1", "env:HIVESQL_TEST=here", "hive.lock.numretries=100",
+    ]  # fmt: skip
+    assert main(["-e", "SET env:HOME=/nosuch"]) == 2
+    assert "variables cannot be set here" in capfd.readouterr().err
