@@ -138,10 +138,10 @@ def test_typing(terminal: Terminal, tmp_path: Path) -> None:
 
 # Minutes of work in tasks of a second each: Spark does not stop a task inside its tightest loops.
 LONG = (
-    "SELECT sum(hash(a.pos, b.pos)) FROM"
+    "SELECT length(max(md5(concat(a.pos, '-', b.pos)))) FROM"
     " (SELECT pos FROM (SELECT posexplode(split(space(9999), ' ')) AS (pos, val)) e"
     " DISTRIBUTE BY pos) a"
-    " CROSS JOIN (SELECT posexplode(split(space(999999), ' ')) AS (pos, val)) b"
+    " CROSS JOIN (SELECT posexplode(split(space(99999), ' ')) AS (pos, val)) b"
 )
 
 
