@@ -13,7 +13,8 @@ from pathlib import Path
 
 ROWS = (
     "SELECT id, cast(id % 1000 as int) AS k, id / 7.0D AS v, concat('row ', id % 5000) AS s, "
-    "timestamp_seconds(1600000000 + id) AS ts, cast(id % 100000 / 100 as decimal(10,2)) AS d"
+    "cast(date_add(DATE '2020-09-13', cast(id % 5000 as int)) as timestamp) AS ts, "
+    "cast(id % 100000 / 100 as decimal(10,2)) AS d"
 )
 COLUMNS = "id bigint, k int, v double, s string, ts timestamp, d decimal(10,2)"
 SCAN = "SELECT count(*), sum(id), sum(cast(v * 100 as bigint)), max(s) FROM {table}"
@@ -22,7 +23,7 @@ DELETE = "DELETE FROM {table} WHERE id % 100 = 8"
 # Half of the source's rows match, half are new.
 MERGE = """MERGE INTO {table} t USING (
   SELECT if(i < {half}, i * 200 + 9, {rows} + i) AS id, 1 AS k, 1.0D AS v, 'merged' AS s,
-         timestamp_seconds(1700000000) AS ts, cast(1.5 as decimal(10,2)) AS d
+         TIMESTAMP '2023-11-14 22:13:20' AS ts, cast(1.5 as decimal(10,2)) AS d
   FROM (SELECT posexplode(split(space({source} - 1), ' ')) AS (i, blank)) x) s
 ON t.id = s.id
 WHEN MATCHED THEN UPDATE SET k = s.k, s = s.s
