@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import hivesql
-from hivesql_planner.table import Table
+from hivesql_planner.table import DEFAULT_PARTITION, Column, Table
 from interop import hive
 from interop.ours import Warehouse
 
@@ -24,8 +24,16 @@ pytestmark = [pytest.mark.hive, pytest.mark.spark, pytest.mark.slow, pytest.mark
 
 ROOT = Path(__file__).parents[2]
 WRITERS = ("tests/end_to_end", "tests/repl/test_cli.py")
-# These tests damage files to see the error.
-DAMAGED = ("test_missing_and_truncated",)
+# These tests damage files to see the error, or leave a writer's delta open.
+LEFT_OUT = (
+    "test_missing_and_truncated",
+    "test_check_names_everything",
+    "test_damaged_directories",
+    "test_deltas_that_a_writer",
+    # Here the files are Hive's own, and partitions that the catalog does not know.
+    "test_compaction_never_cuts",
+    "test_check_finds_partitions",
+)
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +55,7 @@ def metastores(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     )
     assert done.returncode == 0, done.stdout[-5000:]
     return sorted(
-        path for path in kept.rglob("metastore.db") if not path.parent.name.startswith(DAMAGED)
+        path for path in kept.rglob("metastore.db") if not path.parent.name.startswith(LEFT_OUT)
     )
 
 
@@ -56,8 +64,18 @@ def full_acid_tables(session: hivesql.Session) -> Iterator[Table]:
     store = session.runtime.metastore
     for database in store.databases():
         for table in map(store.table, store.tables(database)):
-            if table.is_full_acid and not table.is_view and Path(table.location).is_dir():
+            written = table.is_full_acid and not table.is_view and Path(table.location).is_dir()
+            if written and all(map(is_shown, table.columns)):
                 yield table
+
+
+def is_shown(column: Column) -> bool:
+    """Whether Hive's reader has a text for the type that can be read back.
+
+    It cannot read instants at all, and writes binaries inside other types as they are.
+    """
+    kind = column.type.lower()
+    return "local time zone" not in kind and not ("binary" in kind and kind != "binary")
 
 
 def reading(session: hivesql.Session, table: Table) -> hive.Reading:
@@ -74,19 +92,45 @@ def reading(session: hivesql.Session, table: Table) -> hive.Reading:
     )
 
 
+def comparable(table: Table, rows: list[hive.Row]) -> list[tuple[object, ...]]:
+    """Rows in an order and a form that both sides have.
+
+    Hive pads CHAR; and directories spell numbers and times in other ways than values do.
+    """
+    padded = [column.type.lower().startswith("char") for column in table.columns]
+    found = []
+    for row in rows:
+        values = [
+            value.rstrip(" ") if char and isinstance(value, str) else value
+            for value, char in zip(row.values, padded, strict=True)
+        ]
+        partition = map(_partition_value, row.partition, table.partition_columns)
+        found.append((*partition, row.row_id, *values))
+    return sorted(found, key=repr)
+
+
+def _partition_value(text: str, column: Column) -> object:
+    if column.type == "int" and text != DEFAULT_PARTITION:
+        return int(text)
+    return text if column.type == "string" else None
+
+
 def test_hive_reads_what_we_read(metastores: list[Path], spark: SparkSession) -> None:
-    names, readings, ours = [], [], []
+    names, tables, readings, ours = [], [], [], []
     for metastore in metastores:
         warehouse = metastore.parent / "warehouse"
         with hivesql.connect(f"sqlite:///{metastore}", str(warehouse), spark=spark) as session:
             for table in full_acid_tables(session):
                 names.append(f"{metastore.parent.name}: {table.name}")
+                tables.append(table)
                 readings.append(reading(session, table))
                 ours.append(Warehouse(session, warehouse).rows(str(table.name)))
     theirs = hive.read_all(readings)
     differing = [
-        name for name, left, right in zip(names, ours, theirs, strict=True) if left != right
+        name
+        for name, table, left, right in zip(names, tables, ours, theirs, strict=True)
+        if comparable(table, left) != comparable(table, right)
     ]
     assert differing == []
-    assert len(names) > 20
+    assert len(names) > 80
     assert sum(map(len, ours)) > 300_000
