@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from hivesql_planner.alter import Change, altered
+from hivesql_planner.ddl import AlterTable
 from hivesql_planner.errors import NoSuchObject
 from hivesql_planner.table import Column, Database, Partition, Table, TableName
 
@@ -27,6 +29,11 @@ def table(name: str, data: str, partitioned: str = "", **more: object) -> Table:
         location=f"/warehouse/{short}",
         **given,  # type: ignore[arg-type]
     )
+
+
+def altering(target: Table, change: Change) -> AlterTable:
+    """A change and what the table becomes by it."""
+    return AlterTable(table=target, change=change, altered=altered(target, change))
 
 
 @dataclass

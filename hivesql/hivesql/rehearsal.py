@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from hivesql.binder import bind
 from hivesql.binding import Catalog
 from hivesql.parser import parse
-from hivesql.script import split
+from hivesql.script import split, split_key
 from hivesql.session import Session
 from hivesql_planner.ddl import (
     AddPartitions,
@@ -163,12 +163,10 @@ def _lines(statement: Statement, settings: Settings) -> tuple[str, ...]:
 def _set(statement: SetSetting, settings: Settings, variables: dict[str, str]) -> Settings:
     if statement.key is None or statement.value is None:
         return settings
-    space, _, name = statement.key.partition(":")
-    if name and space.lower() == "hivevar":
-        variables[f"hivevar:{name}"] = statement.value
-        return settings
-    key = name if name and space.lower() == "hiveconf" else statement.key
-    if key.startswith("spark."):
+    space, key = split_key(statement.key)
+    if space == "hivevar":
+        variables[f"hivevar:{key}"] = statement.value
+    if space != "hiveconf" or key.startswith("spark."):
         return settings
     variables[f"hiveconf:{key}"] = statement.value
     return settings.with_value(key, statement.value)

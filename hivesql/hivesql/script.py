@@ -229,6 +229,14 @@ def _variable(name: str, variables: Mapping[str, str]) -> str | None:
     return None
 
 
+def split_key(key: str) -> tuple[str, str]:
+    """The space of a variable and its name: SET without a space is about ``hiveconf``."""
+    space, _, name = key.partition(":")
+    if name and space.lower() in ("env", "system", "hivevar", "hiveconf"):
+        return space.lower(), name
+    return "hiveconf", key
+
+
 def outside(space: str, key: str) -> str | None:
     """An environment variable, or one of the system properties that scripts of Hive ask for."""
     if space == "env":

@@ -15,7 +15,7 @@ from hivesql.binder import bind
 from hivesql.lazy_spark import LazySpark, Progress
 from hivesql.parser import parse
 from hivesql.result import Result
-from hivesql.script import StatementText, outside, split
+from hivesql.script import StatementText, outside, split, split_key
 from hivesql.temporary import TemporaryTables
 from hivesql.transactions import Conversation
 from hivesql_executor.metastore.database import DatabaseMetastore
@@ -244,13 +244,13 @@ class Session:
 
     def set(self, key: str, value: str) -> None:
         """Set a hive.* setting, a Spark setting or a hivevar: variable."""
-        space, _, name = key.partition(":")
-        if name and space.lower() == "hivevar":
+        space, name = split_key(key)
+        if space == "hivevar":
             self.variables[f"hivevar:{name}"] = value
             return
-        if name and space.lower() in ("env", "system"):
-            raise SemanticError(f"{space.lower()}: variables cannot be set here: {key}")
-        key = name if name and space.lower() == "hiveconf" else key
+        if space != "hiveconf":
+            raise SemanticError(f"{space}: variables cannot be set here: {key}")
+        key = name
         if key.startswith("spark."):
             self._spark.set(key, value)
             return
@@ -266,10 +266,10 @@ class Session:
         return [f"{key}={own[key]}" for key in sorted(own)]
 
     def _setting_text(self, key: str) -> str:
-        space, _, name = key.partition(":")
-        if name and space.lower() in ("env", "system", "hivevar"):
-            known = self.variables.get(f"{space.lower()}:{name}")
-            value = known if known is not None else outside(space.lower(), name)
+        space, name = split_key(key)
+        if space != "hiveconf":
+            known = self.variables.get(f"{space}:{name}")
+            value = known if known is not None else outside(space, name)
             return f"{key} is undefined" if value is None else f"{key}={value}"
         if key in KEYS or key in self.settings.values:
             return f"{key}={self.settings.text(key)}"

@@ -30,6 +30,10 @@ class TableName:
     def __str__(self) -> str:
         return f"{self.database}.{self.name}"
 
+    def lower(self) -> TableName:
+        """The name as the catalog stores it."""
+        return TableName(self.database.lower(), self.name.lower())
+
 
 @dataclass(frozen=True, slots=True)
 class Column:

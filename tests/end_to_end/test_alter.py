@@ -8,22 +8,13 @@ from typing import Any
 import pytest
 
 import hivesql
+from end_to_end.answers import rows, table_of
 from hivesql_planner.errors import HiveSqlError, SemanticError
-from hivesql_planner.table import Table, TableName
 
 pytestmark = pytest.mark.spark
 
 PLAIN = "STORED AS ORC TBLPROPERTIES ('transactional'='false')"
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
-
-
-def rows(session: hivesql.Session, sql: str) -> list[tuple[Any, ...]]:
-    return sorted(tuple(row) for row in session.sql(sql).rows)
-
-
-def table_of(session: hivesql.Session, name: str) -> Table:
-    database, _, short = name.rpartition(".")
-    return session.runtime.metastore.table(TableName(database or "default", short))
 
 
 def partition_names(session: hivesql.Session, table: str) -> list[str]:

@@ -10,6 +10,7 @@ import pyorc
 import pytest
 
 import hivesql
+from end_to_end.answers import rows
 
 pytestmark = pytest.mark.spark
 
@@ -29,10 +30,6 @@ def files(session: hivesql.Session, table: str) -> list[str]:
     home = Path(session.runtime.metastore.database("default").location) / table
     found = (path for path in home.rglob("*") if path.is_file() and path.suffix != ".crc")
     return sorted(str(path.relative_to(home)) for path in found)
-
-
-def rows(session: hivesql.Session, query: str) -> list[tuple[Any, ...]]:
-    return sorted(tuple(row) for row in session.sql(query).rows)
 
 
 def ids(session: hivesql.Session, table: str) -> list[tuple[Any, ...]]:

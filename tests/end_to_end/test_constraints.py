@@ -9,18 +9,14 @@ from typing import Any
 import pytest
 
 import hivesql
+from end_to_end.answers import table_of
 from hivesql_planner.errors import ConstraintViolation, HiveSqlError
-from hivesql_planner.table import Table, TableName
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 
 
 def rows(session: hivesql.Session, sql: str) -> list[tuple[Any, ...]]:
     return sorted((tuple(row) for row in session.sql(sql).rows), key=str)
-
-
-def table_of(session: hivesql.Session, name: str) -> Table:
-    return session.runtime.metastore.table(TableName("default", name))
 
 
 @pytest.mark.spark

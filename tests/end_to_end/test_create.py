@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import hivesql
+from end_to_end.answers import rows, table_of
 from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
-from hivesql_planner.table import Table, TableName
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
-
-
-def rows(session: hivesql.Session, sql: str) -> list[tuple[Any, ...]]:
-    return sorted(tuple(row) for row in session.sql(sql).rows)
-
-
-def table_of(session: hivesql.Session, name: str) -> Table:
-    return session.runtime.metastore.table(TableName("default", name))
 
 
 @pytest.mark.spark

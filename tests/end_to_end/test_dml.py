@@ -11,14 +11,11 @@ import pyorc
 import pytest
 
 import hivesql
+from end_to_end.answers import rows
 
 pytestmark = pytest.mark.spark
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
-
-
-def rows(session: hivesql.Session, sql: str) -> list[tuple[Any, ...]]:
-    return sorted(tuple(row) for row in session.sql(sql).rows)
 
 
 def directories(session: hivesql.Session, table: str) -> list[str]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import hivesql
+from end_to_end.answers import rows
 from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.table import TableName
 
@@ -16,10 +16,6 @@ pytestmark = pytest.mark.spark
 PLAIN = "TBLPROPERTIES ('transactional'='false')"
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 TEXT = f"ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' STORED AS TEXTFILE {PLAIN}"
-
-
-def rows(session: hivesql.Session, sql: str) -> list[tuple[Any, ...]]:
-    return sorted(tuple(row) for row in session.sql(sql).rows)
 
 
 def home(session: hivesql.Session, name: str) -> Path:

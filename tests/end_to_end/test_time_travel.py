@@ -8,14 +8,11 @@ from datetime import UTC, datetime
 import pytest
 
 import hivesql
+from end_to_end.answers import rows
 
 pytestmark = pytest.mark.spark
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
-
-
-def rows(session: hivesql.Session, sql: str) -> list[tuple[object, ...]]:
-    return sorted(tuple(row) for row in session.sql(sql).rows)
 
 
 def now() -> str:

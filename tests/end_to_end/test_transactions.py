@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 import hivesql
+from end_to_end.answers import rows
 from hivesql_planner.table import TableName
 
 if TYPE_CHECKING:
@@ -17,10 +18,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
-
-
-def rows(session: hivesql.Session, sql: str) -> list[tuple[Any, ...]]:
-    return sorted(tuple(row) for row in session.sql(sql).rows)
 
 
 def directories(session: hivesql.Session, table: str) -> list[str]:

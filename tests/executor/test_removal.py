@@ -6,13 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from acid_files import tree
 from hivesql_executor.removal import moving, removing
 from hivesql_executor.storage.local import LocalFiles
 from hivesql_planner.errors import ExecutionError
-
-
-def tree(root: Path) -> list[str]:
-    return sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
 
 
 @pytest.fixture

@@ -7,17 +7,14 @@ from dataclasses import replace
 import pytest
 
 from hivesql_planner.alter import (
-    Change,
     ChangeBucketCount,
     ChangeColumn,
     ChangeLocation,
     ChangePartitionColumn,
     ChangeSerde,
-    altered,
 )
 from hivesql_planner.ddl import (
     AlterDatabase,
-    AlterTable,
     AlterView,
     ExchangePartitions,
     LoadData,
@@ -30,8 +27,8 @@ from hivesql_planner.locks import merge, wanted
 from hivesql_planner.plan import Lock
 from hivesql_planner.settings import Settings
 from hivesql_planner.statements import Statement
-from hivesql_planner.table import Column, Database, Partition, Table
-from memory_catalog import table
+from hivesql_planner.table import Column, Database, Partition
+from memory_catalog import altering, table
 
 T = table("t", "id int", bucket_columns=("id",), bucket_count=2)
 U = table("u", "id int")
@@ -40,10 +37,6 @@ P = table("p", "id int", "k string")
 V = table("v", "id int", properties={}, type="VIRTUAL_VIEW")
 ONE = Partition(values=("1",), location="/p/k=1")
 LOCKLESS = {"hive.acid.lockless.reads.enabled": "true"}
-
-
-def altering(target: Table, change: Change) -> AlterTable:
-    return AlterTable(table=target, change=change, altered=altered(target, change))
 
 
 def shown(lock: Lock) -> str:

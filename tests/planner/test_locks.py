@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from hivesql_planner.alter import AddColumns, Change, ChangeProperties, altered
-from hivesql_planner.ddl import AddPartitions, AlterTable, AlterView, DropPartitions, RenameTable
+from hivesql_planner.alter import AddColumns, ChangeProperties
+from hivesql_planner.ddl import AddPartitions, AlterView, DropPartitions, RenameTable
 from hivesql_planner.locks import SW, XW, S, X, conflicts, merge, wanted
 from hivesql_planner.plan import Expr, Lock, LockType, Operation, Query, Scan, Source
 from hivesql_planner.settings import Settings
@@ -33,6 +33,7 @@ from hivesql_planner.statements import (
     UseDatabase,
 )
 from hivesql_planner.table import Column, Database, Partition, Table, TableName, TableType
+from memory_catalog import altering
 
 SHORT = {S: "S", SW: "SW", XW: "XW", X: "X"}
 LONG = {short: kind for kind, short in SHORT.items()}
@@ -199,10 +200,6 @@ def update(target: Scan, *others: Scan) -> UpdateRows:
 
 def delete(target: Scan, *others: Scan) -> DeleteRows:
     return DeleteRows(target=target, alias="t", subqueries=query(*others).sources)
-
-
-def altering(target: Table, change: Change) -> AlterTable:
-    return AlterTable(table=target, change=change, altered=altered(target, change))
 
 
 DROPPED = ChangeProperties(unset=("a",), if_exists=True)

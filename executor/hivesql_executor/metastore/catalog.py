@@ -91,7 +91,7 @@ def drop_database(db: Connection, name: str, *, cascade: bool) -> None:
 
 def create_table(db: Connection, new: Table, *, if_not_exists: bool) -> Table:
     """Add a table or view and return it with its id, its location and its time of creation."""
-    name = _lower(new.name)
+    name = new.name.lower()
     home = database(db, name.database)
     database_id = _database_id(db, name.database)
     if _table_row(db, name) is not None:
@@ -110,7 +110,7 @@ def create_table(db: Connection, new: Table, *, if_not_exists: bool) -> Table:
 
 def table(db: Connection, name: TableName) -> Table:
     """The table of that name, or NoSuchObject 10001."""
-    name = _lower(name)
+    name = name.lower()
     row = _table_row(db, name)
     if row is None:
         database(db, name.database)
@@ -120,7 +120,7 @@ def table(db: Connection, name: TableName) -> Table:
 
 def table_id(db: Connection, name: TableName, *, lock: bool = False) -> int:
     """The id of the table of that name, or NoSuchObject 10001."""
-    name = _lower(name)
+    name = name.lower()
     query = _find(name, select(tbls.c.id))
     found = db.scalar(query.with_for_update(of=tbls) if lock else query)
     if found is None:
@@ -141,7 +141,7 @@ def alter_table(db: Connection, name: TableName, new: Table) -> None:
     Another name renames it in the transaction tables too, and partitions that live under the old
     location follow it to the new one.
     """
-    name, to = _lower(name), _lower(new.name)
+    name, to = name.lower(), new.name.lower()
     old = table(db, name)
     found = table_id(db, name, lock=True)
     if to != name and _table_row(db, to) is not None:
@@ -159,7 +159,7 @@ def alter_table(db: Connection, name: TableName, new: Table) -> None:
 
 def drop_table(db: Connection, name: TableName) -> None:
     """Drop a table, its partitions and what the transaction tables know of it."""
-    name = _lower(name)
+    name = name.lower()
     found = table_id(db, name, lock=True)
     owned = select(partitions.c.id).where(partitions.c.table_id == found)
     ids = list(db.scalars(owned))
@@ -196,7 +196,3 @@ def _database_id(db: Connection, name: str) -> int:
     if found is None:
         raise NoSuchObject(f"Database does not exist: {name.lower()}", code=10072)
     return int(found)
-
-
-def _lower(name: TableName) -> TableName:
-    return TableName(name.database.lower(), name.name.lower())

@@ -188,7 +188,7 @@ class DatabaseMetastore(CompactionCalls, ObjectLockCalls):
 
     def allocate_write_id(self, txn_id: int, table: TableName, *, again: bool = False) -> int:
         """The transaction's write id in the table; ``again`` replaces it by a larger one."""
-        name = _lower(table)
+        name = table.lower()
         return self._write(lambda db: snapshots.allocate_write_id(db, txn_id, name, again=again))
 
     def valid_write_ids(
@@ -197,21 +197,21 @@ class DatabaseMetastore(CompactionCalls, ObjectLockCalls):
         """What the list of transactions means in each table."""
         return self._read(
             lambda db: {
-                table: snapshots.valid_write_ids(db, txns, _lower(table)) for table in tables
+                table: snapshots.valid_write_ids(db, txns, table.lower()) for table in tables
             }
         )
 
     def writes_after(self, table: TableName, moment: datetime) -> frozenset[int]:
         """Writes that were committed after a moment, as far as is still known."""
-        return self._read(lambda db: snapshots.writes_after(db, _lower(table), moment))
+        return self._read(lambda db: snapshots.writes_after(db, table.lower(), moment))
 
     def compactor_write_ids(self, table: TableName) -> ValidWriteIdList:
         """What a compaction may merge now."""
-        return self._read(lambda db: snapshots.compactor_write_ids(db, _lower(table)))
+        return self._read(lambda db: snapshots.compactor_write_ids(db, table.lower()))
 
     def seed_write_id(self, table: TableName, next_write_id: int) -> None:
         """Let write ids go on from there, unless they are past it."""
-        self._write(lambda db: snapshots.seed_write_id(db, _lower(table), next_write_id))
+        self._write(lambda db: snapshots.seed_write_id(db, table.lower(), next_write_id))
 
     def add_dynamic_partitions(
         self,
@@ -222,7 +222,7 @@ class DatabaseMetastore(CompactionCalls, ObjectLockCalls):
         operation: Operation,
     ) -> None:
         """Record which partitions a write with dynamic partitions has really written."""
-        name = _lower(table)
+        name = table.lower()
         self._write(
             lambda db: transactions.add_dynamic_partitions(
                 db, txn_id, write_id, name, partitions=partitions, operation=operation
@@ -338,7 +338,3 @@ def _create(db: Connection, warehouse: str) -> None:
     db.execute(insert(schema.txns).values(seed | {"user": "", "host": ""}))
     default = Database(name="default", location=warehouse, comment="Default Hive database")
     catalog.create_database(db, default, warehouse, if_not_exists=True)
-
-
-def _lower(name: TableName) -> TableName:
-    return TableName(name.database.lower(), name.name.lower())

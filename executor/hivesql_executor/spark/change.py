@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
 from hivesql_executor.spark.checks import held
-from hivesql_executor.spark.placed import text_column
+from hivesql_executor.spark.placed import text_columns
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.spark.write import partition_text
 from hivesql_planner.errors import CardinalityViolation
@@ -69,7 +69,7 @@ def _refuse_double_matches(change: Change, joined: DataFrame) -> DataFrame:
     alone = f.when(f.expr(f"{row_id} is null"), f.monotonically_increasing_id()).otherwise(f.lit(0))
     marked = joined.select("*", alone.alias(_MARK))
     keys = [f.expr(f"{row_id}.{part}") for part in _ROW_ID_PARTS]
-    keys += [f.expr(f"`{alias}`.`{name}`") for name in _texts(table)]
+    keys += [f.expr(f"`{alias}`.`{name}`") for name in text_columns(table)]
     counted = marked.select(
         "*", f.count(f.lit(1)).over(Window.partitionBy(*keys, f.col(_MARK))).alias("__matches")
     )
@@ -112,17 +112,12 @@ def _events_of_row(change: Change) -> Column:
     return chosen
 
 
-def _texts(table: Table) -> list[str]:
-    """Where the target's partition texts are."""
-    return [text_column(i) for i in range(len(table.partition_columns))]
-
-
 def _branch_events(change: Change, branch: ChangeBranch, indexes: dict[int, int]) -> list[Column]:
     table, alias = change.target.table, change.target_alias
     row_type = struct_ddl(table)
     if branch.when is When.MATCHED:
         row_id = f.expr(f"`{alias}`.row__id").cast(ROW_ID_TYPE)
-        texts = [f.expr(f"`{alias}`.`{name}`") for name in _texts(table)]
+        texts = [f.expr(f"`{alias}`.`{name}`") for name in text_columns(table)]
     else:
         row_id = f.lit(None).cast(ROW_ID_TYPE)
         values = branch.values[len(table.columns) :]

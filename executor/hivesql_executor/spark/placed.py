@@ -49,10 +49,15 @@ def text_column(number: int) -> str:
     return f"__text{number}"
 
 
+def text_columns(table: Table) -> list[str]:
+    """Where the texts of all partition values are."""
+    return [text_column(i) for i in range(len(table.partition_columns))]
+
+
 def value_columns(table: Table) -> list[str]:
     """All of both, values and texts."""
-    numbers = range(len(table.partition_columns))
-    return [value_column(i) for i in numbers] + [text_column(i) for i in numbers]
+    values = [value_column(i) for i in range(len(table.partition_columns))]
+    return values + text_columns(table)
 
 
 def read_placed(

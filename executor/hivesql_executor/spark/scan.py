@@ -30,7 +30,7 @@ from hivesql_executor.spark.placed import (
     PLACE,
     Place,
     read_placed,
-    text_column,
+    text_columns,
     value_column,
     value_columns,
     with_place,
@@ -119,7 +119,7 @@ def scan(
         rows = reduce(DataFrame.unionByName, _live(read, hit, numbered=True))
         events = DeleteSet.of(spark, table, deletes, visible=visible, files=files)
         frames.append(without_deleted(rows, events, broadcast_words=broadcast_words))
-    texts = [text_column(i) for i in range(len(table.partition_columns))]
+    texts = text_columns(table)
     texts = texts if with_partition_texts else []
     if not frames:
         schema = _schema(table, with_row_id=with_row_id, texts=texts)

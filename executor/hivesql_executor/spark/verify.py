@@ -10,7 +10,7 @@ from pyspark.sql import functions as f
 
 from hivesql_executor.spark.deletes import KEYS
 from hivesql_executor.spark.events import are_generated, event_read, visible_writes
-from hivesql_executor.spark.placed import Place, read_placed, text_column
+from hivesql_executor.spark.placed import Place, read_placed, text_columns
 from hivesql_executor.spark.scan import PartitionFiles, scan
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.storage.files import Files
@@ -115,7 +115,7 @@ def row_ids(
         where=None,
         files=files,
     )
-    return rows.select(_ID, *_texts(table))
+    return rows.select(_ID, *text_columns(table))
 
 
 def delete_events(
@@ -146,16 +146,12 @@ def delete_events(
     parts_of_id = zip(KEYS, ("writeid", "bucketid", "rowid"), strict=True)
     row_id = f.struct(*(f.col(key).alias(name) for key, name in parts_of_id)).alias(_ID)
     seen = events.where(visible_writes("currentTransaction", visible))
-    return seen.select(row_id, *_texts(table), f.col("currentTransaction").alias("writer"))
+    return seen.select(row_id, *text_columns(table), f.col("currentTransaction").alias("writer"))
 
 
 def row_id_and_texts(table: Table) -> list[str]:
     """The columns by which a row is known."""
-    return [_ID, *_texts(table)]
-
-
-def _texts(table: Table) -> list[str]:
-    return [text_column(i) for i in range(len(table.partition_columns))]
+    return [_ID, *text_columns(table)]
 
 
 def _by_names(tails: Mapping[str, OrcTail]) -> dict[tuple[str, ...], list[str]]:
