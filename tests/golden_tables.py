@@ -11,9 +11,10 @@ from decimal import Context, Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.snapshot import acid_state
 from hivesql_executor.spark.plain import scan_plain
-from hivesql_executor.spark.scan import PartitionFiles, scan
+from hivesql_executor.spark.scan import scan
 from hivesql_executor.storage.local import LocalFiles
 from hivesql_planner.acid.snapshot import files_to_read
 from hivesql_planner.acid.write_ids import ALL_TXNS, NONE_OPEN, ValidWriteIdList

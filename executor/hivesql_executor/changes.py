@@ -9,11 +9,12 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as f
 
+from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.past import require_history
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import acid_state, check_versions, table_roots
 from hivesql_executor.spark.footers import check_deletes, holds_changes, read_footers
-from hivesql_executor.spark.scan import PartitionFiles, scan
+from hivesql_executor.spark.scan import scan
 from hivesql_executor.spark.verify import delete_events, row_id_and_texts
 from hivesql_executor.transaction import Transaction
 from hivesql_planner.acid.past import after_write, require_events

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import acid_state, check_versions, table_roots
 from hivesql_executor.spark.footers import (
@@ -14,7 +15,6 @@ from hivesql_executor.spark.footers import (
     check_raw,
     holds_changes,
 )
-from hivesql_executor.spark.scan import PartitionFiles
 from hivesql_executor.spark.verify import (
     delete_events,
     misplaced_rows,

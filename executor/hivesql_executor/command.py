@@ -6,9 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hivesql_executor.alter import absolute_database, run_ddl
-from hivesql_executor.analyze import analyze
-from hivesql_executor.compaction.request import abort_compactions, request_compaction
-from hivesql_executor.load import load_data
 from hivesql_executor.object_locks import lock_object
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.repair import repair_table
@@ -64,16 +61,24 @@ def run_command(  # noqa: C901 - one flat list of statements
         case TruncateTable():
             truncate_table(statement, txn, runtime)
         case CompactTable():
+            from hivesql_executor.compaction.request import request_compaction
+
             return request_compaction(statement, runtime)
         case AbortCompactions():
+            from hivesql_executor.compaction.request import abort_compactions
+
             return abort_compactions(statement, runtime)
         case AbortTransactions(txn_ids=txn_ids):
             _abort(txn_ids, runtime)
         case LockObject():
             lock_object(statement, runtime)
         case Analyze():
+            from hivesql_executor.analyze import analyze
+
             return analyze(statement, txn, runtime)
         case LoadData():
+            from hivesql_executor.load import load_data
+
             return load_data(statement, txn, runtime)
         case RepairTable():
             return repair_table(statement, runtime)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pyspark.errors import AnalysisException
-
 from hivesql_executor.create_text import create_database_statement
 from hivesql_executor.metastore.storage_formats import STORAGE
 from hivesql_executor.outcome import Outcome
@@ -59,6 +57,8 @@ def show_functions(statement: Show, runtime: Runtime) -> Outcome:
 
 def describe_function(statement: Show, runtime: Runtime) -> Outcome:
     """What Spark says of a function, since queries call Spark's."""
+    from pyspark.errors import AnalysisException
+
     name = (statement.key or "").replace("`", "")
     words = "FUNCTION EXTENDED" if statement.extended else "FUNCTION"
     try:

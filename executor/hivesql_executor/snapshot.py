@@ -7,9 +7,9 @@ import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.past import require_history
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.spark.scan import PartitionFiles
 from hivesql_executor.storage.files import Files
 from hivesql_planner.acid.layout import METADATA_FILE, VERSION_FILE, VERSION_TEXT
 from hivesql_planner.acid.snapshot import AcidState, FileStatus, files_to_read, select

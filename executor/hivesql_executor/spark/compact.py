@@ -8,12 +8,13 @@ from dataclasses import replace
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.spark.change import struct_ddl
 from hivesql_executor.spark.deletes import read_delete_events
 from hivesql_executor.spark.footers import holds_changes, read_footers
 from hivesql_executor.spark.nanoseconds import refuse_nanoseconds
 from hivesql_executor.spark.publish import publish_buckets, row_instants
-from hivesql_executor.spark.scan import PartitionFiles, scan
+from hivesql_executor.spark.scan import scan
 from hivesql_executor.spark.values import stored_row
 from hivesql_executor.spark.write import BUCKET_OF_ROW_ID, orc_options
 from hivesql_executor.storage.files import Files

@@ -16,6 +16,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.spark.deletes import ID_COLUMNS, KEYS, DeleteSet, without_deleted
 from hivesql_executor.spark.events import event_read, visible_writes
 from hivesql_executor.spark.footers import (
@@ -44,16 +45,7 @@ from hivesql_executor.storage.orc import OrcTail
 from hivesql_planner.acid.layout import INSERT_EVENT
 from hivesql_planner.acid.snapshot import DataFile, FilesToRead
 from hivesql_planner.acid.write_ids import ValidWriteIdList
-from hivesql_planner.table import Partition, Table
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionFiles:
-    """The files of one partition (None: the whole table) that a snapshot reads."""
-
-    partition: Partition | None
-    location: str
-    files: FilesToRead
+from hivesql_planner.table import Table
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,11 @@ from functools import reduce
 from pyspark.sql import DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as f
 
+from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.spark.deletes import KEYS
 from hivesql_executor.spark.events import are_generated, event_read, visible_writes
 from hivesql_executor.spark.placed import Place, read_placed, text_columns
-from hivesql_executor.spark.scan import PartitionFiles, scan
+from hivesql_executor.spark.scan import scan
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail

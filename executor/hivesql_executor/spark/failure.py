@@ -1,0 +1,22 @@
+"""What a failure of Spark means to the user."""
+
+from __future__ import annotations
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from hivesql_executor.spark.change import cardinality_violation
+from hivesql_executor.spark.checks import constraint_violation
+from hivesql_planner.errors import ExecutionError, HiveSqlError
+
+
+def told(error: Exception) -> HiveSqlError | None:
+    """The error for the user; None when it does not come from Spark."""
+    if not isinstance(error, (PySparkException, Py4JJavaError)):
+        return None
+    violation = cardinality_violation(error) or constraint_violation(error)
+    if violation:
+        return violation
+    lines = str(error).splitlines()
+    caused = next((line for line in reversed(lines) if line.startswith("Caused by: ")), lines[0])
+    return ExecutionError(f"the Spark job failed: {caused.removeprefix('Caused by: ')}")

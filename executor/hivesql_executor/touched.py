@@ -1,0 +1,54 @@
+"""What a writing statement knows of its table's partitions, and tells of them afterwards."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection
+
+from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.work import Work
+from hivesql_planner.plan import Operation
+from hivesql_planner.table import Partition, Table, parse_partition_name, partition_name
+
+
+def record_partitions(
+    table: Table, touched: Collection[str], operation: Operation, work: Work, *, dynamic: bool
+) -> None:
+    """Tell the catalog of new partitions, and the transaction of those it wrote."""
+    store = work.runtime.metastore
+    if not table.partition_columns:
+        return
+    known = {
+        partition_name(table.partition_names, partition.values)
+        for partition in store.partitions(table.name)
+    }
+    fresh = [name for name in sorted(touched) if name not in known]
+    store.add_partitions(
+        table.name, [_partition(table, name) for name in fresh], if_not_exists=True
+    )
+    if table.is_transactional and dynamic:
+        store.add_dynamic_partitions(
+            work.txn.id, work.txn.write_ids[table.name], table.name, sorted(touched), operation
+        )
+    reach(FailPoint.PARTITIONS_RECORDED)
+
+
+def _partition(table: Table, name: str) -> Partition:
+    return Partition(values=parse_partition_name(name), location=f"{table.location}/{name}")
+
+
+def foreign_locations(table: Table, runtime: Runtime) -> dict[str, str]:
+    """Directories of the partitions that do not live under their table."""
+    if not table.partition_columns:
+        return {}
+    named = (
+        (partition_name(table.partition_names, partition.values), partition.location)
+        for partition in runtime.metastore.partitions(table.name)
+    )
+    return {name: place for name, place in named if place != f"{table.location}/{name}"}
+
+
+def staging_directory(table: Table) -> str:
+    """A hidden directory of the statement's own, in the table's."""
+    return f"{table.location}/.hive-staging_hivesql_{uuid.uuid4().hex}"

@@ -1,0 +1,26 @@
+"""What the steps of one running statement share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.transaction import Transaction
+from hivesql_planner.plan import Plan
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Consume = Callable[["DataFrame"], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A plan, its transaction, and what it may touch; ``consume`` gets a query's rows."""
+
+    plan: Plan
+    txn: Transaction
+    runtime: Runtime
+    consume: Consume | None

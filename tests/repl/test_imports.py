@@ -1,0 +1,37 @@
+"""What a start imports: Spark's modules take longer than the answers of the metastore."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+HEAVY = {"pyspark", "py4j", "pyarrow", "numpy", "pyorc", "prompt_toolkit"}
+MAIN = (
+    "import json, sys; from hivesql_repl.cli import main; code = main(sys.argv[1:]); "
+    "print(json.dumps([code, sorted({name.partition('.')[0] for name in sys.modules})]))"
+)
+METADATA_ONLY = """
+show tables; show databases; show locks; show transactions; show compactions;
+create table t (a int, b string) partitioned by (p int) stored as orc
+  tblproperties ('transactional'='true');
+alter table t add partition (p=1); alter table t set tblproperties ('k'='v');
+show partitions t; show create table t; show tblproperties t; show columns in t;
+describe t; describe formatted t; describe extended t partition (p=1);
+create view v as select a from t; show views;
+explain select b, count(*) from t where p = 1 group by b;
+explain locks update t set b = 'x' where a = 1;
+explain insert into t partition (p) values (1, 'x', 2);
+drop view v; truncate table t; alter table t drop partition (p=1); drop table t;
+"""
+
+
+def test_statements_of_the_metastore_import_no_spark(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", MAIN, "--silent", "-e", METADATA_ONLY]
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+    )
+    code, imported = json.loads(done.stdout.splitlines()[-1])
+    assert code == 0, done.stderr
+    assert not HEAVY & set(imported)
