@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +24,8 @@ class Outcome:
     value: Any = None
     affected: int | None = None
     message: str | None = None
+    schema: StructType | None = None
+    """The types of a query's columns."""
 
     @classmethod
     def of_query(cls, frame: DataFrame, value: Any) -> Outcome:
@@ -30,7 +33,8 @@ class Outcome:
         rows = value if isinstance(value, list) else ()
         names = (field.dataType.simpleString() for field in frame.schema.fields)
         types = tuple(name.replace("timestamp_ntz", "timestamp") for name in names)
-        return cls(columns=tuple(frame.columns), types=types, rows=rows, value=value)
+        columns = tuple(frame.columns)
+        return cls(columns=columns, types=types, rows=rows, value=value, schema=frame.schema)
 
     @classmethod
     def of_table(cls, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Outcome:

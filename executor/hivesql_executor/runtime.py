@@ -6,7 +6,7 @@ import getpass
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -14,9 +14,10 @@ from hivesql_executor.metastore.api import Metastore
 from hivesql_executor.storage.files import Files
 from hivesql_planner.errors import Cancelled
 from hivesql_planner.settings import Settings
+from hivesql_planner.table import TableName
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +48,8 @@ class Runtime:
     query_id: str = ""
     query_text: str = ""
     cancelled: threading.Event = field(default_factory=threading.Event)
+    frames: Mapping[TableName, DataFrame] = field(default_factory=dict)
+    """Rows that the caller handed to the statement, by the name under which it reads them."""
 
     def with_settings(self, settings: Settings) -> Runtime:
         """The same runtime under other settings."""

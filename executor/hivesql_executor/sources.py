@@ -28,6 +28,8 @@ def read(
 ) -> DataFrame:
     """The rows of one table under the transaction's snapshot; texts as in ``spark.scan``."""
     table, spark = wanted.table, runtime.spark()
+    if table.is_frame:
+        return runtime.frames[table.name]
     files = runtime.files(table.location)
     if not table.is_transactional:
         found = plain_files(table, wanted.partitions, runtime)

@@ -6,8 +6,9 @@
 """
 
 from hivesql.lazy_spark import Progress
+from hivesql.opening import connect
 from hivesql.result import Result
-from hivesql.session import Session, connect
+from hivesql.session import Session
 from hivesql_planner.errors import (
     Cancelled,
     CardinalityViolation,

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+    from pyspark.sql.types import StructType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,3 +28,29 @@ class Result:
     message: str | None = None
     value: Any = None
     seconds: float = 0.0
+    schema: StructType | None = field(default=None, repr=False, compare=False)
+    """Spark's types of the columns; None where the metastore alone answered."""
+
+    def to_arrow(self) -> pa.Table:
+        """The rows as an Arrow table; timestamps have no zone, as Hive's have none.
+
+        A large result is faster as ``session.sql(text, consume=DataFrame.toArrow).value``.
+        """
+        import pyarrow as pa
+
+        if isinstance(self.value, pa.Table):
+            return self.value
+        if self.schema is None:
+            arrays = [
+                pa.array([row[i] for row in self.rows], pa.string())
+                for i in range(len(self.columns))
+            ]
+            return pa.Table.from_arrays(arrays, names=list(self.columns))
+        from hivesql_executor.spark.arrow import arrow_of
+
+        return arrow_of(self.rows, self.schema)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The rows as a pandas DataFrame."""
+        frame: pd.DataFrame = self.to_arrow().to_pandas()
+        return frame

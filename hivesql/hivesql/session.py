@@ -5,23 +5,21 @@ from __future__ import annotations
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from hivesql.binder import bind
+from hivesql.frames import Assignments, Given, WithFrame, append_text, merge_text
 from hivesql.lazy_spark import LazySpark, Progress
 from hivesql.parser import parse
 from hivesql.result import Result
 from hivesql.script import StatementText, outside, split, split_key
 from hivesql.temporary import TemporaryTables
 from hivesql.transactions import Conversation
-from hivesql_executor.metastore.database import DatabaseMetastore
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Clock, Runtime
-from hivesql_executor.storage.files import files_for
 from hivesql_planner.errors import (
     Cancelled,
     CommitUnknown,
@@ -43,15 +41,13 @@ from hivesql_planner.statements import (
 from hivesql_planner.table import TableName
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
     from hivesql_executor.check import Finding
     from hivesql_executor.inspect import Inspection
+    from hivesql_executor.spark.given import Frame
 
 Consume = Callable[["DataFrame"], Any]
-
-DEFAULT_METASTORE = "sqlite:///metastore.db"
-DEFAULT_WAREHOUSE = "warehouse"
 
 
 class Session:
@@ -102,14 +98,70 @@ class Session:
         for statement in split(text, file, self.variables):
             yield self.run_statement(statement, consume=consume)
 
-    def run_statement(self, text: StatementText, *, consume: Consume | None = None) -> Result:
-        """Run one statement of a script."""
+    def append(
+        self,
+        table: str,
+        frame: Frame,
+        *,
+        overwrite: bool = False,
+        partition: Mapping[str, Any] | None = None,
+    ) -> Result:
+        """INSERT the rows of a Spark or pandas DataFrame or of an Arrow table, by column name.
+
+        Columns that the frame lacks get their default, partition columns come from the frame or,
+        with one value for all rows, from ``partition``. ``overwrite`` is INSERT OVERWRITE.
+        """
+        target = self.temporary.table(self._table_name(table))
+        given = Given.of(frame, self._spark())
+        text = append_text(target, given.table, overwrite=overwrite, partition=partition or {})
+        return self.run_statement(text, given=given)
+
+    def merge(
+        self,
+        table: str,
+        frame: Frame,
+        on: str | Sequence[str],
+        *,
+        update: Assignments = True,
+        insert: Assignments = True,
+        delete: str | None = None,
+        update_if: str | None = None,
+        insert_if: str | None = None,
+    ) -> Result:
+        """MERGE the rows of a frame (as of ``append``) into a full-ACID table.
+
+        ``on`` names columns that must be equal, or is a condition over ``target`` and ``source``.
+        Matched rows for which the condition ``delete`` holds are deleted, the others updated; rows
+        without a match are inserted. ``update`` and ``insert`` are True (the columns that both
+        sides have), False (not at all), or a mapping from columns to expressions; ``update_if``
+        and ``insert_if`` are further conditions.
+        """
+        target = self.temporary.table(self._table_name(table))
+        given = Given.of(frame, self._spark())
+        text = merge_text(
+            target, given.table, on, update=update, insert=insert, delete=delete,
+            update_if=update_if, insert_if=insert_if,
+        )  # fmt: skip
+        return self.run_statement(text, given=given)
+
+    def frame(self, query: str) -> DataFrame:
+        """The rows of a query as a Spark DataFrame that later commits and the cleaner leave alone.
+
+        The rows stay with Spark's executors; they never come to this process by themselves.
+        """
+        frame: DataFrame = self.sql(query, consume=lambda rows: rows.localCheckpoint()).value
+        return frame
+
+    def run_statement(
+        self, text: StatementText, *, consume: Consume | None = None, given: Given | None = None
+    ) -> Result:
+        """Run one statement of a script; ``given`` are rows that it reads."""
         began = time.monotonic()
         self._cancelled = threading.Event()
         self._query_id = f"hivesql_{uuid.uuid4().hex}"
         self._query_text = text.text
         try:
-            outcome = self._answer(text, consume)
+            outcome = self._answer(text, consume, given)
         except BaseException as error:
             told = self._cancellation(error)
             self._conversation.fail(self.runtime, told)
@@ -126,6 +178,7 @@ class Session:
             affected=outcome.affected,
             message=outcome.message,
             value=outcome.value,
+            schema=outcome.schema,
             seconds=time.monotonic() - began,
         )
 
@@ -157,27 +210,29 @@ class Session:
         """Start Spark now, so that the first statement that needs it does not wait."""
         self._spark()
 
-    def _answer(self, text: StatementText, consume: Consume | None) -> Outcome:
+    def _answer(self, text: StatementText, consume: Consume | None, given: Given | None) -> Outcome:
         attempts = self.settings.integer("hive.txn.retrysnapshot.max.count")
         while True:
-            statement = self._bind(text)
+            statement = self._bind(text, given)
             try:
-                return self._carry_out(statement, consume)
+                return self._carry_out(statement, consume, given)
             except StaleSnapshot:
                 # Someone committed while we waited for locks: plan again on what is there now.
                 attempts -= 1
                 if attempts <= 0:
                     raise
 
-    def _bind(self, text: StatementText) -> Statement:
+    def _bind(self, text: StatementText, given: Given | None) -> Statement:
         return bind(
             parse(text),
-            self.temporary,
+            WithFrame(self.temporary, given) if given else self.temporary,
             database=self.database,
             settings=self.settings,
         )
 
-    def _carry_out(self, statement: Statement, consume: Consume | None) -> Outcome:
+    def _carry_out(
+        self, statement: Statement, consume: Consume | None, given: Given | None
+    ) -> Outcome:
         match statement:
             case SetSetting():
                 return self._set(statement)
@@ -208,6 +263,7 @@ class Session:
                 query_id=self._query_id,
                 query_text=self._query_text,
                 cancelled=self._cancelled,
+                frames={given.table.name: given.rows} if given else {},
                 clock=self._clock(),
             )
             if consume:
@@ -308,40 +364,3 @@ class Session:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def connect(
-    metastore: str | None = None,
-    warehouse: str | None = None,
-    *,
-    spark: SparkSession | None = None,
-    settings: Mapping[str, str] | None = None,
-    database: str = "default",
-    notify: Callable[[str], None] | None = None,
-) -> Session:
-    """Open a session on a warehouse.
-
-    ``metastore`` is a database URL (SQLite or PostgreSQL; default ``sqlite:///metastore.db`` in
-    the working directory). ``warehouse`` is the directory or URI of managed tables (default
-    ``warehouse``). ``spark`` is a session to work beside; without it a local Spark starts when it
-    is first needed. Keys of ``settings`` that start with ``spark.`` go to Spark.
-    """
-    location = warehouse or DEFAULT_WAREHOUSE
-    if "://" not in location:
-        location = str(Path(location).absolute())
-    given = dict(settings or {})
-    lazy = LazySpark(spark, {k: v for k, v in given.items() if k.startswith("spark.")})
-    store = DatabaseMetastore.open(metastore or DEFAULT_METASTORE, location)
-    hive = {key: value for key, value in given.items() if not key.startswith("spark.")}
-    runtime = Runtime(
-        metastore=store,
-        spark=lazy,
-        files=lambda place: files_for(place, lazy),
-        settings=Settings.of(hive),
-        notify=notify or (lambda line: None),
-    )
-    # Transactions of processes that died hold no locks longer than their time-out.
-    store.reap(runtime.settings.seconds("hive.txn.timeout"))
-    store.clean_txns()
-    store.database(database)
-    return Session(runtime, lazy, database=database)

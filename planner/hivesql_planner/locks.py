@@ -230,7 +230,7 @@ class _Wanted:
         return flag("hive.txn.nonacid.read.locks")
 
     def lockable(self, table: Table) -> bool:
-        if table.is_view:
+        if table.is_view or table.is_frame:
             return False
         external = table.type == "EXTERNAL_TABLE"
         return not external or self.settings.flag("hive.txn.ext.locking.enabled")

@@ -108,8 +108,9 @@ def _wanted(statement: Statement) -> Iterator[tuple[Path, bool]]:  # noqa: C901 
 
 def _reads(query: Query) -> Iterator[tuple[Path, bool]]:
     for source in query.sources:
-        if not source.scan.table.is_view:
-            yield from _each(source.scan.table, source.scan.partitions, exclusive=False)
+        table = source.scan.table
+        if not (table.is_view or table.is_frame):
+            yield from _each(table, source.scan.partitions, exclusive=False)
 
 
 def _written(target: InsertTarget) -> tuple[Path, bool]:

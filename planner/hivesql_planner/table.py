@@ -14,6 +14,8 @@ FileFormat = Literal["orc", "parquet", "textfile", "avro", "json", "sequencefile
 
 TEMPORARY = "_hivesql_tmp_"
 """What the databases of temporary tables begin with."""
+FRAMES = "_hivesql_frames"
+"""The database that the frames handed to a statement pretend to be in."""
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 _PERCENT = re.compile("%([0-9A-Fa-f]{2})")
 # Hive escapes these in partition directory names (FileUtils.charToEscape).
@@ -134,6 +136,11 @@ class Table:
     def is_view(self) -> bool:
         """True for a view."""
         return self.type == "VIRTUAL_VIEW"
+
+    @property
+    def is_frame(self) -> bool:
+        """True for rows that the caller hands to one statement: they are in no catalog."""
+        return self.name.database == FRAMES
 
     @property
     def is_bucketed(self) -> bool:

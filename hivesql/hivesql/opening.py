@@ -1,0 +1,57 @@
+"""From a database URL and a directory to a session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hivesql.lazy_spark import LazySpark
+from hivesql.session import Session
+from hivesql_executor.metastore.database import DatabaseMetastore
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.storage.files import files_for
+from hivesql_planner.settings import Settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+DEFAULT_METASTORE = "sqlite:///metastore.db"
+DEFAULT_WAREHOUSE = "warehouse"
+
+
+def connect(
+    metastore: str | None = None,
+    warehouse: str | None = None,
+    *,
+    spark: SparkSession | None = None,
+    settings: Mapping[str, str] | None = None,
+    database: str = "default",
+    notify: Callable[[str], None] | None = None,
+) -> Session:
+    """Open a session on a warehouse.
+
+    ``metastore`` is a database URL (SQLite or PostgreSQL; default ``sqlite:///metastore.db`` in
+    the working directory). ``warehouse`` is the directory or URI of managed tables (default
+    ``warehouse``). ``spark`` is a session to work beside; without it a local Spark starts when it
+    is first needed. Keys of ``settings`` that start with ``spark.`` go to Spark.
+    """
+    location = warehouse or DEFAULT_WAREHOUSE
+    if "://" not in location:
+        location = str(Path(location).absolute())
+    given = dict(settings or {})
+    lazy = LazySpark(spark, {k: v for k, v in given.items() if k.startswith("spark.")})
+    store = DatabaseMetastore.open(metastore or DEFAULT_METASTORE, location)
+    hive = {key: value for key, value in given.items() if not key.startswith("spark.")}
+    runtime = Runtime(
+        metastore=store,
+        spark=lazy,
+        files=lambda place: files_for(place, lazy),
+        settings=Settings.of(hive),
+        notify=notify or (lambda line: None),
+    )
+    # Transactions of processes that died hold no locks longer than their time-out.
+    store.reap(runtime.settings.seconds("hive.txn.timeout"))
+    store.clean_txns()
+    store.database(database)
+    return Session(runtime, lazy, database=database)

@@ -1,0 +1,35 @@
+"""The examples of the ways into HiveSQL run as they are, each in a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SAID = {
+    # file: what it prints, in this order
+    "embedding.py": [
+        "appended 3", "merged 2", "refused: 10004 retry: False", "warm sensors [1, 4]",
+    ],
+    "driver.py": [
+        "rolled back 500.00", "('ann', Decimal('70.00')), ('bob', Decimal('50.00'))",
+        "balance: decimal128(10, 2)", "refused: 10004 retry: False",
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("name", SAID)
+def test_example(name: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(EXAMPLES / name)],
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=240,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    place = 0
+    for text in SAID[name]:
+        place = done.stdout.find(text, place)
+        assert place >= 0, f"{text!r} is not said, or too early:\n{done.stdout}"

@@ -1,0 +1,41 @@
+"""Every public error pickles, and says whether to run the statement again."""
+
+from __future__ import annotations
+
+import pickle
+from importlib.resources import files
+
+import pytest
+
+import hivesql
+from hivesql import dbapi, errors_of_dbapi
+
+RETRYABLE = {"Deadlock", "LockTimeout", "StaleSnapshot", "TransactionLost", "WriteConflict"}
+ERRORS = [
+    one
+    for name in hivesql.__all__
+    if isinstance(one := getattr(hivesql, name), type) and issubclass(one, hivesql.HiveSqlError)
+]
+
+
+@pytest.mark.parametrize("kind", ERRORS)
+def test_public_error(kind: type[hivesql.HiveSqlError]) -> None:
+    error = kind("what went wrong")
+    error.code = 10001
+    error.at("x.hql", 3, 4)
+    error.add_note("more")
+    for level in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        back = pickle.loads(pickle.dumps(error, level))
+        assert type(back) is kind
+        assert (str(back), back.line, back.code) == (str(error), 3, 10001)
+        assert back.__notes__ == ["more"]
+        assert back.retryable == (kind.__name__ in RETRYABLE)
+    told = errors_of_dbapi.translated(error)
+    back_told = pickle.loads(pickle.dumps(told))
+    assert isinstance(back_told, dbapi.DatabaseError)
+    assert (back_told.retryable, back_told.code) == (error.retryable, 10001)
+
+
+def test_every_package_says_that_it_is_typed() -> None:
+    for package in ("hivesql", "hivesql_planner", "hivesql_executor", "hivesql_repl"):
+        assert files(package).joinpath("py.typed").is_file()
