@@ -101,6 +101,8 @@ class PartitionFilter:
     key: Name
     operator: str
     value: str | None
+    end: int = field(default=0, compare=False)
+    """Offset behind the filter."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,7 +149,7 @@ def bind_merge(body: MergeBody, binding: Binding) -> MergeRows:
             "which WHEN NOT MATCHED needs",
             code=10149,
         )
-        binding.fail(error, body.on.start)
+        binding.fail(error, body.on.start, body.on.end)
     source_sql = walk.render(body.source)
     return MergeRows(
         target=target.scan(binding),
@@ -179,14 +179,14 @@ def _merge_target(body: MergeBody, binding: Binding) -> Table:
                 f"MERGE statement can have at most 1 WHEN MATCHED ... {kind.upper()} clause",
                 code=code,
             )
-            binding.fail(error, of_kind[1].start)
+            binding.fail(error, of_kind[1].start, of_kind[1].end)
     if len(changes) > 1 and changes[0].condition is None:
         error = SemanticError(
             'MERGE statement with both UPDATE and DELETE clauses requires "AND <boolean>" on '
             "the 1st WHEN MATCHED clause",
             code=10404,
         )
-        binding.fail(error, changes[0].start)
+        binding.fail(error, changes[0].start, changes[0].end)
     for clause in changes:
         _check_assigned(clause.assignments, table, binding)
     return table
@@ -249,5 +249,5 @@ def _insert_columns(
             f"'{table.name.name}': {len(given)} columns, {len(clause.values)} values",
             code=10044,
         )
-        binding.fail(error, clause.values[0].start)
+        binding.fail(error, clause.values[0].start, clause.values[-1].end)
     return given

@@ -77,7 +77,7 @@ def _partition(
                 f"partitioned: {', '.join(missing)} missing",
                 code=10023,
             )
-            binding.fail(error, branch.partition[0].key.start)
+            binding.fail(error, branch.partition[0].key.start, branch.partition[-1].end)
         static = {name: found[name] for name in names if name in found}
         dynamic = tuple(name for name in names if name not in found)
     if dynamic:
@@ -153,7 +153,7 @@ def _query(
             f"{len(bound.columns)}.",
             code=10044,
         )
-        binding.fail(error, part.spans[-1][0])
+        binding.fail(error, *part.spans[-1])
     if branch.columns is None:
         return bound.query(binding)
     defaults = {name: default_sql(table, name, binding) for name in names if name not in given}

@@ -151,7 +151,7 @@ def bind_drop_partitions(body: DropPartitionsBody, binding: Binding) -> DropPart
         if not found and not body.if_exists:
             text = ", ".join(f"{one.key.text}{one.operator}{one.value}" for one in filters)
             error = NoSuchObject(f"Partition not found ({text}) in {table.name}", code=10006)
-            binding.fail(error, filters[0].key.start)
+            binding.fail(error, filters[0].key.start, filters[-1].end)
         doomed |= dict.fromkeys(found)
     return DropPartitions(table=table, partitions=tuple(doomed), purge=body.purge)
 
@@ -185,7 +185,7 @@ def _filter(one: PartitionFilter, type_: str, binding: Binding) -> Predicate:
     # What cannot be decided must not be dropped.
     if keeps(And(compare, Not(compare)), {one.key.text: value}, {one.key.text: type_}):
         error = SemanticError(f"cannot compare the {type_} {one.key.text} with {value!r}")
-        binding.fail(error, one.key.start)
+        binding.fail(error, one.key.start, one.end)
     return compare
 
 

@@ -112,7 +112,7 @@ def _bind_select(body: QueryBody, binding: Binding) -> SelectRows:
                 f"an interval of years and months as a result (column {column.name}); "
                 "cast it to STRING"
             )
-            binding.fail(error, body.query.spans[0][0])
+            binding.fail(error, body.query.start, body.query.end)
     return SelectRows(query=bound.query(binding))
 
 

@@ -46,9 +46,9 @@ class Binding:
             self._tokens = tokenize(self.text)
         return self._tokens
 
-    def fail(self, error: HiveSqlError, start: int) -> NoReturn:
-        """Raise the error, placed at an offset of the text."""
-        raise at(error, self.text, start)
+    def fail(self, error: HiveSqlError, start: int, end: int | None = None) -> NoReturn:
+        """Raise the error, placed at a part of the text; without an end, at the name there."""
+        raise at(error, self.text, start, end)
 
     def table(self, ref: TableRef) -> Table:
         """Look a table up."""
@@ -117,7 +117,7 @@ class Binding:
         if not found:
             given = ", ".join(f"{key}={value}" for key, value in wanted.items())
             error = NoSuchObject(f"Partition not found {given} in {table.name}", code=10006)
-            self.fail(error, items[0].key.start)
+            self.fail(error, items[0].key.start, items[-1].end)
         return found
 
 

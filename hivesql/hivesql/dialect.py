@@ -64,6 +64,10 @@ class _StructureParser(HiveParser):
     def _parse_expression(self) -> exp.Expr | None:
         return self._ranged(super()._parse_expression)
 
+    def _parse_select_query(self, *given: Any, **named: Any) -> exp.Expr | None:
+        parse = super()._parse_select_query
+        return self._ranged(lambda: parse(*given, **named))
+
     def _parse_lambda(self, alias: bool = False) -> exp.Expr | None:
         return self._ranged(lambda: super(_StructureParser, self)._parse_lambda(alias))
 
@@ -109,6 +113,13 @@ def place_of(node: exp.Expr) -> tuple[int, int]:
     return found[0], found[1]
 
 
+def span_of(node: exp.Expr) -> tuple[int, int]:
+    """Start and end offset of everything in the tree that is known to be written."""
+    spans = [one.meta[RANGE] for one in node.walk() if RANGE in one.meta]
+    spans += [(one.meta["start"], one.meta["end"] + 1) for one in node.walk() if "end" in one.meta]
+    return min((start for start, _ in spans), default=0), max((end for _, end in spans), default=1)
+
+
 class HiveStructure(Hive):
     """Hive's dialect of sqlglot, made to tell places instead of rewriting functions."""
 
@@ -122,7 +133,7 @@ def read_query(
     """Read the spans, taken together, as one query."""
     tree = _read(text, tokens, spans, prefix)
     if not isinstance(tree, _QUERY):
-        raise at(ParseError("expected a query"), text, spans[0][0])
+        raise at(ParseError("expected a query"), text, spans[0][0], spans[-1][1])
     return Slice(spans, tree, prefix)
 
 
@@ -138,7 +149,7 @@ def read_expression(text: StatementText, tokens: tuple[Token, ...], span: tuple[
     )
     item = tree.expressions[0] if only_item else None
     if item is None or isinstance(item, (exp.Alias, exp.Aliases, exp.Star)) or item.is_star:
-        raise at(ParseError("this is not one expression"), text, span[0])
+        raise at(ParseError("this is not one expression"), text, *span)
     return Slice((span,), item)
 
 
@@ -154,11 +165,12 @@ def _read(
     except SqlglotParseError as error:
         raise _placed(error, text, masked) from error
     except SqlglotError as error:
-        raise at(ParseError(f"the query cannot be read: {error}"), text, spans[0][0]) from error
+        problem = ParseError(f"the query cannot be read: {error}")
+        raise at(problem, text, spans[0][0], spans[-1][1]) from error
     except RecursionError:
         raise at(ParseError("the query is nested too deeply"), text, spans[0][0]) from None
     if len(trees) != 1 or trees[0] is None:
-        raise at(ParseError("expected one query"), text, spans[0][0])
+        raise at(ParseError("expected one query"), text, spans[0][0], spans[-1][1])
     _refuse_empty_lists(trees[0], text, spans[0][0])
     check_tree(trees[0], text, spans[0][0])
     return trees[0]
@@ -184,4 +196,5 @@ def _placed(error: SqlglotParseError, text: StatementText, masked: str) -> Excep
     if description.startswith("Required keyword"):
         description = "an operand is missing"
     message = f"{description} at {highlight!r}"
-    return at(ParseError(message.replace(" / ", ": ")), text, offset)
+    problem = ParseError(message.replace(" / ", ": "))
+    return at(problem, text, offset, offset + max(len(highlight), 1))

@@ -109,13 +109,14 @@ def _when(cursor: Cursor, qualifiers: frozenset[str]) -> WhenBody:
     if not matched:
         return _not_matched(cursor, start, condition)
     if cursor.take("delete"):
-        return WhenBody("delete", start, condition)
+        return WhenBody("delete", start, condition, end=cursor.last_end)
     if not cursor.at("update"):
         cursor.fail("expected UPDATE or DELETE after WHEN MATCHED")
     cursor.expect("update", "set")
     if cursor.at("*"):
         cursor.refuse("MERGE … UPDATE SET *")
-    return WhenBody("update", start, condition, _assignments(cursor, qualifiers, "when"))
+    assigned = _assignments(cursor, qualifiers, "when")
+    return WhenBody("update", start, condition, assigned, end=cursor.last_end)
 
 
 def _not_matched(cursor: Cursor, start: int, condition: Slice | None) -> WhenBody:
@@ -132,4 +133,6 @@ def _not_matched(cursor: Cursor, start: int, condition: Slice | None) -> WhenBod
     cursor.expect(")")
     if cursor.peek().kind is Kind.SYMBOL and cursor.at(","):
         cursor.fail("MERGE inserts one row for each source row")
-    return WhenBody("insert", start, condition, columns=columns, values=tuple(values))
+    return WhenBody(
+        "insert", start, condition, columns=columns, values=tuple(values), end=cursor.last_end
+    )

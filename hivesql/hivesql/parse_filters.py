@@ -24,7 +24,8 @@ def _filter(cursor: Cursor) -> PartitionFilter:
     if operator not in ("=", "<>", "!=", "<", "<=", ">", ">="):
         cursor.fail("expected a comparison")
     cursor.next()
-    return PartitionFilter(key, operator, constant(cursor))
+    value = constant(cursor)
+    return PartitionFilter(key, operator, value, cursor.last_end)
 
 
 def parse_chosen(cursor: Cursor) -> ChosenPartitions:

@@ -129,10 +129,11 @@ def parse_partition(cursor: Cursor, *, dynamic: bool = True) -> PartitionItems:
 def _partition_item(cursor: Cursor, *, dynamic: bool) -> PartitionItem:
     key = cursor.name("a partition column")
     if cursor.take("=") or cursor.take("=="):
-        return PartitionItem(key, constant(cursor), given=True)
+        value = constant(cursor)
+        return PartitionItem(key, value, given=True, end=cursor.last_end)
     if not dynamic:
         cursor.fail(f"expected a value for the partition column {key.text}")
-    return PartitionItem(key)
+    return PartitionItem(key, end=cursor.last_end)
 
 
 def constant(cursor: Cursor) -> str | None:

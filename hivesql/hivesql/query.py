@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from hivesql.binding import Binding
 from hivesql.changes import changes_in
-from hivesql.dialect import RANGE, read_query
+from hivesql.dialect import RANGE, read_query, span_of
 from hivesql.edits import Edit, apply_edits, insert
 from hivesql.hive_only import spark_edits, tokens_in
 from hivesql.null_order import null_order
@@ -117,7 +117,7 @@ class Walk:
             try:
                 return united(*both)
             except SemanticError as error:
-                self.binding.fail(error, self._start(node.expression))
+                self.binding.fail(error, *span_of(node.expression))
         if isinstance(node, exp.Subquery):
             return self.query(node.this, ctes, outer)
         if not isinstance(node, exp.Values):
@@ -144,7 +144,7 @@ class Walk:
             widths.add(len(row.expressions) if isinstance(row, exp.Tuple) else 1)
         if len(widths) != 1:
             error = SemanticError("the rows of VALUES have different numbers of columns")
-            self.binding.fail(error, self._start(node))
+            self.binding.fail(error, *span_of(node))
         # Without an alias, Hive and Spark name them col1, col2, ….
         columns = tuple(Output(f"col{i + 1}") for i in range(widths.pop()))
         return renamed(columns, node.args.get("alias"))
@@ -296,7 +296,7 @@ class Walk:
         try:
             meaning = scope.meaning(names)
         except SemanticError as error:
-            self.binding.fail(error, self._start(node))
+            self.binding.fail(error, *span_of(node))
         self.meanings[id(node)] = meaning
         if meaning.dropped:
             self.edits.append(Edit(parts[0].meta["start"], parts[1].meta["start"], ""))
@@ -376,7 +376,7 @@ class Walk:
             relations = [one for one in scope.relations if one.alias == table]
             if not relations:
                 error = NoSuchObject(f"Invalid table alias '{table}'", code=10009)
-                self.binding.fail(error, self._start(item))
+                self.binding.fail(error, *span_of(item))
         has_row_id = any(one.use is not None and one.use.with_row_id for one in relations)
         unknown = (merges and not table) or any(one.columns is None for one in relations)
         if unknown and has_row_id:
@@ -392,9 +392,5 @@ class Walk:
         return tuple(column for _, column in columns)
 
     # -- errors
-    def _start(self, node: exp.Expr) -> int:
-        starts = [one.meta["start"] for one in node.walk() if "start" in one.meta]
-        return min(starts, default=0)
-
     def _refuse(self, feature: str, node: exp.Expr) -> NoReturn:
-        self.binding.fail(NotSupported(feature), self._start(node))
+        self.binding.fail(NotSupported(feature), *span_of(node))

@@ -44,9 +44,24 @@ class StatementText:
 
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column in the script of a character of ``text``."""
-        source = self.text if self.source is None else self.source
         if self.origins is not None:
-            offset = self.origins[offset] if offset < len(self.origins) else len(source)
+            offset = self.origins[offset] if offset < len(self.origins) else len(self._written)
+        return self._place_of_written(offset)
+
+    def end_place(self, offset: int) -> tuple[int, int]:
+        """The place behind the character before ``offset``; behind the variable it came from."""
+        if self.origins is None:
+            return self.place(offset)
+        last = self.origins[offset - 1] if offset else 0
+        found = _VARIABLE.match(self._written, last)
+        return self._place_of_written(found.end() if found else last + 1)
+
+    @property
+    def _written(self) -> str:
+        return self.text if self.source is None else self.source
+
+    def _place_of_written(self, offset: int) -> tuple[int, int]:
+        source = self._written
         before = source[:offset]
         lines = before.count("\n")
         if lines == 0:
@@ -79,16 +94,21 @@ def split(
             column = position - text.rfind("\n", 0, position)
             statement = _substituted(raw, file, line, column, variables)
             if match := _SOURCE.fullmatch(statement.text):
-                yield from _sourced(match["name"] or match["plain"], statement, variables, included)
+                yield from _sourced(match, statement, variables, included)
             else:
                 yield statement
         position = end + 1
 
 
 def _sourced(
-    name: str, statement: StatementText, variables: Mapping[str, str], included: tuple[Path, ...]
+    match: re.Match[str],
+    statement: StatementText,
+    variables: Mapping[str, str],
+    included: tuple[Path, ...],
 ) -> Iterator[StatementText]:
     """The statements of the file, whose name is taken from the working directory, as in Hive."""
+    group = "name" if match["quote"] else "plain"
+    name = match[group]
     path = Path(name).expanduser().resolve()
     problem = "it is being read already" if path in included else None
     try:
@@ -99,7 +119,8 @@ def _sourced(
         problem = str(error)
     if problem:
         refusal = ParseError(f"cannot source {name}: {problem}")
-        raise refusal.at(statement.file, statement.line, statement.column)
+        place, end = statement.place(match.start(group)), statement.end_place(match.end(group))
+        raise refusal.at(statement.file, *place, end)
     yield from split(text, name, variables, included=(*included, path))
 
 

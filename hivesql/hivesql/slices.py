@@ -26,6 +26,11 @@ class Slice:
         """Offset of the first character."""
         return self.spans[0][0]
 
+    @property
+    def end(self) -> int:
+        """Offset behind the last character."""
+        return self.spans[-1][1]
+
 
 @dataclass(frozen=True, slots=True)
 class PartitionItem:
@@ -34,6 +39,8 @@ class PartitionItem:
     key: Name
     value: str | None = None
     given: bool = False
+    end: int = field(default=0, compare=False)
+    """Offset behind the item."""
 
 
 PartitionItems = tuple[PartitionItem, ...]

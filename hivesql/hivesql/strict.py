@@ -22,10 +22,10 @@ def check_tokens(text: StatementText, tokens: tuple[Token, ...]) -> None:
         word = after.kind is Kind.WORD and after.value in _NO_ITEM
         if token.is_(",") and (ends or word):
             raise at(ParseError(f"expected an item, found {after.text or 'the end'!r}"),
-                     text, after.start)  # fmt: skip
+                     text, after.start, after.end)  # fmt: skip
         if token.is_("values") and after.kind in (Kind.NUMBER, Kind.STRING):
             raise at(ParseError(f"expected a row in brackets, found {after.text!r}"),
-                     text, after.start)  # fmt: skip
+                     text, after.start, after.end)  # fmt: skip
 
 
 def check_tree(tree: exp.Expr, text: StatementText, start: int) -> None:

@@ -87,9 +87,26 @@ class TableRef:
         return TableName(self.database.text if self.database else database, self.name.text)
 
 
-def at(error: HiveSqlError, text: StatementText, offset: int) -> HiveSqlError:
-    """The same error, placed in the script."""
-    return error.at(text.file, *text.place(offset))
+def at(
+    error: HiveSqlError, text: StatementText, start: int, end: int | None = None
+) -> HiveSqlError:
+    """The same error, placed in the script; without an end, at the name that starts there."""
+    if end is None:
+        end = _end_of_name(text.text, start)
+    return error.at(text.file, *text.place(start), text.end_place(max(start + 1, end)))
+
+
+def _end_of_name(sql: str, start: int) -> int:
+    """Where the token that starts here ends, or the row of names with dots between them."""
+    token = _token_at(sql, start, None) if start < len(sql) else None
+    if token is None:
+        return start + 1
+    while token.is_name and sql[token.end : token.end + 1] == ".":
+        after = _token_at(sql, token.end + 1, token) if token.end + 1 < len(sql) else None
+        if after is None or not after.is_name:
+            break
+        token = after
+    return token.end
 
 
 def tokenize(text: StatementText) -> tuple[Token, ...]:
@@ -191,11 +208,17 @@ class Cursor:
         """Raise a ParseError that points at a token (the next one by default)."""
         token = token or self.peek()
         found = f"{token.text!r}" if token.text else "the end of the statement"
-        raise at(ParseError(f"{message}, found {found}"), self.text, token.start)
+        raise at(ParseError(f"{message}, found {found}"), self.text, token.start, token.end)
 
     def refuse(self, feature: str, token: Token | None = None) -> NoReturn:
         """Raise NotSupported by the name of the feature."""
-        raise at(NotSupported(feature), self.text, (token or self.peek()).start)
+        token = token or self.peek()
+        raise at(NotSupported(feature), self.text, token.start, token.end)
+
+    @property
+    def last_end(self) -> int:
+        """The offset behind the token that was taken last."""
+        return self.tokens[self.position - 1].end if self.position else 0
 
     @property
     def at_end(self) -> bool:
@@ -233,7 +256,7 @@ class Cursor:
             database, name = first, self.name("a table name")
         if self.at("."):
             self.refuse("names of three parts (metadata tables and branches)")
-        return TableRef(database, name, start, self.tokens[self.position - 1].end)
+        return TableRef(database, name, start, self.last_end)
 
     def string(self, what: str = "a string") -> str:
         """Take a string; adjacent ones are one, as in Hive."""
@@ -281,4 +304,4 @@ class Cursor:
                 break
             cases += token.is_("case") - (token.is_("end") and cases > 0)
             self.position += 1
-        return self.tokens[self.position - 1].end if self.position else 0
+        return self.last_end

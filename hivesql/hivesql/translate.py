@@ -68,7 +68,7 @@ class Translator:
         try:
             kind = self._leave(node)
         except HiveSqlError as error:
-            self.binding.fail(error, place_of(node)[0])
+            self.binding.fail(error, *place_of(node))
         if kind is not None:
             self.types[id(node)] = kind
 

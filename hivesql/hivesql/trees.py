@@ -76,6 +76,7 @@ class WhenBody:
     assignments: tuple[tuple[Name, Slice], ...] = ()
     columns: tuple[Name, ...] | None = None
     values: tuple[Slice, ...] = ()
+    end: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

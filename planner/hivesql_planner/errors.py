@@ -40,11 +40,17 @@ class HiveSqlError(Exception):
         self.file: str | None = None
         self.line: int | None = None
         self.column: int | None = None
+        self.end: tuple[int, int] | None = None
 
-    def at(self, file: str | None, line: int, column: int) -> HiveSqlError:
-        """Remember where in the script it happened (1-based line and column)."""
+    def at(
+        self, file: str | None, line: int, column: int, end: tuple[int, int] | None = None
+    ) -> HiveSqlError:
+        """Remember where in the script it happened (1-based line and column).
+
+        ``end`` is the place behind the offending text's last character, when it is known.
+        """
         if self.line is None:
-            self.file, self.line, self.column = file, line, column
+            self.file, self.line, self.column, self.end = file, line, column, end
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -93,14 +93,14 @@ class Printer:
             self.tell(f"{what} ({result.seconds:.3f} seconds)")
 
     def fail(self, error: HiveSqlError, text: str | None) -> None:
-        """Print an error and, where the place is known, the offending line with a caret."""
+        """Print an error and, where the place is known, the offending text underlined."""
         self.clear_status()
         lines = [f"ERROR: {error}"]
         if text is not None and error.line is not None:
-            source = _script(error, text).splitlines()
-            if 0 < error.line <= len(source):
-                line = source[error.line - 1].replace("\t", " ")
-                lines += [f"  {line}", f"  {' ' * ((error.column or 1) - 1)}^"]
+            from hivesql_repl.underline import underlined
+
+            place = error.line, error.column or 1
+            lines += underlined(_script(error, text), place, error.end)
         for line in lines:
             print(line, file=sys.stderr, flush=True)
         if self.record:

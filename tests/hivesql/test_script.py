@@ -118,7 +118,7 @@ def test_source_reads_another_file_in_its_place(
 
 def test_source_of_nothing_and_of_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ParseError, match=r"a\.hql:2:1: cannot source nosuch\.hql: no such file"):
+    with pytest.raises(ParseError, match=r"a\.hql:2:8: cannot source nosuch\.hql: no such file"):
         list(split("SELECT 1;\nSOURCE nosuch.hql;", "a.hql", {}))
     (tmp_path / "ring.hql").write_text("SOURCE ring.hql;")
     with pytest.raises(ParseError, match="it is being read already"):

@@ -1,0 +1,34 @@
+"""The offending part of a script, underlined."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len
+
+_MOST_LINES = 6
+
+
+def underlined(script: str, place: tuple[int, int], end: tuple[int, int] | None) -> list[str]:
+    """The lines from ``place`` to ``end`` (behind the last character), each with carets below.
+
+    Lines and columns count from 1. () when the script has no such line.
+    """
+    source = script.splitlines()
+    (first, column), (last, until) = place, end or (place[0], place[1] + 1)
+    if not 0 < first <= len(source):
+        return []
+    shown: list[str] = []
+    last = min(last, len(source))
+    for number in range(first, last + 1):
+        if number - first == _MOST_LINES:
+            return [*shown, f"  … and {last - number + 1} more lines"]
+        line = source[number - 1].replace("\t", " ")
+        indent = len(line) - len(line.lstrip())
+        start = column - 1 if number == first else indent
+        stop = until - 1 if number == last else len(line)
+        marked = line[start:stop].rstrip() if number != first else line[start:stop]
+        if marked or number == first:
+            below = " " * cell_len(line[:start]) + "^" * max(cell_len(marked), 1)
+            shown += [f"  {line}", f"  {below}"]
+        else:
+            shown.append(f"  {line}".rstrip())
+    return shown
