@@ -8,6 +8,7 @@ from hivesql.binding import Binding
 from hivesql.tokens import Name, TableRef
 from hivesql.trees import (
     AbortBody,
+    ClientBody,
     CreateDatabaseBody,
     DescribeBody,
     DropDatabaseBody,
@@ -23,6 +24,7 @@ from hivesql_planner.statements import (
     DropDatabase,
     SetSetting,
     Show,
+    Statement,
     UseDatabase,
 )
 from hivesql_planner.table import Database, TableName, partition_name
@@ -102,4 +104,11 @@ def bind_abort(body: AbortBody, binding: Binding) -> AbortTransactions:
 
 def bind_set(body: SetBody, binding: Binding) -> SetSetting:
     """SET and RESET."""
-    return SetSetting(key=body.key, value=body.value, reset=body.reset, all=body.all)
+    return SetSetting(
+        key=body.key, value=body.value, reset=body.reset, keys=body.keys, all=body.all
+    )
+
+
+def bind_client(body: ClientBody, binding: Binding) -> Statement:
+    """ADD, LIST, DELETE of files and DFS."""
+    return body.statement

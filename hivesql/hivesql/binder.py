@@ -21,6 +21,7 @@ from hivesql.bind_alter import bind_alter, bind_alter_database, bind_alter_view,
 from hivesql.bind_change import bind_delete, bind_merge, bind_update
 from hivesql.bind_command import (
     bind_abort,
+    bind_client,
     bind_create_database,
     bind_describe,
     bind_drop_database,
@@ -50,6 +51,7 @@ from hivesql.trees import (
     AbortCompactionsBody,
     AnalyzeBody,
     Body,
+    ClientBody,
     CompactBody,
     CreateDatabaseBody,
     CreateTableBody,
@@ -151,4 +153,5 @@ _BINDERS: dict[type, Callable[[Any, Binding], Statement]] = {
     ShowBody: bind_show,
     DescribeBody: bind_describe,
     SetBody: bind_set,
+    ClientBody: bind_client,
 }

@@ -31,17 +31,20 @@ class LazySpark:
         self._given = session
         self._conf = dict(conf or {})
         self._starting = threading.Lock()
+        self._files: dict[tuple[str, str], None] = {}
 
     def __call__(self) -> SparkSession:
         with self._starting:
             if self._session is None:
-                from hivesql_executor.spark.session import isolate, start_spark
+                from hivesql_executor.spark.session import give_file, isolate, start_spark
 
                 given = self._given or start_spark(conf=self._conf)
                 self._session = isolate(given)
                 for key, value in self._conf.items():
                     if key.startswith("spark.sql."):
                         self._session.conf.set(key, value)
+                for kind, path in self._files:
+                    give_file(self._session, kind, path)
             return self._session
 
     @property
@@ -54,6 +57,19 @@ class LazySpark:
         self._conf[key] = value
         if self._session is not None:
             self._session.conf.set(key, value)
+
+    def add_file(self, kind: str, path: str) -> None:
+        """Give a jar, file or archive to Spark, now or when it starts."""
+        with self._starting:
+            self._files[kind, path] = None
+            if self._session is not None:
+                from hivesql_executor.spark.session import give_file
+
+                give_file(self._session, kind, path)
+
+    def forget_file(self, kind: str, path: str) -> None:
+        """Do not give it to a Spark that starts later; one that runs keeps it."""
+        self._files.pop((kind, path), None)
 
     @contextmanager
     def group(self, query_id: str) -> Iterator[Callable[[], SparkSession]]:

@@ -320,9 +320,8 @@ def _without_comment(text: str) -> str:
 
 
 def _reset(text: StatementText, rest: str) -> SetBody:
-    keys = rest.split()
-    if keys[:1] == ["-d"]:
-        raise at(NotSupported("RESET -d"), text, 0)
-    if len(keys) > 1:
-        raise at(ParseError("RESET takes one key, or none for all"), text, 0)
-    return SetBody(key=keys[0] if keys else None, reset=True)
+    # Without a hive-site.xml, to forget a value is to have the default of -d again.
+    keys = tuple(word for word in rest.split() if word != "-d")
+    if rest and not keys:
+        raise at(ParseError("RESET -d needs a key"), text, 0)
+    return SetBody(keys=keys, reset=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from hivesql.parse_alter import parse_alter
 from hivesql.parse_change import parse_delete, parse_merge, parse_update
+from hivesql.parse_client import KINDS, parse_dfs, parse_files
 from hivesql.parse_command import (
     parse_abort,
     parse_describe,
@@ -38,7 +39,6 @@ _REFUSED = {
 }
 # What Hive's command processors take never reaches its SQL grammar, so it is not tokenized here.
 _CLIENT = {
-    "dfs": "DFS",
     "source": "SOURCE",
     "compile": "COMPILE",
     "crypto": "CRYPTO",
@@ -48,7 +48,6 @@ _CLIENT = {
     "quit": "QUIT",
     "exit": "EXIT",
 }
-_RESOURCES = {"jar", "jars", "file", "files", "archive", "archives"}
 _EXPLAIN_REFUSED = {
     "authorization", "dependency", "cbo", "ast", "vectorization", "analyze", "reoptimization",
     "ddl", "logical", "abstract", "rewrite", "start", "begin", "commit", "rollback", "lock",
@@ -68,8 +67,10 @@ def parse(text: StatementText) -> Tree:
         raise at(NotSupported(f"the client command {words[0]}"), text, 0)
     if first in _CLIENT:
         raise at(NotSupported(_CLIENT[first]), text, 0)
-    if first in ("add", "list", "delete") and second in _RESOURCES:
-        raise at(NotSupported(f"{first.upper()} {second.upper()}"), text, 0)
+    if first == "dfs":
+        return Tree(text, parse_dfs(text))
+    if first in ("add", "list", "delete") and second in KINDS:
+        return Tree(text, parse_files(text))
     if first in ("set", "reset"):
         return Tree(text, parse_set(text))
     cursor = Cursor(text)

@@ -23,11 +23,12 @@ from hivesql.outputs import naming_edit, output_names, renamed, united
 from hivesql.positions import position_edits
 from hivesql.prune import conjuncts, simplify
 from hivesql.scope import ROW_ID, Meaning, Output, Outputs, Relation, Scope, TableUse, outputs_of
+from hivesql.stars import columns_of_star, mark_patterns
 from hivesql.time_travel import clause_after, name_end
 from hivesql.translate import Translator
 from hivesql.trees import Slice
 from hivesql.type_rules import Type, field_of, normal
-from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
+from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.plan import Expr, Query
 from hivesql_planner.table import Column, Table, TableName
 
@@ -151,6 +152,7 @@ class Walk:
 
     def _select(self, node: exp.Select, ctes: Ctes, outer: Scope | None) -> Outputs:
         scope = Scope(outer)
+        mark_patterns(node, self.binding.settings)
         from_ = node.args.get("from_")
         joins: list[exp.Join] = []
         if from_ is not None:
@@ -370,21 +372,10 @@ class Walk:
         return found
 
     def _star(self, item: exp.Expr, scope: Scope, merges: bool) -> Outputs:
-        table = item.table.lower() if isinstance(item, exp.Column) else ""
-        relations = [one for one in scope.relations if not one.hidden]
-        if table:
-            relations = [one for one in scope.relations if one.alias == table]
-            if not relations:
-                error = NoSuchObject(f"Invalid table alias '{table}'", code=10009)
-                self.binding.fail(error, *span_of(item))
-        has_row_id = any(one.use is not None and one.use.with_row_id for one in relations)
-        unknown = (merges and not table) or any(one.columns is None for one in relations)
-        if unknown and has_row_id:
-            self._refuse("* beside row__id where not all columns are known", item)
-        if unknown:
+        columns, written = columns_of_star(item, scope, self.binding, merges=merges)
+        if columns is None:
             return None
-        columns = [(one.alias, column) for one in relations for column in one.columns or ()]
-        if has_row_id or self.expand_stars:
+        if written or self.expand_stars:
             start, end = item.meta[RANGE]
             text = ", ".join(f"`{alias}`.`{column.name}`" for alias, column in columns)
             self.edits.append(Edit(start, end, text))

@@ -28,6 +28,8 @@ from hivesql_planner.statements import (
     CreateView,
     DropDatabase,
     DropTable,
+    FileSystemShell,
+    SessionFiles,
     SetSetting,
     Statement,
     UseDatabase,
@@ -155,7 +157,7 @@ def rehearse(session: Session, text: str, file: str | None) -> Iterator[Step]:
 
 
 def _lines(statement: Statement, settings: Settings) -> tuple[str, ...]:
-    if isinstance(statement, SetSetting):
+    if isinstance(statement, SetSetting | SessionFiles | FileSystemShell):
         return ()
     return tuple(explain(plan(statement, settings)).splitlines())
 

@@ -16,6 +16,7 @@ from hivesql.lazy_spark import LazySpark, Progress
 from hivesql.parser import parse
 from hivesql.result import Result
 from hivesql.script import StatementText, outside, split, split_key
+from hivesql.session_files import AddedFiles
 from hivesql.temporary import TemporaryTables
 from hivesql.transactions import Conversation
 from hivesql_executor.outcome import Outcome
@@ -33,6 +34,8 @@ from hivesql_planner.settings import KEYS, Settings
 from hivesql_planner.statements import (
     EndTransaction,
     Explain,
+    FileSystemShell,
+    SessionFiles,
     SetSetting,
     StartTransaction,
     Statement,
@@ -58,6 +61,7 @@ class Session:
         self.database = database
         self.variables: dict[str, str] = {}
         self._spark = spark
+        self._files = AddedFiles(spark)
         self._conversation = Conversation()
         self.temporary = TemporaryTables(runtime)
         self._query_id = ""
@@ -236,6 +240,12 @@ class Session:
         match statement:
             case SetSetting():
                 return self._set(statement)
+            case SessionFiles():
+                return self._files.run(statement)
+            case FileSystemShell(words=words):
+                from hivesql_executor.spark.file_shell import run_file_shell
+
+                return run_file_shell(words, self._spark())
             case Explain(statement=inner, style=style):
                 if style.endswith("locks"):
                     locks = wanted_locks(inner, self.settings)
@@ -284,8 +294,8 @@ class Session:
 
     def _set(self, statement: SetSetting) -> Outcome:
         if statement.reset:
-            values = {} if statement.key is None else dict(self.settings.values)
-            values.pop(statement.key or "", None)
+            gone = set(statement.keys or self.settings.values)
+            values = {key: text for key, text in self.settings.values.items() if key not in gone}
             for name in [name for name in self.variables if name.startswith("hiveconf:")]:
                 if name.removeprefix("hiveconf:") not in values:
                     del self.variables[name]

@@ -19,6 +19,7 @@ from hivesql_planner.compaction_request import (
     CompactionFilter,
     OrderKey,
 )
+from hivesql_planner.statements import FileSystemShell, SessionFiles
 from hivesql_planner.table import Column, Constraint, FileFormat
 
 
@@ -311,7 +312,15 @@ class SetBody:
     key: str | None = None
     value: str | None = None
     reset: bool = False
+    keys: tuple[str, ...] = ()
     all: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ClientBody:
+    """ADD, LIST, DELETE of files and DFS: nothing in them has to be looked up."""
+
+    statement: SessionFiles | FileSystemShell
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,6 +357,7 @@ Body = (
     | ShowBody
     | DescribeBody
     | SetBody
+    | ClientBody
     | ExplainBody
 )
 

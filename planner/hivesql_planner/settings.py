@@ -59,6 +59,8 @@ KEYS: Mapping[str, Setting] = _table(
      "A number in GROUP BY is the position of a select item."),
     ("hive.orderby.position.alias", "true", "bool",
      "A number in ORDER BY is the position of a select item."),
+    ("hive.support.quoted.identifiers", "column", "text",
+     "none: a quoted name in a select list is a regular expression of columns."),
     ("hive.strict.checks.type.safety", "true", "bool",
      "No comparison of BIGINT or DECIMAL with text, nor of BIGINT with DOUBLE."),
     ("hive.strict.timestamp.conversion", "true", "bool",

@@ -255,7 +255,25 @@ class SetSetting:
     key: str | None = None
     value: str | None = None
     reset: bool = False
+    keys: tuple[str, ...] = ()
+    """What RESET forgets; () is everything."""
     all: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFiles:
+    """ADD, LIST and DELETE of the files that a session gives to Spark; () means all of a kind."""
+
+    action: Literal["add", "list", "delete"]
+    kind: Literal["jar", "file", "archive"]
+    paths: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileSystemShell:
+    """DFS: a command of Hadoop's file system shell."""
+
+    words: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,5 +307,7 @@ Statement = (
     | Show
     | Describe
     | SetSetting
+    | SessionFiles
+    | FileSystemShell
     | Explain
 )

@@ -52,7 +52,7 @@ def outcome(sql: str) -> str:
         ("UNLOCK TABLE t SHARED", "ParseError"),
         ("EXPLAIN LOCKS SELECT 1", "ExplainBody"),
         ("EXPLAIN FORMATTED LOCKS SELECT 1", "ExplainBody"),
-        ("dfs -ls /x", "NotSupported(DFS)"),
+        ("dfs -ls /x", "ClientBody"),
         ("foo", "ParseError"),
         ("t u", "ParseError"),
         ("1 + 2", "ParseError"),
@@ -180,7 +180,10 @@ def outcome(sql: str) -> str:
         ("EXPLAIN", "ParseError"),
         ("EXPLAIN START TRANSACTION", "NotSupported(EXPLAIN START)"),
         ("SET a b", "ParseError"),
-        ("RESET a b", "ParseError"),
+        ("RESET -d", "ParseError"),
+        ("ADD JAR", "ParseError"),
+        ("dfs", "ParseError"),
+        ("dfs -ls '/x", "ParseError"),
     ],
 )
 def test_traps(sql: str, expected: str) -> None:
@@ -318,7 +321,8 @@ def test_types_are_written_as_the_metastore_writes_them() -> None:
         ("SET a=b -- why", SetBody(key="a", value="b")),
         ("SET u=jdbc:x--y", SetBody(key="u", value="jdbc:x--y")),
         ("RESET", SetBody(reset=True)),
-        ("RESET a.b", SetBody(key="a.b", reset=True)),
+        ("RESET a.b", SetBody(keys=("a.b",), reset=True)),
+        ("RESET -d a.b c", SetBody(keys=("a.b", "c"), reset=True)),
     ],
 )
 def test_settings(sql: str, expected: SetBody) -> None:

@@ -9,8 +9,9 @@ import pytest
 from hivesql.binder import bind
 from hivesql.parser import parse
 from hivesql.script import StatementText
-from hivesql_planner.errors import NotSupported
+from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.plan import Query
+from hivesql_planner.settings import Settings
 from hivesql_planner.statements import InsertRows, SelectRows
 from memory_catalog import warehouse
 
@@ -206,6 +207,28 @@ def test_branches_of_union_all_are_queries_of_their_own() -> None:
         "SELECT id, name, 1 AS `_c2` FROM q",
     ]
     assert second.sql.splitlines()[1] == "SELECT id, name, 2 AS `_c2` FROM `default__s__5` AS `s`"
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("SELECT `(id|name)?+.+` FROM t", "SELECT `t`.`amount` FROM"),
+        ("SELECT `.*M.*`, `id` FROM t", "SELECT `t`.`name`, `t`.`amount`, `id` FROM"),
+        ("SELECT x.`(ds|hr)?+.+`, s.id FROM p x, s",
+         "SELECT `x`.`id`, `x`.`v`, `x`.`day`, s.id FROM"),
+        ("SELECT `nosuch.*` FROM t", "1:8: [Error 10002] no column matches 'nosuch.*'"),
+        ("SELECT `(` FROM t", "1:8: '(' is no regular expression"),
+    ],
+)  # fmt: skip
+def test_quoted_names_as_regular_expressions(sql: str, expected: str) -> None:
+    settings = Settings(values={"hive.support.quoted.identifiers": "none"})
+    try:
+        made = bind(parse(StatementText(sql)), warehouse(), settings=settings)
+    except SemanticError as error:
+        assert expected in str(error)
+        return
+    assert isinstance(made, SelectRows)
+    assert made.query.sql.startswith(expected)
 
 
 @pytest.mark.spark

@@ -210,7 +210,8 @@ def test_set_and_reset(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
     monkeypatch.setenv("HIVESQL_TEST", "here")
     script = (
         "SET hive.lock.numretries=7; SET hivevar:x=1; SET hivevar:x; SET env:HIVESQL_TEST;"
-        "RESET; SET hive.lock.numretries; SET '${hiveconf:hive.lock.numretries}'"
+        "RESET; SET hive.lock.numretries; SET '${hiveconf:hive.lock.numretries}';"
+        "SET hive.lock.numretries=8; RESET -d hive.x hive.lock.numretries; SET hive.lock.numretries"
     )
     assert main(["-S", "--showHeader=false", "-e", script]) == 0
     assert capfd.readouterr().out.splitlines()[:3] == [

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from hivesql_planner.errors import ExecutionError
@@ -71,6 +73,30 @@ def start_spark(
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+def give_file(session: SparkSession, kind: str, path: str) -> None:
+    """Add a jar, file or archive; ExecutionError when Spark cannot read it."""
+    try:
+        if kind == "jar":
+            _check_jar(session, path)
+            quoted = path.replace("\\", "\\\\").replace('"', '\\"')
+            session.sql(f'ADD JAR "{quoted}"')
+        elif kind == "archive":
+            session.sparkContext.addArchive(path)
+        else:
+            session.sparkContext.addFile(path, recursive=Path(path).is_dir())
+    except (PySparkException, Py4JJavaError) as error:
+        lines = str(error).splitlines()
+        raise ExecutionError(f"cannot add the {kind} {path}: {lines[0]}") from error
+
+
+def _check_jar(session: SparkSession, path: str) -> None:
+    """Spark itself would only log that a JAR of another file system cannot be read."""
+    if not path.startswith("ivy:"):
+        context: Any = session.sparkContext  # Hadoop's classes have no other door
+        place = context._jvm.org.apache.hadoop.fs.Path(path)
+        place.getFileSystem(context._jsc.hadoopConfiguration()).getFileStatus(place)
 
 
 def isolate(session: SparkSession) -> SparkSession:
