@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.spark.event_files import EventFile
 from hivesql_executor.spark.types import instant_ids
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail, amend, read_tail
@@ -63,16 +64,20 @@ class Publication:
 class _Staged:
     path: str
     length: int
-    write: Write
     writer: int
     partition: str | None
 
 
 def publish(publication: Publication, files: Files) -> tuple[WrittenFile, ...]:
-    """Amend and move every staged file; ExecutionError rather than overwrite anything."""
-    if not publication.table.is_full_acid:
-        return tuple(_publish_plain(publication, files))
-    return tuple(_publish_acid(publication, files))
+    """Move every staged file of a table without row ids, under names that are not taken."""
+    return tuple(_publish_plain(publication, files))
+
+
+def publish_events(
+    publication: Publication, staged: Sequence[EventFile], files: Files
+) -> tuple[WrittenFile, ...]:
+    """Move staged files of events; ExecutionError rather than overwrite anything."""
+    return tuple(_publish_events(publication, staged, files))
 
 
 def row_instants(table: Table) -> tuple[int, ...]:
@@ -97,27 +102,25 @@ def publish_buckets(
 def _staged(publication: Publication, files: Files) -> Iterator[_Staged]:
     for status in files.list(publication.staging):
         *folders, name = status.path.split("/")
-        keys = dict(folder.split("=", 1) for folder in folders)
         part = _PART.match(name)
         if part is None:
             raise ExecutionError(f"unexpected staged file {status.path}")
+        keys = parse_partition_name("/".join(folders)) if folders else ()
         yield _Staged(
             path=f"{publication.staging}/{status.path}",
             length=status.length,
-            write=publication.writes[int(keys.get("branch", 0))],
-            writer=int(keys["n"]) if "n" in keys else int(part[1]),
-            partition=_partition(publication, folders),
+            writer=int(part[1]),
+            partition=_partition(publication, keys),
         )
 
 
-def _partition(publication: Publication, folders: Sequence[str]) -> str | None:
-    """The partition's name; the values of its dynamic columns are the last folders."""
+def _partition(publication: Publication, keys: Sequence[str | None]) -> str | None:
+    """The partition's name, of the texts of its dynamic columns."""
     table, dynamic = publication.table, publication.dynamic_partition
     if not table.partition_columns:
         return None
     values = dict(publication.static_partition)
-    found = folders[len(folders) - len(dynamic) :]
-    values.update(zip(dynamic, parse_partition_name("/".join(found)) if found else (), strict=True))
+    values.update(zip(dynamic, keys, strict=True))
     return partition_name(table.partition_names, [values[key] for key in table.partition_names])
 
 
@@ -128,9 +131,8 @@ def _home(publication: Publication, partition: str | None) -> str:
     return publication.locations.get(partition, f"{table.location}/{partition}")
 
 
-def _directory(publication: Publication, staged: _Staged) -> str:
-    write, write_id = staged.write, publication.write_id
-    home = _home(publication, staged.partition)
+def _directory(publication: Publication, write: Write, partition: str | None) -> str:
+    write_id, home = publication.write_id, _home(publication, partition)
     match write.kind:
         case WriteKind.BASE:
             return f"{home}/{base_name(write_id)}"
@@ -142,31 +144,28 @@ def _directory(publication: Publication, staged: _Staged) -> str:
             return home
 
 
-def _publish_acid(publication: Publication, files: Files) -> Iterator[WrittenFile]:
-    tails = {
-        staged: read_tail(files, staged.path, staged.length)
-        for staged in _staged(publication, files)
-    }
-    filled = {staged: tail for staged, tail in tails.items() if tail.rows}
-    if not filled and not publication.dynamic_partition:
-        filled = dict(list(_empty_base(tails).items())[:1])
+def _publish_events(
+    publication: Publication, staged: Sequence[EventFile], files: Files
+) -> Iterator[WrittenFile]:
     begun: set[str] = set()
-    for staged, tail in filled.items():
-        directory = _directory(publication, staged)
+    for file in staged:
+        write = publication.writes[file.branch]
+        partition = _partition(publication, file.keys)
+        directory = _directory(publication, write, partition)
         if directory not in begun:
             _begin(files, directory)
             begun.add(directory)
-        metadata = acid_metadata(tail, staged.write.kind)
-        length = amend(files, staged.path, metadata, instants=row_instants(publication.table))
-        target = f"{directory}/{bucket_file_name(staged.writer)}"
-        files.rename(staged.path, target)
+        target = f"{directory}/{bucket_file_name(file.writer)}"
+        files.rename(f"{publication.staging}/{file.name}", target)
         reach(FailPoint.FILE_PUBLISHED)
-        yield _written(target, staged, tail.rows, length)
-
-
-def _empty_base(tails: Mapping[_Staged, OrcTail]) -> dict[_Staged, OrcTail]:
-    """An overwrite with no rows still replaces what was there: an empty bucket file says so."""
-    return {s: tail for s, tail in tails.items() if s.write.kind is WriteKind.BASE}
+        yield WrittenFile(
+            path=target,
+            partition=partition,
+            kind=write.kind,
+            statement_id=write.statement_id,
+            rows=file.rows,
+            bytes=file.bytes,
+        )
 
 
 def _begin(files: Files, directory: str) -> None:
@@ -178,17 +177,6 @@ def _begin(files: Files, directory: str) -> None:
         )
     files.make_directories(directory)
     files.write(f"{directory}/{VERSION_FILE}", VERSION_TEXT)
-
-
-def _written(path: str, staged: _Staged, rows: int, length: int) -> WrittenFile:
-    return WrittenFile(
-        path=path,
-        partition=staged.partition,
-        kind=staged.write.kind,
-        statement_id=staged.write.statement_id,
-        rows=rows,
-        bytes=length,
-    )
 
 
 def acid_metadata(tail: OrcTail, kind: WriteKind) -> dict[str, bytes]:
@@ -228,25 +216,30 @@ def key_index(tail: OrcTail) -> str | None:
 
 
 def _publish_plain(publication: Publication, files: Files) -> Iterator[WrittenFile]:
-    """Files of insert-only and plain tables, under names that are not taken."""
+    (write,) = publication.writes
     by_directory: dict[str, list[_Staged]] = defaultdict(list)
     for staged in _staged(publication, files):
-        by_directory[_directory(publication, staged)].append(staged)
+        by_directory[_directory(publication, write, staged.partition)].append(staged)
     for directory, group in by_directory.items():
         existing = [f"{directory}/{status.path}" for status in files.list(directory)]
         taken = {path.rpartition("/")[2] for path in existing}
         files.make_directories(directory)
         for staged in group:
-            table_format = staged.write.table.format
-            rows = row_count(files, staged.path, staged.length, table_format)
-            if rows == 0 and staged.write.kind is not WriteKind.BASE:
+            rows = row_count(files, staged.path, staged.length, write.table.format)
+            if rows == 0 and write.kind is not WriteKind.BASE:
                 continue
-            instants = plain_instants(staged.write.table)
+            instants = plain_instants(write.table)
             if instants:
                 amend(files, staged.path, {}, instants=instants)
-            path = _move_to_free_name(files, staged, directory, taken)
-            yield _written(path, staged, rows, staged.length)
-        if group[0].write.overwrite:
+            yield WrittenFile(
+                path=_move_to_free_name(files, staged, directory, taken),
+                partition=staged.partition,
+                kind=write.kind,
+                statement_id=write.statement_id,
+                rows=rows,
+                bytes=staged.length,
+            )
+        if write.overwrite:
             for path in existing:
                 files.delete(path)
 

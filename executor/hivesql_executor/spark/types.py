@@ -17,6 +17,8 @@ _SYNONYMS = {
     "numeric": "decimal",
     "dec": "decimal",
 }
+_BARE_DECIMAL = re.compile(r"\bdecimal\b(?! ?[(:])")
+_MARK = "\x01"
 _UNION = re.compile(r"\buniontype ?<")
 
 
@@ -31,6 +33,12 @@ def spark_type(hive_type: str) -> str:
     text = _INSTANT.sub("timestamp", text)
     text = _SIZED_TEXT.sub("string", text)
     return _SYNONYM.sub(lambda match: _SYNONYMS[match[0]], text)
+
+
+def orc_type(hive_type: str) -> str:
+    """The type in files that are written here: CHAR and VARCHAR are strings there."""
+    text = _BARE_DECIMAL.sub("decimal(10,0)", spark_type(_INSTANT.sub(_MARK, hive_type.lower())))
+    return text.replace(" ", "").replace(_MARK, "timestamp with local time zone")
 
 
 def instant_ids(hive_types: Iterable[str], first: int) -> tuple[int, ...]:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.spark.buckets import bucket_column
 from hivesql_executor.spark.checks import held
-from hivesql_executor.spark.publish import Publication, WrittenFile, publish
+from hivesql_executor.spark.event_files import EventColumns, write_events
+from hivesql_executor.spark.publish import Publication, WrittenFile, publish, publish_events
 from hivesql_executor.spark.values import partition_text, stored_row, stored_value, text_line
 from hivesql_executor.storage.files import Files
-from hivesql_planner.acid.layout import DELETE_EVENT, INSERT_EVENT
 from hivesql_planner.acid.row_id import MAX_BUCKET
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.plan import Expr, Write, WriteKind
@@ -21,13 +21,11 @@ from hivesql_planner.table import DEFAULT_PARTITION, Table
 
 __all__ = ["WrittenFile", "partition_text", "write_change", "write_insert"]
 
-_NUMBER_IN_TASK = "monotonically_increasing_id() & 8589934591L"
-"""Spark puts the task into the upper bits; the lower 33 count its rows."""
 _WRITER = "shiftrightunsigned(row__id.bucketid, 16) & 4095"
 BUCKET_OF_ROW_ID = f"if(shiftrightunsigned(row__id.bucketid, 29) = 0, row__id.bucketid, {_WRITER})"
 _ORC_SIZES = ("orc.stripe.size", "orc.row.index.stride", "orc.compress.size")
-# Beside a plain table's own columns: no column of Hive has a colon in its name.
-_PLAIN_KEY = "partition:{}"
+# Beside a table's own columns: no column of Hive has a colon in its name.
+_KEY, _BUCKET = "partition:{}", "bucket:"
 
 
 def write_insert(
@@ -61,12 +59,6 @@ def write_insert(
         partition_text(f.col(f"c{len(values) + i}"), types[name])
         for i, name in enumerate(dynamic_partition)
     ]
-    if table.is_full_acid:
-        staged, keys = _insert_events(named, write, write_id, values, parts)
-        staged_format, options = "orc", orc_options(table)
-    else:
-        staged, keys = _plain_rows(named, table, values, parts)
-        staged_format, options = _plain_format(table)
     publication = Publication(
         writes=(write,),
         write_id=write_id,
@@ -75,14 +67,10 @@ def write_insert(
         dynamic_partition=tuple(dynamic_partition),
         locations=dict(locations),
     )
-    return _run(
-        staged,
-        keys,
-        staged_format=staged_format,
-        options=options,
-        publication=publication,
-        files=files,
-    )
+    if table.is_full_acid:
+        events, columns = _insert_events(named, table, values, parts)
+        return _write_events(events, columns, publication, files)
+    return _write_plain(named, values, parts, publication, files)
 
 
 def _plain_rows(
@@ -91,7 +79,7 @@ def _plain_rows(
     """Rows of a table without row ids, and the staging keys."""
     if table.is_bucketed:
         raise NotSupported("writing a bucketed table that is not full ACID")
-    keys = [_PLAIN_KEY.format(i) for i in range(len(parts))]
+    keys = [_KEY.format(i) for i in range(len(parts))]
     placed = [part.alias(key) for part, key in zip(parts, keys, strict=True)]
     rows = named.select(*values, *placed)
     if table.format == "textfile":
@@ -100,51 +88,29 @@ def _plain_rows(
 
 
 def _insert_events(
-    named: DataFrame, write: Write, write_id: int, values: list[Column], parts: list[Column]
-) -> tuple[DataFrame, list[str]]:
-    """Insert events, and the staging keys. Only bucketed tables are shuffled."""
-    table = write.table
-    keys = [f"p{i}" for i in range(len(parts))]
+    named: DataFrame, table: Table, values: list[Column], parts: list[Column]
+) -> tuple[DataFrame, EventColumns]:
+    """Rows sorted by file. Only bucketed tables are shuffled."""
+    keys = [_KEY.format(i) for i in range(len(parts))]
     placed = [part.alias(key) for part, key in zip(parts, keys, strict=True)]
-    rows = named.select(f.struct(*values).alias("row"), *placed)
-    if table.is_bucketed:
-        columns = [f.col("row")[name] for name in table.column_names]
-        rows = rows.withColumn("n", bucket_column(table, columns))
-        rows = rows.repartition(table.bucket_count, "n")
-        rows = rows.sortWithinPartitions("n", *keys)
-        order = Window.partitionBy("n", *keys).orderBy(f.lit(1))
-        row_id = (f.row_number().over(order) - 1).cast("bigint")
-        keys = ["n", *keys]
-        return _event_frame(rows, write, write_id, keys, writer=f.col("n"), row_id=row_id)
-    # A writer number has twelve bits.
-    rows = rows.coalesce(MAX_BUCKET + 1)
-    if keys:
-        rows = rows.sortWithinPartitions(*keys)
-    row_id = f.expr(_NUMBER_IN_TASK)
-    writer = f.spark_partition_id()
-    return _event_frame(rows, write, write_id, keys, writer=writer, row_id=row_id)
+    rows = named.select(*values, *placed)
+    width = len(values)
+    if not table.is_bucketed:
+        # A writer number has twelve bits.
+        rows = rows.coalesce(MAX_BUCKET + 1)
+        if keys:
+            rows = rows.sortWithinPartitions(*map(_quoted, keys))
+        return rows, EventColumns(keys=width if keys else None)
+    bucket = bucket_column(table, [f.col(_quoted(name)) for name in table.column_names])
+    order = [_quoted(name) for name in (_BUCKET, *keys)]
+    rows = rows.withColumn(_BUCKET, bucket.cast("int"))
+    rows = rows.select(*map(_quoted, table.column_names), *order)
+    rows = rows.repartition(table.bucket_count, _quoted(_BUCKET)).sortWithinPartitions(*order)
+    return rows, EventColumns(writer=width, keys=width + 1 if keys else None)
 
 
-def _event_frame(
-    rows: DataFrame,
-    write: Write,
-    write_id: int,
-    keys: list[str],
-    *,
-    writer: Column,
-    row_id: Column,
-) -> tuple[DataFrame, list[str]]:
-    bucket = f.lit(1 << 29 | write.statement_id).bitwiseOR(f.shiftleft(writer, 16))
-    events = rows.select(
-        f.lit(INSERT_EVENT).alias("operation"),
-        f.lit(write_id).cast("bigint").alias("originalTransaction"),
-        bucket.cast("int").alias("bucket"),
-        row_id.alias("rowId"),
-        f.lit(write_id).cast("bigint").alias("currentTransaction"),
-        "row",
-        *keys,
-    )
-    return events, keys
+def _quoted(name: str) -> str:
+    return f"`{name}`"
 
 
 def write_change(
@@ -172,23 +138,8 @@ def write_change(
     rows = rows.repartition(*keys, "n")
     ids = [f.col(f"row__id.{part}") for part in ("writeid", "bucketid", "rowid")]
     ordered = rows.sortWithinPartitions("branch", "n", *keys, *ids)
-    in_file = Window.partitionBy("branch", "n", *keys).orderBy(*ids)
-    number = (f.row_number().over(in_file) - 1).cast("bigint")
-    deletes = [i for i, write in enumerate(writes) if write.kind is WriteKind.DELETE_DELTA]
-    is_delete = f.col("branch").isin(deletes) if deletes else f.lit(False)
-    statements = f.lit(0)
-    for i, write in enumerate(writes):
-        statements = f.when(f.col("branch") == i, f.lit(write.statement_id)).otherwise(statements)
-    bucket = f.lit(1 << 29).bitwiseOR(f.shiftleft("n", 16)).bitwiseOR(statements)
-    staged = ordered.withColumn("number", number).select(
-        f.when(is_delete, DELETE_EVENT).otherwise(INSERT_EVENT).alias("operation"),
-        f.when(is_delete, ids[0]).otherwise(f.lit(write_id)).cast("bigint")
-        .alias("originalTransaction"),
-        f.when(is_delete, ids[1]).otherwise(bucket).cast("int").alias("bucket"),
-        f.when(is_delete, ids[2]).otherwise(f.col("number")).alias("rowId"),
-        f.lit(write_id).cast("bigint").alias("currentTransaction"),
-        "row", "branch", "n", *keys,
-    )  # fmt: skip
+    sorted_events = ordered.select("branch", "n", *ids, "row", *keys)
+    columns = EventColumns(branch=0, writer=1, row_id=2, row=5, keys=6 if keys else None)
     publication = Publication(
         writes=writes,
         write_id=write_id,
@@ -197,14 +148,7 @@ def write_change(
         dynamic_partition=table.partition_names,
         locations=dict(locations),
     )
-    return _run(
-        staged,
-        ["branch", "n", *keys],
-        staged_format="orc",
-        options=orc_options(table),
-        publication=publication,
-        files=files,
-    )
+    return _write_events(sorted_events, columns, publication, files)
 
 
 def _writer_of(table: Table, events: DataFrame) -> Column:
@@ -220,24 +164,44 @@ def _writer_of(table: Table, events: DataFrame) -> Column:
     return f.when(f.col("row__id").isNotNull(), old).otherwise(fresh).cast("int")
 
 
-def _run(
-    staged: DataFrame,
-    keys: list[str],
-    *,
-    staged_format: str,
-    options: Mapping[str, str],
+def _write_events(
+    events: DataFrame, columns: EventColumns, publication: Publication, files: Files
+) -> tuple[WrittenFile, ...]:
+    try:
+        staged = write_events(
+            events,
+            columns,
+            publication.writes,
+            write_id=publication.write_id,
+            directory=publication.staging,
+            even_empty=_needs_an_empty_file(publication),
+        )
+        reach(FailPoint.ROWS_STAGED)
+        published = publish_events(publication, staged, files)
+        reach(FailPoint.ROWS_PUBLISHED)
+        return published
+    finally:
+        files.delete(publication.staging)
+
+
+def _write_plain(
+    named: DataFrame,
+    values: list[Column],
+    parts: list[Column],
     publication: Publication,
     files: Files,
 ) -> tuple[WrittenFile, ...]:
+    rows, keys = _plain_rows(named, publication.table, values, parts)
+    file_format, options = _plain_format(publication.table)
     try:
-        # One file per task: two would claim one bucket.
-        writer = staged.write.options(**options).option("maxRecordsPerFile", 0)
+        # One file per task: two would claim one name.
+        writer = rows.write.options(**options).option("maxRecordsPerFile", 0)
         if keys:
             writer = writer.partitionBy(*keys)
-        writer.format(staged_format).save(publication.staging)
+        writer.format(file_format).save(publication.staging)
         if _needs_an_empty_file(publication) and not files.list(publication.staging):
-            empty = staged.where("false").drop(*keys).write.options(**options)
-            empty.format(staged_format).mode("append").save(publication.staging)
+            empty = rows.where("false").write.options(**options)
+            empty.format(file_format).mode("append").save(publication.staging)
         reach(FailPoint.ROWS_STAGED)
         published = publish(publication, files)
         reach(FailPoint.ROWS_PUBLISHED)

@@ -1,0 +1,60 @@
+"""Our Java classes, compiled by the compiler that Spark brings and given to its executors."""
+
+from __future__ import annotations
+
+import threading
+import zipfile
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+# Each may use those before it.
+_SOURCES = ("ColumnSetter", "KeyIndex", "AcidWriter", "EventJob")
+_loaders: dict[str, Any] = {}
+_loading = threading.Lock()
+
+
+def new_object(spark: SparkSession, name: str, *arguments: Any) -> Any:
+    """An object of one of our classes in Spark's JVM; it may travel to executors in a task.
+
+    The classes are compiled once for each Spark application, in about half a second.
+    """
+    loader = _loader(spark)
+    gateway: Any = spark.sparkContext._gateway
+    constructor = loader.loadClass(f"hivesql.{name}").getConstructors()[0]
+    given = gateway.new_array(gateway.jvm.java.lang.Object, len(arguments))
+    for i, argument in enumerate(arguments):
+        given[i] = argument
+    return constructor.newInstance(given)
+
+
+def _loader(spark: SparkSession) -> Any:
+    application = str(spark.sparkContext.applicationId)
+    with _loading:
+        if application not in _loaders:
+            _loaders.clear()
+            _loaders[application] = _load(spark)
+        return _loaders[application]
+
+
+def _load(spark: SparkSession) -> Any:
+    """Compile, add the classes to the application as a jar, and load them into the driver."""
+    jvm: Any = spark._jvm
+    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    # Executors fetch the jar from there at any time; Spark removes the directory when it stops.
+    directory = Path(jvm.org.apache.spark.SparkFiles.getRootDirectory()) / "hivesql-classes"
+    directory.mkdir(exist_ok=True)
+    jar = directory / "hivesql.jar"
+    with zipfile.ZipFile(jar, "w") as archive:
+        for name in _SOURCES:
+            source = resources.files(__package__).joinpath(f"{name}.java")
+            compiler = jvm.org.codehaus.janino.SimpleCompiler()
+            compiler.setParentClassLoader(loader)
+            compiler.cook(source.read_text(encoding="utf-8"))
+            loader = compiler.getClassLoader()
+            for class_name, code in compiler.getBytecodes().items():
+                archive.writestr(f"{class_name.replace('.', '/')}.class", bytes(code))
+    spark.sparkContext._jsc.addJar(jar.as_uri())
+    return loader
