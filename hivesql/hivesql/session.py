@@ -28,8 +28,8 @@ from hivesql_planner.errors import (
     SemanticError,
     StaleSnapshot,
 )
-from hivesql_planner.explain import explain, explain_locks
-from hivesql_planner.planning import plan, wanted_locks
+from hivesql_planner.explain_details import explained
+from hivesql_planner.planning import plan
 from hivesql_planner.settings import KEYS, Settings
 from hivesql_planner.statements import (
     EndTransaction,
@@ -247,11 +247,7 @@ class Session:
 
                 return run_file_shell(words, self._spark())
             case Explain(statement=inner, style=style):
-                if style.endswith("locks"):
-                    locks = wanted_locks(inner, self.settings)
-                    text = explain_locks(locks, formatted=style != "locks")
-                else:
-                    text = explain(plan(inner, self.settings))
+                text = explained(inner, style, self.settings)
                 return Outcome.of_table(["Explain"], [(line,) for line in text.splitlines()])
             case StartTransaction():
                 self._conversation.start(statement, self.runtime)

@@ -79,7 +79,7 @@ class Printer:
         """Print what a statement gave, then how long it took."""
         self.clear_status()
         count = result.value if isinstance(result.value, int) else len(result.rows)
-        if result.rows:
+        if result.rows and not self._draw_plan(result):
             self._write(result.columns, with_singles(result.types, result.rows))
         if result.message:
             self.tell(result.message)
@@ -91,6 +91,19 @@ class Printer:
             what = "ok"
         if self.report:
             self.tell(f"{what} ({result.seconds:.3f} seconds)")
+
+    def _draw_plan(self, result: Result) -> bool:
+        """Draw what EXPLAIN gave, where a person looks; whether it was."""
+        if self.format != "table" or not sys.stdout.isatty():
+            return False
+        from hivesql_repl.plan_tree import draw_plan, is_plan
+
+        lines = [str(row[0]) for row in result.rows]
+        if not is_plan(result.columns, lines):
+            return False
+        with self._screen() as out:
+            draw_plan(lines, out, color=self.style.color)
+        return True
 
     def fail(self, error: HiveSqlError, text: str | None) -> None:
         """Print an error and, where the place is known, the offending text underlined."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 from hivesql_planner.explain import explain, explain_locks
+from hivesql_planner.explain_details import explained
 from hivesql_planner.plan import Expr, Query, Scan, Source
 from hivesql_planner.planning import plan, wanted_locks
 from hivesql_planner.settings import Settings
@@ -14,6 +18,7 @@ from hivesql_planner.statements import (
     MergeRows,
     SelectRows,
     Show,
+    Statement,
     UpdateRows,
 )
 from hivesql_planner.table import Column, Partition, Table, TableName
@@ -70,6 +75,63 @@ def test_update_explained() -> None:
         "    delta_W_W_0001 of d.p",
         "      values p.id + 1",
     ]
+
+
+def test_update_explained_with_its_table_and_as_json() -> None:
+    update = UpdateRows(
+        target=Scan(table=P, partitions=PARTS[:1], partition_count=2, with_row_id=True),
+        alias="p",
+        assignments={"id": Expr("p.id + 1")},
+        where=Expr("k = 1"),
+    )
+    extended = explained(update, "extended", Settings()).splitlines()
+    assert "\n".join(extended[:-3]) == explained(update, "", Settings())
+    assert extended[-3:] == [
+        "TABLES", "  d.p full ACID, orc, /w/p", "    partition k=1 /w/p/k=1",
+    ]  # fmt: skip
+    assert json.loads(explained(update, "formatted", Settings())) == {
+        "transaction": True,
+        "writeIds": [{"table": "d.p", "operation": "update"}],
+        "locks": [
+            {"type": "EXCL_WRITE", "database": "d", "table": "p", "partition": "k=1"},
+            {"type": "SHARED_READ", "database": "d", "table": "p"},
+        ],
+        "objectLocks": [],
+        "change": {
+            "target": {
+                "alias": "p", "table": "d.p", "partitions": ["k=1"], "partitionCount": 2,
+                "rowId": True,
+            },
+            "on": "k = 1",
+            "branches": [
+                {
+                    "when": "matched",
+                    "delete": {"directory": "delete_delta", "table": "d.p", "statementId": 0},
+                    "insert": {"directory": "delta", "table": "d.p", "statementId": 1},
+                    "values": ["p.id + 1"],
+                }
+            ],
+        },
+    }  # fmt: skip
+
+
+def test_other_plans_as_json() -> None:
+    def told(statement: Statement) -> Any:
+        return json.loads(explained(statement, "formatted", Settings()))
+
+    query = {"sql": "SELECT * FROM s", "scans": [{"view": "s", "table": "d.t"}]}
+    assert told(SelectRows(query=QUERY))["select"] == query
+    assert told(Show(kind="databases"))["command"] == "Show"
+    changed = told(merge(UPDATE, INSERT))["change"]
+    assert (changed["source"], changed["on"]) == ({"alias": "s", **query}, "t.id = s.id")
+    assert changed["cardinalityCheck"]
+    assert [clause["when"] for clause in changed["branches"]] == ["matched", "not matched"]
+    target = InsertTarget(table=P, query=QUERY, static_partition={"k": "1"}, check=Expr("row.id"))
+    (branch,) = told(InsertRows(targets=(target,)))["insert"]
+    assert branch == {
+        "write": {"directory": "delta", "table": "d.p", "statementId": 0}, "query": query,
+        "partition": {"k": "1"}, "constraint": "row.id",
+    }  # fmt: skip
 
 
 def test_statement_ids_of_merge_are_hives() -> None:

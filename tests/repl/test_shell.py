@@ -103,7 +103,7 @@ def test_typing(terminal: Terminal, tmp_path: Path) -> None:
     terminal.expect("amount  column int")
     terminal.send("\t")
     terminal.expect("x.amount")
-    terminal.run(" = 1;", "rows selected")
+    assert "└── sales__stock__1 = scan sales.stock" in terminal.run(" = 1;", "rows selected")
     # One value a line.
     assert "tab_name  stock" in terminal.run("SHOW TABLES\\G", "selected")
     # An open transaction shows in the prompt.
