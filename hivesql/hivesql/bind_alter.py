@@ -8,20 +8,12 @@ from hivesql.alter_trees import AlterBody, AlterDatabaseBody, AlterViewBody, Ren
 from hivesql.bind_constraints import check_texts, complete
 from hivesql.bind_view import view_of
 from hivesql.binding import Binding
+from hivesql.named import base_table
 from hivesql.tokens import Name, TableRef
 from hivesql_planner.alter import AddConstraint, ChangeFormat, ChangeSerde, altered
 from hivesql_planner.ddl import AlterDatabase, AlterTable, AlterView, RenameTable
 from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
 from hivesql_planner.table import Table
-
-
-def base_table(ref: TableRef, binding: Binding) -> Table:
-    """A table that is no view."""
-    table = binding.table(ref)
-    if table.is_view:
-        error = SemanticError("To alter a view you need to use the ALTER VIEW command.", code=10131)
-        binding.fail(error, ref.start)
-    return table
 
 
 def _view(ref: TableRef, binding: Binding) -> Table:

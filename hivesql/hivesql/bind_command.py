@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hivesql.bind_compact import bind_filter
-from hivesql.bind_partitions import chosen_names, existing
 from hivesql.binding import Binding
+from hivesql.named import existing
 from hivesql.tokens import Name, TableRef
 from hivesql.trees import (
     AbortBody,
@@ -68,6 +68,8 @@ def bind_show(body: ShowBody, binding: Binding) -> Show:
         error = SemanticError(f"Table {table.name.name} is not a partitioned table", code=10241)
         binding.fail(error, ref.start if ref else 0)
     if table is not None and body.chosen is not None:
+        from hivesql.bind_partitions import chosen_names
+
         names = chosen_names(body.chosen, table, binding)
     if body.kind == "table extended" and body.partition:
         of = binding.table_named(TableName(database or "", body.pattern or ""), 0)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from hivesql.bind_alter import base_table
 from hivesql.binding import Binding
+from hivesql.named import base_table
 from hivesql.trees import AbortCompactionsBody, CompactBody, ShowBody
 from hivesql_planner.compaction_request import TABLE_PREFIX, CompactionFilter
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError

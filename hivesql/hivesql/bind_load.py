@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hivesql.bind_partitions import full_values
 from hivesql.binding import Binding
+from hivesql.named import full_values
 from hivesql.trees import AnalyzeBody, LoadBody, RepairBody
 from hivesql_planner.ddl import Analyze, LoadData, RepairTable
 from hivesql_planner.errors import NotSupported, SemanticError

@@ -13,11 +13,9 @@ from hivesql.alter_trees import (
     RenamePartitionBody,
     TouchBody,
 )
-from hivesql.bind_alter import base_table
 from hivesql.binding import Binding, partition_value
+from hivesql.named import base_table, existing, full_values, partitioned_table
 from hivesql.prune import And, Compare, Constant, IsNull, Not, Other, Predicate, keeps
-from hivesql.slices import PartitionItems
-from hivesql.tokens import TableRef
 from hivesql.trees import ChosenPartitions
 from hivesql_planner.ddl import (
     AddPartitions,
@@ -26,40 +24,9 @@ from hivesql_planner.ddl import (
     MovePartition,
     RenamePartition,
     Touch,
-    Values,
 )
 from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.table import Partition, Table, partition_name
-
-
-def partitioned_table(ref: TableRef, binding: Binding) -> Table:
-    """A table with partition columns."""
-    table = base_table(ref, binding)
-    if not table.partition_columns:
-        error = SemanticError(f"Table is not a partitioned table: {table.name}", code=10241)
-        binding.fail(error, ref.start)
-    return table
-
-
-def full_values(table: Table, items: PartitionItems, binding: Binding) -> Values:
-    """A value for every partition column."""
-    values = binding.partition_values(table, items)
-    names = table.partition_names
-    if any(name not in values for name in names):
-        given = ", ".join(f"{key}={value}" for key, value in values.items())
-        error = SemanticError(
-            f"{table.name}: partition spec {{{given}}} doesn't contain all ({len(names)}) "
-            "partition columns",
-            code=10006,
-        )
-        binding.fail(error, items[0].key.start)
-    return tuple(values[name] for name in names)
-
-
-def existing(table: Table, items: PartitionItems, binding: Binding) -> Partition:
-    """The one partition that a full specification names."""
-    values = full_values(table, items, binding)
-    return next(one for one in binding.matching(table, items) if one.values == values)
 
 
 def bind_rename_partition(body: RenamePartitionBody, binding: Binding) -> RenamePartition:

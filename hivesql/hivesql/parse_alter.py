@@ -18,7 +18,8 @@ from hivesql.parse_command import parse_keys, parse_owner, parse_properties
 from hivesql.parse_compact import parse_compact
 from hivesql.parse_constraints import parse_column_constraint, parse_constraint
 from hivesql.parse_partitions import parse_add_partitions, parse_drop_partitions
-from hivesql.parse_query import parse_partition, rest_as_query
+from hivesql.parse_query import rest_as_query
+from hivesql.parse_spec import parse_partition
 from hivesql.parse_storage import parse_bucket_count, parse_buckets, parse_file_format, parse_serde
 from hivesql.parse_types import parse_columns, parse_type
 from hivesql.slices import PartitionItems

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from hivesql.parse_compact import parse_abort_compactions, parse_show_compactions
 from hivesql.parse_filters import parse_chosen
 from hivesql.parse_properties import parse_properties as parse_properties
-from hivesql.parse_query import parse_partition
+from hivesql.parse_spec import parse_partition
 from hivesql.script import StatementText
 from hivesql.tokens import Cursor, Kind, at
 from hivesql.trees import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hivesql.parse_properties import parse_properties
-from hivesql.parse_query import parse_partition
+from hivesql.parse_spec import parse_partition
 from hivesql.slices import PartitionItems
 from hivesql.tokens import Cursor, Name, TableRef
 from hivesql.trees import AbortCompactionsBody, CompactBody

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hivesql.alter_trees import PartitionFilter
-from hivesql.parse_query import constant
+from hivesql.parse_spec import constant
 from hivesql.tokens import Cursor, Name
 from hivesql.trees import ChosenPartitions
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hivesql.parse_query import parse_partition
+from hivesql.parse_spec import parse_partition
 from hivesql.tokens import Cursor, Name
 from hivesql.trees import AnalyzeBody, LoadBody, RepairBody
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hivesql.alter_trees import AddPartitionsBody, DropPartitionsBody
 from hivesql.parse_filters import parse_filters
-from hivesql.parse_query import parse_partition
+from hivesql.parse_spec import parse_partition
 from hivesql.tokens import Cursor, TableRef
 
 

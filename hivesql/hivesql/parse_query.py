@@ -6,8 +6,9 @@ from sqlglot import exp
 
 from hivesql.dialect import read_query
 from hivesql.edits import Spans
+from hivesql.parse_spec import parse_partition
 from hivesql.tokens import Cursor, Kind, Name
-from hivesql.trees import InsertBody, InsertBranch, PartitionItem, PartitionItems, QueryBody, Slice
+from hivesql.trees import InsertBody, InsertBranch, QueryBody, Slice
 
 
 def parse_query(cursor: Cursor) -> QueryBody:
@@ -114,40 +115,3 @@ def _is_plain_union_all(tree: exp.Expr) -> bool:
     if tree.args.get("distinct") or any(tree.args.get(key) for key in over_all):
         return False
     return _is_plain_union_all(tree.left) and _is_plain_union_all(tree.right)
-
-
-def parse_partition(cursor: Cursor, *, dynamic: bool = True) -> PartitionItems:
-    """``PARTITION (k='v', k2)``; without ``dynamic`` every key needs a value."""
-    cursor.expect("partition", "(")
-    items = [_partition_item(cursor, dynamic=dynamic)]
-    while cursor.take(","):
-        items.append(_partition_item(cursor, dynamic=dynamic))
-    cursor.expect(")")
-    return tuple(items)
-
-
-def _partition_item(cursor: Cursor, *, dynamic: bool) -> PartitionItem:
-    key = cursor.name("a partition column")
-    if cursor.take("=") or cursor.take("=="):
-        value = constant(cursor)
-        return PartitionItem(key, value, given=True, end=cursor.last_end)
-    if not dynamic:
-        cursor.fail(f"expected a value for the partition column {key.text}")
-    return PartitionItem(key, end=cursor.last_end)
-
-
-def constant(cursor: Cursor) -> str | None:
-    """A constant's text: string, number, TRUE, FALSE, DATE '…', TIMESTAMP '…' or NULL (None)."""
-    if cursor.take("null"):
-        return None
-    for word in ("true", "false"):
-        if cursor.take(word):
-            return word
-    if (cursor.at("date") or cursor.at("timestamp")) and cursor.peek(1).kind is Kind.STRING:
-        cursor.next()
-    if cursor.peek().kind is Kind.STRING:
-        return cursor.string()
-    sign = "-" if cursor.take("-") else ""
-    if cursor.peek().kind is not Kind.NUMBER:
-        cursor.fail("expected a constant")
-    return sign + cursor.next().text.rstrip("LSYBDlsybd")

@@ -7,7 +7,8 @@ from typing import Any
 
 from hivesql.parse_command import parse_create_database, parse_properties
 from hivesql.parse_constraints import parse_definitions
-from hivesql.parse_query import parse_partition, rest_as_query
+from hivesql.parse_query import rest_as_query
+from hivesql.parse_spec import parse_partition
 from hivesql.parse_storage import parse_buckets, parse_delimiters, parse_file_format, parse_serde
 from hivesql.parse_types import parse_columns
 from hivesql.tokens import Cursor, Kind, Name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from hivesql.parse_query import parse_partition
+from hivesql.parse_spec import parse_partition
 from hivesql.tokens import Cursor
 from hivesql.trees import EndBody, LockBody, StartBody
 

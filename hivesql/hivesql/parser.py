@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hivesql.parse_alter import parse_alter
-from hivesql.parse_change import parse_delete, parse_merge, parse_update
 from hivesql.parse_client import KINDS, parse_dfs, parse_files
 from hivesql.parse_command import (
     parse_abort,
@@ -16,11 +14,8 @@ from hivesql.parse_command import (
     parse_use,
 )
 from hivesql.parse_load import parse_analyze, parse_load, parse_repair
-from hivesql.parse_query import parse_insert, parse_query
-from hivesql.parse_table import parse_create, parse_truncate
 from hivesql.parse_transaction import parse_begin, parse_end, parse_lock, parse_start
 from hivesql.script import StatementText
-from hivesql.strict import check_tokens
 from hivesql.tokens import Cursor, Kind, at
 from hivesql.trees import Body, ExplainBody, Tree
 from hivesql_planner.errors import NotSupported, ParseError
@@ -84,8 +79,9 @@ def parse(text: StatementText) -> Tree:
 def _body(cursor: Cursor) -> Body:
     token = cursor.peek()
     if token.is_("(") or token.value in ("select", "values", "with", "from", "map", "reduce"):
-        check_tokens(cursor.text, cursor.tokens)
-        return parse_insert(cursor) if _inserts(cursor) else parse_query(cursor)
+        from hivesql.parse_rows import parse_rows
+
+        return parse_rows(cursor)
     if token.kind is not Kind.WORD:
         cursor.fail("expected a statement")
     if token.value in _REFUSED:
@@ -94,24 +90,13 @@ def _body(cursor: Cursor) -> Body:
         return _explain(cursor)
     parse_words = _STATEMENTS.get(token.value)
     if parse_words is None:
+        # These need sqlglot, which takes longer to import than most commands to answer.
+        from hivesql.parse_rows import STATEMENTS
+
+        parse_words = STATEMENTS.get(token.value)
+    if parse_words is None:
         cursor.fail("expected a statement")
     return parse_words(cursor)
-
-
-def _inserts(cursor: Cursor) -> bool:
-    """Whether FROM or WITH leads to INSERT."""
-    if cursor.peek().value not in ("from", "with"):
-        return False
-    start = cursor.position
-    cursor.find("insert", "update", "delete", "merge", "select", "map", "reduce")
-    if cursor.at_end and cursor.tokens[start].is_("from"):
-        cursor.fail("expected SELECT or INSERT")
-    cursor.position = start
-    cursor.find("insert", "update", "delete", "merge")
-    found, cursor.position = cursor.peek(), start
-    if found.value in ("update", "delete", "merge") and found.kind is Kind.WORD:
-        cursor.fail(f"WITH cannot go before {found.text.upper()}", found)
-    return found.is_("insert")
 
 
 def _explain(cursor: Cursor) -> ExplainBody:
@@ -130,15 +115,8 @@ def _explain(cursor: Cursor) -> ExplainBody:
 
 
 _STATEMENTS: dict[str, Callable[[Cursor], Body]] = {
-    "insert": parse_insert,
-    "update": parse_update,
-    "delete": parse_delete,
-    "merge": parse_merge,
-    "create": parse_create,
     "drop": parse_drop,
     "use": parse_use,
-    "truncate": parse_truncate,
-    "alter": parse_alter,
     "show": parse_show,
     "describe": parse_describe,
     "desc": parse_describe,

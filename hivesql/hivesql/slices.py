@@ -7,10 +7,12 @@ text and its sqlglot tree, whose nodes carry offsets into that text.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-
-from sqlglot import exp
+from typing import TYPE_CHECKING
 
 from hivesql.tokens import Name
+
+if TYPE_CHECKING:
+    from sqlglot import exp
 
 
 @dataclass(frozen=True, slots=True)

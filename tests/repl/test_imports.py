@@ -7,11 +7,18 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 HEAVY = {"pyspark", "py4j", "pyarrow", "numpy", "pyorc", "prompt_toolkit"}
 MAIN = (
     "import json, sys; from hivesql_repl.cli import main; code = main(sys.argv[1:]); "
     "print(json.dumps([code, sorted({name.partition('.')[0] for name in sys.modules})]))"
 )
+COMMANDS = """
+show databases; show tables; show locks; show transactions; show compactions; use default;
+set hive.lock.numretries; describe database default; drop table if exists nosuch;
+start transaction; rollback;
+"""
 METADATA_ONLY = """
 show tables; show databases; show locks; show transactions; show compactions;
 create table t (a int, b string) partitioned by (p int) stored as orc
@@ -27,11 +34,18 @@ drop view v; truncate table t; alter table t drop partition (p=1); drop table t;
 """
 
 
-def test_statements_of_the_metastore_import_no_spark(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", MAIN, "--silent", "-e", METADATA_ONLY]
+@pytest.mark.parametrize(
+    ("script", "unwanted"),
+    [(COMMANDS, HEAVY | {"sqlglot", "rich", "psycopg"}), (METADATA_ONLY, HEAVY)],
+    ids=["commands", "definitions and plans"],
+)
+def test_what_statements_without_rows_import(
+    script: str, unwanted: set[str], tmp_path: Path
+) -> None:
+    command = [sys.executable, "-c", MAIN, "--silent", "-e", script]
     done = subprocess.run(
         command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
     )
     code, imported = json.loads(done.stdout.splitlines()[-1])
     assert code == 0, done.stderr
-    assert not HEAVY & set(imported)
+    assert not unwanted & set(imported)

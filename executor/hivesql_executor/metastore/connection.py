@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import BigInteger, Connection, Engine, create_engine, event, make_url, select, text
-from sqlalchemy.dialects import postgresql
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
@@ -72,6 +71,8 @@ def lock_txn_table(db: Connection, mode: str) -> None:
 def hold_mutex(db: Connection, name: str) -> None:
     """Hold a named mutex until the end of the database transaction."""
     if db.dialect.name == "postgresql":
+        from sqlalchemy.dialects import postgresql
+
         first = postgresql.insert(schema.aux).values(name=name, value=0)
         db.execute(first.on_conflict_do_nothing())
         db.execute(select(schema.aux).where(schema.aux.c.name == name).with_for_update())

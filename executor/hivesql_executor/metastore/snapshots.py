@@ -19,7 +19,6 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy import Table as SqlTable
-from sqlalchemy.dialects import postgresql, sqlite
 
 from hivesql_executor.metastore.connection import millis_now, open_window
 from hivesql_executor.metastore.schema import (
@@ -207,5 +206,10 @@ def _next(db: Connection, table: TableName) -> int | None:
 
 def _insert(db: Connection, table: SqlTable) -> Any:
     """An INSERT that knows ON CONFLICT; its two dialects share no type."""
-    dialect = postgresql if db.dialect.name == "postgresql" else sqlite
-    return dialect.insert(table)
+    if db.dialect.name == "postgresql":
+        from sqlalchemy.dialects import postgresql
+
+        return postgresql.insert(table)
+    from sqlalchemy.dialects import sqlite
+
+    return sqlite.insert(table)

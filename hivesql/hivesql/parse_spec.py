@@ -1,0 +1,43 @@
+"""Specifications of partitions, and the constants in them."""
+
+from __future__ import annotations
+
+from hivesql.slices import PartitionItem, PartitionItems
+from hivesql.tokens import Cursor, Kind
+
+
+def parse_partition(cursor: Cursor, *, dynamic: bool = True) -> PartitionItems:
+    """``PARTITION (k='v', k2)``; without ``dynamic`` every key needs a value."""
+    cursor.expect("partition", "(")
+    items = [_partition_item(cursor, dynamic=dynamic)]
+    while cursor.take(","):
+        items.append(_partition_item(cursor, dynamic=dynamic))
+    cursor.expect(")")
+    return tuple(items)
+
+
+def _partition_item(cursor: Cursor, *, dynamic: bool) -> PartitionItem:
+    key = cursor.name("a partition column")
+    if cursor.take("=") or cursor.take("=="):
+        value = constant(cursor)
+        return PartitionItem(key, value, given=True, end=cursor.last_end)
+    if not dynamic:
+        cursor.fail(f"expected a value for the partition column {key.text}")
+    return PartitionItem(key, end=cursor.last_end)
+
+
+def constant(cursor: Cursor) -> str | None:
+    """A constant's text: string, number, TRUE, FALSE, DATE '…', TIMESTAMP '…' or NULL (None)."""
+    if cursor.take("null"):
+        return None
+    for word in ("true", "false"):
+        if cursor.take(word):
+            return word
+    if (cursor.at("date") or cursor.at("timestamp")) and cursor.peek(1).kind is Kind.STRING:
+        cursor.next()
+    if cursor.peek().kind is Kind.STRING:
+        return cursor.string()
+    sign = "-" if cursor.take("-") else ""
+    if cursor.peek().kind is not Kind.NUMBER:
+        cursor.fail("expected a constant")
+    return sign + cursor.next().text.rstrip("LSYBDlsybd")
