@@ -16,6 +16,8 @@ COMPACTOR_KEYS: tuple[Row, ...] = (
      "More deltas than this start a minor compaction, or a major one without a base."),
     ("hive.compactor.delta.pct.threshold", "0.1", "float",
      "Deltas larger than this share of the base start a major compaction."),
+    ("hive.compactor.max.num.delta", "500", "int",
+     "More files than this are not merged in order at once: their rows are shuffled and sorted."),
     ("hive.compactor.compact.insert.only", "true", "bool", "Compact insert-only tables."),
     ("hive.compactor.worker.timeout", "86400s", "duration",
      "A compaction that works longer than this is given to another worker."),
@@ -68,8 +70,6 @@ COMPACTOR_KEYS: tuple[Row, ...] = (
 
 COMPACTOR_WITHOUT_EFFECT: tuple[Row, ...] = (
     ("hive.compactor.request.queue", "1", "int", "threads that look for work."),
-    ("hive.compactor.max.num.delta", "500", "int",
-     "deltas merged at once; one job merges any number."),
     ("hive.compactor.crud.query.based", "false", "bool", "compact full ACID tables by query."),
     ("hive.compactor.gather.stats", "true", "bool", "gather statistics after a compaction."),
     ("hive.compactor.cleaner.threads.num", "1", "int", "threads of the cleaner."),

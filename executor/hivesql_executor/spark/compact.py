@@ -1,9 +1,14 @@
-"""Compaction as Spark jobs: row ids stay, deleted and aborted rows go."""
+"""Compaction as Spark jobs: row ids stay, deleted and aborted rows go.
+
+Files that are sorted, as ACID files are, are merged bucket by bucket (``merge_files``); where they
+cannot be, Spark reads all rows, shuffles and sorts them.
+"""
 
 from __future__ import annotations
 
 import uuid
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
@@ -12,6 +17,13 @@ from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.spark.change import struct_ddl
 from hivesql_executor.spark.deletes import read_delete_events
 from hivesql_executor.spark.footers import holds_changes, read_footers
+from hivesql_executor.spark.merge_files import (
+    SMALLEST_COPY,
+    Merge,
+    plan_deletes,
+    plan_inserts,
+    run_merges,
+)
 from hivesql_executor.spark.nanoseconds import refuse_nanoseconds
 from hivesql_executor.spark.publish import publish_buckets, row_instants
 from hivesql_executor.spark.scan import scan
@@ -25,6 +37,7 @@ from hivesql_planner.acid.layout import (
     VERSION_TEXT,
     AcidDirectory,
     DirectoryKind,
+    bucket_file_name,
 )
 from hivesql_planner.acid.snapshot import AcidState, FilesToRead, files_to_read
 from hivesql_planner.acid.write_ids import ValidWriteIdList
@@ -33,6 +46,16 @@ from hivesql_planner.plan import WriteKind
 from hivesql_planner.table import Table
 
 _ROW_ID = ("row__id.writeid", "row__id.bucketid", "row__id.rowid")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merging:
+    """How files may be merged without a shuffle."""
+
+    most_files: int = 500
+    """With more files open at once for one bucket, rows are shuffled instead."""
+    smallest_copy: int = SMALLEST_COPY
+    """Stripes of at least so many bytes are copied as they are, if they may; -1: none."""
 
 
 def compact_major(
@@ -44,8 +67,12 @@ def compact_major(
     result: AcidDirectory,
     visible: ValidWriteIdList,
     files: Files,
+    merging: Merging,
 ) -> None:
     """Write every live row of a directory into one new base, row ids unchanged."""
+    merges = plan_inserts(location, files_to_read(state, visible), files)
+    if _merge(spark, table, location, merges, result, visible, files, merging):
+        return
     rows = live_rows(spark, table, location, state, visible, files)
     _write(rows, table, location, result, WriteKind.BASE, files)
 
@@ -59,6 +86,7 @@ def compact_minor(
     results: tuple[AcidDirectory, ...],
     visible: ValidWriteIdList,
     files: Files,
+    merging: Merging,
 ) -> None:
     """Write the insert events of all deltas into one delta, their delete events into another."""
     delta, delete_delta = results
@@ -67,15 +95,61 @@ def compact_minor(
     if DirectoryKind.DELTA in kinds:
         inserts = tuple(d for d in deltas.deltas if d.directory.kind is DirectoryKind.DELTA)
         alone = replace(deltas, deltas=inserts)
-        _refuse_version_1(table, location, files_to_read(alone, visible), files)
-        rows = live_rows(spark, table, location, alone, visible, files)
-        _write(rows, table, location, delta, WriteKind.DELTA, files)
+        chosen = files_to_read(alone, visible)
+        _refuse_version_1(table, location, chosen, files)
+        merges = plan_inserts(location, chosen, files)
+        if not _merge(spark, table, location, merges, delta, visible, files, merging):
+            rows = live_rows(spark, table, location, alone, visible, files)
+            _write(rows, table, location, delta, WriteKind.DELTA, files)
     if DirectoryKind.DELETE_DELTA in kinds:
-        everything = replace(deltas, deltas=state.deltas)
-        deletes = files_to_read(everything, visible, keep_deletes=True).deletes
-        paths = [f"{location}/{file.path}" for file in deletes]
-        events = read_delete_events(spark, paths, visible)
-        _write(events, table, location, delete_delta, WriteKind.DELETE_DELTA, files)
+        deletes = files_to_read(deltas, visible, keep_deletes=True).deletes
+        merges = plan_deletes(location, deletes, files)
+        if not _merge(spark, table, location, merges, delete_delta, visible, files, merging):
+            paths = [f"{location}/{file.path}" for file in deletes]
+            events = read_delete_events(spark, paths, visible)
+            _write(events, table, location, delete_delta, WriteKind.DELETE_DELTA, files)
+
+
+def _merge(
+    spark: SparkSession,
+    table: Table,
+    location: str,
+    merges: Sequence[Merge] | None,
+    result: AcidDirectory,
+    visible: ValidWriteIdList,
+    files: Files,
+    merging: Merging,
+) -> bool:
+    """Merge sorted files into a new directory; False when that is not possible."""
+    if merges is None or any(merge.open_files > merging.most_files for merge in merges):
+        return False
+    staging = _staging(location)
+    try:
+        merged = run_merges(
+            spark, merges, staging=staging, options=orc_options(table), visible=visible,
+            smallest_copy=merging.smallest_copy,
+        )  # fmt: skip
+        if merged is None:
+            return False
+        directory = _begin(location, result, files)
+        for file in merged:
+            if file.path:
+                files.rename(file.path, f"{directory}/{bucket_file_name(file.bucket)}")
+    finally:
+        files.delete(staging)
+    return True
+
+
+def _staging(location: str) -> str:
+    return f"{location}/.hive-staging_hivesql_{uuid.uuid4().hex}"
+
+
+def _begin(location: str, result: AcidDirectory, files: Files) -> str:
+    """The new directory, which says first of which version it is."""
+    directory = f"{location}/{result.name}"
+    files.make_directories(directory)
+    files.write(f"{directory}/{VERSION_FILE}", VERSION_TEXT)
+    return directory
 
 
 def _refuse_version_1(table: Table, location: str, chosen: FilesToRead, files: Files) -> None:
@@ -147,10 +221,7 @@ def write_events(
 
     All of one bucket must be in one task, in order.
     """
-    directory = f"{location}/{result.name}"
-    staging = f"{location}/.hive-staging_hivesql_{uuid.uuid4().hex}"
-    files.make_directories(directory)
-    files.write(f"{directory}/{VERSION_FILE}", VERSION_TEXT)
+    directory, staging = _begin(location, result, files), _staging(location)
     try:
         events.write.options(**orc_options(table)).partitionBy("n").orc(staging)
         publish_buckets(staging, directory, kind, files, instants=row_instants(table))

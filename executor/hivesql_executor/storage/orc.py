@@ -39,14 +39,15 @@ class OrcTail:
     """What the footer of one file says.
 
     ``row_fields`` are the user columns: of the ``row`` struct in an ACID file, of the root
-    otherwise. ``key_range`` maps originalTransaction, bucket and rowId to their least and greatest
-    values, and is empty where the file has no statistics.
+    otherwise; ``schema`` is the root's type as text. ``key_range`` maps originalTransaction, bucket
+    and rowId to their least and greatest values, and is empty where the file has no statistics.
     """
 
     rows: int
     stripe_rows: tuple[int, ...]
     is_acid: bool
     row_fields: tuple[str, ...]
+    schema: str
     metadata: Mapping[str, bytes]
     key_range: Mapping[str, tuple[int, int]]
     operations: tuple[int, int] | None = None
@@ -87,6 +88,7 @@ def read_tail(files: Files, path: str, length: int | None = None) -> OrcTail:
         stripe_rows=tuple(len(stripe) for stripe in reader.iter_stripes()),
         is_acid=is_acid,
         row_fields=tuple(row.fields),
+        schema=str(reader.schema),
         metadata=dict(reader.user_metadata),
         key_range=_key_range(reader) if has_statistics else {},
         operations=_range(reader, 1) if has_statistics else None,
