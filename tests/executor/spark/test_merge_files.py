@@ -13,7 +13,6 @@ import pytest
 
 from hivesql_executor.spark.merge_files import Merge, Merged, SortedFile, run_merges
 from hivesql_planner.acid.write_ids import ValidWriteIdList
-from hivesql_planner.table import TableName
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -65,7 +64,7 @@ class Bench:
         self, merges: Sequence[Merge], *, hidden: frozenset[int] = frozenset(), highest: int = 99,
         copy: int = 0, codec: str = "zlib",
     ) -> list[Merged] | None:  # fmt: skip
-        visible = ValidWriteIdList(TableName("default", "t"), highest, hidden, frozenset())
+        visible = ValidWriteIdList(highest, aborted=hidden)
         return run_merges(
             self.spark, merges, staging=str(self.place / "out"), visible=visible,
             options={"compression": codec, "orc.stripe.size": "200000"}, smallest_copy=copy,
@@ -131,7 +130,7 @@ def test_what_is_merged(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_stripes_are_copied_where_nothing_changes(spark: SparkSession, tmp_path: Path) -> None:
-    """Only stripes of ORC's Java writer, of the wanted codec, large enough, without deleted rows."""
+    """Only large ones of ORC's Java writer, of the wanted codec, without deleted rows."""
     bench = Bench(spark, tmp_path)
     events = [inserts(1, 30_000), inserts(2, 20_000)]
     foreign = [bench.write(str(i), one) for i, one in enumerate(events)]
