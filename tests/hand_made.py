@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import update
 
+from hivesql_executor.compaction.worker import run_next
 from hivesql_executor.metastore.api import TxnType
 from hivesql_executor.metastore.connection import Rdbms
 from hivesql_executor.metastore.database import DatabaseMetastore
@@ -29,8 +30,8 @@ def no_spark() -> Any:
 class Warehouse:
     """One table ``t``, writes to it, and compactions of it."""
 
-    def __init__(self, place: Path, **properties: str) -> None:
-        url = f"sqlite:///{place}/metastore.db"
+    def __init__(self, place: Path, *, url: str | None = None, **properties: str) -> None:
+        url = url or f"sqlite:///{place}/metastore.db"
         self.store = DatabaseMetastore.open(url, str(place / "wh"))
         self.rdbms = Rdbms(url)
         self.told: list[str] = []
@@ -106,6 +107,11 @@ class Warehouse:
         else:
             self.store.abort_txns([txn_id], "x")
         return id_
+
+    def work(self, kind: Any) -> str:
+        """A worker's answer to a request that needs no Spark."""
+        id_ = self.store.enqueue_compaction(T, None, kind, initiator_id="here-manual").id
+        return f"{run_next(self.runtime, id=id_)}"
 
     def reader(self) -> int:
         (txn_id,) = self.store.open_txns(1, "ann", "here")

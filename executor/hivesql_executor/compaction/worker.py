@@ -6,6 +6,8 @@ import os
 from dataclasses import replace
 
 from hivesql_executor.compaction.merge import merge
+from hivesql_executor.compaction.statistics import gather_again
+from hivesql_executor.compaction.time_limit import limited
 from hivesql_executor.compaction.unit import Place, find_place
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.heartbeat import Heartbeat
@@ -86,9 +88,10 @@ def _run(compaction: Compaction, place: Place, runtime: Runtime) -> str:
     heartbeat = Heartbeat(runtime=runtime, txn_id=txn_id, interval=interval)
     heartbeat.start()
     try:
-        state = _compact(compaction, place, txn_id, runtime)
-        heartbeat.stop()
-        heartbeat.check()
+        with limited(compaction, txn_id, runtime) as own:
+            state = _compact(compaction, place, txn_id, own)
+            heartbeat.stop()
+            heartbeat.check()
         store.commit_txn(txn_id)
         reach(FailPoint.COMPACTION_COMMITTED)
     except CommitUnknown:
@@ -96,10 +99,19 @@ def _run(compaction: Compaction, place: Place, runtime: Runtime) -> str:
         raise
     except BaseException as error:
         heartbeat.stop()
-        store.mark_failed(compaction.id, str(error))
-        store.abort_txns([txn_id], "compaction failed")
+        _fail(compaction, txn_id, error, runtime)
         raise
+    gather_again(compaction, place, runtime)
     return state
+
+
+def _fail(compaction: Compaction, txn_id: int, error: BaseException, runtime: Runtime) -> None:
+    """Record the failure, unless whoever stopped it has done so, and end the transaction."""
+    store = runtime.metastore
+    queued = any(row.id == compaction.id and row.ended is None for row in store.compactions())
+    if queued:
+        store.mark_failed(compaction.id, str(error))
+    store.abort_txns([txn_id], "compaction failed")
 
 
 def _lock(compaction: Compaction, txn_id: int, runtime: Runtime) -> None:

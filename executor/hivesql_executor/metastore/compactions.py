@@ -163,7 +163,8 @@ def set_compaction_txn(db: Connection, id_: int, txn_id: int, highest_write_id: 
 
 def mark_compacted(db: Connection, id_: int) -> None:
     """The result is written; the old directories wait for the cleaner."""
-    locked_row(db, id_)
+    if locked_row(db, id_).state != _WORKING:
+        raise ExecutionError(f"compaction {id_} was taken from this worker, which was silent")
     db.execute(
         update(compaction_queue).where(_queue.id == id_).values(state=_READY, worker_id=None)
     )

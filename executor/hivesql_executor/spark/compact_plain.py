@@ -12,6 +12,8 @@ from functools import reduce
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from hivesql_executor.spark.footers import read_footers
+from hivesql_executor.spark.merge_files import Merge, SortedFile, origin, run_merges
 from hivesql_executor.spark.nanoseconds import refuse_nanoseconds
 from hivesql_executor.spark.plain import scan_plain
 from hivesql_executor.spark.publish import plain_instants
@@ -52,11 +54,13 @@ def compact_plain(
     found = [(f"{location}/{file.path}", file.length) for file in chosen if file.length > 0]
     if not found:
         return
-    if table.format == "orc":
-        full = [file for file in chosen if file.length > 0]
-        refuse_nanoseconds(spark, table, location, full, files=files)
     staging = f"{location}/.hive-staging_hivesql_{uuid.uuid4().hex}"
     try:
+        if table.format == "orc":
+            if _merge(spark, table, found, staging, directory, files):
+                return
+            full = [file for file in chosen if file.length > 0]
+            refuse_nanoseconds(spark, table, location, full, files=files)
         if table.is_bucketed:
             rows = _of_buckets(spark, table, location, found, files)
         else:
@@ -74,6 +78,59 @@ def _check(table: Table) -> None:
     for key in ("skip.header.line.count", "skip.footer.line.count"):
         if table.properties.get(key, "0").strip() not in ("", "0"):
             raise NotSupported(f"compaction of {table.name}: text with {key}")
+
+
+def _merge(
+    spark: SparkSession,
+    table: Table,
+    found: Sequence[tuple[str, int]],
+    staging: str,
+    directory: str,
+    files: Files,
+) -> bool:
+    """Join ORC files as they are; False when their columns differ."""
+    tails = read_footers(files, found)
+    full = [(path, length) for path, length in found if tails[path].rows]
+    if len({tails[path].schema for path, _ in full}) > 1:
+        return False
+    groups = _by_bucket(full) if table.is_bucketed else dict(enumerate(_by_size(full)))
+    merges = [
+        Merge(
+            bucket=number,
+            kind="plain",
+            groups=[[SortedFile(path)] for path, _ in group],
+            metadata=origin([tails[path] for path, _ in group]),
+        )
+        for number, group in sorted(groups.items())
+    ]
+    merged = run_merges(spark, merges, staging=staging, options=orc_options(table))
+    for file in merged or ():
+        files.make_directories(directory)
+        files.rename(file.path, f"{directory}/{file.bucket:06d}_0")
+    return True
+
+
+def _by_size(found: Sequence[tuple[str, int]]) -> list[list[tuple[str, int]]]:
+    """Neighbours together, as long as a file does not become too large."""
+    groups: list[list[tuple[str, int]]] = []
+    size = _FILE_BYTES
+    for path, length in found:
+        if size + length > _FILE_BYTES:
+            groups.append([])
+            size = 0
+        groups[-1].append((path, length))
+        size += length
+    return groups
+
+
+def _by_bucket(found: Sequence[tuple[str, int]]) -> dict[int, list[tuple[str, int]]]:
+    groups: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    for path, length in found:
+        bucket = parse_original_file(path.rpartition("/")[2])
+        if bucket is None:
+            raise DataError(f"{path}: the name of this file of a bucketed table says no bucket")
+        groups[bucket].append((path, length))
+    return groups
 
 
 def _rows(
@@ -100,15 +157,9 @@ def _of_buckets(
     found: Sequence[tuple[str, int]],
     files: Files,
 ) -> DataFrame:
-    by_bucket: dict[int, list[tuple[str, int]]] = defaultdict(list)
-    for path, length in found:
-        bucket = parse_original_file(path.rpartition("/")[2])
-        if bucket is None:
-            raise DataError(f"{path}: the name of this file of a bucketed table says no bucket")
-        by_bucket[bucket].append((path, length))
     frames = [
         _rows(spark, table, location, group, files).coalesce(1).withColumn(_BUCKET, f.lit(bucket))
-        for bucket, group in sorted(by_bucket.items())
+        for bucket, group in sorted(_by_bucket(found).items())
     ]
     return reduce(DataFrame.union, frames)
 

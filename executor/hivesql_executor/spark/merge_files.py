@@ -110,7 +110,7 @@ def plan_inserts(location: str, chosen: FilesToRead, files: Files) -> list[Merge
             kind="insert",
             groups=in_order([(span, _sorted(location, file)) for file, _, span in group]),
             deletes=(*at_home[bucket], *strays),
-            metadata=_origin([tail for _, tail, _ in group]),
+            metadata=origin([tail for _, tail, _ in group]),
         )
         for bucket, group in _by_bucket(data)
     ]
@@ -131,7 +131,7 @@ def plan_deletes(location: str, found: Sequence[DeleteFile], files: Files) -> li
             bucket=bucket,
             kind="delete",
             groups=in_order([(span, _sorted(location, file)) for file, _, span in group]),
-            metadata=_origin([tail for _, tail, _ in group]),
+            metadata=origin([tail for _, tail, _ in group]),
         )
         for bucket, group in _by_bucket(deletes)
     ]
@@ -178,7 +178,7 @@ def _sorted(location: str, file: DataFile | DeleteFile) -> SortedFile:
     return SortedFile(f"{location}/{file.path}", file.write_id_filter)
 
 
-def _origin(tails: Sequence[OrcTail]) -> dict[str, str]:
+def origin(tails: Sequence[OrcTail]) -> dict[str, str]:
     """That Spark wrote all inputs: then there is nothing in them that Spark cannot hold."""
     versions = {tail.metadata.get(_SPARK, b"").decode() for tail in tails}
     return {_SPARK: min(versions)} if all(versions) else {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,13 +19,6 @@ from hivesql_executor.services import run_round, services_of
 from hivesql_planner.table import TableName
 
 AT_ONCE = AbortLimits(count=0, age=None)
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[Warehouse]:
-    house = Warehouse(tmp_path)
-    yield house
-    house.close()
 
 
 def components(house: Warehouse) -> int:

@@ -1,0 +1,41 @@
+"""Column statistics after a major compaction: gathered anew where there were any, as in Hive."""
+
+from __future__ import annotations
+
+from hivesql_executor.compaction.unit import Place
+from hivesql_executor.metastore.api import Compaction
+from hivesql_executor.runtime import Runtime
+from hivesql_planner.ddl import Analyze
+from hivesql_planner.plan import Query, Scan, Source
+from hivesql_planner.planning import plan
+from hivesql_planner.statistics import statistics_sql
+
+
+def gather_again(compaction: Compaction, place: Place, runtime: Runtime) -> None:
+    """ANALYZE the columns that have statistics; what goes wrong is told, and spoils nothing."""
+    # The plan of an ANALYZE is carried out by what carries out compactions, too.
+    from hivesql_executor.run import run
+
+    wanted = runtime.settings.flag("hive.compactor.gather.stats")
+    if compaction.kind != "major" or not wanted or place.is_whole_partitioned_table:
+        return
+    try:
+        statement = _analysis(place, runtime)
+        if statement is not None:
+            run(plan(statement, runtime.settings), runtime)
+    except Exception as error:  # noqa: BLE001 - the compaction is committed already
+        runtime.notify(f"statistics of {compaction.table} were not gathered again: {error}")
+
+
+def _analysis(place: Place, runtime: Runtime) -> Analyze | None:
+    table, partition = place.table, place.partition
+    known = runtime.metastore.statistics(table.name, partition.values if partition else None)
+    names = {column.name for column in known.columns}
+    columns = tuple(column for column in table.columns if column.name in names)
+    if not columns:
+        return None
+    partitions = (partition,) if partition else ()
+    view = f"compacted_{table.name.database}_{table.name.name}"
+    scan = Scan(table=table, partitions=partitions, partition_count=len(partitions))
+    query = Query(sql=statistics_sql(table, view, columns), sources=(Source(view=view, scan=scan),))
+    return Analyze(table=table, partitions=partitions, query=query, columns=columns)

@@ -1,0 +1,102 @@
+"""A compaction that takes too long is stopped, together with its Spark jobs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from hivesql_executor.metastore.api import Compaction
+from hivesql_executor.runtime import Runtime
+from hivesql_planner.errors import ExecutionError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_KEY = "hive.compactor.worker.timeout"
+_AGAIN = 1.0
+
+
+@contextmanager
+def limited(compaction: Compaction, txn_id: int, runtime: Runtime) -> Iterator[Runtime]:
+    """A runtime for one compaction that may take ``hive.compactor.worker.timeout``, no longer.
+
+    When the time is over the compaction is recorded as failed and its transaction aborted at once,
+    even if its worker hangs where nothing can interrupt it; ExecutionError when it does end.
+    """
+    watch = _Watch(compaction, txn_id, runtime)
+    watch.start()
+    try:
+        yield replace(runtime, spark=watch.spark)
+    except Exception as error:
+        if watch.overdue.is_set():
+            raise ExecutionError(watch.told) from error
+        raise
+    finally:
+        watch.stop()
+    if watch.overdue.is_set():
+        raise ExecutionError(watch.told)
+
+
+@dataclass
+class _Watch:
+    compaction: Compaction
+    txn_id: int
+    runtime: Runtime
+    overdue: threading.Event = field(default_factory=threading.Event)
+    _done: threading.Event = field(default_factory=threading.Event)
+    _started: list[SparkSession] = field(default_factory=list)
+    _thread: threading.Thread | None = None
+
+    @property
+    def told(self) -> str:
+        """What became of the compaction."""
+        limit = self.runtime.settings.text(_KEY)
+        return f"compaction {self.compaction.id} was stopped: it took longer than {_KEY}={limit}"
+
+    @property
+    def _tag(self) -> str:
+        return f"hivesql-compaction-{self.txn_id}"
+
+    def start(self) -> None:
+        """Begin to count; a limit of zero is none."""
+        seconds = self.runtime.settings.seconds(_KEY)
+        if seconds > 0:
+            self._thread = threading.Thread(target=self._wait, args=(seconds,), daemon=True)
+            self._thread.start()
+
+    def spark(self) -> SparkSession:
+        """Spark, whose jobs of this thread are the compaction's from now on."""
+        session = self.runtime.spark()
+        if not self._started:
+            # A tag leaves the job group alone, by which a user's statement is cancelled.
+            session.sparkContext.addJobTag(self._tag)
+            session.sparkContext.setInterruptOnCancel(True)
+            self._started.append(session)
+        return session
+
+    def stop(self) -> None:
+        """The compaction has ended."""
+        self._done.set()
+        if self._thread:
+            self._thread.join()
+        for session in self._started:
+            session.sparkContext.removeJobTag(self._tag)
+
+    def _wait(self, seconds: float) -> None:
+        if self._done.wait(seconds):
+            return
+        self.overdue.set()
+        self.runtime.notify(self.told)
+        try:
+            self.runtime.metastore.mark_failed(self.compaction.id, self.told)
+            self.runtime.metastore.abort_txns([self.txn_id], "compaction took too long")
+        except Exception as error:  # noqa: BLE001 - its jobs have to be stopped all the same
+            self.runtime.notify(f"this could not be recorded: {error}")
+        # Another job may begin after the first was stopped.
+        while not self._done.is_set():
+            for session in self._started:
+                session.sparkContext.cancelJobsWithTag(self._tag)
+            self._done.wait(_AGAIN)
