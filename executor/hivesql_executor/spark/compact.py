@@ -16,6 +16,7 @@ from pyspark.sql import functions as f
 from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.spark.change import struct_ddl
 from hivesql_executor.spark.deletes import read_delete_events
+from hivesql_executor.spark.event_files import orc_settings
 from hivesql_executor.spark.footers import holds_changes, read_footers
 from hivesql_executor.spark.merge_files import (
     SMALLEST_COPY,
@@ -126,7 +127,7 @@ def _merge(
     staging = _staging(location)
     try:
         merged = run_merges(
-            spark, merges, staging=staging, options=orc_options(table), visible=visible,
+            spark, merges, staging=staging, settings=orc_settings(table), visible=visible,
             smallest_copy=merging.smallest_copy,
         )  # fmt: skip
         if merged is None:

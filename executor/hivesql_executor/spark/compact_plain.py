@@ -12,6 +12,7 @@ from functools import reduce
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from hivesql_executor.spark.event_files import orc_settings
 from hivesql_executor.spark.footers import read_footers
 from hivesql_executor.spark.merge_files import Merge, SortedFile, origin, run_merges
 from hivesql_executor.spark.nanoseconds import refuse_nanoseconds
@@ -103,7 +104,7 @@ def _merge(
         )
         for number, group in sorted(groups.items())
     ]
-    merged = run_merges(spark, merges, staging=staging, options=orc_options(table))
+    merged = run_merges(spark, merges, staging=staging, settings=orc_settings(table))
     for file in merged or ():
         files.make_directories(directory)
         files.rename(file.path, f"{directory}/{file.bucket:06d}_0")

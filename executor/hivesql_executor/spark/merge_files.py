@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from py4j.java_collections import ListConverter
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as f
 
 from hivesql_executor.spark.footers import (
     check_deletes,
@@ -26,7 +26,7 @@ from hivesql_executor.spark.footers import (
     holds_changes,
     read_footers,
 )
-from hivesql_executor.spark.java_functions import register_merge
+from hivesql_executor.spark.jvm import new_object
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail
 from hivesql_planner.acid.ordering import KeySpan, in_order
@@ -189,34 +189,36 @@ def run_merges(
     merges: Sequence[Merge],
     *,
     staging: str,
-    options: Mapping[str, str],
+    settings: Mapping[str, str],
     visible: ValidWriteIdList | None = None,
     smallest_copy: int = SMALLEST_COPY,
 ) -> list[Merged] | None:
     """Write each merge's file into ``staging``; None when a file turned out not to be sorted.
 
-    ``options``: of ORC, as Spark names them.
+    ``settings``: ORC's own, by their names.
     """
     if not merges:
         return []
-    conf = {key: value for key, value in options.items() if key != "compression"}
     common: dict[str, Any] = {
         "output": staging,
-        "conf": {**conf, "orc.compress": options.get("compression", "zlib").upper()},
+        "conf": dict(settings),
         "smallest_copy": smallest_copy,
         "highest": visible.high_watermark if visible else 0,
         "hidden": sorted(visible.exceptions) if visible else [],
     }
-    lines = "\n".join(json.dumps({**common, **_told(merge)}) for merge in merges)
-    name = register_merge(spark)
-    numbers = spark.range(0, len(merges), 1, len(merges))
+    context: Any = spark.sparkContext
+    lines = ListConverter().convert(
+        [json.dumps({**common, **_told(merge)}) for merge in merges],
+        context._gateway._gateway_client,
+    )
+    work = new_object(spark, "MergeFiles", context._jsc.hadoopConfiguration())
     try:
-        told = numbers.select(f.call_function(name, f.lit(lines), f.col("id"))).collect()
+        told = list(context._jsc.parallelize(lines, len(merges)).map(work).collect())
     except (Py4JJavaError, PySparkException) as error:
         if _UNSORTED in str(error):
             return None
         raise
-    answers = [json.loads(row[0]) for row in told]
+    answers = [json.loads(line) for line in told]
     return [Merged(merge.bucket, **answer) for merge, answer in zip(merges, answers, strict=True)]
 
 

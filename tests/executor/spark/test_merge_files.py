@@ -62,12 +62,12 @@ class Bench:
 
     def run(
         self, merges: Sequence[Merge], *, hidden: frozenset[int] = frozenset(), highest: int = 99,
-        copy: int = 0, codec: str = "zlib",
+        copy: int = 0, codec: str = "ZLIB",
     ) -> list[Merged] | None:  # fmt: skip
         visible = ValidWriteIdList(highest, aborted=hidden)
         return run_merges(
             self.spark, merges, staging=str(self.place / "out"), visible=visible,
-            options={"compression": codec, "orc.stripe.size": "200000"}, smallest_copy=copy,
+            settings={"orc.compress": codec, "orc.stripe.size": "200000"}, smallest_copy=copy,
         )  # fmt: skip
 
     def read(self, merged: Merged) -> list[Event]:
@@ -150,7 +150,7 @@ def test_stripes_are_copied_where_nothing_changes(spark: SparkSession, tmp_path:
     assert stripes - 2 == less.copied < less.stripes
     for merge, options in (
         (whole, {"copy": 1 << 20}),
-        (whole, {"codec": "snappy"}),
+        (whole, {"codec": "SNAPPY"}),
         (insert(files), {}),
         (insert([hidden(files[0])], [hidden(files[1])]), {}),
     ):

@@ -11,7 +11,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 # Each may use those before it.
-_SOURCES = ("ColumnSetter", "KeyIndex", "AcidWriter", "EventJob")
+_SOURCES = ("ColumnSetter", "KeyIndex", "AcidWriter", "EventJob", "Input", "MergeFiles")
 _loaders: dict[str, Any] = {}
 _loading = threading.Lock()
 
