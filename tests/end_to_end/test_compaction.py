@@ -10,6 +10,7 @@ import pyorc
 import pytest
 
 import hivesql
+from hivesql_planner.table import TableName
 from end_to_end.answers import rows
 
 pytestmark = pytest.mark.spark
@@ -205,3 +206,57 @@ def test_the_same_directories_and_events_as_hive_s(session: hivesql.Session) -> 
         ALTER TABLE f COMPACT 'major';
     """)
     check("final")
+
+
+HANG = "java_method('java.lang.Thread', 'sleep', 300000L)"
+
+
+def test_a_hanging_compaction_is_stopped(
+    session: hivesql.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its Spark job ends, nothing is left of it, and the next one may begin."""
+    session.sql(f"CREATE TABLE t (id int) {ACID}")
+    session.sql("INSERT INTO t VALUES (1); INSERT INTO t VALUES (2)")
+    before = directories(session, "t")
+
+    def hang(*given: Any, **_: Any) -> None:
+        runtime = given[-1]
+        runtime.spark().range(1).selectExpr(HANG).collect()
+
+    with monkeypatch.context() as patched:
+        patched.setattr("hivesql_executor.compaction.worker.merge", hang)
+        session.sql("SET hive.compactor.worker.timeout=1s")
+        with pytest.raises(hivesql.HiveSqlError, match="took longer than hive"):
+            session.sql("ALTER TABLE t COMPACT 'major'")
+    (row,) = session.sql("SHOW COMPACTIONS").rows
+    assert (row[5], "took longer than" in row[12]) == ("failed", True)
+    tracker = session.runtime.spark().sparkContext.statusTracker()
+    assert tracker.getActiveStageIds() == []
+    assert directories(session, "t") == before
+    assert session.runtime.metastore.valid_txns().open == frozenset()
+    session.sql("SET hive.compactor.worker.timeout=600s; ALTER TABLE t COMPACT 'major'")
+    assert len(directories(session, "t")) == 1
+
+
+def test_statistics_are_gathered_again(session: hivesql.Session) -> None:
+    """Of the columns that had some, after a major compaction."""
+
+    def known() -> dict[str, tuple[int | None, str | None]]:
+        store = session.runtime.metastore
+        found = store.statistics(store.table(TableName("default", "t")).name, None)
+        return {one.name: (found.rows, one.high) for one in found.columns}
+
+    session.sql(f"""
+        CREATE TABLE t (id int, v int) {ACID};
+        INSERT INTO t VALUES (1, 1);
+        ANALYZE TABLE t COMPUTE STATISTICS FOR COLUMNS id;
+        INSERT INTO t VALUES (2, 2);
+        ALTER TABLE t COMPACT 'minor';
+    """)
+    assert known() == {"id": (1, "1")}
+    session.sql("INSERT INTO t VALUES (3, 3); SET hive.compactor.gather.stats=false; "
+                "ALTER TABLE t COMPACT 'major'")  # fmt: skip
+    assert known() == {"id": (1, "1")}
+    session.sql("INSERT INTO t VALUES (4, 4); SET hive.compactor.gather.stats=true; "
+                "ALTER TABLE t COMPACT 'major'")  # fmt: skip
+    assert known() == {"id": (4, "4")}
