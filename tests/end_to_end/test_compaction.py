@@ -10,8 +10,8 @@ import pyorc
 import pytest
 
 import hivesql
-from hivesql_planner.table import TableName
 from end_to_end.answers import rows
+from hivesql_planner.table import TableName
 
 pytestmark = pytest.mark.spark
 
