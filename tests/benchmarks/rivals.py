@@ -1,6 +1,10 @@
 """HiveSQL beside plain ORC, Delta and Iceberg: every operation in turn, ratios at the end.
 
     python tests/benchmarks/rivals.py [--rows 10000000] [--reps 3] [--home .bench] [--only a,b]
+                                      [--compaction]
+
+``--compaction``: five inserts and a delete, then a minor compaction (ours), and all files into few:
+our major compaction, a plain rewrite, Delta's OPTIMIZE, Iceberg's rewrite_data_files.
 
 Each contender is a process with its own Spark (Delta and Iceberg do not run on the newest one) that
 stays up for the whole run. In every repetition each operation runs once on each contender before
@@ -24,6 +28,12 @@ from typing import Any
 
 WORKER = Path(__file__).with_name("worker.py")
 OPERATIONS = ("insert", "scan", "update", "delete", "merge", "scan after")
+COMPACTION = ("parts", "scan", "minor", "scan after minor", "major", "scan after major")
+CAN_NOT = {
+    "orc": ("update", "delete", "merge", "minor"),
+    "delta": ("minor",),
+    "iceberg": ("minor",),
+}
 ENVIRONMENTS = {"delta": "pyspark==4.2.1", "iceberg": "pyspark==4.1.4"}
 JARS = (
     "io.delta:delta-spark_4.2_2.13:4.4.0",
@@ -89,7 +99,9 @@ class Process:
         self._log.close()
 
 
-def run(names: list[str], rows: int, reps: int, home: Path) -> dict[str, dict[str, list[float]]]:
+def run(
+    names: list[str], rows: int, reps: int, home: Path, operations: tuple[str, ...]
+) -> dict[str, dict[str, list[float]]]:
     """Wall and CPU seconds by operation and contender."""
     work = Path(tempfile.mkdtemp(prefix="hivesql-bench-", dir=home))
     seconds: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
@@ -98,12 +110,15 @@ def run(names: list[str], rows: int, reps: int, home: Path) -> dict[str, dict[st
         for rep in range(reps + 1):
             for contender in contenders:
                 contender.ask("fresh")
-            for operation in OPERATIONS:
+            for operation in operations:
                 results = set()
                 for contender in contenders:
-                    if contender.name == "orc" and operation not in ("insert", "scan"):
+                    verb, _, after = operation.partition(" after")
+                    if {verb, after.strip()} & set(CAN_NOT.get(contender.name, ())):
                         continue
-                    answer = contender.ask(operation.split()[0])
+                    if contender.name == "orc" and operation == "scan after":
+                        continue
+                    answer = contender.ask(verb)
                     if not answer:
                         continue
                     results.add(answer.get("result"))
@@ -144,11 +159,13 @@ def main() -> None:
     parser.add_argument("--reps", type=int, default=3)
     parser.add_argument("--home", type=Path, default=Path(".bench"))
     parser.add_argument("--only", default="hivesql,orc,delta,iceberg")
+    parser.add_argument("--compaction", action="store_true")
     options = parser.parse_args()
     home = options.home.absolute()
     set_up(home)
     names = options.only.split(",")
-    print(table(run(names, options.rows, options.reps, home), names))
+    operations = COMPACTION if options.compaction else OPERATIONS
+    print(table(run(names, options.rows, options.reps, home, operations), names))
 
 
 if __name__ == "__main__":

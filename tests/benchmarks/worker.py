@@ -18,6 +18,7 @@ ROWS = (
 )
 COLUMNS = "id bigint, k int, v double, s string, ts timestamp, d decimal(10,2)"
 SCAN = "SELECT count(*), sum(id), sum(cast(v * 100 as bigint)), max(s) FROM {table}"
+PARTS = 5
 UPDATE = "UPDATE {table} SET k = k + 1 WHERE id % 100 = 7"
 DELETE = "DELETE FROM {table} WHERE id % 100 = 8"
 # Half of the source's rows match, half are new.
@@ -77,9 +78,23 @@ class Contender:
     def insert(self) -> None:
         self.sql(f"INSERT INTO {self.table} {ROWS} FROM numbers")
 
+    def parts(self) -> None:
+        """The same rows in several inserts, then some of them deleted."""
+        for part in range(PARTS):
+            self.sql(f"INSERT INTO {self.table} {ROWS} FROM numbers WHERE id % {PARTS} = {part}")
+        self.sql(DELETE.format(table=self.table))
+
+    def minor(self) -> None:
+        raise NotImplementedError
+
+    def major(self) -> None:
+        """Few files of the rows that are left."""
+        raise NotImplementedError
+
     def run(self, operation: str) -> object:
-        if operation == "insert":
-            return self.insert()
+        if operation in ("insert", "parts", "minor", "major"):
+            getattr(self, operation)()
+            return None
         text = {"scan": SCAN, "update": UPDATE, "delete": DELETE, "merge": MERGE}[operation]
         source = self.rows // 100
         return self.sql(
@@ -96,6 +111,19 @@ class Orc(Contender):
     def insert(self) -> None:
         path = str(self.home / self.table)
         self.spark.sql(f"{ROWS} FROM numbers").write.option("compression", "zlib").orc(path)
+        self.spark.read.orc(path).createOrReplaceTempView(self.table)
+
+    def parts(self) -> None:
+        path = str(self.home / self.table)
+        kept = DELETE.rpartition("WHERE ")[2]
+        for part in range(PARTS):
+            rows = self.spark.sql(f"{ROWS} FROM numbers WHERE id % {PARTS} = {part} AND NOT {kept}")
+            rows.write.mode("append").option("compression", "zlib").orc(path)
+        self.spark.read.orc(path).createOrReplaceTempView(self.table)
+
+    def major(self) -> None:
+        path = str(self.home / f"{self.table}-again")
+        self.spark.table(self.table).write.option("compression", "zlib").orc(path)
         self.spark.read.orc(path).createOrReplaceTempView(self.table)
 
 
@@ -115,6 +143,9 @@ class Delta(Contender):
             f"CREATE TABLE {self.table} ({COLUMNS}) USING delta TBLPROPERTIES "
             "('delta.enableDeletionVectors'='true')"
         )
+
+    def major(self) -> None:
+        self.sql(f"OPTIMIZE {self.table}")
 
 
 class Iceberg(Contender):
@@ -142,6 +173,13 @@ class Iceberg(Contender):
             f"TBLPROPERTIES ('format-version'='3', {modes})"
         )
 
+    def major(self) -> None:
+        name = self.table.removeprefix("ice.")
+        self.sql(
+            f"CALL ice.system.rewrite_data_files(table => '{name}', "
+            "options => map('rewrite-all', 'true'))"
+        )
+
 
 class HiveSql(Contender):
     """Ours: transactions, locks and the cardinality check included."""
@@ -167,6 +205,12 @@ class HiveSql(Contender):
             f"CREATE TABLE {self.table} ({COLUMNS}) STORED AS ORC "
             "TBLPROPERTIES ('transactional'='true')"
         )
+
+    def minor(self) -> None:
+        self.sql(f"ALTER TABLE {self.table} COMPACT 'minor'")
+
+    def major(self) -> None:
+        self.sql(f"ALTER TABLE {self.table} COMPACT 'major'")
 
 
 CONTENDERS = {"hivesql": HiveSql, "orc": Orc, "delta": Delta, "iceberg": Iceberg}
