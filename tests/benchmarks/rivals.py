@@ -29,11 +29,10 @@ from typing import Any
 WORKER = Path(__file__).with_name("worker.py")
 OPERATIONS = ("insert", "scan", "update", "delete", "merge", "scan after")
 COMPACTION = ("parts", "scan", "minor", "scan after minor", "major", "scan after major")
+_MINOR = ("minor", "scan after minor")
 CAN_NOT = {
-    "orc": ("update", "delete", "merge", "minor"),
-    "delta": ("minor",),
-    "iceberg": ("minor",),
-}
+    "orc": ("update", "delete", "merge", "scan after", *_MINOR), "delta": _MINOR, "iceberg": _MINOR
+}  # fmt: skip
 ENVIRONMENTS = {"delta": "pyspark==4.2.1", "iceberg": "pyspark==4.1.4"}
 JARS = (
     "io.delta:delta-spark_4.2_2.13:4.4.0",
@@ -113,12 +112,9 @@ def run(
             for operation in operations:
                 results = set()
                 for contender in contenders:
-                    verb, _, after = operation.partition(" after")
-                    if {verb, after.strip()} & set(CAN_NOT.get(contender.name, ())):
+                    if operation in CAN_NOT.get(contender.name, ()):
                         continue
-                    if contender.name == "orc" and operation == "scan after":
-                        continue
-                    answer = contender.ask(verb)
+                    answer = contender.ask(operation.split()[0])
                     if not answer:
                         continue
                     results.add(answer.get("result"))
