@@ -95,18 +95,24 @@ class Warehouse:
     def compact(self, kind: Any = "major", *, commit: bool = True) -> int:
         """All that a worker does to a whole table, with a made-up result; the compaction's id."""
         id_ = self.store.enqueue_compaction(T, None, kind, initiator_id="here-manual").id
-        assert self.store.next_compaction("here-1.0", id=id_)
+        self.finish(id_, commit=commit)
+        return id_
+
+    def finish(self, id_: int, *, commit: bool = True) -> None:
+        """A worker's part of a request, with a made-up result."""
+        claimed = self.store.next_compaction("here-1.0", id=id_)
+        assert claimed
         (txn_id,) = self.store.open_txns(1, "ann", "here", type=TxnType.COMPACTION)
         highest = self.store.compactor_write_ids(T).high_watermark
         self.store.set_compaction_txn(id_, txn_id, highest)
-        span = f"base_{highest:07d}" if kind == "major" else f"delta_0000001_{highest:07d}"
-        self.directory(f"{span}_v{txn_id:07d}")
+        major = claimed.kind == "major"
+        span = f"base_{highest:07d}" if major else f"delta_0000001_{highest:07d}"
+        self.directory(f"{span}_v{txn_id:07d}", under=claimed.partition or "")
         self.store.mark_compacted(id_)
         if commit:
             self.store.commit_txn(txn_id)
         else:
             self.store.abort_txns([txn_id], "x")
-        return id_
 
     def work(self, kind: Any) -> str:
         """A worker's answer to a request that needs no Spark."""

@@ -28,6 +28,10 @@ COMPACTOR_KEYS: tuple[Row, ...] = (
      "Longest pause of a worker whose compactions fail; it doubles from the idle one."),
     ("hive.compactor.wait.timeout", "300000ms", "duration",
      "Longest pause between two looks of COMPACT … AND WAIT."),
+    ("hive.compactor.request.queue", "1", "int",
+     "So many tables or partitions the initiator looks at at a time."),
+    ("hive.compactor.cleaner.threads.num", "1", "int",
+     "So many tables or partitions the cleaner works on at a time."),
     ("hive.compactor.cleaner.run.interval", "5000ms", "duration", "Pause between cleaner cycles."),
     ("hive.compactor.delayed.cleanup.enabled", "false", "bool",
      "The cleaner leaves old directories a while longer."),
@@ -71,13 +75,12 @@ COMPACTOR_KEYS: tuple[Row, ...] = (
 )  # fmt: skip
 
 COMPACTOR_WITHOUT_EFFECT: tuple[Row, ...] = (
-    ("hive.compactor.request.queue", "1", "int", "threads that look for work."),
     ("hive.compactor.crud.query.based", "false", "bool", "compact full ACID tables by query."),
-    ("hive.compactor.cleaner.threads.num", "1", "int", "threads of the cleaner."),
     ("hive.compactor.job.queue", "", "text", "queue of the compaction's Hadoop job."),
-    ("hive.compaction.merge.enabled", "false", "bool", "join files without decoding them."),
+    ("hive.compaction.merge.enabled", "false", "bool", "copy stripes only where all can be."),
 )  # fmt: skip
 
+_NOT_INITIATED = "metastore.compactor.history.retention.did.not.initiate"
 _OLD = {
     key: key.replace("metastore.compactor.", "hive.compactor.", 1)
     for key, *_ in COMPACTOR_KEYS
@@ -86,5 +89,7 @@ _OLD = {
 ALIASES: Mapping[str, str] = {old: key for key, old in _OLD.items()} | {
     "hive.metastore.acid.housekeeper.interval": "metastore.acid.housekeeper.interval",
     "hive.metastore.compaction.housekeeper.interval": "metastore.compaction.housekeeper.interval",
+    "hive.compactor.history.reaper.interval": "metastore.compaction.housekeeper.interval",
+    "hive.compactor.history.retention.attempted": _NOT_INITIATED,
 }
 """Hive's older names of some keys."""

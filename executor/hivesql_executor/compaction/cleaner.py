@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from hivesql_executor.compaction.unit import Place, find_place
+from hivesql_executor.compaction.unit import Place, each, find_place
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.metastore.api import Compaction
 from hivesql_executor.runtime import Runtime
@@ -28,19 +28,26 @@ def clean(runtime: Runtime) -> int:
         delay=settings.seconds("hive.compactor.cleaner.retention.time.seconds") if delayed else 0,
         limit=settings.integer("metastore.compactor.fetch.size"),
     )
-    cleaned = 0
-    for compaction in ready:
-        try:
-            cleaned += _clean_one(compaction, runtime)
-        except Exception as error:  # noqa: BLE001 - one directory must not stop all others
-            store.retry_cleaning(
-                compaction.id,
-                str(error),
-                base=settings.seconds("hive.compactor.cleaner.retry.retention.time"),
-                attempts=settings.integer("hive.compactor.cleaner.retry.maxattempts"),
-            )
-            runtime.notify(f"cleaning after compaction {compaction.id} failed: {error}")
-    return cleaned
+    return each(
+        lambda one: _try_cleaning(one, runtime),
+        ready,
+        settings.integer("hive.compactor.cleaner.threads.num"),
+    )
+
+
+def _try_cleaning(compaction: Compaction, runtime: Runtime) -> bool:
+    settings = runtime.settings
+    try:
+        return _clean_one(compaction, runtime)
+    except Exception as error:  # noqa: BLE001 - one directory must not stop all others
+        runtime.metastore.retry_cleaning(
+            compaction.id,
+            str(error),
+            base=settings.seconds("hive.compactor.cleaner.retry.retention.time"),
+            attempts=settings.integer("hive.compactor.cleaner.retry.maxattempts"),
+        )
+        runtime.notify(f"cleaning after compaction {compaction.id} failed: {error}")
+        return False
 
 
 def uncompacted(state: AcidState, aborted: Iterable[int]) -> frozenset[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from hivesql_executor.compaction.unit import find_place
+from hivesql_executor.compaction.unit import each, find_place
 from hivesql_executor.metastore.api import Compaction
 from hivesql_executor.metastore.compaction_api import AbortLimits
 from hivesql_executor.runtime import Runtime
@@ -32,14 +32,17 @@ def initiate(runtime: Runtime) -> int:
         aborted = store.aborted_units(abort_limits(settings), limit=limit)
         candidates |= {one.unit: one for one in aborted}
     rows, now = store.compactions(), store.now()
-    asked = 0
-    for candidate in candidates.values():
+
+    def ask(candidate: Candidate) -> bool:
         try:
-            asked += _initiate_one(candidate, rows, now, runtime)
+            return _initiate_one(candidate, rows, now, runtime)
         except Exception as error:  # noqa: BLE001 - one table must not stop all others
             store.record_not_initiated(candidate, str(error), _id(runtime))
             runtime.notify(f"no compaction of {candidate.table} was asked for: {error}")
-    return asked
+            return False
+
+    threads = settings.integer("hive.compactor.request.queue")
+    return each(ask, list(candidates.values()), threads)
 
 
 def abort_limits(settings: Settings) -> AbortLimits:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TypeVar
 
 from hivesql_executor.runtime import Runtime
 from hivesql_planner.compaction_queue import Unit
 from hivesql_planner.errors import NoSuchObject
 from hivesql_planner.table import Partition, Table, parse_partition_name
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +31,14 @@ class Place:
     def is_whole_partitioned_table(self) -> bool:
         """True for what a write with dynamic partitions left whose partitions are not known."""
         return self.partition is None and bool(self.table.partition_columns)
+
+
+def each(work: Callable[[T], int], wanted: Sequence[T], threads: int) -> int:
+    """Work on all, so many at a time; the sum of what the work answers."""
+    if threads <= 1 or len(wanted) <= 1:
+        return sum(map(work, wanted))
+    with ThreadPoolExecutor(threads) as pool:
+        return sum(pool.map(work, wanted))
 
 
 def find_place(unit: Unit, runtime: Runtime) -> Place:

@@ -171,3 +171,23 @@ def test_kinds_that_a_worker_refuses(house: Warehouse) -> None:
     ):  # fmt: skip
         house.store.alter_table(T, table)
         assert house.work(kind) == f"refused ({told})"
+
+
+def test_several_at_a_time(house: Warehouse) -> None:
+    """hive.compactor.request.queue and hive.compactor.cleaner.threads.num."""
+    house.store.drop_table(T)
+    house.make({}, partitioned=True)
+    for number in range(4):
+        house.add_partition(str(number))
+        for _ in range(3):
+            house.write(partition=f"p={number}")
+    runtime = house.using(
+        hive__compactor__request__queue="3",
+        hive__compactor__cleaner__threads__num="3",
+        hive__compactor__delta__num__threshold="2",
+    )
+    assert initiate(runtime) == 4
+    for row in house.store.compactions():
+        house.finish(row.id)
+    assert clean(runtime) == 4
+    assert [len(house.names(f"p={number}")) for number in range(4)] == [1] * 4
