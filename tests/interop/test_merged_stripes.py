@@ -1,4 +1,4 @@
-"""Stripes that a compaction copied as they were: real Hive prunes, deletes and compacts with them."""
+"""Stripes that a compaction copied: real Hive prunes, deletes and compacts with them."""
 
 from __future__ import annotations
 
