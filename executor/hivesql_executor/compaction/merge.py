@@ -7,7 +7,7 @@ from dataclasses import replace
 from hivesql_executor.compaction.unit import Place
 from hivesql_executor.metastore.api import Compaction
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.spark.compact import Merging, compact_major, compact_minor
+from hivesql_executor.spark.compact import compact_major, compact_minor
 from hivesql_executor.spark.compact_plain import compact_plain
 from hivesql_executor.spark.rebalance import rebalance
 from hivesql_planner.acid.layout import AcidDirectory
@@ -59,7 +59,7 @@ def _write(
     runtime: Runtime,
 ) -> None:
     spark, files = runtime.spark(), runtime.files(location)
-    merging = Merging(most_files=runtime.settings.integer("hive.compactor.max.num.delta"))
+    most_files = runtime.settings.integer("hive.compactor.max.num.delta")
     if table.is_insert_only:
         if compaction.kind == "minor":
             state = replace(state, base=None)
@@ -75,10 +75,10 @@ def _write(
     elif compaction.kind == "major":
         compact_major(
             spark, table, location, state, result=made[0], visible=visible, files=files,
-            merging=merging,
+            most_files=most_files,
         )  # fmt: skip
     else:
         compact_minor(
             spark, table, location, state, results=made, visible=visible, files=files,
-            merging=merging,
+            most_files=most_files,
         )  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
@@ -18,13 +18,7 @@ from hivesql_executor.spark.change import struct_ddl
 from hivesql_executor.spark.deletes import read_delete_events
 from hivesql_executor.spark.event_files import orc_settings
 from hivesql_executor.spark.footers import holds_changes, read_footers
-from hivesql_executor.spark.merge_files import (
-    SMALLEST_COPY,
-    Merge,
-    plan_deletes,
-    plan_inserts,
-    run_merges,
-)
+from hivesql_executor.spark.merge_files import Merge, plan_deletes, plan_inserts, run_merges
 from hivesql_executor.spark.nanoseconds import refuse_nanoseconds
 from hivesql_executor.spark.publish import publish_buckets, row_instants
 from hivesql_executor.spark.scan import scan
@@ -49,16 +43,6 @@ from hivesql_planner.table import Table
 _ROW_ID = ("row__id.writeid", "row__id.bucketid", "row__id.rowid")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Merging:
-    """How files may be merged without a shuffle."""
-
-    most_files: int = 500
-    """With more files open at once for one bucket, rows are shuffled instead."""
-    smallest_copy: int = SMALLEST_COPY
-    """Stripes of at least so many bytes are copied as they are, if they may; -1: none."""
-
-
 def compact_major(
     spark: SparkSession,
     table: Table,
@@ -68,11 +52,14 @@ def compact_major(
     result: AcidDirectory,
     visible: ValidWriteIdList,
     files: Files,
-    merging: Merging,
+    most_files: int,
 ) -> None:
-    """Write every live row of a directory into one new base, row ids unchanged."""
+    """Write every live row of a directory into one new base, row ids unchanged.
+
+    With more than ``most_files`` open at once for one bucket, rows are shuffled instead.
+    """
     merges = plan_inserts(location, files_to_read(state, visible), files)
-    if _merge(spark, table, location, merges, result, visible, files, merging):
+    if _merge(spark, table, location, merges, result, visible, files, most_files):
         return
     rows = live_rows(spark, table, location, state, visible, files)
     _write(rows, table, location, result, WriteKind.BASE, files)
@@ -87,7 +74,7 @@ def compact_minor(
     results: tuple[AcidDirectory, ...],
     visible: ValidWriteIdList,
     files: Files,
-    merging: Merging,
+    most_files: int,
 ) -> None:
     """Write the insert events of all deltas into one delta, their delete events into another."""
     delta, delete_delta = results
@@ -99,13 +86,13 @@ def compact_minor(
         chosen = files_to_read(alone, visible)
         _refuse_version_1(table, location, chosen, files)
         merges = plan_inserts(location, chosen, files)
-        if not _merge(spark, table, location, merges, delta, visible, files, merging):
+        if not _merge(spark, table, location, merges, delta, visible, files, most_files):
             rows = live_rows(spark, table, location, alone, visible, files)
             _write(rows, table, location, delta, WriteKind.DELTA, files)
     if DirectoryKind.DELETE_DELTA in kinds:
         deletes = files_to_read(deltas, visible, keep_deletes=True).deletes
         merges = plan_deletes(location, deletes, files)
-        if not _merge(spark, table, location, merges, delete_delta, visible, files, merging):
+        if not _merge(spark, table, location, merges, delete_delta, visible, files, most_files):
             paths = [f"{location}/{file.path}" for file in deletes]
             events = read_delete_events(spark, paths, visible)
             _write(events, table, location, delete_delta, WriteKind.DELETE_DELTA, files)
@@ -119,16 +106,15 @@ def _merge(
     result: AcidDirectory,
     visible: ValidWriteIdList,
     files: Files,
-    merging: Merging,
+    most_files: int,
 ) -> bool:
-    """Merge sorted files into a new directory; False when that is not possible."""
-    if merges is None or any(merge.open_files > merging.most_files for merge in merges):
+    """Merge sorted files into a new directory; False when Spark has to sort their rows."""
+    if merges is None or any(merge.open_files > most_files for merge in merges):
         return False
     staging = _staging(location)
     try:
         merged = run_merges(
             spark, merges, staging=staging, settings=orc_settings(table), visible=visible,
-            smallest_copy=merging.smallest_copy,
         )  # fmt: skip
         if merged is None:
             return False

@@ -33,7 +33,7 @@ from hivesql_planner.acid.ordering import KeySpan, in_order
 from hivesql_planner.acid.snapshot import DataFile, DeleteFile, FilesToRead
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 
-SMALLEST_COPY = 1 << 20
+_SMALLEST_COPY = 1 << 20
 """Smaller stripes are decoded and joined: many of them would make every later read slow."""
 _SPARK = "org.apache.spark.version"
 _UNSORTED = "keys are not in order"
@@ -191,7 +191,7 @@ def run_merges(
     staging: str,
     settings: Mapping[str, str],
     visible: ValidWriteIdList | None = None,
-    smallest_copy: int = SMALLEST_COPY,
+    smallest_copy: int = _SMALLEST_COPY,
 ) -> list[Merged] | None:
     """Write each merge's file into ``staging``; None when a file turned out not to be sorted.
 
