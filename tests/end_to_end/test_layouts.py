@@ -129,16 +129,16 @@ def test_insert_only_tables_take_no_changes(session: hivesql.Session) -> None:
         assert tuple(rows[-1])[:2] == (77, "ours")
 
 
-class Nanoseconds:
-    """Reads a timestamp whole."""
+class Whole:
+    """Takes timestamps and dates as the numbers that the file has."""
 
     @staticmethod
-    def from_orc(seconds: int, nanoseconds: int, timezone: object) -> tuple[int, int]:
-        return seconds, nanoseconds
+    def from_orc(*given: Any) -> Any:
+        return given[:2]
 
     @staticmethod
-    def to_orc(obj: tuple[int, int], timezone: object) -> tuple[int, int]:
-        return obj
+    def to_orc(*given: Any) -> Any:
+        return given[0]
 
 
 def whole_rows(home: Path, pattern: str) -> dict[tuple[int, ...], Any]:
@@ -146,7 +146,7 @@ def whole_rows(home: Path, pattern: str) -> dict[tuple[int, ...], Any]:
     found = {}
     for path in home.glob(pattern):
         with path.open("rb") as file:
-            kinds = {pyorc.TypeKind.TIMESTAMP: Nanoseconds}
+            kinds = {pyorc.TypeKind.TIMESTAMP: Whole, pyorc.TypeKind.DATE: Whole}
             for event in pyorc.Reader(file, converters=kinds):
                 found[event[1:4]] = event[5]
     return found
