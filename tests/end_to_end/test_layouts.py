@@ -163,7 +163,8 @@ def test_compaction_never_cuts_nanoseconds(session: hivesql.Session) -> None:
         session.sql(f"ALTER TABLE t{number} COMPACT 'major'")
         after = whole_rows(home, "base_*/bucket_*")
         assert len(after) == kept > 0, name
-        assert all(before[key] == row for key, row in after.items()), name
+        # As text, in which NaN equals itself.
+        assert all(str(before[key]) == str(row) for key, row in after.items()), name
 
 
 EVENT = (
