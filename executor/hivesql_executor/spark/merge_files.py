@@ -34,7 +34,7 @@ from hivesql_planner.acid.snapshot import DataFile, DeleteFile, FilesToRead
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 
 _SMALLEST_COPY = 1 << 20
-"""Smaller stripes are decoded and joined: many of them would make every later read slow."""
+"""Smaller stripes of few rows are decoded and joined: they would make every later read slow."""
 _SPARK = "org.apache.spark.version"
 _UNSORTED = "keys are not in order"
 

@@ -33,6 +33,9 @@ import org.apache.spark.util.SerializableConfiguration;
  * <p>Janino compiles this: it knows no lambdas and makes no bridge methods.
  */
 public final class MergeFiles implements Function, Serializable {
+    /** A stripe of so many rows is worth its overhead, however few bytes it has. */
+    private static final long MANY_ROWS = 50000L;
+
     private final SerializableConfiguration settings;
 
     public MergeFiles(Configuration settings) {
@@ -165,7 +168,8 @@ public final class MergeFiles implements Function, Serializable {
         boolean copy(
                 Reader reader, FSDataInputStream bytes, StripeInformation stripe, StripeStatistics about,
                 long row) throws IOException {
-            if (stripe.getLength() < smallestCopy || stripe.getLength() > Integer.MAX_VALUE - 64) {
+            boolean small = stripe.getLength() < smallestCopy && stripe.getNumberOfRows() < MANY_ROWS;
+            if (small || stripe.getLength() > Integer.MAX_VALUE - 64) {
                 return false;
             }
             Key end = null;
