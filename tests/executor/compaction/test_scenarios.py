@@ -168,6 +168,8 @@ def test_kinds_that_a_worker_refuses(house: Warehouse) -> None:
         (bucketed, "rebalance", "Cannot execute rebalancing compaction on bucketed tables."),
         (replace(house.table, properties=insert_only), "rebalance",
          "Cannot execute rebalancing compaction on insert-only tables."),
+        (replace(bucketed, sort_columns=("a",)), "major",
+         "Attempt to compact sorted table default.t, which is not yet supported!"),
     ):  # fmt: skip
         house.store.alter_table(T, table)
         assert house.work(kind) == f"refused ({told})"
