@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import update
 
+from hivesql_executor.compaction.cleaner import clean
 from hivesql_executor.compaction.worker import run_next
 from hivesql_executor.metastore.api import TxnType
 from hivesql_executor.metastore.connection import Rdbms
@@ -119,7 +120,14 @@ class Warehouse:
         id_ = self.store.enqueue_compaction(T, None, kind, initiator_id="here-manual").id
         return f"{run_next(self.runtime, id=id_)}"
 
+    def clean(self, runtime: Runtime | None = None) -> int:
+        """A round of the cleaner, later than the moment in which new ids are not yet certain."""
+        self.older(2)
+        return clean(runtime or self.runtime)
+
     def reader(self) -> int:
+        """A transaction that begins later than the moment in which ids are not yet certain."""
+        self.older(2)
         (txn_id,) = self.store.open_txns(1, "ann", "here")
         return txn_id
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hand_made import T, Warehouse
-from hivesql_executor.compaction.cleaner import clean
 from hivesql_executor.compaction.initiator import initiate
 
 NOT_ENOUGH = "None of the compaction thresholds met, compaction request is refused!"
@@ -22,7 +21,7 @@ def test_a_large_base_and_few_small_deltas(house: Warehouse) -> None:
     house.compact()
     base = next(name for name in house.names() if name.startswith("base_"))
     (house.home / base / "bucket_00000").write_bytes(b"x" * 20_000)
-    assert clean(house.runtime) == 1
+    assert house.clean() == 1
     for expected in [0] * 10 + [1]:
         house.write(size=1)
         assert initiate(house.runtime) == expected
@@ -54,7 +53,7 @@ def test_an_obsolete_base_is_cleaned_without_a_merge(house: Warehouse) -> None:
     from hivesql_executor.compaction.worker import run_next
 
     assert run_next(house.runtime) == "ready for cleaning"
-    assert clean(house.runtime) == 1
+    assert house.clean() == 1
     assert house.names() == ["base_0000004"]
     assert states(house) == {1: "succeeded"}
 
@@ -111,13 +110,13 @@ def test_only_aborted_deltas_above_the_base(house: Warehouse) -> None:
     house.write()
     house.write()
     house.compact()
-    assert clean(house.runtime) == 1
+    assert house.clean() == 1
     base = house.names()
     for _ in range(2):
         house.write(commit=False)
     assert house.work("major") == "ready for cleaning"
     assert len(house.names()) == 3
-    assert clean(house.runtime) == 1
+    assert house.clean() == 1
     assert house.names() == base
     assert states(house) == {1: "succeeded", 2: "succeeded"}
 
@@ -131,14 +130,14 @@ def test_a_reader_between_two_minor_compactions(house: Warehouse) -> None:
     house.write()
     house.write()
     second = house.compact("minor")
-    assert clean(house.runtime) == 1
+    assert house.clean() == 1
     assert states(house) == {first: "succeeded", second: "ready for cleaning"}
     assert [name[:21] for name in house.names()] == [
         "delta_0000001_0000002", "delta_0000001_0000004",
         "delta_0000003_0000003", "delta_0000004_0000004",
     ]  # fmt: skip
     house.store.commit_txn(reader)
-    assert clean(house.runtime) == 1
+    assert house.clean() == 1
     assert [name[:21] for name in house.names()] == ["delta_0000001_0000004"]
     assert set(states(house).values()) == {"succeeded"}
 
@@ -191,5 +190,5 @@ def test_several_at_a_time(house: Warehouse) -> None:
     assert initiate(runtime) == 4
     for row in house.store.compactions():
         house.finish(row.id)
-    assert clean(runtime) == 4
+    assert house.clean(runtime) == 4
     assert [len(house.names(f"p={number}")) for number in range(4)] == [1] * 4

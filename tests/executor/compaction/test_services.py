@@ -10,7 +10,6 @@ import pytest
 
 from hand_made import T, Warehouse
 from hivesql_executor.compaction.aborts import clean_aborted
-from hivesql_executor.compaction.cleaner import clean
 from hivesql_executor.compaction.initiator import initiate
 from hivesql_executor.compaction.worker import release_dead, run_next
 from hivesql_executor.metastore.compaction_api import AbortLimits
@@ -33,11 +32,11 @@ def test_what_no_reader_needs_is_deleted(house: Warehouse) -> None:
     before = house.reader()
     id_ = house.compact()
     house.write()
-    assert clean(house.runtime) == 0
+    assert house.clean() == 0
     assert len(house.names()) == 4
     house.store.commit_txn(before)
     after = house.reader()
-    assert clean(house.runtime) == 1
+    assert house.clean() == 1
     assert [name[:12] for name in house.names()] == ["base_0000002", "delta_000000"]
     assert house.state(id_) == "succeeded"
     house.store.commit_txn(after)
@@ -48,9 +47,9 @@ def test_a_delayed_cleaner_waits(house: Warehouse) -> None:
     house.write()
     id_ = house.compact()
     runtime = house.using(hive__compactor__delayed__cleanup__enabled="true")
-    assert clean(runtime) == 0
+    assert house.clean(runtime) == 0
     house.older(301)
-    assert clean(runtime) == 1
+    assert house.clean(runtime) == 1
     assert house.state(id_) == "succeeded"
 
 
@@ -61,13 +60,13 @@ def test_a_table_that_keeps_everything(house: Warehouse) -> None:
     house.write()
     house.write()
     id_ = house.compact()
-    assert clean(house.runtime) == 0
+    assert house.clean() == 0
     assert (house.state(id_), len(house.names())) == ("refused", 3)
     house.store.alter_table(T, replace(house.table, properties={
         "transactional": "true", "no_cleanup": "false"}))  # fmt: skip
     house.write()
     house.compact()
-    assert clean(house.runtime) == 1
+    assert house.clean() == 1
     assert len(house.names()) == 1
 
 
@@ -82,7 +81,7 @@ def test_a_table_that_is_gone(house: Warehouse) -> None:
     house.table = replace(house.table, name=other)
     kept = house.names()
     house.store.alter_table(T, house.table)
-    assert clean(house.runtime) == 1
+    assert house.clean() == 1
     assert house.state(id_) == "succeeded"
     assert kept
 
@@ -101,12 +100,12 @@ def test_a_failed_cleaning_is_tried_again(
     with monkeypatch.context() as patched:
         patched.setattr("hivesql_executor.storage.local.LocalFiles.delete", broken)
         once = house.using(hive__compactor__cleaner__retry__maxattempts="1")
-        assert clean(once) == 0
+        assert house.clean(once) == 0
         assert "the disk is on fire" in house.told[-1]
         assert house.state(id_) == "ready for cleaning"
         assert house.store.ready_to_clean() == ()
         house.older(301)
-        assert clean(once) == 0
+        assert house.clean(once) == 0
     assert house.state(id_) == "failed"
     assert len(house.names()) == 3
 
@@ -116,7 +115,7 @@ def test_a_compaction_that_was_lost_before_its_commit(house: Warehouse) -> None:
     house.write()
     house.write()
     id_ = house.compact(commit=False)
-    assert clean(house.runtime) == 0
+    assert house.clean() == 0
     assert house.state(id_) == "failed"
     assert clean_aborted(house.runtime, AT_ONCE) == 1
     assert house.names() == ["delta_0000001_0000001_0000", "delta_0000002_0000002_0000"]
@@ -142,6 +141,7 @@ def test_aborted_writes_disappear_without_a_compaction(house: Warehouse) -> None
     house.older(13 * 3600)
     assert clean_aborted(house.runtime) == 1
     house.store.commit_txn(house.reader())
+    house.older(2)
     house.store.clean_txns()
     assert house.store.valid_txns().aborted == frozenset()
     assert len(house.names()) == 3
