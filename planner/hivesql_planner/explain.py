@@ -90,6 +90,8 @@ def _insert_lines(branch: InsertBranch) -> Iterator[str]:
         yield f"  partition ({', '.join([*spec, *branch.dynamic_partition])})"
     if branch.check:
         yield f"  constraint {branch.check}"
+    if branch.small:
+        yield f"  without Spark: rows {len(branch.small.rows)}"
     yield from _query_lines(branch.query)
 
 
@@ -105,6 +107,8 @@ def _change_lines(change: Change) -> Iterator[str]:
         yield f"  {query.view} = {_scan_text(query.scan)}"
     if change.check:
         yield f"  constraint {change.check}"
+    if change.small:
+        yield f"  without Spark while there are at most {change.small.most_bytes} bytes to read"
     if change.cardinality_check:
         yield "  check that no target row matches twice"
     for branch in change.branches:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum, StrEnum
 
+from hivesql_planner.small.nodes import SmallChange, SmallInsert
 from hivesql_planner.statements import Statement
 from hivesql_planner.table import Column, Partition, Table, TableName
 
@@ -182,6 +183,8 @@ class InsertBranch:
     if_not_exists: bool = False
     check: Expr | None = None
     """A constraint over the data columns, fields of the struct ``row``."""
+    small: SmallInsert | None = None
+    """How the rows are written without Spark, where that can be told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,6 +240,8 @@ class Change:
     check: Expr | None = None
     """A constraint over the columns of every new row, fields of the struct ``row``."""
     queries: tuple[Source, ...] = ()
+    small: SmallChange | None = None
+    """How the same is done without Spark while there is little to read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,7 @@ from hivesql_planner.rewrite.change import (
 )
 from hivesql_planner.rewrite.insert import insert_targets, rewrite_create_as, rewrite_insert
 from hivesql_planner.settings import Settings
+from hivesql_planner.small.decide import with_small_ways
 from hivesql_planner.statements import (
     AbortCompactions,
     AbortTransactions,
@@ -73,7 +74,7 @@ def plan(statement: Statement, settings: Settings | None = None) -> Plan:
     settings = settings or Settings()
     if isinstance(statement, _NO_TXN):
         return Plan(body=Command(statement=statement), opens_txn=False)
-    body = _body(statement, settings)
+    body = with_small_ways(_body(statement, settings), settings)
     targets = _targets(statement, body)
     if settings.text("hive.txn.manager") == DUMMY_TXN_MANAGER:
         return _without_transactions(statement, body, targets, settings)

@@ -76,6 +76,9 @@ KEYS: Mapping[str, Setting] = _table(
      "ALTER TABLE … COMPACT runs the compaction and the cleaner before it returns."),
     ("hivesql.deletes.broadcast.max", "4000000", "int",
      "Up to this many 64-row words of delete events are broadcast; above it they are joined."),
+    ("hivesql.local.max.bytes", "16777216", "int",
+     "Simple INSERT … VALUES, UPDATE and DELETE over at most this many bytes run without Spark; "
+     "0 sends all of them to Spark."),
 ) | {row[0]: Setting(*row, fixed=True) for row in FIXED_KEYS}  # fmt: skip
 # A misspelt key of these families would silently change nothing.
 _CLOSED = ("hive.txn.", "hive.lock.", "hive.locks.", "hive.unlock.", "hive.compactor.",

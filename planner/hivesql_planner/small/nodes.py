@@ -1,0 +1,115 @@
+"""What a small statement writes and which rows it takes, without any SQL text."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+Stored = None | bool | int | float | Decimal | str | bytes | datetime.date | datetime.datetime
+"""A value as a table's file holds it; a datetime is wall clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """``column operator value``: one of = <> < <= > >=. A value of None makes it unknown."""
+
+    column: str
+    operator: str
+    value: Stored
+
+
+@dataclass(frozen=True, slots=True)
+class IsNull:
+    """The column is NULL."""
+
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class IsTrue:
+    """A boolean column by itself: true, false or unknown."""
+
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The opposite; unknown stays unknown."""
+
+    part: Predicate
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """AND over at least one part."""
+
+    parts: tuple[Predicate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """OR over at least one part."""
+
+    parts: tuple[Predicate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnlessFalse:
+    """True where the part is true or unknown: a CHECK constraint."""
+
+    part: Predicate
+
+
+Predicate = Compare | IsNull | IsTrue | Not | AllOf | AnyOf | UnlessFalse
+
+
+def columns_of(predicate: Predicate) -> Iterator[str]:
+    """The columns that a predicate speaks of, as often as it does."""
+    match predicate:
+        case Compare(column=name) | IsNull(column=name) | IsTrue(column=name):
+            yield name
+        case Not(part=part) | UnlessFalse(part=part):
+            yield from columns_of(part)
+        case AllOf(parts=parts) | AnyOf(parts=parts):
+            for one in parts:
+                yield from columns_of(one)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmallInsert:
+    """Rows that stand in the statement.
+
+    ``rows`` are the table's data columns, ``partitions`` the texts of the dynamic partition
+    columns, row by row.
+    """
+
+    rows: tuple[tuple[Stored, ...], ...] = field(repr=False)
+    partitions: tuple[tuple[str, ...], ...] = field(repr=False)
+    check: Predicate | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The value that the old row has in this column."""
+
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A value that the statement says."""
+
+    value: Stored
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmallChange:
+    """UPDATE or DELETE; ``values`` are those of the new row by data column, None deletes."""
+
+    where: Predicate | None
+    values: tuple[Kept | Given, ...] | None
+    check: Predicate | None = None
+    most_bytes: int
+    """Above this many bytes of files in the snapshot, Spark is the better tool."""
