@@ -1,34 +1,28 @@
-"""UPDATE, DELETE and MERGE: one Spark job that writes deletes and inserts."""
+"""UPDATE, DELETE and MERGE, by Spark or without it."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from hivesql_executor.outcome import Outcome
-from hivesql_executor.sources import explained, read, registered, rows_of
-from hivesql_executor.spark.change import change_events, change_writes
-from hivesql_executor.spark.write import WrittenFile, write_change
+from hivesql_executor.partition_files import PartitionFiles
+from hivesql_executor.snapshot import scan_files
+from hivesql_executor.storage.local import LocalFiles
 from hivesql_executor.touched import foreign_locations, record_partitions, staging_directory
 from hivesql_executor.work import Work
 from hivesql_planner.plan import Change, Operation, WriteKind
+from hivesql_planner.rewrite.change import change_writes
+from hivesql_planner.small.nodes import SmallChange
+
+if TYPE_CHECKING:
+    from hivesql_executor.spark.publish import WrittenFile
 
 
 def run_change(change: Change, work: Work) -> Outcome:
     """Write the change's events and record the partitions that got any."""
-    table, runtime = change.target.table, work.runtime
-    target = read(change.target, work.txn, runtime, with_partition_texts=True)
-    source = rows_of(change.source, work.txn, runtime) if change.source else None
-    with registered(change.queries, work.txn, runtime), explained():
-        events = change_events(change, target, source)
-    writes = change_writes(change)
-    written = write_change(
-        events,
-        writes,
-        write_id=work.txn.write_ids[table.name],
-        files=runtime.files(table.location),
-        staging=staging_directory(table),
-        locations=foreign_locations(table, runtime),
-    )
+    table = change.target.table
+    written = _write(change, work)
     for operation, kind in (
         (Operation.DELETE, WriteKind.DELETE_DELTA),
         (Operation.INSERT, WriteKind.DELTA),
@@ -36,6 +30,43 @@ def run_change(change: Change, work: Work) -> Outcome:
         touched = {file.partition for file in written if file.partition and file.kind is kind}
         record_partitions(table, touched, operation, work, dynamic=True)
     return Outcome(affected=_affected(change, written))
+
+
+def _write(change: Change, work: Work) -> tuple[WrittenFile, ...]:
+    table, parts = change.target.table, None
+    if change.small and isinstance(work.runtime.files(table.location), LocalFiles):
+        visible = work.txn.visible[table.name]
+        parts = scan_files(change.target, visible, work.txn.txns, work.runtime)
+        written = _write_small(change, change.small, parts, work)
+        if written is not None:
+            return written
+    from hivesql_executor.change_rows import write_by_spark
+
+    return write_by_spark(change, work, parts)
+
+
+def _write_small(
+    change: Change, small: SmallChange, parts: list[PartitionFiles], work: Work
+) -> tuple[WrittenFile, ...] | None:
+    """None, and nothing written, when the files are a matter for Spark."""
+    from hivesql_executor.local.change import hits, write_hits
+    from hivesql_executor.local.read import OnlySpark, small_snapshot
+
+    table, runtime = change.target.table, work.runtime
+    files = runtime.files(table.location)
+    try:
+        snapshot = small_snapshot(small, table, parts, work.txn.visible[table.name], files)
+        found = hits(small, snapshot)
+    except OnlySpark:
+        return None
+    return write_hits(
+        found,
+        change_writes(change),
+        snapshot,
+        write_id=work.txn.write_ids[table.name],
+        staging=staging_directory(table),
+        locations=foreign_locations(table, runtime),
+    )
 
 
 def _affected(change: Change, written: Collection[WrittenFile]) -> int:

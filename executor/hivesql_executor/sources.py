@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame
 
 from hivesql_executor.changes import read_changes
+from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.past import visible_as_of
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import plain_files, scan_files
@@ -24,9 +25,17 @@ _views = threading.Lock()
 
 
 def read(
-    wanted: Scan, txn: Transaction, runtime: Runtime, *, with_partition_texts: bool = False
+    wanted: Scan,
+    txn: Transaction,
+    runtime: Runtime,
+    *,
+    with_partition_texts: bool = False,
+    parts: Sequence[PartitionFiles] | None = None,
 ) -> DataFrame:
-    """The rows of one table under the transaction's snapshot; texts as in ``spark.scan``."""
+    """The rows of one table under the transaction's snapshot; texts as in ``spark.scan``.
+
+    ``parts`` are the snapshot's files where they have been listed already.
+    """
     table, spark = wanted.table, runtime.spark()
     if table.is_frame:
         return runtime.frames[table.name]
@@ -39,7 +48,8 @@ def read(
     visible = txn.visible[table.name]
     if wanted.as_of is not None:
         visible = visible_as_of(wanted.as_of, table.name, txn, runtime)
-    parts = scan_files(wanted, visible, txn.txns, runtime)
+    if parts is None:
+        parts = scan_files(wanted, visible, txn.txns, runtime)
     if table.is_insert_only:
         whole = [
             (part.partition, part.location, [(f"{part.location}/{file.path}", file.length)

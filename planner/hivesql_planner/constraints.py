@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from hivesql_planner.errors import SemanticError
+from hivesql_planner.errors import ConstraintViolation, SemanticError
 from hivesql_planner.table import Constraint, ConstraintKind, Table
 
 _PREFIXES: dict[ConstraintKind, str] = {
@@ -16,6 +16,7 @@ _PREFIXES: dict[ConstraintKind, str] = {
     "default": "dc",
     "check": "cc",
 }
+VIOLATED = "Either CHECK or NOT NULL constraint violated!"
 ENFORCED: tuple[ConstraintKind, ...] = ("not null", "default", "check")
 
 
@@ -37,6 +38,11 @@ def without_constraint(table: Table, name: str) -> Table:
             f"The constraint: {name} does not exist for the associated table: {table.name}"
         )
     return replace(table, constraints=kept)
+
+
+def violation() -> ConstraintViolation:
+    """A row that is to be written breaks a constraint."""
+    return ConstraintViolation(f"{VIOLATED} Nothing was changed")
 
 
 def default_of(table: Table, column: str) -> str | None:

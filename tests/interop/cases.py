@@ -178,6 +178,38 @@ CASES = {
         """,
         hive_update="UPDATE t SET c_string = 'hive' WHERE c_int < 0",
     ),
+    "small statements without Spark": Case(
+        tables={
+            "t": "(id INT, l BIGINT, s SMALLINT, y TINYINT, b BOOLEAN, f FLOAT, d DOUBLE, "
+            "n DECIMAL(10,2), w DECIMAL(38,10), v STRING, c CHAR(4), x VARCHAR(3), day DATE, "
+            f"ts TIMESTAMP, raw BINARY, many ARRAY<INT>) {ACID}",
+            "u": "(id INT, c CHAR(5), n DECIMAL(5,1), ts TIMESTAMP) PARTITIONED BY (p STRING) "
+            f"CLUSTERED BY (c, n, ts) INTO 3 BUCKETS {ACID}",
+        },
+        script="""
+            INSERT INTO t VALUES
+              (1, 2, 3, 4, true, 1.5, 0.1, 3.455, -99, 'é€𝄞', 'ab', 'abcdef', '2020-02-29',
+               '2020-02-29 23:59:59.123456', 'raw', NULL),
+              (2, 2, 3, 4, false, 0.1, 0.1, -3.45, 0.5, '', '', '', '1969-12-31',
+               '1969-12-31 23:59:58', '', NULL),
+              (3, -9223372036854775808, NULL, NULL, NULL, NULL, NULL, 99999999.99,
+               1234567890123456789012345678, NULL, NULL, NULL, '1582-10-15',
+               '1582-10-15 00:00:00', NULL, NULL),
+              (4, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '9999-12-31',
+               '9999-12-31 23:59:59.999999', NULL, NULL);
+            DELETE FROM t WHERE id = 4;
+            INSERT INTO t (id, ts) VALUES (5, '1899-12-31 23:59:59');
+            UPDATE t SET v = 'new', c = 'x', ts = '1883-11-18 12:03:57' WHERE id IN (1, 5);
+            UPDATE t SET x = 'y' WHERE c = 'x' AND NOT b;
+            DELETE FROM t WHERE id = 2 AND day = '1969-12-31';
+            INSERT INTO u VALUES (1, 'a', 1.5, '2020-01-01 00:00:00.5', 'x'),
+              (2, 'b', -2, '1960-01-01 00:00:00', 'y=z'), (3, NULL, NULL, NULL, NULL),
+              (4, 'ccccc', 100.5, '2020-06-01 12:00:00', 'x');
+            UPDATE u SET id = 7 WHERE c = 'a' AND p = 'x';
+            DELETE FROM u WHERE id = 2;
+        """,
+        hive_update="UPDATE t SET v = 'hive' WHERE id = 5",
+    ),
     "major compaction": Case(
         tables={"t": f"(id INT, v STRING) {ACID}"},
         script="""

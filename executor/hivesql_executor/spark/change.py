@@ -10,19 +10,14 @@ from hivesql_executor.spark.placed import text_columns
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.spark.write import partition_text
 from hivesql_planner.errors import CardinalityViolation
-from hivesql_planner.plan import Change, ChangeBranch, When, Write
+from hivesql_planner.plan import Change, ChangeBranch, When
+from hivesql_planner.rewrite.change import change_writes
 from hivesql_planner.table import Table
 
 ROW_ID_TYPE = "struct<writeid:bigint,bucketid:int,rowid:bigint>"
 _CARDINALITY = "Cardinality Violation in Merge statement: "
 _MARK = "__source_row"
 _ROW_ID_PARTS = ("writeid", "bucketid", "rowid")
-
-
-def change_writes(change: Change) -> tuple[Write, ...]:
-    """Every write of the change by statement id: an event's ``branch`` is an index into this."""
-    writes = [w for branch in change.branches for w in (branch.delete, branch.insert) if w]
-    return tuple(sorted(writes, key=lambda write: write.statement_id))
 
 
 def change_events(change: Change, target: DataFrame, source: DataFrame | None) -> DataFrame:

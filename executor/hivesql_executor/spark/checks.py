@@ -5,10 +5,9 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
+from hivesql_planner.constraints import VIOLATED, violation
 from hivesql_planner.errors import ConstraintViolation
 from hivesql_planner.plan import Expr
-
-_VIOLATED = "Either CHECK or NOT NULL constraint violated!"
 
 
 def held(rows: DataFrame, check: Expr | None) -> DataFrame:
@@ -18,12 +17,10 @@ def held(rows: DataFrame, check: Expr | None) -> DataFrame:
     # Being random, the filter is not moved below a join that would drop the row that breaks it.
     always = f.rand() >= f.lit(0.0)
     fine = f.col("row").isNull() | f.expr(check.sql)
-    broken = f.raise_error(f.lit(_VIOLATED)).cast("boolean")
+    broken = f.raise_error(f.lit(VIOLATED)).cast("boolean")
     return rows.where(f.when(fine & always, f.lit(True)).otherwise(broken))
 
 
 def constraint_violation(error: Exception) -> ConstraintViolation | None:
     """The user's error, when that is what made the job fail."""
-    if _VIOLATED not in str(error):
-        return None
-    return ConstraintViolation(f"{_VIOLATED} Nothing was changed")
+    return violation() if VIOLATED in str(error) else None

@@ -131,3 +131,9 @@ def _operation(branch: ChangeBranch) -> Operation:
     if branch.delete and branch.insert:
         return Operation.UPDATE
     return Operation.DELETE if branch.delete else Operation.INSERT
+
+
+def change_writes(change: Change) -> tuple[Write, ...]:
+    """Every write of the change by statement id: an event's ``branch`` is an index into this."""
+    writes = [w for branch in change.branches for w in (branch.delete, branch.insert) if w]
+    return tuple(sorted(writes, key=lambda write: write.statement_id))

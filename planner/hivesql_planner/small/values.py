@@ -22,6 +22,7 @@ _NUMBER = re.compile(r"-?\d{1,30}(?:\.\d{1,15})?")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(?:\.\d{1,6})?")
 _GREGORIAN = datetime.date(1582, 10, 15)
+_EPOCH_YEAR = 1970
 _EXACT_DOUBLE = 2**53
 _HALF_WAY = 1 << 28
 
@@ -158,7 +159,11 @@ def _timestamp(literal: Literal) -> datetime.datetime:
         raise Unclear from None
     if value.date() < _GREGORIAN:
         raise Unclear
-    return value.replace(microsecond=int(fraction.ljust(6, "0")) if fraction else 0)
+    micros = int(fraction.ljust(6, "0")) if fraction else 0
+    # Arrow writes fractions of a second before 1970 in a way that Java cannot read.
+    if micros and value.year < _EPOCH_YEAR:
+        raise Unclear
+    return value.replace(microsecond=micros)
 
 
 def _binary(literal: Literal) -> bytes:

@@ -1,0 +1,33 @@
+"""UPDATE, DELETE and MERGE as one Spark job that writes deletes and inserts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hivesql_executor.partition_files import PartitionFiles
+from hivesql_executor.sources import explained, read, registered, rows_of
+from hivesql_executor.spark.change import change_events
+from hivesql_executor.spark.write import WrittenFile, write_change
+from hivesql_executor.touched import foreign_locations, staging_directory
+from hivesql_executor.work import Work
+from hivesql_planner.plan import Change
+from hivesql_planner.rewrite.change import change_writes
+
+
+def write_by_spark(
+    change: Change, work: Work, parts: Sequence[PartitionFiles] | None
+) -> tuple[WrittenFile, ...]:
+    """Find the rows and write their events; ``parts`` are the target's files if they are known."""
+    table, runtime = change.target.table, work.runtime
+    target = read(change.target, work.txn, runtime, with_partition_texts=True, parts=parts)
+    source = rows_of(change.source, work.txn, runtime) if change.source else None
+    with registered(change.queries, work.txn, runtime), explained():
+        events = change_events(change, target, source)
+    return write_change(
+        events,
+        change_writes(change),
+        write_id=work.txn.write_ids[table.name],
+        files=runtime.files(table.location),
+        staging=staging_directory(table),
+        locations=foreign_locations(table, runtime),
+    )

@@ -1,0 +1,65 @@
+"""The rows of a query into a table, by Spark."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pyspark.sql import DataFrame
+
+from hivesql_executor.sources import explained, rows_of
+from hivesql_executor.spark.types import hive_type
+from hivesql_executor.spark.write import WrittenFile, write_insert
+from hivesql_executor.touched import foreign_locations, staging_directory
+from hivesql_executor.work import Work
+from hivesql_planner.errors import SemanticError
+from hivesql_planner.plan import InsertBranch
+from hivesql_planner.table import Column, Table
+
+
+def shaped(table: Table, branch: InsertBranch, work: Work) -> Table:
+    """The table with the columns that the query gives, partition columns last."""
+    rows = rows_of(branch.query, work.txn, work.runtime)
+    return _shaped(table, rows)
+
+
+def _shaped(table: Table, rows: DataFrame) -> Table:
+    columns = [
+        Column(field.name.lower(), hive_type(field.dataType.simpleString()))
+        for field in rows.schema.fields
+    ]
+    for field in rows.schema.fields:
+        if field.dataType.simpleString() == "void":
+            raise SemanticError(
+                "CREATE-TABLE-AS-SELECT creates a VOID type, please use CAST to specify the type, "
+                f"near field:  {field.name}",
+                code=10305,
+            )
+    data = len(columns) - len(table.partition_columns)
+    return replace(table, columns=tuple(columns[:data]), partition_columns=tuple(columns[data:]))
+
+
+def write_query(branch: InsertBranch, table: Table, work: Work) -> tuple[WrittenFile, ...]:
+    """Run the query and write what it gives; SemanticError 10044 for a wrong number of columns."""
+    runtime = work.runtime
+    rows = rows_of(branch.query, work.txn, runtime)
+    if not branch.query.sources:
+        # Rows that stand in the statement make one file, as in Hive.
+        rows = rows.coalesce(1)
+    expected = len(table.columns) + len(branch.dynamic_partition)
+    if len(rows.columns) != expected:
+        raise SemanticError(
+            f"{table.name} takes {expected} columns here, the query gives {len(rows.columns)}",
+            code=10044,
+        )
+    with explained():
+        return write_insert(
+            rows,
+            replace(branch.write, table=table),
+            write_id=work.txn.write_ids.get(table.name, 0),
+            static_partition=branch.static_partition,
+            dynamic_partition=branch.dynamic_partition,
+            files=runtime.files(table.location),
+            staging=staging_directory(table),
+            locations=foreign_locations(table, runtime),
+            check=branch.check,
+        )

@@ -1,0 +1,67 @@
+"""Predicates over Arrow columns, in the logic of three values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import reduce
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hivesql_planner.constraints import violation
+from hivesql_planner.small.nodes import (
+    AllOf,
+    AnyOf,
+    Compare,
+    IsNull,
+    IsTrue,
+    Not,
+    Predicate,
+    UnlessFalse,
+)
+
+_COMPARISONS: dict[str, Callable[[pa.Array, pa.Scalar], pa.Array]] = {
+    "=": pc.equal,
+    "<>": pc.not_equal,
+    "<": pc.less,
+    "<=": pc.less_equal,
+    ">": pc.greater,
+    ">=": pc.greater_equal,
+}
+
+
+def evaluate(predicate: Predicate, columns: Mapping[str, pa.Array]) -> pa.Array:
+    """True, false or NULL for each row."""
+    match predicate:
+        case Compare():
+            return _compare(predicate, columns[predicate.column])
+        case IsNull(column=name):
+            return pc.is_null(columns[name])
+        case IsTrue(column=name):
+            return columns[name]
+        case Not(part=part):
+            return pc.invert(evaluate(part, columns))
+        case UnlessFalse(part=part):
+            return pc.fill_null(evaluate(part, columns), True)
+        case AllOf(parts=parts):
+            return reduce(pc.and_kleene, [evaluate(part, columns) for part in parts])
+        case AnyOf(parts=parts):
+            return reduce(pc.or_kleene, [evaluate(part, columns) for part in parts])
+
+
+def _compare(comparison: Compare, column: pa.Array) -> pa.Array:
+    if comparison.value is None:
+        return pa.nulls(len(column), pa.bool_())
+    if pa.types.is_integer(column.type):
+        column = column.cast(pa.int64())
+    return _COMPARISONS[comparison.operator](column, pa.scalar(comparison.value, column.type))
+
+
+def hold(check: Predicate | None, row: pa.StructArray) -> None:
+    """Raise ConstraintViolation unless every row satisfies the check."""
+    if check is None or not len(row):
+        return
+    columns = {field.name: row.field(i) for i, field in enumerate(row.type)}
+    fine = pc.fill_null(evaluate(check, columns), False)
+    if not pc.all(fine).as_py():
+        raise violation()

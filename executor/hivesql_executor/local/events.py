@@ -1,0 +1,127 @@
+"""Events as Arrow tables and as ORC files in a staging directory."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import orc
+
+from hivesql_executor.local.types import row_type
+from hivesql_executor.spark.hashing import hash_array
+from hivesql_executor.storage.files import Files
+from hivesql_planner.acid.layout import DELETE_EVENT, INSERT_EVENT
+from hivesql_planner.acid.row_id import encode_bucket
+from hivesql_planner.small.values import base_type
+from hivesql_planner.table import Table, partition_name
+
+_CODECS = {"none": "uncompressed"}
+_SIZES = {
+    "orc.stripe.size": "stripe_size",
+    "orc.row.index.stride": "row_index_stride",
+    "orc.compress.size": "compression_block_size",
+}
+# Spark's defaults; Arrow's blocks are smaller.
+_DEFAULTS = {"compression_block_size": 256 * 1024, "row_index_stride": 10_000}
+
+
+def insert_events(
+    row: pa.StructArray, *, write_id: int, writer: int, statement_id: int, first: int = 0
+) -> pa.Table:
+    """Insert events of some rows, numbered from ``first``."""
+    count = len(row)
+    write_ids = pa.array(np.full(count, write_id, np.int64))
+    bucket = encode_bucket(writer, statement_id)
+    numbers = pa.array(np.arange(first, first + count, dtype=np.int64))
+    return _events(INSERT_EVENT, write_ids, _same(bucket, count), numbers, write_ids, row)
+
+
+def delete_events(ids: Mapping[str, pa.Array], table: Table, *, write_id: int) -> pa.Table:
+    """Delete events of the rows with these ids, by originalTransaction, bucket and rowId."""
+    count = len(ids["rowId"])
+    row = pa.nulls(count, row_type(table))
+    writers = pa.array(np.full(count, write_id, np.int64))
+    found = (ids["originalTransaction"], ids["bucket"], ids["rowId"])
+    return _events(DELETE_EVENT, *found, writers, row)
+
+
+def _same(number: int, count: int) -> pa.Array:
+    return pa.array(np.full(count, number, np.int32))
+
+
+def _events(
+    operation: int,
+    original: pa.Array,
+    bucket: pa.Array,
+    number: pa.Array,
+    current: pa.Array,
+    row: pa.StructArray,
+) -> pa.Table:
+    columns = {
+        "operation": _same(operation, len(row)),
+        "originalTransaction": original,
+        "bucket": bucket,
+        "rowId": number,
+        "currentTransaction": current,
+        "row": row,
+    }
+    return pa.table(columns)
+
+
+def stage(
+    events: pa.Table,
+    table: Table,
+    files: Files,
+    staging: str,
+    *,
+    branch: int,
+    writer: int,
+    partition: tuple[str, ...],
+) -> None:
+    """Write one file of events where ``publish`` looks for it; partitions are texts of values."""
+    names = [f"p{i}" for i in range(len(partition))]
+    folders = [f"branch={branch}", f"n={writer}"]
+    if partition:
+        folders.append(partition_name(names, partition))
+    directory = "/".join([staging, *folders])
+    files.make_directories(directory)
+    buffer = io.BytesIO()
+    orc.write_table(events, buffer, **orc_options(table))
+    files.write(f"{directory}/part-00000-local.orc", buffer.getvalue())
+
+
+def has_early_fractions(timestamps: pa.Array) -> bool:
+    """Whether there are fractions of a second before 1970.
+
+    Arrow writes them as negative nanoseconds, which ORC's Java readers refuse.
+    """
+    micros = pc.fill_null(timestamps.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
+    return bool(np.any((micros < 0) & (micros % 1_000_000 != 0)))
+
+
+def orc_options(table: Table) -> dict[str, Any]:
+    """Arrow's options for the table's ORC properties."""
+    codec = table.properties.get("orc.compress", "ZLIB").lower()
+    sizes = {
+        option: int(table.properties[key]) for key, option in _SIZES.items()
+        if key in table.properties
+    }  # fmt: skip
+    return {"compression": _CODECS.get(codec, codec), **_DEFAULTS, **sizes}
+
+
+def bucket_numbers(
+    row: pa.StructArray, table: Table, columns: tuple[str, ...]
+) -> npt.NDArray[np.int64]:
+    """Hive's bucket of each row, by the hash of ``columns`` in their order."""
+    total = np.zeros(len(row), np.int64)
+    types = {column.name: column.type for column in table.columns}
+    for name in columns:
+        kind, _ = base_type(types[name])
+        hashes = hash_array(row.field(name), kind, table.bucketing_version)
+        total = (total * 31 + hashes) & 0xFFFFFFFF
+    return (total & 0x7FFFFFFF) % table.bucket_count

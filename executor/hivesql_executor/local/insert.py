@@ -1,0 +1,110 @@
+"""INSERT of rows that stand in the statement."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.local.evaluate import hold
+from hivesql_executor.local.events import bucket_numbers, insert_events, stage
+from hivesql_executor.local.types import arrow_type
+from hivesql_executor.spark.publish import Publication, WrittenFile, publish
+from hivesql_executor.storage.files import Files
+from hivesql_planner.plan import InsertBranch
+from hivesql_planner.small.nodes import SmallInsert
+from hivesql_planner.table import Table
+
+_Place = tuple[int, tuple[str, ...]]
+
+
+def write_rows(
+    branch: InsertBranch,
+    small: SmallInsert,
+    *,
+    write_id: int,
+    files: Files,
+    staging: str,
+    locations: Mapping[str, str],
+) -> tuple[WrittenFile, ...]:
+    """Write the rows as Spark would: the same directories, row ids and footers.
+
+    Nothing is visible before the transaction commits; staging is always removed.
+    """
+    table = branch.write.table
+    row = rows_of(small, table)
+    hold(small.check, row)
+    try:
+        _stage_rows(row, branch, small, write_id, files, staging)
+        reach(FailPoint.ROWS_STAGED)
+        publication = Publication(
+            writes=(branch.write,),
+            write_id=write_id,
+            staging=staging,
+            static_partition=branch.static_partition,
+            dynamic_partition=branch.dynamic_partition,
+            locations=locations,
+        )
+        published = publish(publication, files)
+        reach(FailPoint.ROWS_PUBLISHED)
+        return published
+    finally:
+        files.delete(staging)
+
+
+def rows_of(small: SmallInsert, table: Table) -> pa.StructArray:
+    """The rows as a struct array of the table's data columns."""
+    columns = zip(*small.rows, strict=True)
+    arrays = [
+        pa.array(values, arrow_type(column.type))
+        for values, column in zip(columns, table.columns, strict=True)
+    ]
+    return pa.StructArray.from_arrays(arrays, list(table.column_names))
+
+
+def _stage_rows(
+    row: pa.StructArray,
+    branch: InsertBranch,
+    small: SmallInsert,
+    write_id: int,
+    files: Files,
+    staging: str,
+) -> None:
+    table = branch.write.table
+    first = 0
+    for (writer, partition), chosen in sorted(_places(row, small, table).items(), key=_in_order):
+        events = insert_events(
+            row.take(pa.array(chosen)),
+            write_id=write_id,
+            writer=writer,
+            statement_id=branch.write.statement_id,
+            first=first,
+        )
+        place = {"branch": 0, "writer": writer, "partition": partition}
+        stage(events, table, files, staging, **place)  # type: ignore[arg-type]
+        if not table.is_bucketed:
+            # One writer counts on through its partitions.
+            first += len(chosen)
+
+
+def _places(row: pa.StructArray, small: SmallInsert, table: Table) -> dict[_Place, list[int]]:
+    """The rows of each file."""
+    buckets = (
+        bucket_numbers(row, table, table.bucket_columns)
+        if table.is_bucketed
+        else np.zeros(len(row), np.int64)
+    )
+    found: dict[_Place, list[int]] = defaultdict(list)
+    for number, (bucket, partition) in enumerate(
+        zip(buckets.tolist(), small.partitions, strict=True)
+    ):
+        found[bucket, partition].append(number)
+    return found
+
+
+def _in_order(item: tuple[_Place, list[int]]) -> tuple[int, list[bytes]]:
+    (writer, partition), _ = item
+    return writer, [text.encode() for text in partition]

@@ -1,0 +1,245 @@
+"""The rows of a small snapshot, file by file, or nothing where only Spark reads them rightly."""
+
+from __future__ import annotations
+
+import datetime
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyorc
+from pyarrow import orc
+
+from hivesql_executor.local.events import has_early_fractions
+from hivesql_executor.local.types import arrow_type
+from hivesql_executor.partition_files import PartitionFiles
+from hivesql_executor.spark.footers import (
+    check_deletes,
+    check_inserts,
+    check_orphans,
+    holds_changes,
+    read_footers,
+)
+from hivesql_executor.storage.files import Files, RangeFile
+from hivesql_executor.storage.orc import OrcTail
+from hivesql_planner.acid.layout import ACID_FIELDS
+from hivesql_planner.acid.snapshot import DataFile, DeleteFile
+from hivesql_planner.acid.write_ids import ValidWriteIdList
+from hivesql_planner.small.decide import is_small
+from hivesql_planner.small.nodes import SmallChange
+from hivesql_planner.small.values import base_type
+from hivesql_planner.table import Column, Partition, Table
+
+_CODEC_V1 = 1
+_EARLIEST, _LATEST = datetime.date(1700, 1, 1), datetime.date(2200, 1, 1)
+"""Arrow reads timestamps as nanoseconds, and days before 1582 belong to two calendars."""
+_ZONES = {"UTC", "GMT", "Etc/UTC"}
+
+
+class OnlySpark(Exception):
+    """These files hold something that is read rightly by Spark alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class SmallFile:
+    """One data file's visible events: the id columns and the data columns, by name."""
+
+    partition: Partition | None
+    ids: dict[str, pa.Array]
+    columns: dict[str, pa.Array]
+
+    def take(self, chosen: pa.Array) -> SmallFile:
+        """Some of the rows."""
+        return SmallFile(
+            self.partition,
+            {name: one.take(chosen) for name, one in self.ids.items()},
+            {name: one.take(chosen) for name, one in self.columns.items()},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SmallSnapshot:
+    """The files of a snapshot that is small enough to be read here."""
+
+    table: Table
+    files: Files
+    visible: ValidWriteIdList
+    parts: tuple[PartitionFiles, ...]
+    tails: dict[str, OrcTail]
+
+
+def small_snapshot(
+    small: SmallChange,
+    table: Table,
+    parts: Sequence[PartitionFiles],
+    visible: ValidWriteIdList,
+    files: Files,
+) -> SmallSnapshot:
+    """Look at every file's length and footer; OnlySpark when there is too much or too odd a thing.
+
+    DataError, as in any reading, for a file that is not what its name says.
+    """
+    found = [one for part in parts for one in _all_files(part)]
+    if not is_small((file.length for _, file in found), (), small):
+        raise OnlySpark
+    if any(isinstance(file, DataFile) and (file.raw or file.side_file) for _, file in found):
+        raise OnlySpark
+    tails = dict(read_footers(files, [(path, file.length) for path, file in found]))
+    for part in parts:
+        check_orphans([f"{part.location}/{file.path}" for file in part.files.orphans], tails)
+    for path, file in found:
+        (check_deletes if isinstance(file, DeleteFile) else check_inserts)(path, tails[path])
+        if isinstance(file, DataFile) and holds_changes(tails[path]):
+            raise OnlySpark
+    if not is_small((), (tail.rows for tail in tails.values()), small):
+        raise OnlySpark
+    return SmallSnapshot(table, files, visible, tuple(parts), tails)
+
+
+def _all_files(part: PartitionFiles) -> Iterator[tuple[str, DataFile | DeleteFile]]:
+    for data in part.files.data:
+        yield f"{part.location}/{data.path}", data
+    for deletes in (*part.files.deletes, *part.files.orphans):
+        yield f"{part.location}/{deletes.path}", deletes
+
+
+def data_of(snapshot: SmallSnapshot, part: PartitionFiles) -> Iterator[SmallFile]:
+    """The events of every data file of a partition that the snapshot sees, deleted or not."""
+    for file in part.files.data:
+        path = f"{part.location}/{file.path}"
+        tail = snapshot.tails[path]
+        if not tail.rows:
+            continue
+        if any(_is_timed(column) for column in snapshot.table.columns):
+            _check_times(snapshot.files, path, file.length)
+        events = _events(snapshot, path, file)
+        row = events.column("row").combine_chunks()
+        columns = {
+            column.name: _column(row, i, column) for i, column in enumerate(snapshot.table.columns)
+        }
+        yield SmallFile(part.partition, _ids(events), columns)
+
+
+def deletes_of(snapshot: SmallSnapshot, part: PartitionFiles) -> Iterator[dict[str, pa.Array]]:
+    """The ids of the rows that each delete file of a partition deletes."""
+    for file in part.files.deletes:
+        path = f"{part.location}/{file.path}"
+        if snapshot.tails[path].rows:
+            yield _ids(_events(snapshot, path, file))
+
+
+def _events(snapshot: SmallSnapshot, path: str, file: DataFile | DeleteFile) -> pa.Table:
+    source = io.BufferedReader(RangeFile(snapshot.files, path, file.length), 1 << 20)
+    columns = None if isinstance(file, DataFile) else list(ACID_FIELDS[:-1])
+    events = orc.ORCFile(source).read(columns=columns)
+    names = ACID_FIELDS if columns is None else ACID_FIELDS[:-1]
+    if tuple(events.column_names) != names:
+        raise OnlySpark
+    if file.write_id_filter:
+        writers = events.column("currentTransaction")
+        seen = [one for one in pc.unique(writers).to_pylist() if snapshot.visible.sees(one)]
+        events = events.filter(pc.is_in(writers, pa.array(seen, pa.int64())))
+    versions = pc.shift_right(events.column("bucket"), pa.scalar(29, pa.int32()))
+    if not pc.all(pc.equal(versions, _CODEC_V1), min_count=0).as_py():
+        raise OnlySpark
+    return events
+
+
+def _ids(events: pa.Table) -> dict[str, pa.Array]:
+    return {name: events.column(name).combine_chunks() for name in ACID_FIELDS[1:4]}
+
+
+def _column(row: pa.StructArray, position: int, column: Column) -> pa.Array:
+    """A column by its position in the file; NULL when the file is older than the column."""
+    wanted = arrow_type(column.type)
+    if position >= row.type.num_fields:
+        return pa.nulls(len(row), wanted)
+    found = pc.struct_field(row, [position])
+    if pa.types.is_timestamp(wanted):
+        return _microseconds(found)
+    if not _is_same(found.type, wanted):
+        raise OnlySpark
+    if base_type(column.type)[0] == "char":
+        # CHAR compares without its padding.
+        return pc.utf8_rtrim(found, " ")
+    return found.cast(wanted)
+
+
+def _is_same(found: pa.DataType, wanted: pa.DataType) -> bool:
+    """Equal but for names inside lists and maps, which mean nothing."""
+    if pa.types.is_nested(wanted):
+        inner = [wanted.field(i) for i in range(wanted.num_fields)]
+        others = [found.field(i) for i in range(found.num_fields)]
+        named = not pa.types.is_struct(wanted) or [a.name for a in inner] == [
+            b.name for b in others
+        ]
+        return (
+            found.id == wanted.id
+            and len(inner) == len(others)
+            and named
+            and all(_is_same(b.type, a.type) for a, b in zip(inner, others, strict=True))
+        )
+    return bool(found == wanted)
+
+
+def _microseconds(found: pa.Array) -> pa.Array:
+    if found.type != pa.timestamp("ns"):
+        raise OnlySpark
+    try:
+        cast = found.cast(pa.timestamp("us"))
+    except pa.ArrowInvalid:
+        # Spark cuts nanoseconds; what it makes of them stays its own affair.
+        raise OnlySpark from None
+    if has_early_fractions(cast):
+        raise OnlySpark
+    return cast
+
+
+def _is_timed(column: Column) -> bool:
+    text = column.type.lower()
+    return "date" in text or "timestamp" in text
+
+
+def _check_times(files: Files, path: str, length: int) -> None:
+    """OnlySpark for days and times that Arrow would misread, told by the file's statistics."""
+    reader: Any = pyorc.Reader(io.BufferedReader(RangeFile(files, path, length)))
+    if any(stripe.writer_timezone not in _ZONES for stripe in reader.iter_stripes()):
+        raise OnlySpark
+    kinds = (pyorc.TypeKind.DATE, pyorc.TypeKind.TIMESTAMP)
+    for number in range(len(_flat(reader.schema))):
+        try:
+            statistics = reader[number].statistics
+        except OverflowError:
+            raise OnlySpark from None
+        if statistics["kind"] not in kinds or not statistics["number_of_values"]:
+            continue
+        for end in ("minimum", "maximum"):
+            value = statistics.get(end)
+            day = value.date() if isinstance(value, datetime.datetime) else value
+            if day is None or not _EARLIEST < day < _LATEST:
+                raise OnlySpark
+
+
+def _flat(schema: Any) -> list[Any]:
+    """A type and the types inside it."""
+    inner = [
+        *getattr(schema, "fields", {}).values(),
+        *(getattr(schema, name) for name in ("type", "key", "value") if hasattr(schema, name)),
+    ]
+    return [schema, *(one for part in inner for one in _flat(part))]
+
+
+def deleted_among(ids: dict[str, pa.Array], deletes: Sequence[dict[str, pa.Array]]) -> pa.Array:
+    """Which of the rows with these ids are deleted."""
+    numbers = ids["rowId"].to_numpy()
+    gone: set[tuple[int, ...]] = set()
+    for one in deletes:
+        near = np.isin(one["rowId"].to_numpy(), numbers)
+        gone.update(zip(*(array.filter(pa.array(near)).to_pylist() for array in one.values()),
+                        strict=True))  # fmt: skip
+    return pa.array([key in gone for key in zip(*(a.to_pylist() for a in ids.values()),
+                                                strict=True)], pa.bool_())  # fmt: skip

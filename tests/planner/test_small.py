@@ -1,0 +1,268 @@
+"""Which statements are small, and what is left to Spark."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+from hivesql_planner.explain import explain
+from hivesql_planner.plan import Change, Expr, Insert, Plan, Query, Scan
+from hivesql_planner.planning import plan
+from hivesql_planner.settings import Settings
+from hivesql_planner.small.nodes import (
+    AllOf,
+    AnyOf,
+    Compare,
+    Given,
+    IsNull,
+    IsTrue,
+    Kept,
+    Not,
+    Predicate,
+    SmallChange,
+    SmallInsert,
+    Stored,
+    UnlessFalse,
+)
+from hivesql_planner.small.syntax import Reader, Unclear
+from hivesql_planner.small.values import stored
+from hivesql_planner.statements import DeleteRows, InsertRows, InsertTarget, UpdateRows
+from hivesql_planner.table import DEFAULT_PARTITION, Column, Table, TableName
+
+TABLE = Table(
+    name=TableName("default", "t"),
+    columns=(
+        Column("a", "int"),
+        Column("s", "string"),
+        Column("n", "decimal(5,2)"),
+        Column("d", "date"),
+        Column("ts", "timestamp"),
+        Column("b", "boolean"),
+        Column("f", "double"),
+        Column("c", "char(3)"),
+    ),
+    partition_columns=(Column("k", "int"), Column("p", "double")),
+    location="/w/t",
+    properties={"transactional": "true"},
+)
+WIDE = replace(TABLE, columns=TABLE.columns[:2], partition_columns=(Column("k", "string"),))
+
+
+def inserted(sql: str, table: Table = WIDE, **more: str) -> SmallInsert | None:
+    target = InsertTarget(table=table, query=Query(sql=sql), dynamic_partition=("k",))
+    body = plan(InsertRows(targets=(target,)), Settings.of(more)).body
+    assert isinstance(body, Insert)
+    return body.branches[0].small
+
+
+ROWS = {
+    "values (1, 'a', 'x')": (((1, "a"),), (("x",),)),
+    "VALUES (1, 'a', 'x'), (-2, NULL, null)": (
+        ((1, "a"), (-2, None)),
+        (("x",), (DEFAULT_PARTITION,)),
+    ),
+    "select 1 AS `_c0`, ('it\\'s') , \"q\"": (((1, "it's"),), (("q",),)),
+    "SELECT `c1` AS `a`, NULL AS `s`, ('d') AS `k` FROM (values ('u', 3)) AS `rows`(`c0`, `c1`)": (
+        ((3, None),),
+        (("d",),),
+    ),
+}
+NOT_ROWS = (
+    "values (1, 'a')",
+    "values (1, 'a', 'x', 'y')",
+    "values (1 + 1, 'a', 'x')",
+    "values (1, upper('a'), 'x')",
+    "values (1, 'a' 'b', 'x')",
+    "values (1, r'a', 'x')",
+    "values (1, '\\u0041', 'x')",
+    "values (1.5, 'a', 'x')",
+    "values (1, 1.5, 'x')",
+    "values (1, 'a', 'x'), ('2', 'b', 'y')",
+    "values (2147483648, 'a', 'x')",
+    "values (a, 'a', 'x')",
+    "values (1, 'a', 'x') -- what",
+    "values (1, 'a', current_date)",
+    "values (1, 'a', 'x') limit 1",
+    "select 1, 'a', 'x' where false",
+    "select * from (values (1, 'a', 'x')) as `rows`(`c0`, `c1`, `c2`)",
+    "values (1, case when true then 'a' end, 'x')",
+    "values (" + "(" * 5000 + "1" + ")" * 5000 + ", 'a', 'x')",
+)
+
+
+@pytest.mark.parametrize("sql", ROWS)
+def test_rows_that_stand_in_a_statement_are_known(sql: str) -> None:
+    small = inserted(sql)
+    assert small is not None
+    assert (small.rows, small.partitions) == ROWS[sql]
+
+
+@pytest.mark.parametrize("sql", NOT_ROWS)
+def test_other_rows_are_left_to_spark(sql: str) -> None:
+    assert inserted(sql) is None
+
+
+def test_what_is_small_can_be_set() -> None:
+    rows = "values (1, 'a', 'x')"
+    assert inserted(rows, **{"hivesql.local.max.bytes": "0"}) is None
+    assert inserted(rows, **{"hivesql.local.max.bytes": "10"}) is None
+    for properties in ({}, {"transactional": "true", "orc.compress": "LZO"}):
+        assert inserted(rows, replace(WIDE, properties=properties)) is None
+
+
+def changed(where: str | None, values: dict[str, str] | None = None, check: str = "") -> Plan:
+    target = Scan(table=TABLE, with_row_id=True)
+    condition = Expr(where) if where else None
+    if values is None:
+        return plan(DeleteRows(target=target, alias="t", where=condition))
+    assignments = {name: Expr(text) for name, text in values.items()}
+    constraint = Expr(check) if check else None
+    return plan(
+        UpdateRows(
+            target=target, alias="t", where=condition, assignments=assignments, check=constraint
+        )
+    )
+
+
+def small_change(of: Plan) -> SmallChange | None:
+    assert isinstance(of.body, Change)
+    return of.body.small
+
+
+A1 = Compare("a", "=", 1)
+CONDITIONS: dict[str, Predicate] = {
+    "a = 1": A1,
+    "T.`A` == 1": A1,
+    "1 = a": A1,
+    "2 < a": Compare("a", ">", 2),
+    "a <> 9223372036854775807L": Compare("a", "<>", 2**63 - 1),
+    "a = null": Compare("a", "=", None),
+    "NOT a = 1 AND b OR s != 'x'": AnyOf((AllOf((Not(A1), IsTrue("b"))), Compare("s", "<>", "x"))),
+    "(a = 1)": A1,
+    "a in (1, 2)": AnyOf((A1, Compare("a", "=", 2))),
+    "a not in (1)": Not(AnyOf((A1,))),
+    "a is not null": Not(IsNull("a")),
+    "a between -1 and 1": AllOf((Compare("a", ">=", -1), Compare("a", "<=", 1))),
+    "n = 1.5": Compare("n", "=", Decimal("1.50")),
+    "n >= 2": Compare("n", ">=", Decimal(2)),
+    "d = '2020-02-29'": Compare("d", "=", datetime.date(2020, 2, 29)),
+    "ts < timestamp '2020-01-01 00:00:00.5'": Compare(
+        "ts", "<", datetime.datetime(2020, 1, 1, 0, 0, 0, 500000)
+    ),
+    "c = 'a'": Compare("c", "=", "a"),
+    "k = 1": Compare("k", "=", 1),
+}
+NOT_CONDITIONS = (
+    "a = '1'",
+    "CAST(a AS DOUBLE)=CAST('1' AS DOUBLE)",
+    "a = 1.5",
+    "n = 1.555",
+    "f = 1.5",
+    "p = 1.5",
+    "s = 1",
+    "s like 'a%'",
+    "a + 1 = 2",
+    "a = b",
+    "a <=> 1",
+    "a",
+    "d = '2020-2-9'",
+    "d = '2021-02-29'",
+    "d = '1500-01-01'",
+    "ts = '2020-01-01'",
+    "ts = '2020-01-01 00:00:00 Z'",
+    "t.row__id.writeid = 1",
+    "x.a = 1",
+    "a in (select 1)",
+    "a in (1, 'x')",
+    "length(s) = 1",
+    "a = 1 = true",
+    "b = 1",
+    "a is true",
+    "exists (select 1)",
+    "a = 1 /* x */",
+    "a=1a",
+)
+
+
+@pytest.mark.parametrize("where", CONDITIONS)
+def test_simple_conditions_are_understood(where: str) -> None:
+    small = small_change(changed(where))
+    assert small is not None
+    assert small.where == CONDITIONS[where]
+    assert small.values is None
+
+
+@pytest.mark.parametrize("where", NOT_CONDITIONS)
+def test_other_conditions_are_left_to_spark(where: str) -> None:
+    assert small_change(changed(where)) is None
+
+
+def test_an_update_knows_its_new_row_and_what_must_hold() -> None:
+    check = "`row`.`a` IS NOT NULL AND coalesce(`row`.c > 'b', true)"
+    of = changed("a = 1", {"s": "'x'", "a": "`t`.a", "c": "'z'"}, check)
+    small = small_change(of)
+    assert small is not None
+    kept = [Kept(name) for name in ("n", "d", "ts", "b", "f")]
+    assert small.values == (Kept("a"), Given("x"), *kept, Given("z  "))
+    assert small.check == AllOf((Not(IsNull("a")), UnlessFalse(Compare("c", ">", "b"))))
+    assert "without Spark while there are at most 16777216 bytes to read" in explain(of)
+    for values in ({"s": "upper(s)"}, {"a": "a + 1"}, {"s": "`t`.a"}, {"a": "'x'"}):
+        assert small_change(changed("a = 1", values)) is None
+
+
+STORED: dict[tuple[str, str], Stored] = {
+    ("127", "tinyint"): 127,
+    ("'12'", "int"): 12,
+    ("-9223372036854775808", "bigint"): -(2**63),
+    ("1.005", "decimal(5,2)"): Decimal("1.01"),
+    ("-1.005", "decimal(5,2)"): Decimal("-1.01"),
+    ("'-0'", "decimal"): Decimal(0),
+    ("1.5", "double"): 1.5,
+    ("1e3", "float"): 1000.0,
+    ("16777217", "double"): 16777217.0,
+    ("0.1", "float"): 0.10000000149011612,
+    ("12", "string"): "12",
+    ("date '2020-01-01'", "varchar(4)"): "2020",
+    ("'é'", "char(3)"): "é  ",
+    ("'é'", "binary"): "é".encode(),
+    ("date '2020-01-01'", "timestamp"): datetime.datetime(2020, 1, 1),
+    ("true", "boolean"): True,
+    ("null", "array<int>"): None,
+}
+NOT_STORED = (
+    ("128", "tinyint"),
+    ("1.5", "int"),
+    ("'1.5'", "int"),
+    ("' 1'", "int"),
+    ("1000", "decimal(5,2)"),
+    ("9007199254740993", "double"),
+    ("16777217", "float"),
+    ("1e39", "float"),
+    ("1.5", "string"),
+    ("true", "string"),
+    ("1", "boolean"),
+    ("'true'", "boolean"),
+    ("1", "date"),
+    ("timestamp '2020-01-01 00:00:00'", "date"),
+    ("'1582-10-14'", "date"),
+    ("'2020-01-01'", "timestamp"),
+    ("'1969-12-31 23:59:58.5'", "timestamp"),
+    ("timestamp '2020-01-01 00:00:00'", "timestamp with local time zone"),
+    ("1", "array<int>"),
+)
+
+
+@pytest.mark.parametrize(("text", "kind"), STORED)
+def test_literals_are_stored_as_spark_casts_them(text: str, kind: str) -> None:
+    ((literal,),) = Reader(f"values ({text})").rows()
+    assert stored(literal, kind) == STORED[text, kind]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("text", "kind"), NOT_STORED)
+def test_casts_that_take_thought_are_left_to_spark(text: str, kind: str) -> None:
+    ((literal,),) = Reader(f"values ({text})").rows()
+    with pytest.raises(Unclear):
+        stored(literal, kind)  # type: ignore[arg-type]
