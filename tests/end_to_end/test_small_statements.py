@@ -69,7 +69,7 @@ INSERT INTO buckets VALUES (1, 'a', 'x', '2020-01-01'), (2, 'b', 'abcdefg', '202
 UPDATE buckets SET t = 'T' WHERE a > 1 AND day >= '2020-01-01';
 DELETE FROM buckets WHERE a = 2 OR a IS NULL;
 DELETE FROM buckets;
-INSERT INTO old VALUES ('a', 1.5, '2020-01-01 00:00:00'), ('b', -2.25, '1960-01-01 00:00:00.5'), (null, null, null), ('ccccc', 100, '2020-06-01 12:00:00');
+INSERT INTO old VALUES ('a', 1.5, '2020-01-01 00:00:00'), ('b', -2.25, '1960-01-01 00:00:00'), (null, null, null), ('ccccc', 100, '2020-06-01 12:00:00');
 UPDATE parts SET a = 11;
 INSERT INTO ruled VALUES (1, default, 6, 'abcd'), (2, 'b', null, 'abc');
 INSERT INTO ruled (a) VALUES (3);
