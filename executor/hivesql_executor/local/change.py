@@ -52,19 +52,22 @@ def hits(small: SmallChange, snapshot: SmallSnapshot) -> list[Hit]:
 
 
 def _hits(small: SmallChange, snapshot: SmallSnapshot, part: PartitionFiles) -> list[Hit]:
-    deletes = list(deletes_of(snapshot, part))
-    alive = []
+    fitting = []
     for file in data_of(snapshot, part):
         if small.where is not None:
             known = file.columns | _partition_columns(part.partition, snapshot.table, file)
-            fits = pc.fill_null(evaluate(small.where, known), False)
-            file = file.take(pc.indices_nonzero(fits))
-        gone = deleted_among(file.ids, deletes)
-        alive.append(file.take(pc.indices_nonzero(pc.invert(gone))))
+            chosen = pc.fill_null(evaluate(small.where, known), False)
+            file = file.take(pc.indices_nonzero(chosen))
+        if len(file.ids["rowId"]):
+            fitting.append(file)
+    # Without a row that fits, nobody needs to know what is deleted.
+    deletes = list(deletes_of(snapshot, part)) if fitting else []
     values = part.partition.values if part.partition else ()
     partition = tuple(value or DEFAULT_PARTITION for value in values)
     by_writer: dict[int, list[pa.Table]] = defaultdict(list)
-    for file in alive:
+    for fits in fitting:
+        gone = deleted_among(fits.ids, deletes)
+        file = fits.take(pc.indices_nonzero(pc.invert(gone)))
         row = _new_row(small, snapshot.table, file)
         events = pa.table({**file.ids, "row": row})
         writers = pc.bit_wise_and(

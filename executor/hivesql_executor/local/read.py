@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,7 +116,9 @@ def data_of(snapshot: SmallSnapshot, part: PartitionFiles) -> Iterator[SmallFile
         if not tail.rows:
             continue
         if any(_is_timed(column) for column in snapshot.table.columns):
-            _check_times(snapshot.files, path, file.length)
+            modified = snapshot.files.modified(path)
+            if not _has_plain_times(snapshot.files, path, file.length, modified):
+                raise OnlySpark
         events = _events(snapshot, path, file)
         row = events.column("row").combine_chunks()
         columns = {
@@ -204,24 +207,26 @@ def _is_timed(column: Column) -> bool:
     return "date" in text or "timestamp" in text
 
 
-def _check_times(files: Files, path: str, length: int) -> None:
-    """OnlySpark for days and times that Arrow would misread, told by the file's statistics."""
+@functools.lru_cache(maxsize=10_000)
+def _has_plain_times(files: Files, path: str, length: int, modified: int) -> bool:
+    """Whether a file's statistics tell that Arrow reads its days and times rightly."""
     reader: Any = pyorc.Reader(io.BufferedReader(RangeFile(files, path, length)))
     if any(stripe.writer_timezone not in _ZONES for stripe in reader.iter_stripes()):
-        raise OnlySpark
-    kinds = (pyorc.TypeKind.DATE, pyorc.TypeKind.TIMESTAMP)
-    for number in range(len(_flat(reader.schema))):
-        try:
-            statistics = reader[number].statistics
-        except OverflowError:
-            raise OnlySpark from None
-        if statistics["kind"] not in kinds or not statistics["number_of_values"]:
-            continue
-        for end in ("minimum", "maximum"):
-            value = statistics.get(end)
-            day = value.date() if isinstance(value, datetime.datetime) else value
-            if day is None or not _EARLIEST < day < _LATEST:
-                raise OnlySpark
+        return False
+    try:
+        found = [reader[number].statistics for number in range(len(_flat(reader.schema)))]
+    except OverflowError:
+        return False
+    return all(map(_are_plain, found))
+
+
+def _are_plain(statistics: Mapping[str, Any]) -> bool:
+    timed = statistics["kind"] in (pyorc.TypeKind.DATE, pyorc.TypeKind.TIMESTAMP)
+    if not timed or not statistics["number_of_values"]:
+        return True
+    ends = (statistics.get("minimum"), statistics.get("maximum"))
+    days = [one.date() if isinstance(one, datetime.datetime) else one for one in ends]
+    return all(day is not None and _EARLIEST < day < _LATEST for day in days)
 
 
 def _flat(schema: Any) -> list[Any]:
