@@ -14,6 +14,10 @@ SAID = {
     "embedding.py": [
         "appended 3", "merged 2", "refused: 10004 retry: False", "warm sensors [1, 4]",
     ],
+    "streaming.py": [
+        "clicks so far 4", "clicks so far 8", "skipped", "clicks so far 12",
+        "committed 3 aborted 1", "pages",
+    ],
     "driver.py": [
         "rolled back 500.00", "('ann', Decimal('70.00')), ('bob', Decimal('50.00'))",
         "balance: decimal128(10, 2)", "refused: 10004 retry: False",

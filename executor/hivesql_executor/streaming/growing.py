@@ -1,0 +1,126 @@
+"""The delta file of one bucket, which grows by a flush at a time."""
+
+from __future__ import annotations
+
+import io
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow as pa
+from pyarrow import orc
+
+from hivesql_executor.local.events import insert_events, orc_options
+from hivesql_executor.spark.publish import row_instants
+from hivesql_executor.streaming.orc_pieces import OrcPieces
+from hivesql_planner.acid.layout import (
+    KEY_INDEX,
+    SIDE_FILE_SUFFIX,
+    STATS,
+    VERSION,
+    VERSION_FILE,
+    VERSION_TEXT,
+    bucket_file_name,
+)
+from hivesql_planner.acid.row_id import encode_bucket
+from hivesql_planner.table import Table
+
+
+@dataclass(slots=True, kw_only=True)
+class GrowingFile:
+    """A bucket's file in a directory of a batch; opened by its first rows.
+
+    With a side file, every flush tells there how much of the file readers may read.
+    """
+
+    table: Table
+    directory: Path
+    bucket: int
+    statement_id: int
+    with_side_file: bool
+    fast: bool
+    _pieces: OrcPieces = field(default_factory=OrcPieces)
+    _index: str = ""
+    _file: BinaryIO | None = None
+    _side: BinaryIO | None = None
+    _next: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+        return self.directory / bucket_file_name(self.bucket)
+
+    def append(self, write_id: int, row: pa.StructArray) -> int:
+        """Write rows as one piece, down to the disk; how many bytes it took."""
+        first = self._next.get(write_id, 0)
+        self._next[write_id] = first + len(row)
+        events = insert_events(
+            row,
+            write_id=write_id,
+            writer=self.bucket,
+            statement_id=self.statement_id,
+            first=first,
+        )
+        file = self._open()
+        added, counts = self._pieces.add(self._encoded(events))
+        code = encode_bucket(self.bucket, self.statement_id)
+        for count in counts:
+            first += count
+            self._index += f"{write_id},{code},{first - 1};"
+        data = added + self._pieces.tail(
+            {
+                KEY_INDEX: self._index.encode(),
+                STATS: f"{self._pieces.rows},0,0".encode(),
+                VERSION: VERSION_TEXT,
+            }
+        )
+        _write(file, data)
+        if self._side is not None:
+            _write(self._side, self._pieces.length.to_bytes(8, "big"))
+        return len(data)
+
+    def close(self) -> None:
+        """The file is whole: readers need no side file any more."""
+        for file in (self._file, self._side):
+            if file is not None:
+                file.close()
+        if self._side is not None:
+            self._side_path.unlink(missing_ok=True)
+        self._file = self._side = None
+
+    @property
+    def _side_path(self) -> Path:
+        return self.path.with_name(self.path.name + SIDE_FILE_SUFFIX)
+
+    def _open(self) -> BinaryIO:
+        if self._file is None:
+            self.directory.mkdir(parents=True, exist_ok=True)
+            version = self.directory / VERSION_FILE
+            if not version.exists():
+                version.write_bytes(VERSION_TEXT)
+            if self.with_side_file:
+                # It comes first: without it, readers would take the whole file.
+                self._side = self._side_path.open("xb")
+                _write(self._side, bytes(8))
+            self._file = self.path.open("xb")
+        return self._file
+
+    def _encoded(self, events: pa.Table) -> bytes:
+        buffer = io.BytesIO()
+        options = orc_options(self.table)
+        if not self.fast:
+            options["dictionary_key_size_threshold"] = 0.8
+        orc.write_table(events, buffer, **options)
+        return buffer.getvalue()
+
+
+def streamable(table: Table) -> bool:
+    """Whether all columns of a table can be written here."""
+    return not row_instants(table)
+
+
+def _write(file: BinaryIO, data: bytes) -> None:
+    file.write(data)
+    file.flush()
+    os.fsync(file.fileno())

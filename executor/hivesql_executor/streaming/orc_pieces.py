@@ -1,0 +1,228 @@
+"""One ORC file out of many: stripes are appended as they are, under a new footer each time.
+
+A stripe says nothing of where it lies, so the stripes of a complete small file can follow those
+of another of the same schema and codec. After each piece the file ends in a complete footer;
+footers of earlier pieces stay inside as bytes that nobody reads, as in files of Hive's own
+streaming writer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hivesql_executor.storage.protobuf import (
+    chunks,
+    delimited,
+    fields,
+    plain_footer,
+    read_varint,
+    varint,
+)
+from hivesql_planner.errors import DataError
+
+_FOOTER_LENGTH, _CODEC, _BLOCK, _METADATA_LENGTH = 1, 2, 3, 5
+_CONTENT_LENGTH, _STRIPES, _TYPES, _USER, _ROWS, _STATISTICS, _CALENDAR = 2, 3, 4, 5, 6, 7, 11
+_PROLEPTIC = 2
+_HEADER = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Tail:
+    """What follows the stripes of one file."""
+
+    content: int
+    """Where the stripes end."""
+    metadata: bytes
+    footer: bytes
+    postscript: bytes
+
+    def said(self) -> dict[int, int]:
+        return {number: value for number, value, _, _ in fields(self.postscript)}
+
+
+@dataclass(slots=True)
+class OrcPieces:
+    """The state of a growing file: what its next footer must say."""
+
+    length: int = 0
+    rows: int = 0
+    stripe_rows: list[int] = field(default_factory=list)
+    _stripes: list[bytes] = field(default_factory=list)
+    _metadata: bytes = b""
+    _statistics: list[dict[int, int]] = field(default_factory=list)
+    _first: _Tail | None = None
+
+    def add(self, piece: bytes) -> tuple[bytes, list[int]]:
+        """Take in a complete ORC file; the bytes to append for it, and the rows of its stripes.
+
+        The bytes end where the stripes do: ``tail`` must follow. DataError when the piece is of
+        another schema or codec.
+        """
+        tail = _tail(piece)
+        if self._first is None:
+            self._first, start = tail, 0
+        else:
+            self._check_same(tail)
+            start = _HEADER
+        added = piece[start : tail.content]
+        shift = self.length - start
+        rows = []
+        for number, _, begin, end in fields(tail.footer):
+            if number == _STRIPES:
+                stripe, count = _moved(_inside(tail.footer[begin:end]), shift)
+                self._stripes.append(delimited(_STRIPES, stripe))
+                rows.append(count)
+        self._metadata += tail.metadata
+        self._merge([_statistics(one) for one in _messages(tail.footer, _STATISTICS)])
+        self.length += len(added)
+        self.stripe_rows += rows
+        self.rows += sum(rows)
+        return added, rows
+
+    def tail(self, user_metadata: Mapping[str, bytes]) -> bytes:
+        """Footer and postscript for everything added so far."""
+        assert self._first is not None
+        said = self._first.said()
+        codec, block = said.get(_CODEC, 0), said.get(_BLOCK, 262_144)
+
+        def packed(data: bytes) -> bytes:
+            return b"".join(chunks(data, block)) if codec else data
+
+        metadata = packed(self._metadata)
+        footer = packed(self._footer(user_metadata))
+        replaced = {_FOOTER_LENGTH: len(footer), _METADATA_LENGTH: len(metadata)}
+        postscript = b"".join(
+            _number(number, replaced[number])
+            if number in replaced
+            else self._first.postscript[begin:end]
+            for number, _, begin, end in fields(self._first.postscript)
+        )
+        data = metadata + footer + postscript + bytes([len(postscript)])
+        self.length += len(data)
+        return data
+
+    def _footer(self, user_metadata: Mapping[str, bytes]) -> bytes:
+        assert self._first is not None
+        known = {_CONTENT_LENGTH, _STRIPES, _USER, _ROWS, _STATISTICS, _CALENDAR}
+        first = self._first.footer
+        kept = b"".join(first[a:b] for number, _, a, b in fields(first) if number not in known)
+        items = (
+            delimited(_USER, delimited(1, key.encode()) + delimited(2, value))
+            for key, value in user_metadata.items()
+        )
+        return b"".join([
+            kept,
+            _number(_CONTENT_LENGTH, self.length),
+            *self._stripes,
+            *items,
+            _number(_ROWS, self.rows),
+            *(delimited(_STATISTICS, _statistics_message(one)) for one in self._statistics),
+            # Days are counted in the calendar that Arrow has.
+            _number(_CALENDAR, _PROLEPTIC),
+        ])  # fmt: skip
+
+    def _check_same(self, tail: _Tail) -> None:
+        assert self._first is not None
+        mine, other = self._first.said(), tail.said()
+        same = all(mine.get(key) == other.get(key) for key in (_CODEC, _BLOCK))
+        if not same or _types(tail.footer) != _types(self._first.footer):
+            raise DataError("a piece of an ORC file is of another schema or codec than the others")
+
+    def _merge(self, new: Sequence[dict[int, int]]) -> None:
+        if not self._statistics:
+            self._statistics = list(new)
+            return
+        self._statistics = [
+            _merged(old, one) for old, one in zip(self._statistics, new, strict=True)
+        ]
+
+
+def _tail(piece: bytes) -> _Tail:
+    size = piece[-1]
+    postscript = piece[-1 - size : -1]
+    said = {number: value for number, value, _, _ in fields(postscript)}
+    codec = said.get(_CODEC, 0)
+    end = len(piece) - 1 - size
+    start = end - said[_FOOTER_LENGTH]
+    content = start - said.get(_METADATA_LENGTH, 0)
+    return _Tail(
+        content=content,
+        metadata=plain_footer(piece[content:start], codec),
+        footer=plain_footer(piece[start:end], codec),
+        postscript=postscript,
+    )
+
+
+def _messages(message: bytes, wanted: int) -> Iterator[bytes]:
+    for number, _, begin, end in fields(message):
+        if number == wanted:
+            yield _inside(message[begin:end])
+
+
+def _inside(record: bytes) -> bytes:
+    """A field's content, without its key and length."""
+    _, at = read_varint(record, 0)
+    length, at = read_varint(record, at)
+    return record[at : at + length]
+
+
+def _types(footer: bytes) -> list[bytes]:
+    return list(_messages(footer, _TYPES))
+
+
+def _number(field_number: int, value: int) -> bytes:
+    return varint(field_number << 3) + varint(value)
+
+
+def _moved(stripe: bytes, shift: int) -> tuple[bytes, int]:
+    """A stripe's entry at another offset, and its rows."""
+    said = {number: value for number, value, _, _ in fields(stripe)}
+    parts = (
+        _number(1, value + shift) if number == 1 else stripe[begin:end]
+        for number, value, begin, end in fields(stripe)
+    )
+    return b"".join(parts), said[5]
+
+
+# Of a column's statistics: how many values (1), whether there is a NULL (10), bytes (11), and of
+# whole numbers the least and the greatest (negative keys). The rest may be left out.
+_VALUES, _WHOLE, _HAS_NULL, _BYTES, _LEAST, _GREATEST = 1, 2, 10, 11, -1, -2
+
+
+def _statistics(message: bytes) -> dict[int, int]:
+    found = {}
+    for number, value, begin, end in fields(message):
+        if number in (_VALUES, _HAS_NULL, _BYTES):
+            found[number] = value
+        elif number == _WHOLE:
+            ends = {n: v for n, v, _, _ in fields(_inside(message[begin:end]))}
+            if 1 in ends and 2 in ends:
+                found[_LEAST], found[_GREATEST] = _signed(ends[1]), _signed(ends[2])
+    return found
+
+
+def _merged(one: dict[int, int], other: dict[int, int]) -> dict[int, int]:
+    found = {key: one.get(key, 0) + other.get(key, 0) for key in (_VALUES, _BYTES)}
+    found[_HAS_NULL] = one.get(_HAS_NULL, 0) | other.get(_HAS_NULL, 0)
+    known = [part for part in (one, other) if part.get(_VALUES, 0)]
+    if known and all(_LEAST in part for part in known):
+        found[_LEAST] = min(part[_LEAST] for part in known)
+        found[_GREATEST] = max(part[_GREATEST] for part in known)
+    return found
+
+
+def _statistics_message(found: Mapping[int, int]) -> bytes:
+    message = _number(_VALUES, found.get(_VALUES, 0))
+    if _LEAST in found:
+        ends = _number(1, _zigzag(found[_LEAST])) + _number(2, _zigzag(found[_GREATEST]))
+        message += delimited(_WHOLE, ends)
+    return message + b"".join(_number(key, found.get(key, 0)) for key in (_HAS_NULL, _BYTES))
+
+
+def _signed(value: int) -> int:
+    return value >> 1 ^ -(value & 1)
+
+
+def _zigzag(value: int) -> int:
+    return value << 1 ^ value >> 63 if value < 0 else value << 1

@@ -1,0 +1,224 @@
+"""Record writers: bytes of the source as rows of text or values, column by column."""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from hivesql_executor.local.types import arrow_type
+from hivesql_executor.streaming.texts import (
+    Delimiters,
+    decimal_of,
+    inner_types,
+    sized,
+    typed,
+)
+from hivesql_planner.errors import NotSupported
+from hivesql_planner.small.values import WHOLE, base_type, decimal_size
+from hivesql_planner.streaming_errors import SerializationError
+from hivesql_planner.table import Column
+
+LINES = r"[\r\n]"
+Row = Sequence[Any]
+Converter = Callable[[Any], Any]
+_TEXTS = ("string", "char", "varchar")
+
+
+class RecordWriter(Protocol):
+    """Understands the records of one source.
+
+    ``rows`` gives what each record says of each column; ``column`` makes a column of the table of
+    what many rows say of it. SerializationError for a record that cannot be understood.
+    """
+
+    def rows(self, data: str, columns: Sequence[Column]) -> list[Row]: ...
+    def column(self, values: Sequence[Any], hive_type: str) -> pa.Array: ...
+
+
+def _lines(data: str, pattern: str) -> list[str]:
+    # The usual pattern without an expression, which is faster.
+    usual = pattern == LINES
+    parts = data.replace("\r", "\n").split("\n") if usual else re.split(pattern, data)
+    return [one for one in parts if one]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrictDelimitedInputWriter:
+    r"""Lines of delimited values in the order of the table's columns; ``\N`` is NULL.
+
+    Values that are missing or unreadable are NULL, those after the last column are ignored.
+    """
+
+    field_delimiter: str = "\x01"
+    collection_delimiter: str = "\x02"
+    map_key_delimiter: str = "\x03"
+    line_delimiter_pattern: str = LINES
+
+    def rows(self, data: str, columns: Sequence[Column]) -> list[Row]:
+        """One row a line."""
+        width, delimiter = len(columns), self.field_delimiter
+        found: list[Row] = []
+        for line in _lines(data, self.line_delimiter_pattern):
+            parts: list[str | None] = list(line.split(delimiter))
+            if len(parts) < width:
+                parts += [None] * (width - len(parts))
+            found.append(parts[:width])
+        return found
+
+    def column(self, values: Sequence[Any], hive_type: str) -> pa.Array:
+        """Texts as a column."""
+        texts = [None if one == "\\N" else one for one in values]
+        return typed(
+            texts, hive_type, Delimiters(self.collection_delimiter, self.map_key_delimiter)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrictRegexWriter:
+    """Lines whose groups are the columns; a line that does not match is a row of NULLs."""
+
+    regex: str
+    line_delimiter_pattern: str = LINES
+    _compiled: list[re.Pattern[str]] = field(default_factory=list, repr=False)
+
+    def rows(self, data: str, columns: Sequence[Column]) -> list[Row]:
+        """One row a line; SerializationError when the expression has another number of groups."""
+        if not self._compiled:
+            self._compiled.append(re.compile(self.regex))
+        (pattern,) = self._compiled
+        if pattern.groups != len(columns):
+            raise SerializationError(
+                f"the regular expression has {pattern.groups} groups, the table takes "
+                f"{len(columns)} columns"
+            )
+        nothing = (None,) * len(columns)
+        matches = map(pattern.fullmatch, _lines(data, self.line_delimiter_pattern))
+        return [match.groups() if match else nothing for match in matches]
+
+    def column(self, values: Sequence[Any], hive_type: str) -> pa.Array:
+        """Texts as a column."""
+        return typed(values, hive_type, Delimiters())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrictJsonWriter:
+    """Lines of JSON objects, whose keys are column names in any case; others are ignored."""
+
+    line_delimiter_pattern: str = LINES
+
+    def rows(self, data: str, columns: Sequence[Column]) -> list[Row]:
+        """One row a line; SerializationError for a line that is none of the table."""
+        fields = _fields(tuple(columns))
+        return [_object(line, fields) for line in _lines(data, self.line_delimiter_pattern)]
+
+    def column(self, values: Sequence[Any], hive_type: str) -> pa.Array:
+        """Converted values as a column."""
+        array = pa.array(values, arrow_type(hive_type))
+        name, numbers = base_type(hive_type)
+        return sized(array, name, numbers) if name in _TEXTS else array
+
+
+@functools.lru_cache(maxsize=64)
+def _fields(columns: tuple[Column, ...]) -> tuple[tuple[str, Converter], ...]:
+    return tuple((column.name, converter(column.type)) for column in columns)
+
+
+def _object(line: str, fields: Sequence[tuple[str, Converter]]) -> Row:
+    try:
+        record = json.loads(line, parse_float=Decimal)
+        if not all(name in record for name, _ in fields):
+            record = {key.lower(): value for key, value in record.items()}
+        found = ((record.get(name), convert) for name, convert in fields)
+        return [None if value is None else convert(value) for value, convert in found]
+    except (ValueError, TypeError, AttributeError, KeyError, ArithmeticError) as error:
+        raise SerializationError(
+            f"{line[:200]!r} is no JSON object of the table's columns: {error}"
+        ) from error
+
+
+def converter(hive_type: str) -> Converter:
+    """What makes a JSON value one of a type, and raises ValueError or TypeError where it is none.
+
+    Decimals that do not fit are NULL, as in Hive.
+    """
+    if "<" in hive_type:
+        return _nested(hive_type)
+    name, numbers = base_type(hive_type)
+    if name in WHOLE:
+        limit = 2 ** (WHOLE[name] - 1)
+        return lambda value: _within(int(value), limit)
+    if name == "decimal":
+        precision, scale = decimal_size(numbers)
+        return lambda value: _decimal(value, precision, scale)
+    known: dict[str, Converter] = {
+        **dict.fromkeys(_TEXTS, _text),
+        "float": float,
+        "double": float,
+        "boolean": lambda value: {"true": True, "false": False}[_text(value).lower()],
+        "date": datetime.date.fromisoformat,
+        "timestamp": _timestamp,
+    }
+    if name not in known:
+        raise NotSupported(f"the type {hive_type} in a stream of JSON")
+    return known[name]
+
+
+def _decimal(value: Any, precision: int, scale: int) -> Decimal | None:
+    if isinstance(value, Decimal):
+        exponent = value.as_tuple().exponent
+        if isinstance(exponent, int) and -scale <= exponent <= 0:
+            # Nothing to round.
+            return value if value.adjusted() < precision - scale else None
+    return decimal_of(str(value), precision, scale)
+
+
+def _within(value: int, limit: int) -> int:
+    if not -limit <= value < limit:
+        raise ValueError(f"{value} does not fit")
+    return value
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (dict, list)):
+        raise TypeError(f"{value!r} is no text")
+    return f"{value:f}" if isinstance(value, Decimal) else str(value)
+
+
+def _timestamp(value: str) -> datetime.datetime:
+    found = datetime.datetime.fromisoformat(value)
+    if found.tzinfo is not None:
+        raise ValueError(f"{value} has a time zone")
+    return found
+
+
+def _nested(hive_type: str) -> Converter:
+    kind, inner = inner_types(hive_type)
+    convert = [_or_null(converter(one)) for _, one in inner]
+    if kind == "array":
+        return lambda value: list(map(convert[0], value))
+    if kind == "map":
+        return lambda value: [(convert[0](key), convert[1](one)) for key, one in value.items()]
+    names = [name for name, _ in inner]
+
+    def struct(value: Any) -> Any:
+        lowered = {key.lower(): one for key, one in value.items()}
+        known = zip(names, convert, strict=True)
+        return {name: one(lowered.get(name.lower())) for name, one in known}
+
+    return struct
+
+
+def _or_null(convert: Converter) -> Converter:
+    return lambda value: None if value is None else convert(value)
