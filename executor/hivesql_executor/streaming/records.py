@@ -29,6 +29,7 @@ from hivesql_planner.table import Column
 LINES = r"[\r\n]"
 Row = Sequence[Any]
 Converter = Callable[[Any], Any]
+_DECODER = json.JSONDecoder(parse_float=Decimal)
 _TEXTS = ("string", "char", "varchar")
 
 
@@ -133,7 +134,7 @@ def _fields(columns: tuple[Column, ...]) -> tuple[tuple[str, Converter], ...]:
 
 def _object(line: str, fields: Sequence[tuple[str, Converter]]) -> Row:
     try:
-        record = json.loads(line, parse_float=Decimal)
+        record = _DECODER.decode(line)
         if not all(name in record for name, _ in fields):
             record = {key.lower(): value for key, value in record.items()}
         found = ((record.get(name), convert) for name, convert in fields)
@@ -172,12 +173,15 @@ def converter(hive_type: str) -> Converter:
 
 
 def _decimal(value: Any, precision: int, scale: int) -> Decimal | None:
-    if isinstance(value, Decimal):
-        exponent = value.as_tuple().exponent
+    try:
+        found = Decimal(value)
+        exponent = found.as_tuple().exponent
+        # Mostly there is nothing to round.
         if isinstance(exponent, int) and -scale <= exponent <= 0:
-            # Nothing to round.
-            return value if value.adjusted() < precision - scale else None
-    return decimal_of(str(value), precision, scale)
+            return found if found.adjusted() < precision - scale else None
+    except (ArithmeticError, ValueError):
+        return None
+    return decimal_of(found, precision, scale)
 
 
 def _within(value: int, limit: int) -> int:
