@@ -11,6 +11,8 @@ import pytest
 
 import hivesql
 from acid_files import bucket_files, check_file, events, tree
+from hivesql_planner.small.syntax import Literal, Reader
+from hivesql_planner.small.values import stored
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -90,6 +92,17 @@ AFTER_SPARK = """
 UPDATE acid SET t = 'over' WHERE i = 3;
 DELETE FROM kinds WHERE i = 5;
 """
+LITERALS = (
+    ("127", "tinyint"), ("'12'", "int"), ("-9223372036854775808", "bigint"), ("5S", "string"),
+    ("1.005", "decimal(5,2)"), ("-1.005", "decimal(5,2)"), ("'2.675'", "decimal(4,2)"),
+    ("'-0'", "decimal"), ("7L", "decimal(38,10)"), ("1e3", "float"), ("0.1", "float"),
+    ("16777216", "float"), ("3.4028235e38", "float"), ("1.17e-38", "float"), ("'0.1'", "double"),
+    ("9007199254740992", "double"), ("0.30000000000000004", "double"), ("-007", "string"),
+    ("date '2020-01-01'", "varchar(4)"), ("date '2020-01-01'", "string"), ("'é𝄞xyz'", "char(3)"),
+    ("'é'", "char(3)"), ("'é'", "binary"), ("date '2020-01-01'", "timestamp"),
+    ("'2020-01-01 00:00:00.1'", "timestamp"), ("'1969-12-31'", "date"), ("true", "boolean"),
+    ("null", "array<int>"),
+)  # fmt: skip
 BROKEN = (
     "INSERT INTO ruled VALUES (null, 'a', 6, 'ab')",
     "INSERT INTO ruled VALUES (1, 'a', 7, 'ab')",
@@ -160,3 +173,20 @@ def test_both_ways_write_the_same(warehouses: dict[str, hivesql.Session], tmp_pa
         assert rows[0] == rows[1]
         assert all(session.check(table) == () for session in warehouses.values())
     assert events(bucket_files(tmp_path / "local" / "acid")[0])
+
+
+@pytest.mark.spark
+def test_literals_are_cast_as_spark_casts_them(spark: SparkSession) -> None:
+    from pyspark.sql import functions as f
+
+    from hivesql_executor.spark.values import as_wall_clock, stored_value
+
+    columns = [
+        stored_value(f.expr(text), kind).alias(f"c{number}")
+        for number, (text, kind) in enumerate(LITERALS)
+    ]
+    (row,) = as_wall_clock(spark.range(1).select(*columns)).collect()
+    for (text, kind), value in zip(LITERALS, row, strict=True):
+        ((literal,),) = Reader(f"values ({text})").rows()
+        assert isinstance(literal, Literal)
+        assert stored(literal, kind) == value, (text, kind)

@@ -34,12 +34,24 @@ drop view v; truncate table t; alter table t drop partition (p=1); drop table t;
 """
 
 
+SMALL = """
+create table t (a int, b string) partitioned by (p int) stored as orc
+  tblproperties ('transactional'='true');
+insert into t values (1, 'x', 1), (2, 'y', 2); update t set b = 'z' where a = 1;
+delete from t where p = 2;
+"""
+
+
 @pytest.mark.parametrize(
     ("script", "unwanted"),
-    [(COMMANDS, HEAVY | {"sqlglot", "rich", "psycopg"}), (METADATA_ONLY, HEAVY)],
-    ids=["commands", "definitions and plans"],
+    [
+        (COMMANDS, HEAVY | {"sqlglot", "rich", "psycopg"}),
+        (METADATA_ONLY, HEAVY),
+        (SMALL, {"pyspark", "py4j"}),
+    ],
+    ids=["commands", "definitions and plans", "small statements"],
 )
-def test_what_statements_without_rows_import(
+def test_what_statements_without_spark_import(
     script: str, unwanted: set[str], tmp_path: Path
 ) -> None:
     command = [sys.executable, "-c", MAIN, "--silent", "-e", script]
