@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import datetime
-import functools
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyorc
 from pyarrow import orc
 
 from hivesql_executor.local.events import has_early_fractions
+from hivesql_executor.local.times import has_plain_times
 from hivesql_executor.local.types import arrow_type
 from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.spark.footers import (
@@ -36,9 +33,6 @@ from hivesql_planner.small.values import base_type
 from hivesql_planner.table import Column, Partition, Table
 
 _CODEC_V1 = 1
-_EARLIEST, _LATEST = datetime.date(1700, 1, 1), datetime.date(2200, 1, 1)
-"""Arrow reads timestamps as nanoseconds, and days before 1582 belong to two calendars."""
-_ZONES = {"UTC", "GMT", "Etc/UTC"}
 
 
 class OnlySpark(Exception):
@@ -117,7 +111,7 @@ def data_of(snapshot: SmallSnapshot, part: PartitionFiles) -> Iterator[SmallFile
             continue
         if any(_is_timed(column) for column in snapshot.table.columns):
             modified = snapshot.files.modified(path)
-            if not _has_plain_times(snapshot.files, path, file.length, modified):
+            if not has_plain_times(snapshot.files, path, file.length, modified):
                 raise OnlySpark
         events = _events(snapshot, path, file)
         row = events.column("row").combine_chunks()
@@ -205,37 +199,6 @@ def _microseconds(found: pa.Array) -> pa.Array:
 def _is_timed(column: Column) -> bool:
     text = column.type.lower()
     return "date" in text or "timestamp" in text
-
-
-@functools.lru_cache(maxsize=10_000)
-def _has_plain_times(files: Files, path: str, length: int, modified: int) -> bool:
-    """Whether a file's statistics tell that Arrow reads its days and times rightly."""
-    reader: Any = pyorc.Reader(io.BufferedReader(RangeFile(files, path, length)))
-    if any(stripe.writer_timezone not in _ZONES for stripe in reader.iter_stripes()):
-        return False
-    try:
-        found = [reader[number].statistics for number in range(len(_flat(reader.schema)))]
-    except OverflowError:
-        return False
-    return all(map(_are_plain, found))
-
-
-def _are_plain(statistics: Mapping[str, Any]) -> bool:
-    timed = statistics["kind"] in (pyorc.TypeKind.DATE, pyorc.TypeKind.TIMESTAMP)
-    if not timed or not statistics["number_of_values"]:
-        return True
-    ends = (statistics.get("minimum"), statistics.get("maximum"))
-    days = [one.date() if isinstance(one, datetime.datetime) else one for one in ends]
-    return all(day is not None and _EARLIEST < day < _LATEST for day in days)
-
-
-def _flat(schema: Any) -> list[Any]:
-    """A type and the types inside it."""
-    inner = [
-        *getattr(schema, "fields", {}).values(),
-        *(getattr(schema, name) for name in ("type", "key", "value") if hasattr(schema, name)),
-    ]
-    return [schema, *(one for part in inner for one in _flat(part))]
 
 
 def deleted_among(ids: dict[str, pa.Array], deletes: Sequence[dict[str, pa.Array]]) -> pa.Array:

@@ -19,7 +19,7 @@ from hivesql_executor.storage.local import local_path
 from hivesql_executor.streaming.growing import GrowingFile
 from hivesql_executor.streaming.records import RecordWriter, Row
 from hivesql_planner.acid.layout import AcidDirectory, DirectoryKind
-from hivesql_planner.errors import HiveSqlError, NotSupported, TransactionLost
+from hivesql_planner.errors import CommitUnknown, HiveSqlError, NotSupported, TransactionLost
 from hivesql_planner.plan import Insert, Lock, LockType, Operation, Plan
 from hivesql_planner.streaming_errors import (
     InvalidTransactionState,
@@ -37,6 +37,7 @@ from hivesql_planner.table import (
 )
 
 _FLUSH_ROWS = 100_000
+_TOLD = (StreamingException, CommitUnknown)
 
 
 class State(Enum):
@@ -342,6 +343,10 @@ class Batch:
                 stream.statistics.metastore_calls += 1
             store.commit_txn(txn_id, exclusive_write=exclusive.flag("hive.txn.xlock.write"))
             stream.statistics.metastore_calls += 1
+        except CommitUnknown:
+            # To abort what may be committed could destroy it.
+            self.states[self._current] = State.COMMITTED
+            raise
         except TransactionLost as error:
             raise TransactionError(
                 f"Aborted transaction cannot be committed: {error.message}"
@@ -372,10 +377,13 @@ class Batch:
         try:
             step()
         except BaseException as error:
-            self.close()
+            try:
+                self.close()
+            except (HiveSqlError, OSError) as second:
+                error.add_note(f"the batch could not be closed either: {second}")
             if isinstance(error, OSError):
                 raise StreamingIOFailure(f"the delta could not be written: {error}") from error
-            if isinstance(error, HiveSqlError) and not isinstance(error, StreamingException):
+            if isinstance(error, HiveSqlError) and not isinstance(error, _TOLD):
                 raise StreamingException(error.message) from error
             raise
 

@@ -25,6 +25,7 @@ _FOOTER_LENGTH, _CODEC, _BLOCK, _METADATA_LENGTH = 1, 2, 3, 5
 _CONTENT_LENGTH, _STRIPES, _TYPES, _USER, _ROWS, _STATISTICS, _CALENDAR = 2, 3, 4, 5, 6, 7, 11
 _PROLEPTIC = 2
 _HEADER = 3
+_Statistics = dict[tuple[int, int], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class OrcPieces:
     stripe_rows: list[int] = field(default_factory=list)
     _stripes: list[bytes] = field(default_factory=list)
     _metadata: bytes = b""
-    _statistics: list[dict[int, int]] = field(default_factory=list)
+    _statistics: list[_Statistics] = field(default_factory=list)
     _first: _Tail | None = None
 
     def add(self, piece: bytes) -> tuple[bytes, list[int]]:
@@ -129,7 +130,7 @@ class OrcPieces:
         if not same or _types(tail.footer) != _types(self._first.footer):
             raise DataError("a piece of an ORC file is of another schema or codec than the others")
 
-    def _merge(self, new: Sequence[dict[int, int]]) -> None:
+    def _merge(self, new: Sequence[_Statistics]) -> None:
         if not self._statistics:
             self._statistics = list(new)
             return
@@ -185,39 +186,62 @@ def _moved(stripe: bytes, shift: int) -> tuple[bytes, int]:
     return b"".join(parts), said[5]
 
 
-# Of a column's statistics: how many values (1), whether there is a NULL (10), bytes (11), and of
-# whole numbers the least and the greatest (negative keys). The rest may be left out.
-_VALUES, _WHOLE, _HAS_NULL, _BYTES, _LEAST, _GREATEST = 1, 2, 10, 11, -1, -2
+# Of a column's statistics: how many values (1), whether there is a NULL (10), bytes (11), the
+# number of TRUEs (5), and the ends of numbers (2), days (7) and times (9), where odd fields are the
+# least and even ones the greatest. Of all other kinds only the field itself is kept: readers tell
+# by it what statistics they have before them.
+_VALUES, _TRUES, _HAS_NULL, _BYTES = 1, 5, 10, 11
+_ENDS = {2: (1, 2), 7: (1, 2), 9: (1, 2, 3, 4)}
+_SUMS = (_VALUES, _TRUES, _BYTES)
 
 
-def _statistics(message: bytes) -> dict[int, int]:
-    found = {}
+def _statistics(message: bytes) -> _Statistics:
+    found: _Statistics = {}
     for number, value, begin, end in fields(message):
+        found[number, 0] = value
+        inside = b"" if number in (_VALUES, _HAS_NULL, _BYTES) else _inside(message[begin:end])
+        if number == _TRUES and inside:
+            # One number, packed into a field of bytes.
+            found[number, 0], _ = read_varint(_inside(inside), 0)
+        for name, end_value, _, _ in fields(inside) if number in _ENDS else ():
+            if name in _ENDS[number]:
+                found[number, name] = _signed(end_value)
+    return found
+
+
+def _merged(one: _Statistics, other: _Statistics) -> _Statistics:
+    found: _Statistics = dict.fromkeys([*one, *other], 0)
+    filled = [part for part in (one, other) if part.get((_VALUES, 0))]
+    for number, name in list(found):
+        key = number, name
+        if name:
+            if not all(key in part for part in filled):
+                del found[key]
+                continue
+            least = name % 2 == 1
+            found[key] = (min if least else max)(part[key] for part in filled)
+        elif number in _SUMS:
+            found[key] = one.get(key, 0) + other.get(key, 0)
+        elif number == _HAS_NULL:
+            found[key] = one.get(key, 0) | other.get(key, 0)
+    return found
+
+
+def _statistics_message(found: _Statistics) -> bytes:
+    message = b""
+    for number in sorted({number for number, _ in found}):
         if number in (_VALUES, _HAS_NULL, _BYTES):
-            found[number] = value
-        elif number == _WHOLE:
-            ends = {n: v for n, v, _, _ in fields(_inside(message[begin:end]))}
-            if 1 in ends and 2 in ends:
-                found[_LEAST], found[_GREATEST] = _signed(ends[1]), _signed(ends[2])
-    return found
-
-
-def _merged(one: dict[int, int], other: dict[int, int]) -> dict[int, int]:
-    found = {key: one.get(key, 0) + other.get(key, 0) for key in (_VALUES, _BYTES)}
-    found[_HAS_NULL] = one.get(_HAS_NULL, 0) | other.get(_HAS_NULL, 0)
-    known = [part for part in (one, other) if part.get(_VALUES, 0)]
-    if known and all(_LEAST in part for part in known):
-        found[_LEAST] = min(part[_LEAST] for part in known)
-        found[_GREATEST] = max(part[_GREATEST] for part in known)
-    return found
-
-
-def _statistics_message(found: Mapping[int, int]) -> bytes:
-    message = _number(_VALUES, found.get(_VALUES, 0))
-    if _LEAST in found:
-        ends = _number(1, _zigzag(found[_LEAST])) + _number(2, _zigzag(found[_GREATEST]))
-        message += delimited(_WHOLE, ends)
-    return message + b"".join(_number(key, found.get(key, 0)) for key in (_HAS_NULL, _BYTES))
+            message += _number(number, found[number, 0])
+        elif number == _TRUES:
+            message += delimited(number, delimited(1, varint(found[number, 0])))
+        else:
+            ends = (
+                _number(name, _zigzag(found[number, name]))
+                for name in _ENDS.get(number, ())
+                if (number, name) in found
+            )
+            message += delimited(number, b"".join(ends))
+    return message
 
 
 def _signed(value: int) -> int:
@@ -225,4 +249,4 @@ def _signed(value: int) -> int:
 
 
 def _zigzag(value: int) -> int:
-    return value << 1 ^ value >> 63 if value < 0 else value << 1
+    return -2 * value - 1 if value < 0 else 2 * value

@@ -1,0 +1,75 @@
+"""Whether Arrow reads a file's days and times rightly, told by what the file's footer says."""
+
+from __future__ import annotations
+
+import functools
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import pyorc
+
+from hivesql_executor.storage.files import Files, RangeFile
+from hivesql_executor.storage.protobuf import fields, plain_footer, read_varint
+
+_ZONES = {"UTC", "GMT", "Etc/UTC"}
+_DATE, _TIMES = 15, (9, 18)
+_DAY = 86_400_000
+_FIRST, _LAST = -98_615, 84_006
+"""1700-01-01 and 2200-01-01 in days: Arrow has nanoseconds, and before 1582 are two calendars."""
+_STATISTICS_OF = {_DATE: 7, **dict.fromkeys(_TIMES, 9)}
+
+
+@functools.lru_cache(maxsize=10_000)
+def has_plain_times(files: Files, path: str, length: int, modified: int) -> bool:
+    """False where a day or time is far from today, or where the file does not tell.
+
+    A file that was changed at the same time is the same file.
+    """
+    reader: Any = pyorc.Reader(io.BufferedReader(RangeFile(files, path, length)))
+    if any(stripe.writer_timezone not in _ZONES for stripe in reader.iter_stripes()):
+        return False
+    footer = _footer(files, path, length)
+    kinds = [_value(one, 1) for one in _messages(footer, 4)]
+    statistics = list(_messages(footer, 7))
+    timed = [number for number, kind in enumerate(kinds) if kind in _STATISTICS_OF]
+    if timed and len(statistics) != len(kinds):
+        return False
+    return all(_is_plain(statistics[number], kinds[number]) for number in timed)
+
+
+def _is_plain(statistics: bytes, kind: int) -> bool:
+    if not _value(statistics, 1):
+        return True
+    unit = 1 if kind == _DATE else _DAY
+    known = list(_messages(statistics, _STATISTICS_OF[kind]))
+    ends = {number: _signed(value) for one in known for number, value, _, _ in fields(one)}
+    # Of times, two fields are in the writer's zone and two in UTC; either pair may be missing.
+    return any({low, low + 1} <= set(ends) for low in (1, 3)) and all(
+        _FIRST * unit < value < _LAST * unit for number, value in ends.items() if number <= 4
+    )
+
+
+def _footer(files: Files, path: str, length: int) -> bytes:
+    tail = files.read(path, max(0, length - 256), min(length, 256))
+    size = tail[-1]
+    said = {number: value for number, value, _, _ in fields(tail[-1 - size : -1])}
+    footer = said[1]
+    return plain_footer(files.read(path, length - 1 - size - footer, footer), said.get(2, 0))
+
+
+def _messages(message: bytes, wanted: int) -> Iterator[bytes]:
+    for number, _, begin, end in fields(message):
+        if number == wanted:
+            _, at = read_varint(message, begin)
+            inside, at = read_varint(message, at)
+            yield message[at : at + inside]
+            assert at + inside == end
+
+
+def _value(message: bytes, wanted: int) -> int:
+    return next((value for number, value, _, _ in fields(message) if number == wanted), 0)
+
+
+def _signed(value: int) -> int:
+    return value >> 1 ^ -(value & 1)
