@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hivesql_executor.event_file import EventFile
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.local.evaluate import evaluate, hold
 from hivesql_executor.local.events import delete_events, insert_events, stage
@@ -22,7 +23,7 @@ from hivesql_executor.local.read import (
 )
 from hivesql_executor.local.types import arrow_type, row_type
 from hivesql_executor.partition_files import PartitionFiles
-from hivesql_executor.spark.publish import Publication, WrittenFile, publish
+from hivesql_executor.spark.publish import Publication, WrittenFile, publish_events
 from hivesql_planner.acid.row_id import BUCKET_MASK
 from hivesql_planner.plan import Write, WriteKind
 from hivesql_planner.small.nodes import Given, SmallChange
@@ -139,11 +140,12 @@ def write_hits(
     """Write delete and insert events as Spark would: the same files, row ids and footers."""
     table, files = snapshot.table, snapshot.files
     try:
-        for branch, write in enumerate(writes):
-            for hit in found:
-                events = _events(hit, write, table, write_id)
-                stage(events, table, files, staging, branch=branch, writer=hit.writer,
-                      partition=hit.partition)  # fmt: skip
+        staged = [
+            _stage(hit, branch, write, snapshot, write_id=write_id, staging=staging)
+            for branch, write in enumerate(writes)
+            for hit in found
+            if len(hit.row)
+        ]
         reach(FailPoint.ROWS_STAGED)
         publication = Publication(
             writes=writes,
@@ -153,11 +155,25 @@ def write_hits(
             dynamic_partition=table.partition_names,
             locations=locations,
         )
-        published = publish(publication, files)
+        published = publish_events(publication, staged, files)
         reach(FailPoint.ROWS_PUBLISHED)
         return published
     finally:
         files.delete(staging)
+
+
+def _stage(
+    hit: Hit, branch: int, write: Write, snapshot: SmallSnapshot, *, write_id: int, staging: str
+) -> EventFile:
+    return stage(
+        _events(hit, write, snapshot.table, write_id),
+        write,
+        snapshot.files,
+        staging,
+        branch=branch,
+        writer=hit.writer,
+        keys=hit.partition,
+    )
 
 
 def _events(hit: Hit, write: Write, table: Table, write_id: int) -> pa.Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import uuid
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,13 +13,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import orc
 
+from hivesql_executor.event_file import EventFile
 from hivesql_executor.local.types import row_type
 from hivesql_executor.spark.hashing import hash_array
+from hivesql_executor.spark.publish import acid_metadata, row_instants
 from hivesql_executor.storage.files import Files
+from hivesql_executor.storage.orc import amend, read_tail
 from hivesql_planner.acid.layout import DELETE_EVENT, INSERT_EVENT
 from hivesql_planner.acid.row_id import encode_bucket
+from hivesql_planner.plan import Write
 from hivesql_planner.small.values import base_type
-from hivesql_planner.table import Table, partition_name
+from hivesql_planner.table import Table
 
 _CODECS = {"none": "uncompressed"}
 _SIZES = {
@@ -75,24 +80,31 @@ def _events(
 
 def stage(
     events: pa.Table,
-    table: Table,
+    write: Write,
     files: Files,
     staging: str,
     *,
     branch: int,
     writer: int,
-    partition: tuple[str, ...],
-) -> None:
-    """Write one file of events where ``publish`` looks for it; partitions are texts of values."""
-    names = [f"p{i}" for i in range(len(partition))]
-    folders = [f"branch={branch}", f"n={writer}"]
-    if partition:
-        folders.append(partition_name(names, partition))
-    directory = "/".join([staging, *folders])
-    files.make_directories(directory)
+    keys: tuple[str, ...],
+) -> EventFile:
+    """Write one file of events, footer and all, for ``publish_events``.
+
+    ``branch`` says which of the publication's writes this is, ``keys`` are texts of the values of
+    its dynamic partitions.
+    """
+    name = f"part-{uuid.uuid4().hex}"
+    path = f"{staging}/{name}"
     buffer = io.BytesIO()
-    orc.write_table(events, buffer, **orc_options(table))
-    files.write(f"{directory}/part-00000-local.orc", buffer.getvalue())
+    orc.write_table(events, buffer, **orc_options(write.table))
+    files.make_directories(staging)
+    files.write(path, buffer.getvalue())
+    tail = read_tail(files, path, buffer.tell())
+    metadata = acid_metadata(tail, write.kind)
+    length = amend(files, path, metadata, instants=row_instants(write.table))
+    return EventFile(
+        name=name, rows=len(events), bytes=length, branch=branch, writer=writer, keys=keys
+    )
 
 
 def has_early_fractions(timestamps: pa.Array) -> bool:

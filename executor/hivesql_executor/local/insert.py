@@ -8,11 +8,12 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
+from hivesql_executor.event_file import EventFile
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.local.evaluate import hold
 from hivesql_executor.local.events import bucket_numbers, insert_events, stage
 from hivesql_executor.local.types import arrow_type
-from hivesql_executor.spark.publish import Publication, WrittenFile, publish
+from hivesql_executor.spark.publish import Publication, WrittenFile, publish_events
 from hivesql_executor.storage.files import Files
 from hivesql_planner.plan import InsertBranch
 from hivesql_planner.small.nodes import SmallInsert
@@ -38,7 +39,7 @@ def write_rows(
     row = rows_of(small, table)
     hold(small.check, row)
     try:
-        _stage_rows(row, branch, small, write_id, files, staging)
+        staged = _stage_rows(row, branch, small, write_id, files, staging)
         reach(FailPoint.ROWS_STAGED)
         publication = Publication(
             writes=(branch.write,),
@@ -48,7 +49,7 @@ def write_rows(
             dynamic_partition=branch.dynamic_partition,
             locations=locations,
         )
-        published = publish(publication, files)
+        published = publish_events(publication, staged, files)
         reach(FailPoint.ROWS_PUBLISHED)
         return published
     finally:
@@ -72,22 +73,19 @@ def _stage_rows(
     write_id: int,
     files: Files,
     staging: str,
-) -> None:
-    table = branch.write.table
-    first = 0
-    for (writer, partition), chosen in sorted(_places(row, small, table).items(), key=_in_order):
+) -> list[EventFile]:
+    write = branch.write
+    staged = []
+    places = _places(row, small, write.table)
+    for (writer, keys), chosen in sorted(places.items(), key=_in_order):
         events = insert_events(
             row.take(pa.array(chosen)),
             write_id=write_id,
             writer=writer,
-            statement_id=branch.write.statement_id,
-            first=first,
+            statement_id=write.statement_id,
         )
-        place = {"branch": 0, "writer": writer, "partition": partition}
-        stage(events, table, files, staging, **place)  # type: ignore[arg-type]
-        if not table.is_bucketed:
-            # One writer counts on through its partitions.
-            first += len(chosen)
+        staged.append(stage(events, write, files, staging, branch=0, writer=writer, keys=keys))
+    return staged
 
 
 def _places(row: pa.StructArray, small: SmallInsert, table: Table) -> dict[_Place, list[int]]:

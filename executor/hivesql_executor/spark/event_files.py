@@ -13,6 +13,7 @@ from urllib.parse import unquote_plus
 from py4j.java_collections import ListConverter
 from pyspark.sql import DataFrame, SparkSession
 
+from hivesql_executor.event_file import EventFile
 from hivesql_executor.spark.jvm import new_object
 from hivesql_executor.spark.types import orc_type
 from hivesql_planner.plan import Write, WriteKind
@@ -37,18 +38,6 @@ class EventColumns:
     row_id: int | None = None
     row: int | None = None
     keys: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventFile:
-    """A complete file in staging, footer and all; ``keys`` as in the rows."""
-
-    name: str
-    rows: int
-    bytes: int
-    branch: int
-    writer: int
-    keys: tuple[str, ...]
 
 
 def write_events(

@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from hivesql_executor.event_file import EventFile
 from hivesql_executor.failpoints import FailPoint, reach
-from hivesql_executor.spark.event_files import EventFile
 from hivesql_executor.spark.types import instant_ids
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail, amend, read_tail

@@ -1,0 +1,17 @@
+"""A staged file of events, whoever wrote it; told without Spark, so that publishing needs none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventFile:
+    """A complete file in staging, footer and all; ``keys`` as in the rows."""
+
+    name: str
+    rows: int
+    bytes: int
+    branch: int
+    writer: int
+    keys: tuple[str, ...]
