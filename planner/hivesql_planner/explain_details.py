@@ -154,6 +154,8 @@ def _branch(branch: InsertBranch) -> _Json:
         told["partition"] = dict(branch.static_partition)
     if branch.dynamic_partition:
         told["dynamicPartition"] = list(branch.dynamic_partition)
+    if branch.small:
+        told["withoutSpark"] = {"rows": len(branch.small.rows)}
     return told | _texts(constraint=branch.check)
 
 
@@ -164,6 +166,8 @@ def _change(change: Change) -> _Json:
     told |= _texts(on=change.on, constraint=change.check)
     if change.queries:
         told["scans"] = [{"view": one.view, **_scan(one.scan)} for one in change.queries]
+    if change.small:
+        told["withoutSpark"] = {"mostBytes": change.small.most_bytes}
     if change.cardinality_check:
         told["cardinalityCheck"] = True
     return {**told, "branches": [_clause(branch) for branch in change.branches]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import uuid
 from collections.abc import Mapping
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,8 @@ from hivesql_executor.local.types import row_type
 from hivesql_executor.spark.hashing import hash_array
 from hivesql_executor.spark.publish import acid_metadata, row_instants
 from hivesql_executor.storage.files import Files
-from hivesql_executor.storage.orc import amend, read_tail
-from hivesql_planner.acid.layout import DELETE_EVENT, INSERT_EVENT
+from hivesql_executor.storage.orc import OrcTail, amend, read_tail
+from hivesql_planner.acid.layout import ACID_FIELDS, DELETE_EVENT, INSERT_EVENT, KEY_INDEX
 from hivesql_planner.acid.row_id import encode_bucket
 from hivesql_planner.plan import Write
 from hivesql_planner.small.values import base_type
@@ -100,11 +101,18 @@ def stage(
     files.make_directories(staging)
     files.write(path, buffer.getvalue())
     tail = read_tail(files, path, buffer.tell())
-    metadata = acid_metadata(tail, write.kind)
+    metadata = acid_metadata(tail, write.kind) | {KEY_INDEX: _key_index(events, tail)}
     length = amend(files, path, metadata, instants=row_instants(write.table))
     return EventFile(
         name=name, rows=len(events), bytes=length, branch=branch, writer=writer, keys=keys
     )
+
+
+def _key_index(events: pa.Table, tail: OrcTail) -> bytes:
+    """The last key of each stripe."""
+    ends = list(accumulate(tail.stripe_rows))
+    keys = events.select(ACID_FIELDS[1:4]).take([end - 1 for end in ends]).to_pylist()
+    return "".join("{},{},{};".format(*key.values()) for key in keys).encode()
 
 
 def has_early_fractions(timestamps: pa.Array) -> bool:
