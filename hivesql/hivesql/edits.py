@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 Span = tuple[int, int]
 Spans = tuple[Span, ...]
+_PIECE = re.compile(r"@(\d+|(?=\*))(\*?)")
 
 
 class Edit(NamedTuple):
@@ -67,3 +69,19 @@ class _Made:
                 pieces.append(part if isinstance(part, str) else self.render(part, i, high))
             done = edit.end
         return "".join([*pieces, self.text[done:end]])
+
+
+def filled(template: str, spans: Sequence[Span]) -> Iterable[str | Span]:
+    """The pieces of a template: ``@0`` is a span, ``@1*`` that one and all after it."""
+    done = 0
+    for match in _PIECE.finditer(template):
+        yield template[done : match.start()]
+        first = int(match[1] or 0)
+        if match[2]:
+            for i, span in enumerate(spans[first:]):
+                yield ", " if i else ""
+                yield span
+        else:
+            yield spans[first]
+        done = match.end()
+    yield template[done:]

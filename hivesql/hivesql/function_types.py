@@ -126,7 +126,7 @@ TYPES: dict[str, TypeRule] = {
         sqrt exp ln log log2 log10 pow power cbrt sin cos tan asin acos atan sinh cosh tanh degrees
         radians e pi rand stddev std stddev_pop stddev_samp variance var_pop var_samp corr covar_pop
         covar_samp percent_rank cume_dist months_between xpath_double percentile_cont
-        double"""),
+        percentile_disc double"""),
     **_named("boolean", """
         isnull isnotnull array_contains likeany likeall istrue isfalse isnottrue isnotfalse
         is_not_distinct_from xpath_boolean boolean"""),
@@ -143,7 +143,7 @@ TYPES: dict[str, TypeRule] = {
     "lag": _first, "lead": _first, "negative": _first, "positive": _first, "sort_array": _first,
     "array_distinct": _first, "array_remove": _first, "array_slice": _first, "array_except": _first,
     "array_compact": _first, "array_append": _first, "array_union": _first,
-    "array_intersect": _first,
+    "array_intersect": _first, "sort_array_by": _first,
     "abs": _absolute, "pmod": _remainder,
     "sum": lambda call: summed(call.type(0)), "avg": lambda call: averaged(call.type(0)),
     "round": _rounded, "bround": _rounded, "floor": _floored, "ceil": _floored, "ceiling": _floored,

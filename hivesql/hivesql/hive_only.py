@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from hivesql.edits import Edit, Spans
+from hivesql.plain_rows import number_edits
 from hivesql.script import StatementText
 from hivesql.tokens import Kind, Token, at
 from hivesql_planner.errors import NotSupported, ParseError
@@ -32,7 +33,6 @@ _REFUSED: tuple[_Pattern, ...] = (
     (("tablesample", "(", "bucket"), "TABLESAMPLE (BUCKET …)"),
     (("tablesample", "(", Kind.WORD), "TABLESAMPLE by size"),
     (("(", Kind.STRING, "=", Kind.STRING, ")"), "table properties in FROM"),
-    (("=|==|<>|!=|<|<=|>|>=|<=>", "all|any|some", "("), "comparison with ALL, ANY or SOME"),
     (
         ("input__file__name|block__offset__inside__file|row__offset__inside__block|"
          "raw__data__size|row__is__deleted|partition__spec__id|partition__hash|"
@@ -66,9 +66,11 @@ def check_slice(text: StatementText, tokens: tuple[Token, ...], spans: Spans) ->
     masked = ["\n" if char == "\n" else " " for char in text.text]
     for start, end in spans:
         masked[start:end] = text.text[start:end]
+    for rows in (token for token in inside if token.kind is Kind.ROWS):
+        masked[rows.start : rows.end] = " " * len(rows.text)
     for edit in (*_same_length(inside), *_readable(inside)):
         masked[edit.start : edit.end] = edit.text.ljust(edit.end - edit.start)
-    return "".join(masked)
+    return "".join(masked).rstrip()
 
 
 def _refuse(text: StatementText, tokens: _Tokens) -> None:
@@ -146,6 +148,8 @@ def spark_edits(tokens: _Tokens) -> list[Edit]:
         elif token.kind is Kind.STRING and after and after.kind is Kind.STRING:
             # Touching strings are one string to Hive; to Spark the quotes would be doubled.
             edits.append(Edit(token.end, after.start, " "))
+        elif token.kind is Kind.ROWS:
+            edits += number_edits(token.text, token.start)
         elif token.is_("grouping__id"):
             edits.append(Edit(token.start, token.end, "grouping_id()"))
         elif token.is_("limit") and _matches(tokens, i + 2, (",", Kind.NUMBER)):

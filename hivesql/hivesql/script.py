@@ -23,6 +23,14 @@ _SOURCE = re.compile(
 )
 _VARIABLE = re.compile(r"\$\{([^}$ ]+)\}")
 _PROCESSOR = re.compile(r"(set|reset|add|list|delete|dfs|source)\b\s*(\S*)", re.IGNORECASE)
+# Where a statement may end, or something begins in which it cannot.
+_MARK = re.compile(r"[;'\"`\\/-]")
+# By the quote, and whether SQL is quoted: an escape, the end, or the line's end.
+_INSIDE = {
+    (quote, is_sql): re.compile(escape + quote + ("" if is_sql else "|\n"), re.DOTALL)
+    for quote, escape in (("'", r"\\.|"), ('"', r"\\.|"), ("`", ""))
+    for is_sql in (True, False)
+}
 _RESOURCES = frozenset({"jar", "jars", "file", "files", "archive", "archives"})
 _MOST_SUBSTITUTIONS = 40  # hive.variable.substitute.depth
 
@@ -165,7 +173,11 @@ def _statement_end(text: str, position: int) -> int:
         end = text.find("\n", position)
         return len(text) if end < 0 else end
     is_sql = not _is_processor(text, position)
-    while position < len(text) and text[position] != ";":
+    while True:
+        found = _MARK.search(text, position)
+        position = found.start() if found else len(text)
+        if found is None or found[0] == ";":
+            return position
         if text.startswith("\\;", position):
             position += 2
         elif text[position] in "'\"`":
@@ -173,7 +185,6 @@ def _statement_end(text: str, position: int) -> int:
         else:
             after = _comment_end(text, position) if is_sql else None
             position = position + 1 if after is None else after
-    return position
 
 
 def _is_processor(text: str, position: int) -> bool:
@@ -188,16 +199,11 @@ def _quote_end(text: str, position: int, *, is_sql: bool) -> int:
     quote, start = text[position], position
     if not is_sql and text[start - 1].isalnum():
         return start + 1  # an apostrophe: set x=it's
-    position += 1
-    while position < len(text):
-        if text[position] == "\\" and quote != "`":
-            position += 2
-            continue
-        if text[position] == quote:
-            return position + 1
-        if text[position] == "\n" and not is_sql:
+    for found in _INSIDE[quote, is_sql].finditer(text, position + 1):
+        if found[0] == quote:
+            return found.end()
+        if found[0] == "\n":
             return start + 1
-        position += 1
     return len(text) if is_sql else start + 1
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NoReturn
 
+from hivesql.plain_rows import plain_tail
 from hivesql.script import StatementText
 from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError
 from hivesql_planner.table import TableName
@@ -38,6 +39,7 @@ class Kind(Enum):
     STRING = "string"
     NUMBER = "number"
     SYMBOL = "symbol"
+    ROWS = "rows of constants"
     END = "end of statement"
 
 
@@ -113,7 +115,11 @@ def tokenize(text: StatementText) -> tuple[Token, ...]:
     """All tokens without comments; the last one is the end. Unknown characters are errors."""
     tokens: list[Token] = []
     sql, position = text.text, 0
+    tail: tuple[int, int] | None = None
     while True:
+        if tail and position == tail[0]:
+            tokens.append(Token(Kind.ROWS, sql[tail[0] : tail[1]], "", tail[0]))
+            position = tail[1]
         blank = _BLANK.match(sql, position)
         position = blank.end() if blank else position
         if position >= len(sql):
@@ -123,6 +129,8 @@ def tokenize(text: StatementText) -> tuple[Token, ...]:
             raise at(_unreadable(sql, position), text, position)
         tokens.append(token)
         position = token.end
+        if token.is_("values"):
+            tail = plain_tail(sql, position)
 
 
 def _token_at(sql: str, position: int, previous: Token | None) -> Token | None:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
 from hivesql.binding import Binding
+from hivesql.built_functions import discrete_percentile
 from hivesql.calls import Call
 from hivesql.casts import cast_template, check_cast, number
 from hivesql.compare import comparison, unsafe
 from hivesql.date_rules import as_date, as_timestamp
 from hivesql.dialect import RANGE, place_of
-from hivesql.edits import Edit, Span
+from hivesql.edits import Edit, filled
 from hivesql.function_rules import RULES, TEXT_TO_BOOLEAN, text_of
 from hivesql.function_types import type_of_call
 from hivesql.functions import is_hive_function, is_refused
+from hivesql.quantified import quantified_edit
 from hivesql.type_rules import (
     DAY_TIME,
     INTEGERS,
@@ -36,7 +38,6 @@ from hivesql.type_rules import (
 )
 from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError, SemanticError
 
-_PIECE = re.compile(r"@(\d+|(?=\*))(\*?)")
 _BACKSLASHES = "regexp_replace(@0, '\\\\\\\\(?![%_])', '\\\\\\\\\\\\\\\\')"
 _ARITHMETIC = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%"}
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
@@ -75,6 +76,9 @@ class Translator:
     def _leave(self, node: exp.Expr) -> Type:  # noqa: C901 - one flat dispatch
         if isinstance(node, exp.Literal):
             return "string" if node.is_string else self._number(node)
+        if edit := quantified_edit(node, self.binding.text.text):
+            self.edits.append(edit)
+            return "boolean"
         if isinstance(node, _COMPARISONS):
             self._compared([node.this, node.expression], node)
             return "boolean"
@@ -113,6 +117,8 @@ class Translator:
             return self._case(node)
         if isinstance(node, exp.Distinct):
             return self.type_of(node.expressions[0]) if node.expressions else None
+        if isinstance(node, exp.WithinGroup):
+            self._within_group(node)
         if isinstance(node, (exp.Paren, exp.Alias, exp.Window, exp.WithinGroup)):
             return self.type_of(node.this)
         if isinstance(node, exp.Neg):
@@ -311,6 +317,14 @@ class Translator:
             self._replace(node, template, given)
         return type_of_call(call)
 
+    def _within_group(self, node: exp.WithinGroup) -> None:
+        if str(node.this.this).lower() == "percentile_disc":
+            ordered = node.expression.expressions[0]
+            if ordered.args.get("desc"):
+                raise NotSupported("percentile_disc in descending order")
+            template = discrete_percentile("@0", "@1")
+            self._replace(node, template, [node.this.expressions[0], ordered.this])
+
     def _extract(self, node: exp.Extract) -> Type:
         unit = node.name.lower()
         if unit == "second":
@@ -338,22 +352,7 @@ class Translator:
 
     def _replace(self, node: exp.Expr, template: str, given: Sequence[exp.Expr]) -> None:
         spans = [place_of(one) for one in given]
-        self.edits.append(Edit(*place_of(node), "", tuple(_filled(template, spans))))
-
-
-def _filled(template: str, spans: Sequence[Span]) -> Iterable[str | Span]:
-    done = 0
-    for match in _PIECE.finditer(template):
-        yield template[done : match.start()]
-        first = int(match[1] or 0)
-        if match[2]:
-            for i, span in enumerate(spans[first:]):
-                yield ", " if i else ""
-                yield span
-        else:
-            yield spans[first]
-        done = match.end()
-    yield template[done:]
+        self.edits.append(Edit(*place_of(node), "", tuple(filled(template, spans))))
 
 
 def _with_digits(parts: tuple[exp.Expr, ...], kinds: tuple[Type, Type]) -> tuple[Type, Type]:

@@ -102,6 +102,13 @@ def arguments() -> argparse.ArgumentParser:
             help=meaning,
         )
     add("--dry-run", action="store_true", help="show plan and locks of every statement, run none")
+    add(
+        "--watch",
+        metavar="SECONDS",
+        nargs="?",
+        const="2",
+        help="ask the statement of -e again and again until Ctrl-C",
+    )
     add("--checkpoint", metavar="FILE", help="note what has run; a second run goes on from there")
     add("-u", dest="url", metavar="URL", help="metastore URL; of a jdbc:hive2 URL the database")
     for flag in ("-n", "-p", "-w", "-a"):

@@ -106,6 +106,11 @@ def _run(options: argparse.Namespace, profile: Profile) -> int:
             return show_plans(session, printer, [*start, *scripts])
         if start and (failed := run_scripts(runner, start, force=options.force)):
             return failed
+        if options.watch is not None:
+            if len(options.texts) != 1 or options.files:
+                raise ValueError("--watch takes one -e, as in: hivesql --watch 2 -e 'SHOW LOCKS'")
+            text = options.texts[0].strip().rstrip(";")
+            return 0 if runner.commands.run(f"watch {options.watch} {text}") else FAILED
         if scripts:
             return run_scripts(runner, scripts, force=options.force, checkpoint=checkpoint)
         return _shell(runner, show_database=options.showDbInPrompt)
@@ -155,6 +160,8 @@ def _url(url: str | None) -> tuple[str | None, str | None]:
     """Metastore and database of ``-u``; beeline's ``jdbc:hive2://host/db`` has only the latter."""
     if url is None:
         return None, None
+    # Airflow's hook for Hive's command line puts quotes into the argument itself.
+    url = url.strip("\"'")
     if not url.startswith("jdbc:hive2:"):
         return url, None
     path = urlsplit(url.removeprefix("jdbc:")).path

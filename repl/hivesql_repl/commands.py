@@ -55,6 +55,7 @@ class Commands:
             "brief": (self._brief, "stop that"),
             "history": (self._history, "what was typed"),
             "edit": (self._edit, "write a statement with $EDITOR and run it"),
+            "watch": (self._watch, "ask again and again until Ctrl-C: !watch 2 SHOW LOCKS"),
             "sh": (self._sh, "run a command of the shell: !sh ls"),
         }
         self.known |= dict.fromkeys(("exit", "q", "closeall"), self.known["quit"])
@@ -181,6 +182,18 @@ class Commands:
                 return self._failed(f"{editor} failed; nothing was run")
             text = Path(file.name).read_text(encoding="utf-8")
         return self.run_text(text, None)
+
+    def _watch(self, argument: str) -> bool:
+        from hivesql_repl.watch import EVERY, watch
+
+        first, _, rest = argument.partition(" ")
+        try:
+            every, text = float(first), rest
+        except ValueError:
+            every, text = EVERY, argument
+        if not 0.1 <= every <= 86400:
+            return self._failed("seconds between 0.1 and 86400 are wanted")
+        return watch(self.runner, text, every)
 
     def _sh(self, argument: str) -> bool:
         return run_shell_command(argument)

@@ -57,9 +57,27 @@ def test_jdbc_url_names_the_database(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["-e", "CREATE DATABASE sales; CREATE DATABASE x"]) == 0
     url = "jdbc:hive2://host:10000/sales;principal=hive/_HOST@EXAMPLE"
     assert main(["-u", url, "-e", f"CREATE TABLE t (id INT) {ACID}"]) == 0
+    # As Airflow's hook for Hive's command line calls beeline, quotes and all.
+    Path("task.hql").write_text(f"USE sales;\nCREATE TABLE u (id INT) {ACID};\n")
+    words = ["-u", f'"{url}"', "-n", "me", "-p", "x", "-hiveconf", "airflow.ctx.dag_id=d",
+             "-hiveconf", "mapred.job.name=n", "-f", "task.hql"]  # fmt: skip
+    assert main(words) == 0
     capfd.readouterr()
     assert main(["-S", "--showHeader=false", "-e", "SHOW TABLES IN sales"]) == 0
-    assert capfd.readouterr().out == "t\n"
+    assert capfd.readouterr().out == "t\nu\n"
+
+
+def test_watching_needs_a_terminal_and_a_statement_that_reads(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    for words, code, told in (
+        (["--watch", "-e", "SHOW LOCKS"], 2, "only a terminal can be watched"),
+        (["--watch=2", "-e", "DROP TABLE t"], 2, "one SHOW or DESCRIBE is wanted"),
+        (["--watch", "0", "-e", "SHOW LOCKS"], 2, "seconds between 0.1 and 86400"),
+        (["--watch", "2"], 1, "--watch takes one -e"),
+    ):
+        assert main(words) == code
+        assert told in capfd.readouterr().err
 
 
 def test_bad_arguments(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

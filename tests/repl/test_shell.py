@@ -128,6 +128,11 @@ def test_typing(terminal: Terminal, tmp_path: Path) -> None:
     terminal.process.setwinsize(300, 60)
     terminal.screen.resize(300, 60)
     assert "default" in terminal.run("SHOW DATABASES;", "selected")
+    # Narrow now: what is watched is laid out anew, and Ctrl-C gives the prompt back.
+    shown = terminal.run("!watch 0.2 SHOW LOCKS", "Ctrl-C ends")
+    assert "no rows" in shown
+    terminal.send("\x03")
+    terminal.expect("\na>")
     terminal.send("\x04")
     terminal.process.expect(pexpect.EOF)
     terminal.process.close()

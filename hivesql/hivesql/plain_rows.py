@@ -1,0 +1,48 @@
+"""Long VALUES: rows of nothing but constants are checked by one pattern instead of being parsed.
+
+The first row is read like any other text. The rows after it, if they are as wide, become one
+token: no parser looks into them, and Spark gets them as they are written.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+
+from hivesql.casts import number
+from hivesql.edits import Edit
+
+_TEXT = r"(?:'[^'\\]*+(?:\\.[^'\\]*+)*+'|\"[^\"\\]*+(?:\\.[^\"\\]*+)*+\")"
+_NUMBER = r"\d{1,18}(?:\.\d{1,18})?(?![\w.])"
+_CONSTANT = rf"(?:[-+]?{_NUMBER}|(?:(?:date|timestamp)\s++)?{_TEXT}|(?:null|true|false)\b)"
+_FLAGS = re.IGNORECASE | re.DOTALL
+_FIRST = re.compile(rf"\s*\(\s*{_CONSTANT}(?:\s*,\s*{_CONSTANT})*+\s*\)", _FLAGS)
+_ONE = re.compile(_CONSTANT, _FLAGS)
+_FRACTION = re.compile(rf"{_TEXT}|(?P<number>\d+\.\d+)", _FLAGS)
+
+
+def plain_tail(sql: str, position: int) -> tuple[int, int] | None:
+    """Where the rows after the first one begin and end, if VALUES is followed by nothing else."""
+    first = _FIRST.match(sql, position)
+    if first is None:
+        return None
+    width = sum(1 for _ in _ONE.finditer(sql, position, first.end()))
+    tail = _rows(width).match(sql, first.end())
+    return tail.span("rows") if tail else None
+
+
+@functools.lru_cache(maxsize=64)
+def _rows(width: int) -> re.Pattern[str]:
+    row = rf"\(\s*{_CONSTANT}(?:\s*,\s*{_CONSTANT}){{{width - 1}}}\s*\)"
+    return re.compile(rf"(?P<rows>(?:\s*,\s*{row})++)\s*\Z", _FLAGS)
+
+
+def number_edits(rows: str, start: int) -> Iterator[Edit]:
+    """Numbers with a fraction as Hive understands them: without zeros at the end."""
+    for match in _FRACTION.finditer(rows):
+        digits = match["number"]
+        if digits and (digits[-1] == "0" or digits[0] == "0"):
+            _, shown = number(digits)
+            if shown:
+                yield Edit(start + match.start(), start + match.end(), shown)
