@@ -2,6 +2,6 @@
 
 import sys
 
-from hivesql_repl.cli import main
+from hivesql_repl.start import main
 
 sys.exit(main())
