@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.sources import explained, read, registered, rows_of
 from hivesql_executor.spark.change import change_events
+from hivesql_executor.spark.hive_hash import register_hashes, texts_of
 from hivesql_executor.spark.write import WrittenFile, write_change
 from hivesql_executor.touched import foreign_locations, staging_directory
 from hivesql_executor.work import Work
@@ -21,6 +22,7 @@ def write_by_spark(
     table, runtime = change.target.table, work.runtime
     target = read(change.target, work.txn, runtime, with_partition_texts=True, parts=parts)
     source = rows_of(change.source, work.txn, runtime) if change.source else None
+    register_hashes(runtime.spark(), texts_of(change))
     with registered(change.queries, work.txn, runtime), explained():
         events = change_events(change, target, source)
     return write_change(

@@ -14,6 +14,7 @@ from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.past import visible_as_of
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import plain_files, scan_files
+from hivesql_executor.spark.hive_hash import register_hashes
 from hivesql_executor.spark.plain import scan_plain
 from hivesql_executor.spark.scan import scan
 from hivesql_executor.transaction import Transaction
@@ -87,6 +88,7 @@ def registered(sources: Iterable[Source], txn: Transaction, runtime: Runtime) ->
 
 def rows_of(query: Query, txn: Transaction, runtime: Runtime) -> DataFrame:
     """The query's rows, lazily."""
+    register_hashes(runtime.spark(), [query.sql])
     with registered(query.sources, txn, runtime), explained():
         return runtime.spark().sql(query.sql)
 

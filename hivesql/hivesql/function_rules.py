@@ -5,6 +5,7 @@ from __future__ import annotations
 from hivesql.built_functions import BUILT
 from hivesql.calls import Call, Rule, rest, takes
 from hivesql.date_rules import DATE_RULES
+from hivesql.hash_functions import HASHES
 from hivesql.type_rules import FLOATS, TIMES, Type, family, is_number, is_text
 from hivesql_planner.errors import NotSupported, SemanticError
 
@@ -187,6 +188,7 @@ def _same_category(call: Call) -> str | None:
 RULES: dict[str, Rule] = {
     **DATE_RULES,
     **BUILT,
+    **HASHES,
     "aes_encrypt": "aes_encrypt(@0, @1, 'ECB')",
     "aes_decrypt": "aes_decrypt(@0, @1, 'ECB')",
     "abs": lambda call: "abs(CAST(@0 AS INT))" if call.type(0) in ("tinyint", "smallint") else None,

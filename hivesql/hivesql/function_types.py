@@ -117,8 +117,8 @@ TYPES: dict[str, TypeRule] = {
     **_named("int", """
         length char_length character_length octet_length ascii instr locate find_in_set field
         levenshtein year month day dayofmonth dayofweek quarter weekofyear hour minute second
-        datediff size row_number rank dense_rank ntile width_bucket array_position xpath_int
-        """),
+        datediff size row_number rank dense_rank ntile width_bucket array_position xpath_int hash
+        murmur_hash"""),
     **_named("bigint", """
         count unix_timestamp to_unix_timestamp crc32 factorial xpath_long regr_count
         grouping_id"""),

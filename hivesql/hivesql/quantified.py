@@ -33,7 +33,7 @@ def quantified_edit(node: exp.Expr, text: str) -> Edit | None:
 
 
 def _template(operator: str, word: str) -> str:
-    """``@0 <operator> ALL|ANY @1`` with the three truths of SQL, over one reading of the query.
+    """``@0 <operator> ALL|ANY @1`` with the three truths of SQL.
 
     NotSupported for ``= ALL`` and ``<> ANY``.
     """
@@ -46,10 +46,13 @@ def _template(operator: str, word: str) -> str:
     largest = operator.startswith(">") == (word == "all")
     extreme = "max" if largest else "min"
     decided, otherwise = ("false", "true") if word == "all" else ("true", "false")
-    test = f"NOT (@0 {operator} s.e)" if word == "all" else f"@0 {operator} s.e"
+    test = f"@0 {operator} (SELECT {extreme}(`v`) FROM @1 AS `q`(`v`))"
+    test = f"NOT ({test})" if word == "all" else test
+    rows = "FROM @1 AS `q`(`v`)"
+    # Spark reads the subquery once: it merges scalar subqueries over the same rows.
     return (
-        "element_at(transform(array((SELECT named_struct('n', count(1), 'k', count(`v`), "
-        f"'e', {extreme}(`v`)) FROM @1 AS `q`(`v`))), s -> CASE WHEN s.n = 0 THEN {otherwise} "
-        f"WHEN {test} THEN {decided} WHEN @0 IS NULL OR s.k < s.n THEN CAST(NULL AS BOOLEAN) "
-        f"ELSE {otherwise} END), 1)"
+        f"(CASE WHEN (SELECT count(1) {rows}) = 0 THEN {otherwise} "
+        f"WHEN {test} THEN {decided} "
+        f"WHEN @0 IS NULL OR (SELECT count(1) - count(`v`) {rows}) > 0 "
+        f"THEN CAST(NULL AS BOOLEAN) ELSE {otherwise} END)"
     )

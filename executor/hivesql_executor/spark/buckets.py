@@ -7,7 +7,7 @@ computed by a vectorised Arrow function; only version 1 of the small integers is
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark import cloudpickle
@@ -57,8 +57,12 @@ def _hashed(value: Column, column: TableColumn, version: int) -> Column:
         value = value.cast("timestamp_ntz")
     # CHAR and VARCHAR hash differently from STRING, so they keep their Hive type.
     known = typed if typed != "string" else kind
-    hash_udf = arrow_udf(_hasher(known, version), "int")  # type: ignore[call-overload]
-    return f.coalesce(hash_udf(value), f.lit(0))
+    return f.coalesce(hash_function(known, version)(value), f.lit(0))
+
+
+def hash_function(kind: str, version: int) -> Any:
+    """The hash of a value of a Hive type, as a function of Spark that takes columns."""
+    return arrow_udf(_hasher(kind, version), "int")  # type: ignore[call-overload]
 
 
 def _hasher(kind: str, version: int) -> Callable[[pa.Array], pa.Array]:
