@@ -166,7 +166,7 @@ def _fact(files: Files, table: Table, path: str, status: FileStatus) -> FileFact
     try:
         if table.format == "orc":
             rows = cached_tail(files, path, status.length).rows if status.length else 0
-        elif table.format in ("parquet", "textfile", "json"):
+        elif table.format in ("parquet", "textfile", "csv", "json"):
             rows = row_count(files, path, status.length, table.format)
     except DataError as error:
         problem = error.message

@@ -14,7 +14,14 @@ from hivesql.trees import CreateTableBody
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.plan import Query
 from hivesql_planner.statements import CreateTable
-from hivesql_planner.table import TEMPORARY, Column, FileFormat, Table, TableName
+from hivesql_planner.table import (
+    TEMPORARY,
+    Column,
+    FileFormat,
+    Table,
+    TableName,
+    kept_columns,
+)
 
 _TRANSACTIONAL = "transactional"
 _KIND = "transactional_properties"
@@ -95,13 +102,14 @@ def _described(body: CreateTableBody, binding: Binding, name: TableName) -> Tabl
             if one.text not in known:
                 error = SemanticError(f"Invalid column reference {one.text}", code=10002)
                 binding.fail(error, one.start)
+    format_ = _format(body, binding)
     table = Table(
         name=name,
-        columns=body.columns,
+        columns=kept_columns(format_, body.columns),
         location=body.location,
         partition_columns=body.partition_columns,
         type="EXTERNAL_TABLE" if body.external else "MANAGED_TABLE",
-        format=_format(body, binding),
+        format=format_,
         serde_properties=dict(body.serde_properties),
         bucket_columns=tuple(one.text for one in body.bucket_columns),
         bucket_count=body.bucket_count,

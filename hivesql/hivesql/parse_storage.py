@@ -10,7 +10,8 @@ from hivesql_executor.metastore.storage_formats import STORAGE
 from hivesql_planner.table import FileFormat
 
 _FORMATS: dict[str, FileFormat] = {
-    **{name: name for name in get_args(FileFormat)},
+    # CSV is known by its SerDe alone.
+    **{name: name for name in get_args(FileFormat) if name not in ("csv", "json")},
     "jsonfile": "json",
 }
 _OTHER_SERDES: dict[str, FileFormat] = {"org.apache.hive.hcatalog.data.JsonSerDe": "json"}
@@ -70,7 +71,10 @@ def parse_delimiters(cursor: Cursor) -> dict[str, str]:
     while True:
         for words, key in _DELIMITERS:
             if cursor.take(*words):
+                start = cursor.peek()
                 found[key] = cursor.string()
+                if key == "line.delim" and found[key] not in ("\n", "10"):
+                    cursor.fail("LINES TERMINATED BY only supports newline '\\n'", start)
                 break
         else:
             break

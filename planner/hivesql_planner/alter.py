@@ -11,7 +11,14 @@ from dataclasses import dataclass, field, replace
 from hivesql_planner.constraints import with_constraints, without_constraint
 from hivesql_planner.convert import altered_properties, check_compatible
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.table import Column, Constraint, FileFormat, OwnerType, Table
+from hivesql_planner.table import (
+    Column,
+    Constraint,
+    FileFormat,
+    OwnerType,
+    Table,
+    kept_columns,
+)
 
 _ORC_LIKE = ("orc",)
 
@@ -147,9 +154,9 @@ def altered(table: Table, change: Change) -> Table:  # noqa: C901 - one flat lis
     """The table after the change; SemanticError where Hive refuses it."""
     match change:
         case AddColumns(columns=columns):
-            return _add_columns(table, columns)
+            return _add_columns(table, kept_columns(table.format, columns))
         case ReplaceColumns(columns=columns):
-            return _replace_columns(table, columns)
+            return _replace_columns(table, kept_columns(table.format, columns))
         case ChangeColumn():
             return _change_column(table, change)
         case ChangePartitionColumn(column=column):

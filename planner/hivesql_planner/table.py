@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 TableType = Literal["MANAGED_TABLE", "EXTERNAL_TABLE", "VIRTUAL_VIEW"]
 ConstraintKind = Literal["primary key", "foreign key", "unique", "not null", "default", "check"]
 OwnerType = Literal["USER", "ROLE", "GROUP"]
-FileFormat = Literal["orc", "parquet", "textfile", "avro", "json", "sequencefile", "rcfile"]
+FileFormat = Literal["orc", "parquet", "textfile", "avro", "json", "csv", "sequencefile", "rcfile"]
 
 TEMPORARY = "_hivesql_tmp_"
 """What the databases of temporary tables begin with."""
@@ -166,6 +166,13 @@ class Table:
     def partition_names(self) -> tuple[str, ...]:
         """Names of the partition columns."""
         return tuple(column.name for column in self.partition_columns)
+
+
+def kept_columns(file_format: FileFormat, columns: Sequence[Column]) -> tuple[Column, ...]:
+    """The columns as a format has them: OpenCSVSerde gives text, whatever was declared."""
+    if file_format != "csv":
+        return tuple(columns)
+    return tuple(replace(column, type="string") for column in columns)
 
 
 def escape_path_part(text: str) -> str:

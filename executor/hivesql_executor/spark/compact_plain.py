@@ -14,6 +14,7 @@ from pyspark.sql import functions as f
 
 from hivesql_executor.spark.event_files import orc_settings
 from hivesql_executor.spark.footers import read_footers
+from hivesql_executor.spark.lines import is_of_lines, skipped_lines
 from hivesql_executor.spark.merge_files import Merge, SortedFile, origin, run_merges
 from hivesql_executor.spark.nanoseconds import refuse_nanoseconds
 from hivesql_executor.spark.plain import scan_plain
@@ -30,8 +31,6 @@ from hivesql_planner.errors import DataError, NotSupported
 from hivesql_planner.table import Table
 
 _FILE_BYTES = 128 << 20
-# Formats of lines: they are copied as they stand, so that nothing is lost that Spark cannot read.
-_LINES = ("textfile", "json")
 _PART = re.compile(r"part-(\d+)-")
 _BUCKET = "bucket:n"
 
@@ -74,11 +73,10 @@ def compact_plain(
 
 
 def _check(table: Table) -> None:
-    if table.format not in ("orc", "parquet", *_LINES):
+    if not is_of_lines(table) and table.format not in ("orc", "parquet"):
         raise NotSupported(f"compaction of {table.format} tables")
-    for key in ("skip.header.line.count", "skip.footer.line.count"):
-        if table.properties.get(key, "0").strip() not in ("", "0"):
-            raise NotSupported(f"compaction of {table.name}: text with {key}")
+    if is_of_lines(table) and any(skipped_lines(table)):
+        raise NotSupported(f"compaction of {table.name}: text with headers or footers")
 
 
 def _merge(
@@ -141,7 +139,8 @@ def _rows(
     found: Sequence[tuple[str, int]],
     files: Files,
 ) -> DataFrame:
-    if table.format in _LINES:
+    if is_of_lines(table):
+        # Lines are copied as they stand, so that nothing is lost that Spark cannot read.
         reader = spark.read.option("lineSep", "\n").option("__globPaths__", "false")
         return reader.text([path for path, _ in found])
     alone = replace(table, partition_columns=(), location=location)
@@ -169,7 +168,7 @@ def _stage(rows: DataFrame, table: Table, staging: str) -> None:
     writer = rows.write.option("maxRecordsPerFile", 0)
     if table.is_bucketed:
         writer = writer.partitionBy(_BUCKET)
-    if table.format in _LINES:
+    if is_of_lines(table):
         writer.option("lineSep", "\n").text(staging)
     elif table.format == "orc":
         writer.options(**orc_options(table)).orc(staging)

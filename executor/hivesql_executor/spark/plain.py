@@ -9,7 +9,13 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from hivesql_executor.spark.delimited import split_lines
+from hivesql_executor.spark.lines import (
+    LINE,
+    is_of_lines,
+    read_line,
+    read_numbered,
+    skipped_lines,
+)
 from hivesql_executor.spark.raw import by_position, position_schema
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.spark.values import partition_value
@@ -19,8 +25,7 @@ from hivesql_planner.errors import DataError, NotSupported
 from hivesql_planner.table import Partition, Table, partition_name
 
 Part = tuple[Partition | None, str, Sequence[tuple[str, int]]]
-_LINE = "__line"
-_BY_NAME = ("parquet", "json", "avro")
+_BY_NAME = ("parquet", "avro")
 
 
 def scan_plain(
@@ -28,7 +33,7 @@ def scan_plain(
 ) -> DataFrame:
     """All rows of some directories' files (absolute path and length): data, then partition columns.
 
-    ORC and delimited text by position, Parquet, JSON and Avro by name. DataError for an ORC file
+    ORC and text by position, Parquet, JSON and Avro by name. DataError for an ORC file
     with ACID columns, NotSupported for a format that cannot be read.
     """
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
@@ -80,9 +85,9 @@ def _rows(
     partition: Partition | None,
     names: tuple[str, ...],
 ) -> DataFrame:
-    if table.format == "textfile":
-        lines = _read_files(spark, table, f"{_LINE} string", paths, base, partition, "text")
-        values = split_lines(table, _LINE)
+    if is_of_lines(table):
+        lines = _read_files(spark, table, f"{LINE} string", paths, base, partition, "text")
+        values = read_line(table)
     elif table.format == "orc" or table.format in _BY_NAME:
         schema = position_schema(table, names)
         lines = _read_files(spark, table, schema, paths, base, partition, table.format)
@@ -106,14 +111,21 @@ def _read_files(
     file_format: str,
 ) -> DataFrame:
     """Files with their partition columns as text, found in the path or given by ``partition``."""
-    reader = spark.read.format(file_format).option("__globPaths__", "false")
+    options = {"__globPaths__": "false"}
     texts = [f"`{name}` string" for name in table.partition_names]
+    in_path = bool(texts) and not base.startswith("!")
+    if in_path:
+        # Read as text and cast: a value of another type is NULL, as in Hive, and no error.
+        options["basePath"] = base
+        schema = ", ".join([schema, *texts])
     try:
-        if texts and not base.startswith("!"):
-            # Read as text and cast: a value of another type is NULL, as in Hive, and no error.
-            full = ", ".join([schema, *texts])
-            return reader.option("basePath", base).schema(full).load(list(paths))
-        rows = reader.schema(schema).load(list(paths))
+        if file_format == "text" and any(skipped_lines(table)):
+            rows = read_numbered(spark, paths, schema, options, table)
+        else:
+            reader = spark.read.format(file_format).options(**options)
+            rows = reader.schema(schema).load(list(paths))
+        if in_path:
+            return rows
     except AnalysisException as error:
         if file_format == "avro":
             raise NotSupported(

@@ -52,19 +52,26 @@ def instant_ids(hive_types: Iterable[str], first: int) -> tuple[int, ...]:
 
 def _kinds(text: str) -> Iterator[str]:
     """A type and the types inside it, in order."""
-    kind, bracket, rest = text.partition("<")
-    yield kind.strip()
-    if not bracket:
-        return
+    yield text.partition("<")[0].strip()
+    for _, part in parts_of(text):
+        yield from _kinds(part)
+
+
+def parts_of(hive_type: str) -> list[tuple[str, str]]:
+    """The types inside a nested type, those of a struct's fields with their names; else none."""
+    kind, bracket, rest = hive_type.strip().partition("<")
+    found: list[tuple[str, str]] = []
     depth, part = 0, ""
-    for char in rest.rstrip()[:-1] + ",":
+    for char in rest.rstrip()[:-1] + "," if bracket else "":
         depth += {"<": 1, "(": 1, ">": -1, ")": -1}.get(char, 0)
         if char == "," and depth == 0:
-            named = kind.strip() == "struct"
-            yield from _kinds((part.partition(":")[2] if named else part).strip())
+            named = kind.strip().lower() == "struct"
+            name, _, inner = part.partition(":") if named else ("", "", part)
+            found.append((name.strip(), inner.strip()))
             part = ""
         else:
             part += char
+    return found
 
 
 def text_limit(hive_type: str) -> tuple[str, int] | None:

@@ -6,8 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql import types as t
 
-from hivesql_executor.spark.types import decimal_scale, is_nested, spark_type, text_limit
-from hivesql_planner.errors import NotSupported
+from hivesql_executor.spark.types import decimal_scale, spark_type, text_limit
 from hivesql_planner.table import DEFAULT_PARTITION, Table
 
 
@@ -37,7 +36,7 @@ def partition_text(value: Column, hive_type: str) -> Column:
 
     Never NULL, so that Spark adds no sort of its own before it writes.
     """
-    text = _text(value, hive_type)
+    text = value_text(value, hive_type)
     if decimal_scale(hive_type):
         text = f.regexp_replace(text, r"\.?0*$", "")
     return f.coalesce(f.nullif(text, f.lit("")), f.lit(DEFAULT_PARTITION))
@@ -85,18 +84,8 @@ def _wall_clock(kind: t.DataType) -> t.DataType:
     return kind
 
 
-def text_line(table: Table) -> Column:
-    r"""One line of Hive's delimited text (LazySimpleSerDe): values by separator, NULL as \N."""
-    separator = table.serde_properties.get("field.delim", "\x01")
-    null = table.serde_properties.get("serialization.null.format", "\\N")
-    for column in table.columns:
-        if is_nested(column.type) or spark_type(column.type) == "binary":
-            raise NotSupported(f"writing column {column.name} {column.type} of a text table")
-    texts = [f.coalesce(_text(f.col(c.name), c.type), f.lit(null)) for c in table.columns]
-    return f.concat_ws(separator, *texts)
-
-
-def _text(value: Column, hive_type: str) -> Column:
+def value_text(value: Column, hive_type: str) -> Column:
+    """Hive's text of a primitive value; NULL stays NULL."""
     scale = decimal_scale(hive_type)
     if scale is None:
         return stored_value(value, hive_type).cast("string")

@@ -11,8 +11,9 @@ from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.spark.buckets import bucket_column
 from hivesql_executor.spark.checks import held
 from hivesql_executor.spark.event_files import EventColumns, write_events
+from hivesql_executor.spark.lines import is_of_lines, write_line
 from hivesql_executor.spark.publish import Publication, WrittenFile, publish, publish_events
-from hivesql_executor.spark.values import partition_text, stored_row, stored_value, text_line
+from hivesql_executor.spark.values import partition_text, stored_row, stored_value
 from hivesql_executor.storage.files import Files
 from hivesql_planner.acid.row_id import MAX_BUCKET
 from hivesql_planner.errors import NotSupported
@@ -82,8 +83,8 @@ def _plain_rows(
     keys = [_KEY.format(i) for i in range(len(parts))]
     placed = [part.alias(key) for part, key in zip(parts, keys, strict=True)]
     rows = named.select(*values, *placed)
-    if table.format == "textfile":
-        rows = rows.select(text_line(table).alias("value"), *(f"`{key}`" for key in keys))
+    if is_of_lines(table):
+        rows = rows.select(write_line(table).alias("value"), *(f"`{key}`" for key in keys))
     return rows, keys
 
 
@@ -227,9 +228,9 @@ def _plain_format(table: Table) -> tuple[str, dict[str, str]]:
     match table.format:
         case "orc":
             return "orc", orc_options(table)
-        case "parquet" | "json":
-            return table.format, {}
-        case "textfile":
+        case "parquet":
+            return "parquet", {}
+        case "textfile" | "csv" | "json":
             return "text", {}
         case other:
             raise NotSupported(f"writing {other} tables")

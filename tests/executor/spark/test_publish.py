@@ -97,7 +97,6 @@ def test_plain_column_named_like_a_staging_key(insert: Any, tmp_path: Path) -> N
     [
         ({"format": "rcfile"}, "rcfile"),
         ({"format": "avro"}, "avro"),
-        ({"format": "textfile", "columns": "a int, b array<int>"}, "array<int>"),
         ({"bucket_columns": ("a",), "bucket_count": 2}, "bucketed"),
     ],
 )
