@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hivesql.lazy_spark import LazySpark
 from hivesql.session import Session
-from hivesql_executor.metastore.database import DatabaseMetastore
+from hivesql_executor.metastore.opening import THRIFT, open_metastore
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.storage.files import files_for
 from hivesql_planner.settings import Settings
@@ -31,23 +31,31 @@ def connect(
 ) -> Session:
     """Open a session on a warehouse.
 
-    ``metastore`` is a database URL (SQLite or PostgreSQL; default ``sqlite:///metastore.db`` in
-    the working directory). ``warehouse`` is the directory or URI of managed tables (default
-    ``warehouse``). ``spark`` is a session to work beside; without it a local Spark starts when it
-    is first needed. Keys of ``settings`` that start with ``spark.`` go to Spark.
+    ``metastore`` is a database URL (SQLite or PostgreSQL), or the address of a Hive Metastore
+    (``thrift://host:9083``); without it the setting ``hive.metastore.uris`` counts, and then
+    ``sqlite:///metastore.db`` in the working directory. ``warehouse`` is the directory or URI of
+    managed tables (default ``warehouse``; a Hive Metastore has its own). ``spark`` is a session to
+    work beside; without it a local Spark starts when it is first needed. Keys of ``settings`` that
+    start with ``spark.`` go to Spark.
     """
     location = warehouse or DEFAULT_WAREHOUSE
     if "://" not in location:
         location = str(Path(location).absolute())
     given = dict(settings or {})
     lazy = LazySpark(spark, {k: v for k, v in given.items() if k.startswith("spark.")})
-    store = DatabaseMetastore.open(metastore or DEFAULT_METASTORE, location)
     hive = {key: value for key, value in given.items() if not key.startswith("spark.")}
+    url = metastore or hive.get("hive.metastore.uris") or DEFAULT_METASTORE
+    if url.startswith(THRIFT):
+        # There a worker takes what is next in the queue, never a request of its own choice.
+        hive = {"hivesql.compactor.inline": "false"} | hive
+    known = Settings.of(hive)
+    timeout = known.seconds("hive.metastore.client.socket.timeout")
+    store = open_metastore(url, location, timeout=timeout)
     runtime = Runtime(
         metastore=store,
         spark=lazy,
         files=lambda place: files_for(place, lazy),
-        settings=Settings.of(hive),
+        settings=known,
         notify=notify or (lambda line: None),
     )
     # Transactions of processes that died hold no locks longer than their time-out.

@@ -67,6 +67,10 @@ KEYS: Mapping[str, Setting] = _table(
      "No casts between numbers and DATE or TIMESTAMP."),
     ("hive.acid.lockless.reads.enabled", "false", "bool", "Readers take no locks."),
     ("hive.acid.truncate.usebase", "true", "bool", "TRUNCATE writes an empty base."),
+    ("hive.metastore.uris", "", "text",
+     "Addresses of a Hive Metastore, when a session is opened without a metastore."),
+    ("hive.metastore.client.socket.timeout", "600s", "duration",
+     "How long a call to a Hive Metastore may take."),
     # Keys that Hive's scripts and sites set: known, checked, and without effect here.
     *(
         (name, default, kind, f"No effect here. In Hive: {meaning}")

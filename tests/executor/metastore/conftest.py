@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from sqlalchemy import select, update
 
 from hivesql_executor.metastore.api import LockAnswer, Metastore, TxnType
 from hivesql_executor.metastore.connection import Rdbms
-from hivesql_executor.metastore.database import DatabaseMetastore
+from hivesql_executor.metastore.opening import THRIFT as URI
+from hivesql_executor.metastore.opening import open_metastore
 from hivesql_executor.metastore.schema import hive_locks, txns
 from hivesql_planner.plan import Lock
 from hivesql_planner.table import Column, Table, TableName
@@ -23,10 +25,14 @@ T = TableName("default", "t")
 class Store:
     """A metastore with shorthands, and a look at the rows behind it."""
 
-    def __init__(self, url: str, metastore: DatabaseMetastore) -> None:
+    def __init__(self, url: str, metastore: Metastore) -> None:
         self.url = url
-        self.calls: Metastore = metastore
-        self.rdbms = Rdbms(url)
+        self.calls = metastore
+
+    @cached_property
+    def rdbms(self) -> Rdbms:
+        """The database, for tests that look at its rows."""
+        return Rdbms(self.url)
 
     def begin(self, count: int = 1, type: TxnType = TxnType.DEFAULT) -> int:
         """Open transactions; the last one's id."""
@@ -64,20 +70,50 @@ class Store:
         self.rdbms.write(shift)
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def metastore_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/metastore.db"
-    return str(request.getfixturevalue("postgres_url"))
+DATABASES = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
+THRIFT = pytest.param("thrift", marks=pytest.mark.hive)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Tests that neither look at rows nor count ids from 1 are marked to run over Thrift too."""
+    if "backend" in metafunc.fixturenames:
+        also = metafunc.definition.get_closest_marker("thrift")
+        metafunc.parametrize("backend", [*DATABASES, *([THRIFT] if also else [])])
+
+
+@pytest.fixture
+def metastore_url(request: pytest.FixtureRequest, backend: str, tmp_path: Path) -> str:
+    match backend:
+        case "sqlite":
+            return f"sqlite:///{tmp_path}/metastore.db"
+        case "postgres":
+            return str(request.getfixturevalue("postgres_url"))
+    return str(request.getfixturevalue("hive_metastore")[0])
 
 
 @pytest.fixture
 def store(metastore_url: str) -> Iterator[Store]:
-    metastore = DatabaseMetastore.open(metastore_url, "/wh")
+    metastore = open_metastore(metastore_url, "/wh", timeout=60)
     store = Store(metastore_url, metastore)
     yield store
-    store.rdbms.close()
+    if metastore_url.startswith(URI):
+        _empty(metastore)
+    else:
+        store.rdbms.close()
     metastore.close()
+
+
+def _empty(metastore: Metastore) -> None:
+    """Leave nothing behind in a metastore that other tests use too."""
+    open_txns = [row.txn_id for row in metastore.transactions()]
+    metastore.abort_txns(open_txns, "the test has ended")
+    for lock in metastore.locks():
+        metastore.unlock(lock.lock_id)
+    for name in metastore.databases():
+        for table in metastore.tables(name):
+            metastore.drop_table(table)
+        if name != "default":
+            metastore.drop_database(name)
 
 
 @pytest.fixture
@@ -88,15 +124,17 @@ def metastore(store: Store) -> Metastore:
 @pytest.fixture
 def make_table(metastore: Metastore) -> Callable[..., Table]:
     def make(name: str = "t", partitioned_by: Sequence[str] = (), **fields: Any) -> Table:
-        fields = {"properties": {"transactional": "true"}} | fields
-        return metastore.create_table(
-            Table(
-                name=TableName("default", name),
-                columns=(Column("a", "int"),),
-                location="",
-                partition_columns=tuple(Column(key, "string") for key in partitioned_by),
-                **fields,
-            )
-        )
+        return metastore.create_table(_transactional(name, partitioned_by, **fields))
 
     return make
+
+
+def _transactional(name: str, partitioned_by: Sequence[str], **fields: Any) -> Table:
+    fields = {"properties": {"transactional": "true"}} | fields
+    return Table(
+        name=TableName("default", name),
+        columns=(Column("a", "int"),),
+        location="",
+        partition_columns=tuple(Column(key, "string") for key in partitioned_by),
+        **fields,
+    )

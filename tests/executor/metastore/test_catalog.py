@@ -130,6 +130,7 @@ def test_databases_come_back_in_lower_case(metastore: Metastore) -> None:
     assert metastore.database("default").location == "/wh"
 
 
+@pytest.mark.thrift
 def test_names_are_lower_case(metastore: Metastore) -> None:
     metastore.create_table(
         replace(VIEW, name=TableName("DEFAULT", "MiXed"), columns=(Column("Ab", "int"),))
@@ -163,6 +164,7 @@ def test_what_exists_is_refused_or_left_alone(metastore: Metastore) -> None:
         (lambda m: m.partitions(TableName("default", "no")), 10001),
     ],
 )
+@pytest.mark.thrift
 def test_unknown_objects(
     metastore: Metastore, call: Callable[[Metastore], object], code: int
 ) -> None:

@@ -83,6 +83,7 @@ def test_the_flag_is_the_transaction_s(store: Any) -> None:
 @pytest.mark.parametrize("first", [INSERT, UPDATE, DELETE])
 @pytest.mark.parametrize("second", [INSERT, UPDATE, DELETE])
 @pytest.mark.parametrize("partition", [None, "p=blah"])
+@pytest.mark.thrift
 def test_first_committer_wins(
     store: Any, first: Operation, second: Operation, partition: str | None
 ) -> None:
@@ -101,12 +102,22 @@ def test_first_committer_wins(
         f"committed by [txnid:{four},{five}] {second.value}/{first.value}"
     ) in str(error.value)
     assert error.value.code == 10263
-    assert store.rows(write_set, "txn_id") == [(four,)]
-    assert (five, "a", "write conflicts") in store.rows(txns, "id", "state", "meta_info")
     with pytest.raises(TransactionLost, match="already aborted"):
         store.calls.commit_txn(five, exclusive_write=False)
 
 
+def test_what_the_second_committer_leaves(store: Any) -> None:
+    four, five = store.begin(), store.begin()
+    write(store, four, UPDATE)
+    write(store, five, DELETE)
+    store.calls.commit_txn(four, exclusive_write=False)
+    with pytest.raises(WriteConflict):
+        store.calls.commit_txn(five, exclusive_write=False)
+    assert store.rows(write_set, "txn_id") == [(four,)]
+    assert (five, "a", "write conflicts") in store.rows(txns, "id", "state", "meta_info")
+
+
+@pytest.mark.thrift
 def test_no_check_under_exclusive_write_locks(store: Any) -> None:
     one, two = store.begin(), store.begin()
     write(store, one, UPDATE)
@@ -115,6 +126,7 @@ def test_no_check_under_exclusive_write_locks(store: Any) -> None:
     store.calls.commit_txn(two)
 
 
+@pytest.mark.thrift
 def test_other_partitions_do_not_conflict(store: Any) -> None:
     one, two = store.begin(), store.begin()
     write(store, one, UPDATE, None, ["p=1"])

@@ -64,6 +64,7 @@ MEETINGS = {
 
 
 @pytest.mark.parametrize(("held", "requested", "answer"), MEETINGS.values(), ids=MEETINGS)
+@pytest.mark.thrift
 def test_meetings(store: Any, held: list[Lock], requested: list[Lock], answer: LockState) -> None:
     first, granted = ask(store, *held)
     assert granted.state is HELD
@@ -73,6 +74,7 @@ def test_meetings(store: Any, held: list[Lock], requested: list[Lock], answer: L
     assert state(store, second) is HELD
 
 
+@pytest.mark.thrift
 def test_a_request_waits_as_a_whole(store: Any) -> None:
     reader, held = ask(store, on(S))
     _, waiting = ask(store, *DROP)
@@ -91,6 +93,7 @@ def test_a_request_waits_as_a_whole(store: Any) -> None:
     assert {row.blocked_by for row in store.calls.locks()} == {None}
 
 
+@pytest.mark.thrift
 def test_a_reader_does_not_overtake_a_waiting_drop(store: Any) -> None:
     first, _ = ask(store, on(S, "t/p=1"), on(S, "t/p=2"))
     second, drop = ask(store, on(X, "t/p=1", NONE))
@@ -105,6 +108,7 @@ def test_a_reader_does_not_overtake_a_waiting_drop(store: Any) -> None:
     assert state(store, third) is HELD
 
 
+@pytest.mark.thrift
 def test_a_later_request_never_blocks_an_earlier_one(store: Any) -> None:
     first, _ = ask(store, on(X))
     _, second = ask(store, on(X))
@@ -114,11 +118,13 @@ def test_a_later_request_never_blocks_an_earlier_one(store: Any) -> None:
     assert state(store, second) is HELD
 
 
+@pytest.mark.thrift
 def test_own_locks_do_not_block(store: Any) -> None:
     txn_id, _ = ask(store, on(S))
     assert store.ask(txn_id, on(X)).state is HELD
 
 
+@pytest.mark.thrift
 def test_locks_without_transaction_block_each_other(store: Any) -> None:
     first = store.ask(0, on(XW))
     second = store.ask(0, on(XW))
@@ -127,6 +133,7 @@ def test_locks_without_transaction_block_each_other(store: Any) -> None:
     assert state(store, second) is HELD
 
 
+@pytest.mark.thrift
 def test_zero_wait_readers_fail_at_once(store: Any) -> None:
     ask(store, on(S))
     ask(store, *DROP)
@@ -138,6 +145,7 @@ def test_zero_wait_readers_fail_at_once(store: Any) -> None:
     assert ask(store, on(XW), zero_wait_read=True)[1].state is WAITS
 
 
+@pytest.mark.thrift
 def test_the_second_create_table_as_fails_at_once(store: Any) -> None:
     create = (on(S, "", NONE), on(XW, "new", Operation.INSERT), on(S, "src"))
     ask(store, *create, exclusive_ctas=True)
@@ -149,6 +157,7 @@ def test_the_second_create_table_as_fails_at_once(store: Any) -> None:
     assert len(before) == 3
 
 
+@pytest.mark.thrift
 def test_unlock(store: Any) -> None:
     txn_id, held = ask(store, on(X))
     _, waiting = ask(store, on(X))
@@ -162,6 +171,7 @@ def test_unlock(store: Any) -> None:
     assert error.value.code == 10270
 
 
+@pytest.mark.thrift
 def test_an_aborted_transaction_gets_no_lock(store: Any) -> None:
     txn_id, _ = ask(store, on(S))
     _, waiting = ask(store, on(X))
@@ -246,6 +256,7 @@ class TestNewerWriter:
         theirs = self.committed(store, written, operation)
         assert store.calls.newer_writer(ours, [lock]) == (theirs if conflict else None)
 
+    @pytest.mark.thrift
     def test_what_committed_before_is_no_conflict(self, store: Any) -> None:
         self.committed(store, "t", Operation.UPDATE)
         ours = store.begin()

@@ -34,6 +34,7 @@ def test_partitions_come_back(metastore: Metastore, make_table: MakeTable) -> No
     assert metastore.partition(table.name, ("a", "1")) is None
 
 
+@pytest.mark.thrift
 def test_known_partitions(metastore: Metastore, make_table: MakeTable) -> None:
     table = make_table(partitioned_by=("p",))
     first, second = (Partition(values=(v,), location="") for v in "12")
@@ -46,6 +47,7 @@ def test_known_partitions(metastore: Metastore, make_table: MakeTable) -> None:
     assert len(metastore.partitions(table.name)) == 2
 
 
+@pytest.mark.thrift
 def test_drop(metastore: Metastore, make_table: MakeTable) -> None:
     table = make_table(partitioned_by=("p",))
     metastore.add_partitions(

@@ -1,0 +1,1 @@
+"""A real Hive Metastore over Thrift."""

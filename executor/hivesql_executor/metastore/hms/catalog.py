@@ -1,0 +1,195 @@
+"""Databases and tables in a Hive Metastore."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from hivesql_executor.metastore.hms.client import Client
+from hivesql_executor.metastore.hms.constraints import (
+    change_constraints,
+    constraint_lists,
+    fetch_constraints,
+)
+from hivesql_executor.metastore.hms.tables import (
+    read_database,
+    read_table,
+    write_database,
+    write_table,
+)
+from hivesql_executor.metastore.hms.wire import idl
+from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.table import Database, Table, TableName
+
+# What HiveServer2 announces; a client that announces less gets no ACID tables.
+CAPABILITIES = (
+    "EXTWRITE", "EXTREAD", "HIVEBUCKET2", "HIVEFULLACIDREAD", "HIVEFULLACIDWRITE",
+    "HIVECACHEINVALIDATE", "HIVEMANAGESTATS", "HIVEMANAGEDINSERTWRITE", "HIVEMANAGEDINSERTREAD",
+    "HIVESQL", "HIVEMQT", "HIVEONLYMQTWRITE", "ACCEPTS_UNMODIFIED_METADATA",
+)  # fmt: skip
+IDENTIFIER = "hivesql"
+_PURGE = "external.table.purge"
+_EXISTS = 10073
+
+
+class CatalogCalls:
+    """Calls of Metastore about databases and tables."""
+
+    _client: Client
+
+    def create_database(self, database: Database, *, if_not_exists: bool = False) -> None:
+        """Add a database; SemanticError 10242 when it exists."""
+        try:
+            self._client.call("create_database", write_database(database))
+        except SemanticError as error:
+            if not (if_not_exists and error.code == 10242):
+                raise
+
+    def database(self, name: str) -> Database:
+        """The database of that name."""
+        return read_database(self._fetch_database(name))
+
+    def databases(self) -> tuple[str, ...]:
+        """Names of all databases, sorted."""
+        return tuple(sorted(self._client.call("get_all_databases", again=True)))
+
+    def alter_database(self, database: Database) -> None:
+        """Replace the description of a database."""
+        old = self._fetch_database(database.name)
+        self._client.call("alter_database", old.name, write_database(database, old))
+
+    def drop_database(self, name: str, *, cascade: bool = False) -> None:
+        """Drop an empty database, or with ``cascade`` any but ``default``."""
+        self._client.call("drop_database", name.lower(), False, cascade)
+
+    def create_table(self, table: Table, *, if_not_exists: bool = False) -> Table:
+        """Add a table or view; the metastore chooses what it does not say.
+
+        A managed table that is not transactional comes back as an external one, as in Hive 4.
+        """
+        name = lower(table.name)
+        new = write_table(replace(table, name=name))
+        lists = constraint_lists(name, table.constraints)
+        try:
+            if self._client.is_old:
+                given = [lists.get(field, []) for field in _CONSTRAINT_FIELDS]
+                self._client.call("create_table_with_constraints", new, *given)
+            else:
+                request = idl().CreateTableRequest(
+                    table=new,
+                    processorCapabilities=list(CAPABILITIES),
+                    processorIdentifier=IDENTIFIER,
+                    **lists,
+                )
+                self._client.call("create_table_req", request)
+        except SemanticError as error:
+            if error.code == _EXISTS and not if_not_exists:
+                raise SemanticError(f"Table already exists: {name}", code=_EXISTS) from error
+            if error.code != _EXISTS:
+                self.database(name.database)
+                raise
+        return self.table(name)
+
+    def table(self, name: TableName) -> Table:
+        """The table or view of that name."""
+        name = lower(name)
+        found = self._fetch_table(name)
+        return read_table(found, fetch_constraints(self._client, name))
+
+    def tables(self, database: str) -> tuple[TableName, ...]:
+        """Tables and views of a database, sorted."""
+        name = database.lower()
+        found = self._client.call("get_all_tables", name, again=True)
+        if not found:
+            self.database(name)
+        return tuple(TableName(name, one) for one in sorted(found))
+
+    def alter_table(self, name: TableName, table: Table) -> None:
+        """Replace the description of a table, its name included.
+
+        Not one transaction: constraints change before all else, and when the table is renamed,
+        partitions under its old location follow it afterwards.
+        """
+        name, to = lower(name), lower(table.name)
+        old = self._fetch_table(name)
+        before = read_table(old, ())
+        if to != name and to in self.tables(to.database):
+            raise SemanticError(f"Table already exists: {to}", code=_EXISTS)
+        change_constraints(
+            self._client, name, fetch_constraints(self._client, name), table.constraints
+        )
+        altered = replace(
+            table,
+            name=to,
+            location=table.location or before.location,
+            created_at=before.created_at,
+        )
+        # Partitions read with their table's columns here, so they must have them in Hive too.
+        cascades = bool(before.partition_columns) and altered.columns != before.columns
+        self._send_table(name, write_table(altered, old), {"CASCADE": "true"} if cascades else {})
+        if to != name and altered.location != before.location:
+            self._move_partitions(to, before.location, altered.location)
+
+    def drop_table(self, name: TableName) -> None:
+        """Drop a table or view with its partitions and its write history.
+
+        Files stay, but for an external table with external.table.purge=true, as in Hive.
+        """
+        name = lower(name)
+        found = self._fetch_table(name)
+        purges = (found.parameters or {}).get(_PURGE, "").lower() == "true"
+        self._client.call(
+            "drop_table_with_environment_context", name.database, name.name, purges, None
+        )
+
+    def _send_table(self, name: TableName, new: Any, context: dict[str, str], **more: Any) -> None:
+        wire = idl()
+        # Else the metastore lists the table's directory to count its files.
+        environment = wire.EnvironmentContext(properties={"DO_NOT_UPDATE_STATS": "true"} | context)
+        if self._client.is_old:
+            self._client.call(
+                "alter_table_with_environment_context", name.database, name.name, new, environment
+            )
+            return
+        request = wire.AlterTableRequest(
+            dbName=name.database,
+            tableName=name.name,
+            table=new,
+            environmentContext=environment,
+            processorCapabilities=list(CAPABILITIES),
+            processorIdentifier=IDENTIFIER,
+            **more,
+        )
+        self._client.call("alter_table_req", request)
+
+    def _move_partitions(self, name: TableName, old: str, new: str) -> None:
+        raise NotImplementedError
+
+    def _fetch_database(self, name: str) -> Any:
+        return self._client.call("get_database", name.lower(), again=True)
+
+    def _fetch_table(self, name: TableName) -> Any:
+        wire = idl()
+        request = wire.GetTableRequest(
+            dbName=name.database,
+            tblName=name.name,
+            capabilities=wire.ClientCapabilities(values=[wire.ClientCapability.INSERT_ONLY_TABLES]),
+            processorCapabilities=list(CAPABILITIES),
+            processorIdentifier=IDENTIFIER,
+        )
+        try:
+            return self._client.call("get_table_req", request, again=True).table
+        except NoSuchObject:
+            self.database(name.database)
+            raise NoSuchObject(f"Table not found: {name}", code=10001) from None
+
+
+_CONSTRAINT_FIELDS = (
+    "primaryKeys", "foreignKeys", "uniqueConstraints", "notNullConstraints", "defaultConstraints",
+    "checkConstraints",
+)  # fmt: skip
+
+
+def lower(name: TableName) -> TableName:
+    """The name as the metastore keeps it."""
+    return TableName(name.database.lower(), name.name.lower())

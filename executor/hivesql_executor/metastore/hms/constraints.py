@@ -1,0 +1,140 @@
+"""Constraints of a table as the Thrift interface describes them, one entry per column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from hivesql_executor.metastore.hms.client import Client
+from hivesql_executor.metastore.hms.wire import idl
+from hivesql_planner.table import Constraint, ConstraintKind, TableName
+
+_CATALOG = "hive"
+# Kind, field of SQLAllTableConstraints, struct, field of the name, add call and its request.
+_KINDS: tuple[tuple[ConstraintKind, str, str, str, str], ...] = (
+    ("primary key", "primaryKeys", "SQLPrimaryKey", "pk_name", "primary_key"),
+    ("foreign key", "foreignKeys", "SQLForeignKey", "fk_name", "foreign_key"),
+    ("unique", "uniqueConstraints", "SQLUniqueConstraint", "uk_name", "unique_constraint"),
+    ("not null", "notNullConstraints", "SQLNotNullConstraint", "nn_name", "not_null_constraint"),
+    ("default", "defaultConstraints", "SQLDefaultConstraint", "dc_name", "default_constraint"),
+    ("check", "checkConstraints", "SQLCheckConstraint", "dc_name", "check_constraint"),
+)
+_TEXTS = {"default": "default_value", "check": "check_expression"}
+
+
+def fetch_constraints(client: Client, name: TableName) -> tuple[Constraint, ...]:
+    """All constraints of a table, by kind and then by name."""
+    found = _fetch_each(client, name) if client.is_old else _fetch_all(client, name)
+    constraints: list[Constraint] = []
+    for kind, field, _, name_field, _ in _KINDS:
+        rows = sorted(getattr(found, field) or (), key=lambda row: getattr(row, "key_seq", 0) or 0)
+        by_name: dict[str, list[Any]] = {}
+        for row in rows:
+            by_name.setdefault(getattr(row, name_field), []).append(row)
+        constraints += [_read(kind, one, members) for one, members in sorted(by_name.items())]
+    return tuple(constraints)
+
+
+def constraint_lists(name: TableName, constraints: Iterable[Constraint]) -> dict[str, list[Any]]:
+    """Entries by field of a CreateTableRequest; empty lists are left out."""
+    lists: dict[str, list[Any]] = {}
+    for one in constraints:
+        field = next(field for kind, field, *_ in _KINDS if kind == one.kind)
+        lists.setdefault(field, []).extend(_write(name, one))
+    return lists
+
+
+def change_constraints(
+    client: Client, name: TableName, old: Iterable[Constraint], new: Iterable[Constraint]
+) -> None:
+    """Drop what is no longer there and add what is new; each is a call of its own."""
+    wire, before, after = idl(), set(old), set(new)
+    for one in sorted(before - after, key=lambda one: one.name):
+        client.call(
+            "drop_constraint",
+            wire.DropConstraintRequest(
+                dbname=name.database, tablename=name.name, constraintname=one.name
+            ),
+        )
+    for one in sorted(after - before, key=lambda one: one.name):
+        call = next(call for kind, *_, call in _KINDS if kind == one.kind)
+        words = "".join(word.capitalize() for word in call.split("_"))
+        request = getattr(wire, f"Add{words}Request")
+        first = call.split("_")[0]
+        field = "".join((first, *(word.capitalize() for word in call.split("_")[1:]), "Cols"))
+        client.call(f"add_{call}", request(**{field: _write(name, one)}))
+
+
+def _fetch_all(client: Client, name: TableName) -> Any:
+    wire = idl()
+    request = wire.AllTableConstraintsRequest(
+        dbName=name.database, tblName=name.name, catName=_CATALOG
+    )
+    return client.call("get_all_table_constraints", request, again=True).allTableConstraints
+
+
+def _fetch_each(client: Client, name: TableName) -> Any:
+    """What Hive 3 tells kind by kind."""
+    wire = idl()
+    place = {"db_name": name.database, "tbl_name": name.name, "catName": _CATALOG}
+    child = {"foreign_db_name": name.database, "foreign_tbl_name": name.name}
+    asked: tuple[tuple[str, Callable[..., Any], dict[str, str]], ...] = (
+        ("primary_keys", wire.PrimaryKeysRequest, place),
+        ("foreign_keys", wire.ForeignKeysRequest, child | {"catName": _CATALOG}),
+        ("unique_constraints", wire.UniqueConstraintsRequest, place),
+        ("not_null_constraints", wire.NotNullConstraintsRequest, place),
+        ("default_constraints", wire.DefaultConstraintsRequest, place),
+        ("check_constraints", wire.CheckConstraintsRequest, place),
+    )
+    found = wire.SQLAllTableConstraints()
+    for (call, request, arguments), (_, field, *_) in zip(asked, _KINDS, strict=True):
+        answer = client.call(f"get_{call}", request(**arguments), again=True)
+        setattr(found, field, getattr(answer, field))
+    return found
+
+
+def _read(kind: ConstraintKind, name: str, rows: list[Any]) -> Constraint:
+    first = rows[0]
+    foreign = kind == "foreign key"
+    column = "fkcolumn_name" if foreign else "column_name"
+    return Constraint(
+        kind=kind,
+        name=name,
+        columns=tuple(getattr(row, column) for row in rows if getattr(row, column)),
+        text=getattr(first, _TEXTS[kind]) if kind in _TEXTS else "",
+        parent=TableName(first.pktable_db, first.pktable_name) if foreign else None,
+        parent_columns=tuple(row.pkcolumn_name for row in rows) if foreign else (),
+        enabled=bool(first.enable_cstr),
+        rely=bool(first.rely_cstr),
+    )
+
+
+def _write(name: TableName, one: Constraint) -> list[Any]:
+    wire = idl()
+    _, _, struct, name_field, _ = next(row for row in _KINDS if row[0] == one.kind)
+    flags = {"enable_cstr": one.enabled, "validate_cstr": False, "rely_cstr": one.rely}
+    entries = []
+    for number, column in enumerate(one.columns or (None,)):
+        values: dict[str, Any] = {name_field: one.name or None, "catName": _CATALOG, **flags}
+        if one.kind == "foreign key":
+            assert one.parent is not None
+            values |= {
+                "pktable_db": one.parent.database,
+                "pktable_name": one.parent.name,
+                "pkcolumn_name": one.parent_columns[number],
+                "fktable_db": name.database,
+                "fktable_name": name.name,
+                "fkcolumn_name": column,
+                "update_rule": 0,
+                "delete_rule": 0,
+            }
+        else:
+            values |= {
+                "table_db": name.database, "table_name": name.name, "column_name": column
+            }  # fmt: skip
+        if one.kind in _TEXTS:
+            values[_TEXTS[one.kind]] = one.text
+        if one.kind in ("primary key", "foreign key", "unique"):
+            values["key_seq"] = number + 1
+        entries.append(getattr(wire, struct)(**values))
+    return entries

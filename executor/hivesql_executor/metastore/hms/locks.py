@@ -1,0 +1,184 @@
+"""Locks of a Hive Metastore."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from hivesql_executor.metastore.api import LockAnswer, LockRow, LockState, ObjectLockRow
+from hivesql_executor.metastore.hms.transactions import TransactionCalls
+from hivesql_executor.metastore.hms.wire import idl
+from hivesql_planner.errors import ExecutionError, NotSupported, TransactionLost
+from hivesql_planner.locks import STRENGTH, merge
+from hivesql_planner.plan import Lock, LockType, ObjectLock, Operation
+
+_WRITES = (Operation.INSERT, Operation.UPDATE, Operation.DELETE)
+_OBJECT_LOCKS = "DummyTxnManager's locks with a Hive Metastore"
+_NO_SUCH_LOCK = 10270
+
+
+class LockCalls(TransactionCalls):
+    """Calls of Metastore about locks. Hive looks for no deadlocks: waits end by giving up."""
+
+    def enqueue_locks(
+        self, txn_id: int, locks: Sequence[Lock], *, user: str, host: str, agent_info: str = "",
+        zero_wait_read: bool = False, exclusive_ctas: bool = False,
+    ) -> LockAnswer:  # fmt: skip
+        """Ask for all locks together; the answer is ACQUIRED, WAITING or NOT_ACQUIRED."""
+        wanted = merge(_lower(lock) for lock in locks)
+        if not wanted:
+            return LockAnswer(lock_id=0, state=LockState.ACQUIRED)
+        self._note_written(txn_id, wanted)
+        request = idl().LockRequest(
+            component=[self._component(lock) for lock in wanted],
+            txnid=txn_id,
+            user=user,
+            hostname=host,
+            agentInfo=agent_info or None,
+            zeroWaitReadEnabled=zero_wait_read,
+            exclusiveCTAS=exclusive_ctas,
+        )
+        # A second request of the same transaction never waits for the first.
+        return self._answer(self._client.call("lock", request, again=bool(txn_id)))
+
+    def check_lock(self, lock_id: int) -> LockAnswer:
+        """Ask again for a request that waits."""
+        request = idl().CheckLockRequest(lockid=lock_id)
+        return self._answer(self._client.call("check_lock", request, again=True))
+
+    def unlock(self, lock_id: int) -> None:
+        """Give up a request that waits or belongs to no transaction."""
+        try:
+            self._client.call("unlock", idl().UnlockRequest(lockid=lock_id), again=True)
+        except ExecutionError as error:
+            if error.code != _NO_SUCH_LOCK:
+                raise
+
+    def locks(
+        self, database: str | None = None, table: str | None = None, partition: str | None = None
+    ) -> tuple[LockRow, ...]:
+        """Locks, filtered by equality, in the order of SHOW LOCKS."""
+        rows = (
+            row
+            for row in map(_row, self._show())
+            if database in (None, row.database)
+            and table in (None, row.table)
+            and partition in (None, row.partition)
+        )
+        return tuple(
+            sorted(
+                rows,
+                key=lambda row: (
+                    row.state is not LockState.ACQUIRED,
+                    STRENGTH[row.type],
+                    row.lock_id,
+                    row.internal_id,
+                ),
+            )
+        )
+
+    def take_object_locks(
+        self, locks: Sequence[ObjectLock], row: ObjectLockRow
+    ) -> ObjectLockRow | None:
+        """Refused: Hive keeps such locks in ZooKeeper."""
+        raise NotSupported(_OBJECT_LOCKS)
+
+    def release_object_locks(self, query_id: str) -> None:
+        """Refused: Hive keeps such locks in ZooKeeper."""
+        raise NotSupported(_OBJECT_LOCKS)
+
+    def keep_object_locks(self, query_id: str) -> None:
+        """Refused: Hive keeps such locks in ZooKeeper."""
+        raise NotSupported(_OBJECT_LOCKS)
+
+    def unlock_object(self, name: str) -> bool:
+        """Refused: Hive keeps such locks in ZooKeeper."""
+        raise NotSupported(_OBJECT_LOCKS)
+
+    def object_locks(self) -> tuple[ObjectLockRow, ...]:
+        """Refused: Hive keeps such locks in ZooKeeper."""
+        raise NotSupported(_OBJECT_LOCKS)
+
+    def _component(self, lock: Lock) -> Any:
+        wire = idl()
+        level = "PARTITION" if lock.partition else "TABLE" if lock.table else "DB"
+        operation = "NO_TXN" if lock.operation is Operation.COMPACT else lock.operation.name
+        kind = _hive3_type(lock) if self._client.is_old else lock.type
+        return wire.LockComponent(
+            type=wire.LockType._NAMES_TO_VALUES[kind.value],
+            level=wire.LockLevel._NAMES_TO_VALUES[level],
+            dbname=lock.database,
+            tablename=lock.table,
+            partitionname=lock.partition,
+            operationType=wire.DataOperationType._NAMES_TO_VALUES[operation],
+            isTransactional=lock.operation in _WRITES,
+            isDynamicPartitionWrite=lock.dynamic_partition,
+        )
+
+    def _answer(self, found: Any) -> LockAnswer:
+        state = idl().LockState._VALUES_TO_NAMES[found.state]
+        if state == "ABORT":
+            raise TransactionLost(
+                f"the metastore gave up lock {found.lockid}: {found.errorMessage}. Run it again"
+            )
+        reason = found.errorMessage
+        if state == "WAITING" and not reason:
+            reason = self._blocker(found.lockid)
+        return LockAnswer(lock_id=found.lockid, state=LockState(state), reason=reason)
+
+    def _blocker(self, lock_id: int) -> str | None:
+        rows = {(one.lockid, one.lockIdInternal): one for one in self._show()}
+        for (own, _), row in rows.items():
+            other = rows.get((row.blockedByExtId, row.blockedByIntId))
+            if own == lock_id and other is not None:
+                return f"blocked by {_describe(_row(other))}"
+        return None
+
+    def _show(self) -> list[Any]:
+        request = idl().ShowLocksRequest(isExtended=True)
+        return list(self._client.call("show_locks", request, again=True).locks or ())
+
+
+def _hive3_type(lock: Lock) -> LockType:
+    """Hive 3 has no EXCL_WRITE: its inserts share with its readers, its updates do not mix."""
+    if lock.type is LockType.EXCL_WRITE:
+        return LockType.SHARED_WRITE
+    if lock.type is LockType.SHARED_WRITE and lock.operation is Operation.INSERT:
+        return LockType.SHARED_READ
+    return lock.type
+
+
+def _row(found: Any) -> LockRow:
+    wire = idl()
+    blocker = None
+    if found.blockedByExtId:
+        blocker = f"{found.blockedByExtId}.{found.blockedByIntId}"
+    return LockRow(
+        lock_id=found.lockid,
+        internal_id=found.lockIdInternal or 0,
+        database=found.dbname,
+        table=found.tablename,
+        partition=found.partname,
+        state=LockState(wire.LockState._VALUES_TO_NAMES[found.state]),
+        blocked_by=blocker,
+        type=LockType(wire.LockType._VALUES_TO_NAMES[found.type]),
+        txn_id=found.txnid or 0,
+        last_heartbeat=found.lastheartbeat,
+        acquired_at=found.acquiredat or None,
+        user=found.user,
+        host=found.hostname,
+        agent_info=found.agentInfo,
+    )
+
+
+def _describe(row: LockRow) -> str:
+    where = ".".join(filter(None, (row.database, row.table, row.partition)))
+    return (
+        f"lock {row.lock_id}.{row.internal_id} {row.type} ({row.state.lower()}) on {where} "
+        f"of transaction {row.txn_id} by {row.user}@{row.host}"
+    )
+
+
+def _lower(lock: Lock) -> Lock:
+    return replace(lock, database=lock.database.lower(), table=lock.table and lock.table.lower())

@@ -1,0 +1,33 @@
+"""A real Hive Metastore behind the calls of a metastore."""
+
+from __future__ import annotations
+
+from hivesql_executor.metastore.hms.client import Client
+from hivesql_executor.metastore.hms.compactions import CompactionCalls
+
+
+class HiveMetastore(CompactionCalls):
+    """Metastore over Thrift; a method may be several calls, and then is not one transaction."""
+
+    def __init__(self, client: Client) -> None:
+        super().__init__()
+        self._client = client
+
+    @classmethod
+    def open(cls, uris: str, *, timeout: float) -> HiveMetastore:
+        """Connect to ``thrift://host:port``; several addresses are separated by commas.
+
+        ``timeout`` is in seconds and holds for each call. ExecutionError 10280 when none answers.
+        """
+        return cls(Client(uris, timeout=timeout))
+
+    def reap(self, timeout: float) -> tuple[int, ...]:
+        """Nothing: the metastore aborts silent transactions itself."""
+        return ()
+
+    def clean_txns(self) -> None:
+        """Nothing: the metastore forgets ended transactions itself."""
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._client.close()

@@ -1,0 +1,202 @@
+"""Partitions and statistics in a Hive Metastore."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any
+
+from hivesql_executor.metastore.hms.catalog import CatalogCalls, lower
+from hivesql_executor.metastore.hms.tables import (
+    read_partition,
+    read_table,
+    write_partition,
+    written_values,
+)
+from hivesql_executor.metastore.hms.wire import idl
+from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
+from hivesql_planner.statistics import BASICS, Statistics
+from hivesql_planner.table import Partition, Table, TableName, partition_name
+
+ACCURATE = "COLUMN_STATS_ACCURATE"
+_ROWS, _FILES, _BYTES = BASICS
+_ALL = -1
+# Thrift messages have a limit, and the metastore builds one SQL statement for each call.
+_CHUNK = 500
+
+
+class PartitionCalls(CatalogCalls):
+    """Calls of Metastore about partitions and statistics."""
+
+    def partitions(self, name: TableName) -> tuple[Partition, ...]:
+        """All partitions of a table, by name."""
+        name = lower(name)
+        table = self._plain_table(name)
+        found = self._client.call("get_partitions", name.database, name.name, _ALL, again=True)
+        read = (read_partition(one, table) for one in found)
+        return tuple(
+            sorted(read, key=lambda one: partition_name(table.partition_names, one.values))
+        )
+
+    def partition(self, name: TableName, values: Sequence[str | None]) -> Partition | None:
+        """The partition with these values, or None."""
+        name = lower(name)
+        table = self._plain_table(name)
+        found = self._fetch_partition(name, values)
+        return None if found is None else read_partition(found, table)
+
+    def add_partitions(
+        self, name: TableName, partitions: Collection[Partition], *, if_not_exists: bool = False
+    ) -> None:
+        """Add partitions; those without a location live under the table."""
+        name = lower(name)
+        table = self._plain_table(name)
+        ordered = list(partitions)
+        for start in range(0, len(ordered), _CHUNK):
+            chunk = ordered[start : start + _CHUNK]
+            request = idl().AddPartitionsRequest(
+                dbName=name.database,
+                tblName=name.name,
+                parts=[write_partition(one, table) for one in chunk],
+                ifNotExists=if_not_exists,
+                needResult=False,
+            )
+            self._client.call("add_partitions_req", request, again=if_not_exists)
+
+    def drop_partitions(self, name: TableName, values: Collection[tuple[str | None, ...]]) -> None:
+        """Drop partitions with their write history; files stay."""
+        name = lower(name)
+        wire, table = idl(), self._plain_table(name)
+        names = [partition_name(table.partition_names, one) for one in values]
+        for start in range(0, len(names), _CHUNK):
+            request = wire.DropPartitionsRequest(
+                dbName=name.database,
+                tblName=name.name,
+                parts=wire.RequestPartsSpec(names=names[start : start + _CHUNK]),
+                deleteData=False,
+                ifExists=False,
+                needResult=False,
+            )
+            self._client.call("drop_partitions_req", request)
+
+    def alter_partition(
+        self, name: TableName, values: Sequence[str | None], partition: Partition
+    ) -> None:
+        """Give the partition with these values other values or another location.
+
+        Other values make it a new partition that takes over the old one's parameters: the
+        metastore's own renaming would move the directory, which has moved already.
+        """
+        name = lower(name)
+        table = self._plain_table(name)
+        found = self._fetch_partition(name, values)
+        if found is None:
+            old = partition_name(table.partition_names, values)
+            raise NoSuchObject(f"Partition not found: {name} {old}", code=10006)
+        if tuple(values) == partition.values:
+            self._send_partitions(name, [write_partition(partition, table, found)])
+            return
+        if self._fetch_partition(name, partition.values) is not None:
+            to = partition_name(table.partition_names, partition.values)
+            raise SemanticError(f"Partition already exists: {name} {to}", code=10118)
+        request = idl().AddPartitionsRequest(
+            dbName=name.database,
+            tblName=name.name,
+            parts=[write_partition(partition, table, found)],
+            ifNotExists=False,
+            needResult=False,
+        )
+        self._client.call("add_partitions_req", request)
+        self.drop_partitions(name, [tuple(values)])
+
+    def exchange_partitions(
+        self, source: TableName, target: TableName, partitions: Collection[Partition]
+    ) -> None:
+        """Add partitions to one table at their new locations, then drop them from another."""
+        self.add_partitions(target, partitions)
+        self.drop_partitions(source, [one.values for one in partitions])
+
+    def put_statistics(self, name: TableName, found: Collection[Statistics]) -> None:
+        """Store rows, files and bytes, but for those that Hive keeps accurate itself."""
+        name = lower(name)
+        if any(one.columns for one in found):
+            raise NotSupported("ANALYZE … FOR COLUMNS with a Hive Metastore")
+        changed = []
+        for one in found:
+            owner = self._owner(name, one.values)
+            parameters = dict(owner.parameters or {})
+            if ACCURATE in parameters:
+                continue
+            basics = {_FILES: str(one.files), _BYTES: str(one.bytes)}
+            if one.rows is not None:
+                basics[_ROWS] = str(one.rows)
+            owner.parameters = parameters | basics
+            if one.values is None:
+                self._send_table(name, owner, {})
+            else:
+                changed.append(owner)
+        if changed:
+            self._send_partitions(name, changed)
+
+    def statistics(self, name: TableName, values: Sequence[str | None] | None = None) -> Statistics:
+        """Rows, files and bytes of a table, or of the partition with these values."""
+        basics = self._owner(lower(name), values).parameters or {}
+        return Statistics(
+            values=None if values is None else tuple(values),
+            rows=int(basics[_ROWS]) if _ROWS in basics else None,
+            files=int(basics.get(_FILES, 0)),
+            bytes=int(basics.get(_BYTES, 0)),
+        )
+
+    def _owner(self, name: TableName, values: Sequence[str | None] | None) -> Any:
+        if values is None:
+            return self._fetch_table(name)
+        found = self._fetch_partition(name, values)
+        if found is None:
+            wanted = partition_name(self._plain_table(name).partition_names, values)
+            raise NoSuchObject(f"Partition not found: {name} {wanted}", code=10006)
+        return found
+
+    def _plain_table(self, name: TableName) -> Table:
+        """The table without its constraints, which are a call of their own."""
+        return read_table(self._fetch_table(name), ())
+
+    def _fetch_partition(self, name: TableName, values: Sequence[str | None]) -> Any | None:
+        try:
+            return self._client.call(
+                "get_partition", name.database, name.name, written_values(values), again=True
+            )
+        except NoSuchObject:
+            return None
+
+    def _send_partitions(self, name: TableName, partitions: list[Any], **more: Any) -> None:
+        wire = idl()
+        environment = wire.EnvironmentContext(properties={"DO_NOT_UPDATE_STATS": "true"})
+        if self._client.is_old:
+            self._client.call(
+                "alter_partitions_with_environment_context",
+                name.database,
+                name.name,
+                partitions,
+                environment,
+            )
+            return
+        request = wire.AlterPartitionsRequest(
+            dbName=name.database,
+            tableName=name.name,
+            partitions=partitions,
+            environmentContext=environment,
+            **more,
+        )
+        self._client.call("alter_partitions_req", request)
+
+    def _move_partitions(self, name: TableName, old: str, new: str) -> None:
+        table = self._plain_table(name)
+        moved = []
+        for one in self._client.call("get_partitions", name.database, name.name, _ALL, again=True):
+            partition = read_partition(one, table)
+            if partition.location.startswith(f"{old}/"):
+                place = replace(partition, location=new + partition.location[len(old) :])
+                moved.append(write_partition(place, table, one))
+        for start in range(0, len(moved), _CHUNK):
+            self._send_partitions(name, moved[start : start + _CHUNK])

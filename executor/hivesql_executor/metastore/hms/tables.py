@@ -1,0 +1,177 @@
+"""Tables, partitions and databases as the Thrift interface describes them, there and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, get_args
+
+from hivesql_executor.metastore.hms.wire import idl
+from hivesql_executor.metastore.storage_formats import STORAGE, format_of
+from hivesql_planner.errors import DataError, NotSupported
+from hivesql_planner.table import (
+    DEFAULT_PARTITION,
+    Column,
+    Constraint,
+    Database,
+    OwnerType,
+    Partition,
+    Table,
+    TableName,
+    TableType,
+)
+
+_COMMENT, _EXTERNAL = "comment", "EXTERNAL"
+_ASCENDING, _DESCENDING = 1, 0
+
+
+def read_table(found: Any, constraints: tuple[Constraint, ...]) -> Table:
+    """The table that the metastore describes."""
+    name = TableName(found.dbName, found.tableName)
+    kind = _table_type(found.tableType, name)
+    properties = dict(found.parameters or {})
+    comment = properties.pop(_COMMENT, None)
+    if kind == "EXTERNAL_TABLE":
+        properties.pop(_EXTERNAL, None)
+    storage = found.sd
+    view = kind == "VIRTUAL_VIEW"
+    serde = storage.serdeInfo
+    return Table(
+        name=name,
+        id=found.id or 0,
+        columns=_read_columns(storage.cols),
+        partition_columns=_read_columns(found.partitionKeys),
+        location=storage.location or "",
+        type=kind,
+        format="orc" if view else format_of(storage.inputFormat, serde.serializationLib, name),
+        properties=properties,
+        serde_properties=dict(serde.parameters or {}) if serde else {},
+        bucket_columns=tuple(column.lower() for column in storage.bucketCols or ()),
+        bucket_count=max(storage.numBuckets or 0, 0),
+        sort_columns=tuple(order.col.lower() for order in storage.sortCols or ()),
+        sort_descending=tuple(
+            order.col.lower() for order in storage.sortCols or () if order.order == _DESCENDING
+        ),
+        view_text=found.viewExpandedText if view else None,
+        owner=found.owner or "",
+        owner_type=_owner_type(found.ownerType),
+        created_at=found.createTime or 0,
+        comment=comment,
+        constraints=constraints,
+    )
+
+
+def write_table(table: Table, old: Any = None) -> Any:
+    """The same for the metastore; what ``old`` holds beside what a Table tells is kept."""
+    wire = idl()
+    if old is not None and old.sd.skewedInfo and old.sd.skewedInfo.skewedColNames:
+        raise NotSupported(f"ALTER TABLE of the skewed table {table.name}")
+    new = old or wire.Table(lastAccessTime=0, retention=0)
+    properties = dict(table.properties)
+    if table.comment is not None:
+        properties[_COMMENT] = table.comment
+    if table.type == "EXTERNAL_TABLE":
+        properties[_EXTERNAL] = "TRUE"
+    new.tableName, new.dbName = table.name.name, table.name.database
+    new.owner, new.ownerType = table.owner, wire.PrincipalType._NAMES_TO_VALUES[table.owner_type]
+    new.createTime = table.created_at
+    new.parameters, new.tableType = properties, table.type
+    new.partitionKeys = _write_columns(table.partition_columns)
+    # The binary protocol has no null text in required places of older servers.
+    new.viewOriginalText = new.viewExpandedText = table.view_text
+    new.sd = _write_storage(table, old.sd if old else None)
+    return new
+
+
+def _write_storage(table: Table, old: Any) -> Any:
+    wire, storage = idl(), STORAGE[table.format]
+    new = old or wire.StorageDescriptor(compressed=False, parameters={})
+    serde = new.serdeInfo or wire.SerDeInfo()
+    serde.serializationLib = storage.serde
+    serde.parameters = dict(table.serde_properties)
+    new.cols = _write_columns(table.columns)
+    new.location = table.location or None
+    new.inputFormat, new.outputFormat = storage.input_format, storage.output_format
+    new.numBuckets, new.serdeInfo = table.bucket_count or -1, serde
+    new.bucketCols = list(table.bucket_columns)
+    new.sortCols = [
+        wire.Order(col=name, order=_DESCENDING if name in table.sort_descending else _ASCENDING)
+        for name in table.sort_columns
+    ]
+    return new
+
+
+def read_partition(found: Any, table: Table) -> Partition:
+    """A partition; NotSupported when it is stored in another format than its table."""
+    storage = found.sd
+    if format_of(storage.inputFormat, storage.serdeInfo.serializationLib, table.name) != (
+        table.format
+    ):
+        raise NotSupported(f"a partition of {table.name} with a format of its own")
+    values = tuple(None if value == DEFAULT_PARTITION else value for value in found.values)
+    return Partition(values=values, location=storage.location or "")
+
+
+def write_partition(partition: Partition, table: Table, old: Any = None) -> Any:
+    """The same for the metastore, with the table's columns and format."""
+    wire = idl()
+    new = old or wire.Partition(createTime=0, lastAccessTime=0, parameters={})
+    new.values = written_values(partition.values)
+    new.dbName, new.tableName = table.name.database, table.name.name
+    new.sd = new.sd or _write_storage(table, None)
+    new.sd.location = partition.location or None
+    return new
+
+
+def written_values(values: Sequence[str | None]) -> list[str]:
+    """Partition values as the metastore keeps them."""
+    return [value or DEFAULT_PARTITION for value in values]
+
+
+def read_database(found: Any) -> Database:
+    """The database that the metastore describes."""
+    return Database(
+        name=found.name,
+        location=found.locationUri or "",
+        comment=found.description,
+        properties=dict(found.parameters or {}),
+        owner=found.ownerName or "",
+        owner_type=_owner_type(found.ownerType),
+        managed_location=found.managedLocationUri,
+    )
+
+
+def write_database(database: Database, old: Any = None) -> Any:
+    """The same for the metastore."""
+    wire = idl()
+    new = old or wire.Database()
+    new.name, new.description = database.name.lower(), database.comment
+    new.locationUri = database.location or None
+    new.parameters = dict(database.properties)
+    new.ownerName = database.owner
+    new.ownerType = wire.PrincipalType._NAMES_TO_VALUES[database.owner_type]
+    new.managedLocationUri = database.managed_location
+    return new
+
+
+def _read_columns(found: Iterable[Any] | None) -> tuple[Column, ...]:
+    return tuple(Column(one.name, one.type, one.comment) for one in found or ())
+
+
+def _write_columns(columns: Iterable[Column]) -> list[Any]:
+    wire = idl()
+    return [
+        wire.FieldSchema(name=one.name.lower(), type=one.type, comment=one.comment)
+        for one in columns
+    ]
+
+
+def _owner_type(code: int | None) -> OwnerType:
+    name = idl().PrincipalType._VALUES_TO_NAMES.get(code, "USER")
+    return next(known for known in get_args(OwnerType) if known == name)
+
+
+def _table_type(text: str, name: TableName) -> TableType:
+    for known in get_args(TableType):
+        if known == text:
+            return known  # type: ignore[no-any-return]
+    raise DataError(f"{name} has the type {text}, which is not known here")

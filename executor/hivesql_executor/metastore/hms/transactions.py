@@ -1,0 +1,277 @@
+"""Transactions and write ids of a Hive Metastore."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from datetime import datetime
+
+from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.metastore.api import MAX_BATCH, MAX_OPEN, TxnRow, TxnType
+from hivesql_executor.metastore.hms.catalog import lower
+from hivesql_executor.metastore.hms.partitions import ACCURATE, PartitionCalls
+from hivesql_executor.metastore.hms.wire import idl
+from hivesql_planner.acid.write_ids import ListMode, ValidTxnList, ValidWriteIdList
+from hivesql_planner.errors import (
+    CommitUnknown,
+    HiveSqlError,
+    NoSuchObject,
+    NotSupported,
+    TransactionLost,
+    WriteConflict,
+)
+from hivesql_planner.plan import Lock, Operation
+from hivesql_planner.table import TableName
+
+# Hive's reason "rollback": the calls take a number, not a text.
+_ROLLBACK = 50005
+_CHUNK = 500
+
+
+class TransactionCalls(PartitionCalls):
+    """Calls of Metastore about transactions and write ids.
+
+    What each transaction wrote to is remembered here, so that before it commits the statistics
+    which Hive would answer queries from are no longer called accurate.
+    """
+
+    def __init__(self) -> None:
+        self._write_ids: dict[int, dict[TableName, int]] = defaultdict(dict)
+        self._written: dict[int, set[tuple[TableName, str | None]]] = defaultdict(set)
+
+    def open_txns(
+        self, count: int, user: str, host: str, *, type: TxnType = TxnType.DEFAULT,
+        max_open: int = MAX_OPEN, max_batch: int = MAX_BATCH,
+    ) -> tuple[int, ...]:  # fmt: skip
+        """Open transactions; the metastore's own limits hold.
+
+        An answer that is lost is asked for anew: what was opened for nobody times out.
+        """
+        wire = idl()
+        request = wire.OpenTxnRequest(
+            num_txns=min(count, max_batch),
+            user=user,
+            hostname=host,
+            agentInfo="hivesql",
+            txn_type=wire.TxnType._NAMES_TO_VALUES[type.value],
+        )
+        return tuple(sorted(self._client.call("open_txns", request, again=True).txn_ids))
+
+    def valid_txns(self, txn_id: int = 0) -> ValidTxnList:
+        """What the transaction sees; 0 asks for the current state."""
+        wire = idl()
+        if self._client.is_old:
+            answer = self._client.call("get_open_txns", again=True)
+        else:
+            request = wire.GetOpenTxnsRequest(excludeTxnTypes=[wire.TxnType.READ_ONLY])
+            answer = self._client.call("get_open_txns_req", request, again=True)
+        highest = answer.txn_high_water_mark
+        limit = highest + 1 if txn_id <= 0 else txn_id
+        opened, aborted = _split(answer.open_txns, answer.abortedBits)
+        return ValidTxnList(
+            highest if txn_id <= 0 else min(txn_id, highest),
+            frozenset(one for one in opened if one < limit),
+            frozenset(one for one in aborted if one < limit),
+        )
+
+    def allocate_write_id(self, txn_id: int, table: TableName, *, again: bool = False) -> int:
+        """The transaction's write id in the table; ``again`` replaces it by a larger one."""
+        name = lower(table)
+        request = idl().AllocateTableWriteIdsRequest(
+            dbName=name.database,
+            tableName=name.name,
+            txnIds=[txn_id],
+            reallocate=True if again else None,
+        )
+        answer = self._client.call("allocate_table_write_ids", request, again=True)
+        write_id = int(answer.txnToWriteIds[0].writeId)
+        self._write_ids[txn_id][name] = write_id
+        return write_id
+
+    def valid_write_ids(
+        self, txns: ValidTxnList, tables: Collection[TableName]
+    ) -> Mapping[TableName, ValidWriteIdList]:
+        """What the list of transactions means in each table."""
+        if not tables:
+            return {}
+        request = idl().GetValidWriteIdsRequest(
+            fullTableNames=[str(lower(one)) for one in tables], validTxnList=txns.format()
+        )
+        answer = self._client.call("get_valid_write_ids", request, again=True)
+        found = {}
+        for one in answer.tblValidWriteIds:
+            opened, aborted = _split(one.invalidWriteIds, one.abortedBits)
+            found[one.fullTableName] = ValidWriteIdList(
+                one.writeIdHighWaterMark, opened, aborted, one.fullTableName
+            )
+        return {table: found[str(lower(table))] for table in tables}
+
+    def writes_after(self, table: TableName, moment: datetime) -> frozenset[int]:
+        """Refused: no call tells when a write was committed."""
+        raise NotSupported("FOR SYSTEM_TIME AS OF with a Hive Metastore")
+
+    def compactor_write_ids(self, table: TableName) -> ValidWriteIdList:
+        """What a compaction may merge now: all below the first open write."""
+        name = lower(table)
+        now = self.valid_write_ids(self.valid_txns(), [name])[name]
+        highest = now.high_watermark
+        if now.min_open is not None:
+            highest = min(highest, now.min_open - 1)
+        aborted = frozenset(one for one in now.aborted if one <= highest)
+        return ValidWriteIdList(highest, frozenset(), aborted, str(name), ListMode.COMPACTOR)
+
+    def seed_write_id(self, table: TableName, next_write_id: int) -> None:
+        """Let write ids of a table that had none go on from there."""
+        name = lower(table)
+        now = self.valid_write_ids(self.valid_txns(), [name])[name]
+        if now.high_watermark >= next_write_id - 1:
+            return
+        request = idl().SeedTableWriteIdsRequest(
+            dbName=name.database, tableName=name.name, seedWriteId=next_write_id - 1
+        )
+        self._client.call("seed_write_id", request)
+
+    def add_dynamic_partitions(
+        self,
+        txn_id: int,
+        write_id: int,
+        table: TableName,
+        partitions: Collection[str],
+        operation: Operation,
+    ) -> None:
+        """Record which partitions a write with dynamic partitions has really written."""
+        wire, name = idl(), lower(table)
+        request = wire.AddDynamicPartitions(
+            txnid=txn_id,
+            writeid=write_id,
+            dbname=name.database,
+            tablename=name.name,
+            partitionnames=list(partitions),
+            operationType=wire.DataOperationType._NAMES_TO_VALUES[operation.name],
+        )
+        # Rows that are there twice count once.
+        self._client.call("add_dynamic_partitions", request, again=True)
+        self._written[txn_id].update((name, one) for one in partitions)
+
+    def newer_writer(self, txn_id: int, locks: Collection[Lock]) -> int | None:
+        """Who changed, after our snapshot, what our write locks cover; None when nobody.
+
+        Hive 3 cannot tell; there the second committer is always aborted.
+        """
+        replaces = any(one.operation in (Operation.UPDATE, Operation.DELETE) for one in locks)
+        if self._client.is_old or not replaces:
+            return None
+        found = self._client.call("get_latest_txnid_in_conflict", txn_id, again=True)
+        return int(found) if found > 0 else None
+
+    def commit_txn(self, txn_id: int, *, exclusive_write: bool = True) -> None:
+        """Commit; silent when it is committed already."""
+        self._distrust_statistics(txn_id)
+        request = idl().CommitTxnRequest(txnid=txn_id, exclWriteEnabled=exclusive_write)
+        try:
+            self._client.call("commit_txn", request)
+            reach(FailPoint.COMMIT_ANSWER_LOST)
+        except CommitUnknown as unknown:
+            # Committing twice is harmless, and the second answer tells what came of the first.
+            try:
+                self._client.call("commit_txn", request)
+            except HiveSqlError as error:
+                aborted = isinstance(error, TransactionLost) and error.code == TransactionLost.code
+                if aborted or isinstance(error, WriteConflict):
+                    raise
+                raise unknown from error
+        self._forget(txn_id)
+
+    def abort_txns(self, txn_ids: Collection[int], reason: str) -> tuple[int, ...]:
+        """Abort those that are open and return them; others are passed over."""
+        still = sorted(set(txn_ids) & self._open_txns())
+        if still:
+            request = idl().AbortTxnsRequest(txn_ids=still, errorCode=_ROLLBACK)
+            self._client.call("abort_txns", request, again=True)
+        for txn_id in txn_ids:
+            self._forget(txn_id)
+        return tuple(still)
+
+    def heartbeat(self, txn_id: int, lock_id: int = 0) -> None:
+        """Keep a transaction or lock alive; TransactionLost when it is gone."""
+        request = idl().HeartbeatRequest(lockid=lock_id, txnid=txn_id)
+        self._client.call("heartbeat", request, again=True)
+
+    def transactions(self) -> tuple[TxnRow, ...]:
+        """Open and aborted transactions, by id."""
+        wire = idl()
+        found = self._client.call("get_open_txns_info", again=True).open_txns
+        return tuple(
+            TxnRow(
+                txn_id=one.id,
+                state="open" if one.state == wire.TxnState.OPEN else "aborted",
+                started=one.startedTime or 0,
+                last_heartbeat=one.lastHeartbeatTime or 0,
+                user=one.user,
+                host=one.hostname,
+            )
+            for one in sorted(found, key=lambda one: one.id)
+        )
+
+    def min_open_txn(self) -> int:
+        """No open transaction has anything below this id undecided in its snapshot."""
+        answer = self._client.call("get_open_txns", again=True)
+        opened = _split(answer.open_txns, answer.abortedBits)[0]
+        return min(opened, default=int(answer.txn_high_water_mark) + 1)
+
+    def _open_txns(self) -> frozenset[int]:
+        answer = self._client.call("get_open_txns", again=True)
+        return _split(answer.open_txns, answer.abortedBits)[0]
+
+    def _note_written(self, txn_id: int, locks: Collection[Lock]) -> None:
+        for lock in locks:
+            writes = lock.operation in (Operation.INSERT, Operation.UPDATE, Operation.DELETE)
+            if writes and lock.table is not None and not lock.dynamic_partition:
+                name = TableName(lock.database, lock.table)
+                self._written[txn_id].add((name, lock.partition))
+
+    def _distrust_statistics(self, txn_id: int) -> None:
+        """Hive counts rows from the catalog alone as long as statistics are called accurate."""
+        by_table: dict[TableName, list[str]] = defaultdict(list)
+        for name, partition in self._written.get(txn_id, ()):
+            by_table[name] += [partition] if partition else []
+        for name, names in sorted(by_table.items()):
+            write_id = self._write_ids[txn_id].get(name)
+            if write_id is None:
+                continue
+            try:
+                self._distrust(name, names, write_id)
+            except NoSuchObject:
+                continue
+
+    def _distrust(self, name: TableName, names: list[str], write_id: int) -> None:
+        table = self._fetch_table(name)
+        seen = self.valid_write_ids(self.valid_txns(), [name])[name].format()
+        state = {"writeId": write_id, "validWriteIdList": seen}
+        if (table.parameters or {}).pop(ACCURATE, None) is not None:
+            table.writeId = write_id
+            self._send_table(name, table, {}, **state)
+        for start in range(0, len(names), _CHUNK):
+            chunk = names[start : start + _CHUNK]
+            found = self._client.call(
+                "get_partitions_by_names", name.database, name.name, chunk, again=True
+            )
+            changed = [one for one in found if (one.parameters or {}).pop(ACCURATE, None)]
+            for one in changed:
+                one.writeId = write_id
+            if changed:
+                self._send_partitions(name, changed, **state)
+
+    def _forget(self, txn_id: int) -> None:
+        self._write_ids.pop(txn_id, None)
+        self._written.pop(txn_id, None)
+
+
+def _split(ids: list[int], aborted_bits: bytes) -> tuple[frozenset[int], frozenset[int]]:
+    """Open and aborted ids; bit i of the second says that id i of the list is aborted."""
+    aborted = {
+        one
+        for i, one in enumerate(ids)
+        if i // 8 < len(aborted_bits) and aborted_bits[i // 8] >> (i % 8) & 1
+    }
+    return frozenset(ids) - aborted, frozenset(aborted)

@@ -1,0 +1,233 @@
+"""Real Hive and HiveSQL on the same tables of one Hive Metastore: in turns, and at once."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import hivesql
+from hivesql_planner.errors import HiveSqlError, NotSupported, WriteConflict
+from hivesql_planner.table import TableName
+from interop import hive
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.hive, pytest.mark.spark, pytest.mark.slow]
+
+
+@dataclass
+class Shared:
+    """A session of HiveSQL, and scripts of real Hive, beside one metastore."""
+
+    session: hivesql.Session
+    settings: list[str]
+    work: Path
+    found: dict[str, hive.Block] = field(default_factory=dict)
+
+    def ours(self, *statements: str) -> list[tuple[Any, ...]]:
+        """Run statements here; rows of the last one, sorted."""
+        rows: list[tuple[Any, ...]] = []
+        for statement in statements:
+            rows = sorted(tuple(row) for row in self.session.sql(statement).rows)
+        return rows
+
+    def hive(self, *statements: str) -> list[hive.Block]:
+        """Run statements in real Hive; their blocks."""
+        script = "".join(f"{statement};\n" for statement in statements)
+        return hive.run(script, self.work, settings=self.settings)
+
+
+@pytest.fixture
+def shared(
+    hive_metastore: tuple[str, Path], spark: SparkSession, tmp_path: Path
+) -> Iterator[Shared]:
+    url, server = hive_metastore
+    warehouse = f"file:{server}/warehouse"
+    settings = [
+        f"hive.metastore.uris={url}",
+        f"hive.metastore.warehouse.dir={warehouse}",
+        f"hive.metastore.warehouse.external.dir={warehouse}",
+    ]
+    with hivesql.connect(metastore=url, spark=spark) as session:
+        yield Shared(session, settings, tmp_path / "hive")
+
+
+def test_in_turns(shared: Shared) -> None:
+    ours = shared.ours
+    ours(
+        "CREATE TABLE mixed (a INT, b STRING) PARTITIONED BY (p INT) STORED AS ORC "
+        "TBLPROPERTIES ('transactional'='true')",
+        "INSERT INTO mixed VALUES (1, 'ours', 1), (2, 'ours', 1), (3, 'ours', 2)",
+        "UPDATE mixed SET b = 'changed' WHERE a = 2",
+        "CREATE EXTERNAL TABLE plain (a INT) STORED AS ORC",
+        "INSERT INTO plain VALUES (1)",
+    )
+    blocks = shared.hive(
+        "SELECT a, b, p FROM mixed ORDER BY a",
+        "INSERT INTO mixed VALUES (4, 'hive', 2), (5, 'hive', 3)",
+        "DELETE FROM mixed WHERE a = 1",
+        "MERGE INTO mixed t USING (SELECT 3 AS a) s ON t.a = s.a "
+        "WHEN MATCHED THEN UPDATE SET b = 'merged'",
+        "CREATE TABLE counted (a INT) STORED AS ORC TBLPROPERTIES ('transactional'='true')",
+        "INSERT INTO counted VALUES (1), (2)",
+        "SELECT count(*) FROM counted",
+        "CREATE TABLE inserts (a INT) TBLPROPERTIES "
+        "('transactional'='true', 'transactional_properties'='insert_only')",
+        "INSERT INTO inserts VALUES (1)",
+        "INSERT INTO plain VALUES (2)",
+        "ALTER TABLE mixed PARTITION (p=1) COMPACT 'major'",
+        "!worker",
+        "SHOW COMPACTIONS",
+        "SELECT a, b, p FROM mixed ORDER BY a",
+    )
+    assert blocks[0].lines == ["1\tours\t1", "2\tchanged\t1", "3\tours\t2"]
+    assert "ready for cleaning" in "\n".join(blocks[-2].lines)
+    after = [(2, "changed", 1), (3, "merged", 2), (4, "hive", 2), (5, "hive", 3)]
+    assert [tuple(line.split("\t")) for line in blocks[-1].lines] == [
+        tuple(map(str, row)) for row in after
+    ]
+    assert ours("SELECT a, b, p FROM mixed") == after
+    assert ours("SELECT * FROM inserts") == [(1,)]
+    assert ours("SELECT * FROM plain") == [(1,), (2,)]
+    # Hive answers the counts from the catalog where it calls its statistics accurate.
+    ours(
+        "INSERT INTO counted VALUES (3)",
+        "DELETE FROM counted WHERE a = 1",
+        "INSERT INTO mixed VALUES (6, 'ours', 3)",
+        "INSERT INTO inserts VALUES (2)",
+        "INSERT INTO plain VALUES (3)",
+        "DELETE FROM mixed WHERE a = 3",
+        "ALTER TABLE mixed PARTITION (p=3) COMPACT 'minor'",
+    )
+    (run,) = [row for row in ours("SHOW COMPACTIONS") if row[3] == "p=3"]
+    assert "initiated" in run
+    hivesql_worker(shared.session)
+    blocks = shared.hive(
+        "SELECT count(*) FROM counted",
+        "SELECT count(*) FROM mixed",
+        "SELECT count(*) FROM mixed WHERE p = 3",
+        "SELECT count(*) FROM inserts",
+        "SELECT count(*) FROM plain",
+        "SELECT a, b, p FROM mixed ORDER BY a",
+        "SHOW COMPACTIONS",
+        "ALTER TABLE mixed RENAME TO renamed",
+        "ALTER TABLE renamed ADD COLUMNS (c INT)",
+        "DROP TABLE counted",
+    )
+    assert [block.lines for block in blocks[:5]] == [["2"], ["4"], ["2"], ["2"], ["3"]]
+    assert blocks[5].lines == ["2\tchanged\t1", "4\thive\t2", "5\thive\t3", "6\tours\t3"]
+    assert [line.split("\t")[6] for line in blocks[6].lines if "p=3" in line] == [
+        "ready for cleaning"
+    ]
+    assert ours("SELECT a, c FROM renamed WHERE p = 3") == [(5, None), (6, None)]
+    assert ("counted",) not in ours("SHOW TABLES")
+    ours("ALTER TABLE renamed RENAME TO again", "ALTER TABLE again DROP PARTITION (p=1)")
+    ours("TRUNCATE TABLE again PARTITION (p=2)")
+    (block, parts) = shared.hive("SELECT a FROM again ORDER BY a", "SHOW PARTITIONS again")
+    assert (block.lines, parts.lines) == (["5", "6"], ["p=2", "p=3"])
+    ours("DROP TABLE again", "DROP TABLE plain", "DROP TABLE inserts")
+    assert shared.session.runtime.metastore.tables("default") == ()
+
+
+def hivesql_worker(session: hivesql.Session) -> None:
+    """One round of our worker beside the metastore's queue."""
+    from hivesql.services import run_services
+
+    with_worker = {"metastore.compactor.worker.threads": "1"}
+    for key, value in with_worker.items():
+        session.set(key, value)
+    assert run_services(session, threading.Event(), once=True)
+
+
+def test_at_once(shared: Shared) -> None:
+    ours, store = shared.ours, shared.session.runtime.metastore
+    ours(
+        "CREATE TABLE busy (a INT, b STRING) STORED AS ORC TBLPROPERTIES ('transactional'='true')",
+        "INSERT INTO busy VALUES (1, 'x'), (2, 'x')",
+        "START TRANSACTION",
+        "UPDATE busy SET b = 'ours' WHERE a = 1",
+    )
+    held = shared.session.open_transaction
+    assert held is not None
+    blocks = shared.hive(
+        "SHOW LOCKS",
+        "set hive.lock.numretries=1",
+        "set hive.lock.sleep.between.retries=1",
+        "!error UPDATE busy SET b = 'hive' WHERE a = 1",
+        "SELECT a, b FROM busy ORDER BY a",
+    )
+    (lock,) = [line.split("\t") for line in blocks[0].lines if "busy" in line]
+    assert ("EXCL_WRITE" in lock, str(held) in lock) == (True, True)
+    assert "lock" in (blocks[3].error or "").lower()
+    assert blocks[4].lines == ["1\tx", "2\tx"]
+    ours("COMMIT")
+    assert ours("SELECT * FROM busy") == [(1, "ours"), (2, "x")]
+    # Hive commits between our snapshot and our write.
+    ours("START TRANSACTION", "SELECT * FROM busy")
+    shared.hive("UPDATE busy SET b = 'hive' WHERE a = 2")
+    with pytest.raises(WriteConflict):
+        ours("UPDATE busy SET b = 'late' WHERE a = 2")
+    assert ours("SELECT * FROM busy") == [(1, "ours"), (2, "hive")]
+    # We commit between Hive's snapshot and Hive's write, and while its lock is held we wait.
+    told: list[hive.Block] = []
+    thread = threading.Thread(
+        target=lambda: told.extend(
+            shared.hive(
+                "set hive.txn.xlock.write=false",
+                "START TRANSACTION",
+                "SELECT a, b FROM busy",
+                "!sleep 9000",
+                "!error UPDATE busy SET b = 'late' WHERE a = 1",
+            )
+        )
+    )
+    known = {row.txn_id for row in store.transactions()}
+    thread.start()
+    wait_until(lambda: {row.txn_id for row in store.transactions()} - known)
+    time.sleep(2)
+    ours("UPDATE busy SET b = 'first' WHERE a = 1")
+    thread.join()
+    assert told[4].error is not None
+    assert ours("SELECT * FROM busy") == [(1, "first"), (2, "hive")]
+    ours("DROP TABLE busy")
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    """Poll until something is there."""
+    deadline = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
+def test_what_only_our_own_metastore_has(shared: Shared) -> None:
+    refused = [
+        ("ANALYZE TABLE kept COMPUTE STATISTICS FOR COLUMNS", NotSupported),
+        ("SELECT * FROM kept FOR SYSTEM_TIME AS OF '2020-01-01 00:00:00'", NotSupported),
+        ("ALTER TABLE kept COMPACT 'major'", None),
+    ]
+    shared.ours(
+        "CREATE TABLE kept (a INT) STORED AS ORC TBLPROPERTIES ('transactional'='true')",
+        "INSERT INTO kept VALUES (1)",
+        "ANALYZE TABLE kept COMPUTE STATISTICS",
+    )
+    for statement, error in refused:
+        if error is None:
+            shared.ours(statement)
+            continue
+        with pytest.raises(error):
+            shared.ours(statement)
+    name = TableName("default", "kept")
+    assert shared.session.runtime.metastore.statistics(name).rows == 1
+    shared.session.set("hivesql.compactor.inline", "true")
+    shared.ours("INSERT INTO kept VALUES (2)")
+    with pytest.raises(HiveSqlError):
+        shared.ours("ALTER TABLE kept COMPACT 'minor'")
+    shared.ours("DROP TABLE kept")
