@@ -48,7 +48,7 @@ def arguments() -> argparse.ArgumentParser:
     add("-e", dest="texts", metavar="SQL", help="run this text", **many)
     add("-i", dest="init", metavar="FILE", help="run this script first", **many)
     add("--database", help="database to start in (default: default)")
-    add("--metastore", help="database URL (default: sqlite:///metastore.db)")
+    add("--metastore", help="database URL or thrift://host:9083 (default: sqlite:///metastore.db)")
     add("--warehouse", help="directory of managed tables (default: warehouse)")
     add("--master", help="Spark master (default: local[*])")
     add("--config", metavar="FILE", help="configuration file instead of the user's")

@@ -51,7 +51,9 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument("--once", action="store_true", help="one round of each, then end")
     parser.add_argument("--workers", type=int, help="how many compactions run at a time")
     parser.add_argument("--pool", help="take the requests of this pool alone")
-    parser.add_argument("--metastore", help="database URL (default: sqlite:///metastore.db)")
+    parser.add_argument(
+        "--metastore", help="database URL or thrift://host:9083 (default: sqlite:///metastore.db)"
+    )
     parser.add_argument("--warehouse", help="directory of managed tables (default: warehouse)")
     parser.add_argument("--master", help="Spark master (default: local[*])")
     parser.add_argument("--config", type=Path, metavar="FILE", help="configuration file")

@@ -29,7 +29,9 @@ def _run(name: str, argv: Sequence[str], look: Callable[[Session, str], int]) ->
     parser = argparse.ArgumentParser(prog=f"hivesql {name}", description=command.__doc__)
     parser.add_argument("table", help="a table's name, with its database or without")
     parser.add_argument("--database", help="database of a name without one")
-    parser.add_argument("--metastore", help="database URL (default: sqlite:///metastore.db)")
+    parser.add_argument(
+        "--metastore", help="database URL or thrift://host:9083 (default: sqlite:///metastore.db)"
+    )
     parser.add_argument("--warehouse", help="directory of managed tables (default: warehouse)")
     parser.add_argument("--master", help="Spark master (default: local[*])")
     parser.add_argument("--config", type=Path, metavar="FILE", help="configuration file")
