@@ -90,7 +90,10 @@ def _metastore(session: Session) -> Finding:
     databases = store.databases()
     tables = sum(len(store.tables(name)) for name in databases)
     open_txns = sum(row.state == "open" for row in store.transactions())
-    told = f"{len(databases)} databases, {tables} tables, {open_txns} open transactions"
+    told = (
+        f"{len(databases)} databases, {tables} tables, {open_txns} open transactions, "
+        f"{store.version()}"
+    )
     return Finding("ok", "metastore", told)
 
 

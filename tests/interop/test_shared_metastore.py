@@ -68,6 +68,8 @@ def test_in_turns(shared: Shared) -> None:
         "UPDATE mixed SET b = 'changed' WHERE a = 2",
         "CREATE EXTERNAL TABLE plain (a INT) STORED AS ORC",
         "INSERT INTO plain VALUES (1)",
+        # Hive's own COMPACT wants the metastore's database, not its address.
+        "ALTER TABLE mixed PARTITION (p=1) COMPACT 'major'",
     )
     blocks = shared.hive(
         "SELECT a, b, p FROM mixed ORDER BY a",
@@ -82,7 +84,6 @@ def test_in_turns(shared: Shared) -> None:
         "('transactional'='true', 'transactional_properties'='insert_only')",
         "INSERT INTO inserts VALUES (1)",
         "INSERT INTO plain VALUES (2)",
-        "ALTER TABLE mixed PARTITION (p=1) COMPACT 'major'",
         "!worker",
         "SHOW COMPACTIONS",
         "SELECT a, b, p FROM mixed ORDER BY a",

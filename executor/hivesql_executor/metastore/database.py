@@ -6,12 +6,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TypeVar
 
-from sqlalchemy import Connection, insert, select, text
+from sqlalchemy import Connection
 
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.metastore import (
     catalog,
     housekeeping,
+    revisions,
     schema,
     snapshots,
     statistics_rows,
@@ -40,9 +41,6 @@ from hivesql_planner.table import Database, Partition, Table, TableName
 
 T = TypeVar("T")
 
-# Two processes that open an empty PostgreSQL database must not both create the tables.
-_CREATE_LOCK = 0x48495645
-
 
 class DatabaseMetastore(CompactionCalls, ObjectLockCalls):
     """Metastore over Hive's tables: every method is one database transaction."""
@@ -61,12 +59,19 @@ class DatabaseMetastore(CompactionCalls, ObjectLockCalls):
         """
         store = cls(Rdbms(url))
         store._warehouse = warehouse.rstrip("/") or "/"
-        store._write(lambda db: _create(db, store._warehouse))
+        # Nearly every opening finds the latest schema, and then need not wait for a writer.
+        if store._read(revisions.current_revision) != revisions.REVISIONS[-1]:
+            store._write(lambda db: revisions.prepare(db, store._warehouse))
         return store
 
     def close(self) -> None:
         """Let go of the database."""
         self._rdbms.close()
+
+    def version(self) -> str:
+        """The schema's revision, and the release of Hive whose tables it has."""
+        found = self._read(revisions.current_revision)
+        return f"schema revision {found}, Hive {schema.SCHEMA_VERSION}"
 
     # -- catalog
     def create_database(self, database: Database, *, if_not_exists: bool = False) -> None:
@@ -321,20 +326,3 @@ class DatabaseMetastore(CompactionCalls, ObjectLockCalls):
 
     def _write(self, work: Callable[[Connection], T]) -> T:
         return self._rdbms.write(work)
-
-
-def _create(db: Connection, warehouse: str) -> None:
-    if db.dialect.name == "postgresql":
-        db.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _CREATE_LOCK})
-    schema.metadata.create_all(db)
-    if db.execute(select(schema.version)).first() is not None:
-        return
-    db.execute(insert(schema.version).values(id=1, version=schema.SCHEMA_VERSION))
-    for counter in (schema.next_lock_id, schema.next_compaction_id):
-        db.execute(insert(counter).values(next=1))
-    db.execute(insert(schema.txn_lock).values(lock=1))
-    # Hive's seed: snapshots of an empty metastore have a high watermark.
-    seed = {"id": 0, "state": transactions.COMMITTED, "started": 0, "last_heartbeat": 0}
-    db.execute(insert(schema.txns).values(seed | {"user": "", "host": ""}))
-    default = Database(name="default", location=warehouse, comment="Default Hive database")
-    catalog.create_database(db, default, warehouse, if_not_exists=True)

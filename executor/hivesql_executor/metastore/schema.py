@@ -203,6 +203,13 @@ version = Table(
     _c("VERSION_COMMENT", "comment", String(255)),
 )
 
+# Not one of Hive's tables: alembic keeps the revision of this schema in it.
+revision = Table(
+    "HIVESQL_REVISION",
+    metadata,
+    Column("version_num", String(32), key="revision", primary_key=True),
+)
+
 # -- transactions
 txns = _generated(
     "TXNS",

@@ -21,6 +21,10 @@ class HiveMetastore(CompactionCalls):
         """
         return cls(Client(uris, timeout=timeout))
 
+    def version(self) -> str:
+        """The server's release."""
+        return f"Hive Metastore {self._client.version}"
+
     def reap(self, timeout: float) -> tuple[int, ...]:
         """Nothing: the metastore aborts silent transactions itself."""
         return ()

@@ -1,0 +1,1 @@
+"""Changes of our own metastore's schema, one module each, run by alembic."""

@@ -1,0 +1,167 @@
+"""What becomes of a call to a Hive Metastore whose answer is lost, over real sockets."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from thriftpy2.protocol import TBinaryProtocolFactory
+from thriftpy2.thrift import TProcessor
+from thriftpy2.transport import TBufferedTransportFactory, TServerSocket
+
+from hivesql_executor.metastore.hms.client import addresses
+from hivesql_executor.metastore.hms.metastore import HiveMetastore
+from hivesql_executor.metastore.hms.wire import idl
+from hivesql_planner.errors import (
+    CommitUnknown,
+    ExecutionError,
+    NotSupported,
+    SemanticError,
+    TransactionLost,
+)
+from hivesql_planner.table import Database
+
+
+class Lost(Exception):
+    """Carry out the call, and close the connection in place of an answer."""
+
+
+class Handler:
+    """A metastore of a few calls; ``answers`` are used up, the last one again and again."""
+
+    def __init__(self, **answers: list[Any]) -> None:
+        self.answers = answers
+        self.calls: list[str] = []
+
+    def getVersion(self) -> str:  # noqa: N802 - the protocol's name
+        return str(self._answer("getVersion")) if "getVersion" in self.answers else "4.1.0"
+
+    def set_ugi(self, user: str, groups: list[str]) -> list[str]:
+        return []
+
+    def get_all_databases(self) -> Any:
+        return self._answer("get_all_databases")
+
+    def create_database(self, database: Any) -> Any:
+        return self._answer("create_database")
+
+    def commit_txn(self, request: Any) -> Any:
+        return self._answer("commit_txn")
+
+    def _answer(self, call: str) -> Any:
+        self.calls.append(call)
+        rest = self.answers[call]
+        answer = rest.pop(0) if len(rest) > 1 else rest[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[Handler], str]]:
+    """Starts a server for a handler; its address."""
+    sockets: list[Any] = []
+
+    def start(handler: Handler) -> str:
+        listener = TServerSocket(host="127.0.0.1", port=0)
+        listener.listen()
+        sockets.append(listener)
+        processor = TProcessor(idl().ThriftHiveMetastore, handler)
+
+        def talk(client: Any) -> None:
+            transport = TBufferedTransportFactory().get_transport(client)
+            protocol = TBinaryProtocolFactory().get_protocol(transport)
+            with contextlib.suppress(Exception):
+                while True:
+                    processor.process(protocol, protocol)
+            transport.close()
+
+        def accept() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    threading.Thread(target=talk, args=[listener.accept()], daemon=True).start()
+
+        threading.Thread(target=accept, daemon=True).start()
+        return f"thrift://127.0.0.1:{listener.sock.getsockname()[1]}"
+
+    yield start
+    for one in sockets:
+        one.close()
+
+
+def test_addresses() -> None:
+    assert addresses("thrift://a:1, thrift://b") == (("a", 1), ("b", 9083))
+    for text in ("http://a:1", "thrift://", "a:9083"):
+        with pytest.raises(SemanticError, match="not the address"):
+            addresses(text)
+
+
+def test_nobody_there() -> None:
+    with pytest.raises(ExecutionError, match=r"127\.0\.0\.1:1 ") as error:
+        HiveMetastore.open("thrift://127.0.0.1:1", timeout=5)
+    assert error.value.code == 10280
+
+
+def test_the_second_address_is_used(serve: Callable[[Handler], str]) -> None:
+    url = serve(Handler(get_all_databases=[["b", "a"]]))
+    store = HiveMetastore.open(f"thrift://127.0.0.1:1,{url}", timeout=5)
+    assert store.databases() == ("a", "b")
+    store.close()
+
+
+def test_what_may_be_asked_again(serve: Callable[[Handler], str]) -> None:
+    handler = Handler(get_all_databases=[Lost(), ["a"]])
+    store = HiveMetastore.open(serve(handler), timeout=5)
+    assert store.databases() == ("a",)
+    handler.answers["get_all_databases"] = [Lost()]
+    with pytest.raises(ExecutionError, match="does not answer get_all_databases") as error:
+        store.databases()
+    assert error.value.code == 10280
+    store.close()
+
+
+def test_what_may_not_be_asked_again(serve: Callable[[Handler], str]) -> None:
+    handler = Handler(create_database=[Lost()])
+    store = HiveMetastore.open(serve(handler), timeout=5)
+    with pytest.raises(CommitUnknown, match="create_database was lost"):
+        store.create_database(Database(name="d", location=""))
+    assert handler.calls == ["create_database"]
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("second", "error", "code"),
+    [
+        (None, None, None),
+        ("TxnAbortedException", TransactionLost, 10263),
+        ("NoSuchTxnException", CommitUnknown, None),
+        (Lost(), CommitUnknown, None),
+    ],
+    ids=["it was committed", "it was aborted", "it is gone", "nobody knows"],
+)
+def test_a_lost_commit(
+    serve: Callable[[Handler], str], second: Any, error: type[Exception] | None, code: int | None
+) -> None:
+    thrown = getattr(idl(), second)(message="told") if isinstance(second, str) else second
+    handler = Handler(commit_txn=[Lost(), thrown])
+    store = HiveMetastore.open(serve(handler), timeout=5)
+    if error is None:
+        store.commit_txn(7)
+    else:
+        with pytest.raises(error) as raised:
+            store.commit_txn(7)
+        assert type(raised.value) is error
+        assert getattr(raised.value, "code", None) == code
+    assert handler.calls == ["commit_txn", "commit_txn"]
+    store.close()
+
+
+def test_calls_that_an_older_server_lacks(serve: Callable[[Handler], str]) -> None:
+    store = HiveMetastore.open(serve(Handler(getVersion=["3.1.3"])), timeout=5)
+    assert store.newer_writer(1, []) is None
+    with pytest.raises(NotSupported, match=r"before 4\.0"):
+        store.next_compaction("w")
+    store.close()

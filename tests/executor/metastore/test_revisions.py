@@ -1,0 +1,123 @@
+"""The schema's revision: new databases, those of earlier releases, and those of later ones."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from sqlalchemy import inspect, text, update
+
+from hivesql_executor.metastore import revisions
+from hivesql_executor.metastore.connection import Rdbms
+from hivesql_executor.metastore.database import DatabaseMetastore
+from hivesql_executor.metastore.schema import key_constraints, object_locks, revision
+from hivesql_planner.errors import SemanticError
+from hivesql_planner.table import Column, Table, TableName
+
+T = TableName("default", "t")
+NEXT = """
+import sqlalchemy as sa
+from alembic import op
+
+revision = "next"
+down_revision = "{last}"
+
+
+def upgrade() -> None:
+    op.create_table("ADDED", sa.Column("ID", sa.Integer(), primary_key=True))
+    with op.batch_alter_table("TBLS") as table:
+        table.add_column(sa.Column("ADDED", sa.String(10), server_default="x"))
+"""
+
+
+def made(url: str) -> None:
+    """A database with a table."""
+    store = DatabaseMetastore.open(url, "/wh")
+    store.create_table(Table(name=T, columns=(Column("a", "int"),), location=""))
+    store.close()
+
+
+def revision_of(url: str) -> str | None:
+    rdbms = Rdbms(url)
+    found = rdbms.read(revisions.current_revision)
+    rdbms.close()
+    return found
+
+
+def test_all_revisions_are_known() -> None:
+    config = Config()
+    config.set_main_option("script_location", str(revisions.MIGRATIONS))
+    config.set_main_option("path_separator", "newline")
+    found = ScriptDirectory.from_config(config).walk_revisions()
+    assert tuple(one.revision for one in reversed(list(found))) == revisions.REVISIONS
+
+
+def test_a_new_database_has_the_latest(metastore_url: str) -> None:
+    made(metastore_url)
+    assert revision_of(metastore_url) == revisions.REVISIONS[-1]
+    store = DatabaseMetastore.open(metastore_url, "/wh")
+    assert store.version() == f"schema revision {revisions.REVISIONS[-1]}, Hive 4.0.0"
+    store.close()
+
+
+def test_a_database_of_an_earlier_release_is_recognised(metastore_url: str) -> None:
+    made(metastore_url)
+    rdbms = Rdbms(metastore_url)
+    rdbms.write(lambda db: [one.drop(db) for one in (revision, object_locks, key_constraints)])
+    store = DatabaseMetastore.open(metastore_url, "/wh")
+    assert store.table(T).column_names == ("a",)
+    assert store.object_locks() == ()
+    store.close()
+    rdbms.close()
+    assert revision_of(metastore_url) == revisions.REVISIONS[-1]
+
+
+def test_an_upgrade_keeps_what_is_there(metastore_url: str, tmp_path: Path) -> None:
+    made(metastore_url)
+    (tmp_path / "later.py").write_text(NEXT.replace("{last}", revisions.REVISIONS[-1]))
+    rdbms = Rdbms(metastore_url)
+    for _ in range(2):
+        rdbms.write(lambda db: revisions.prepare(db, "/wh", locations=[tmp_path]))
+    rows = rdbms.read(lambda db: db.execute(text('SELECT "TBL_NAME", "ADDED" FROM "TBLS"')).all())
+    assert [tuple(row) for row in rows] == [("t", "x")]
+    assert rdbms.read(lambda db: inspect(db).has_table("ADDED"))
+    rdbms.close()
+    assert revision_of(metastore_url) == "next"
+    with pytest.raises(SemanticError, match="revision next, and this release knows"):
+        DatabaseMetastore.open(metastore_url, "/wh")
+
+
+def test_an_upgrade_that_fails_changes_nothing(metastore_url: str, tmp_path: Path) -> None:
+    made(metastore_url)
+    later = NEXT.replace("{last}", revisions.REVISIONS[-1]) + '    op.execute("no SQL")\n'
+    (tmp_path / "later.py").write_text(later)
+    rdbms = Rdbms(metastore_url)
+    with pytest.raises(Exception, match="no"):
+        rdbms.write(lambda db: revisions.prepare(db, "/wh", locations=[tmp_path]))
+    assert not rdbms.read(lambda db: inspect(db).has_table("ADDED"))
+    rdbms.close()
+    assert revision_of(metastore_url) == revisions.REVISIONS[-1]
+
+
+def test_a_newer_schema_is_refused(metastore_url: str) -> None:
+    made(metastore_url)
+    rdbms = Rdbms(metastore_url)
+    rdbms.write(lambda db: db.execute(update(revision).values(revision="9999")))
+    rdbms.close()
+    with pytest.raises(SemanticError, match="revision 9999"):
+        DatabaseMetastore.open(metastore_url, "/wh")
+
+
+def test_opening_does_not_import_alembic(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/metastore.db"
+    code = (
+        "import sys\n"
+        "from hivesql_executor.metastore.database import DatabaseMetastore\n"
+        f"for _ in range(2): DatabaseMetastore.open({url!r}, '/wh').close()\n"
+        "sys.exit('alembic' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
