@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from hivesql_planner.alter import Change, altered
 from hivesql_planner.ddl import AlterTable
 from hivesql_planner.errors import NoSuchObject
+from hivesql_planner.partition_filter import PartitionTest
 from hivesql_planner.table import Column, Database, Partition, Table, TableName
 
 ACID = {"transactional": "true", "transactional_properties": "default"}
@@ -56,6 +58,10 @@ class MemoryCatalog:
         )
         return self
 
+    def partition_count(self, name: TableName) -> int:
+        """How many partitions a table has."""
+        return len(self.partitions(name))
+
     def database(self, name: str) -> Database:
         """Any database of a table, and ``default``."""
         if name != "default" and name not in {one.database for one in self.tables}:
@@ -68,8 +74,10 @@ class MemoryCatalog:
             raise NoSuchObject(f"Table not found {name}", code=10001)
         return self.tables[name]
 
-    def partitions(self, name: TableName) -> tuple[Partition, ...]:
-        """Its partitions."""
+    def partitions(
+        self, name: TableName, tests: Sequence[PartitionTest] = ()
+    ) -> tuple[Partition, ...]:
+        """Its partitions, whatever they are tested for."""
         return self.kept.get(name, ())
 
 

@@ -19,14 +19,8 @@ def record_partitions(
     store = work.runtime.metastore
     if not table.partition_columns:
         return
-    known = {
-        partition_name(table.partition_names, partition.values)
-        for partition in store.partitions(table.name)
-    }
-    fresh = [name for name in sorted(touched) if name not in known]
-    store.add_partitions(
-        table.name, [_partition(table, name) for name in fresh], if_not_exists=True
-    )
+    wanted = [_partition(table, name) for name in sorted(touched)]
+    store.add_partitions(table.name, wanted, if_not_exists=True)
     if table.is_transactional and dynamic:
         store.add_dynamic_partitions(
             work.txn.id, work.txn.write_ids[table.name], table.name, sorted(touched), operation
@@ -42,11 +36,10 @@ def foreign_locations(table: Table, runtime: Runtime) -> dict[str, str]:
     """Directories of the partitions that do not live under their table."""
     if not table.partition_columns:
         return {}
-    named = (
-        (partition_name(table.partition_names, partition.values), partition.location)
-        for partition in runtime.metastore.partitions(table.name)
-    )
-    return {name: place for name, place in named if place != f"{table.location}/{name}"}
+    return {
+        partition_name(table.partition_names, partition.values): partition.location
+        for partition in runtime.metastore.foreign_partitions(table.name)
+    }
 
 
 def staging_directory(table: Table) -> str:

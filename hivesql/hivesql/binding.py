@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn, Protocol
 
@@ -10,6 +11,7 @@ from hivesql.script import StatementText
 from hivesql.tokens import Name, TableRef, Token, at, tokenize
 from hivesql.trees import PartitionItems
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
+from hivesql_planner.partition_filter import PartitionTest
 from hivesql_planner.settings import Settings
 from hivesql_planner.table import DEFAULT_PARTITION, Database, Partition, Table, TableName
 
@@ -22,7 +24,10 @@ class Catalog(Protocol):
 
     def database(self, name: str) -> Database: ...
     def table(self, name: TableName) -> Table: ...
-    def partitions(self, name: TableName) -> tuple[Partition, ...]: ...
+    def partitions(
+        self, name: TableName, tests: Sequence[PartitionTest] = ()
+    ) -> tuple[Partition, ...]: ...
+    def partition_count(self, name: TableName) -> int: ...
 
 
 @dataclass(slots=True)

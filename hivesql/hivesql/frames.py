@@ -11,6 +11,7 @@ from hivesql.literals import literal
 from hivesql.script import StatementText
 from hivesql_planner.constraints import default_of
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.partition_filter import PartitionTest
 from hivesql_planner.table import FRAMES, Database, Partition, Table, TableName
 
 if TYPE_CHECKING:
@@ -54,9 +55,15 @@ class WithFrame:
         """The frame, or the catalog's."""
         return self.given.table if name == _NAME else self.under.table(name)
 
-    def partitions(self, name: TableName) -> tuple[Partition, ...]:
+    def partitions(
+        self, name: TableName, tests: Sequence[PartitionTest] = ()
+    ) -> tuple[Partition, ...]:
         """As the catalog's."""
-        return self.under.partitions(name)
+        return self.under.partitions(name, tests)
+
+    def partition_count(self, name: TableName) -> int:
+        """As the catalog's."""
+        return self.under.partition_count(name)
 
 
 def append_text(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from hivesql.binder import bind
@@ -20,6 +20,7 @@ from hivesql_planner.ddl import (
 )
 from hivesql_planner.errors import HiveSqlError, NoSuchObject
 from hivesql_planner.explain import explain
+from hivesql_planner.partition_filter import PartitionTest
 from hivesql_planner.planning import plan
 from hivesql_planner.settings import Settings
 from hivesql_planner.statements import (
@@ -75,11 +76,19 @@ class _Overlay:
             return found
         raise NoSuchObject(f"Table not found {name}", code=10001)
 
-    def partitions(self, name: TableName) -> tuple[Partition, ...]:
+    def partitions(
+        self, name: TableName, tests: Sequence[PartitionTest] = ()
+    ) -> tuple[Partition, ...]:
         """Partitions that are there, or would be."""
         if name in self.changed:
             return self.changed[name]
-        return () if name in self.tables else self.under.partitions(name)
+        return () if name in self.tables else self.under.partitions(name, tests)
+
+    def partition_count(self, name: TableName) -> int:
+        """How many partitions there are, or would be."""
+        if name in self.changed:
+            return len(self.changed[name])
+        return 0 if name in self.tables else self.under.partition_count(name)
 
     def apply(self, statement: Statement) -> None:
         """Remember what the statement would change."""

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from hivesql.binding import Binding
+from hivesql.partition_tests import partition_tests
 from hivesql.prune import Predicate, keeps, pushed_down
 from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.plan import AsOf, Changes, Expr, Scan, Source
-from hivesql_planner.table import Table
+from hivesql_planner.table import Partition, Table
 
 ROW_ID = "row__id"
 
@@ -45,7 +46,7 @@ class TableUse:
     def scan(self, binding: Binding) -> Scan:
         """The scan, its partitions pruned by the predicates."""
         table = self.table
-        partitions = binding.catalog.partitions(table.name) if table.partition_columns else ()
+        partitions, count = self._listed(binding)
         names = table.partition_names
         types = {column.name: column.type for column in table.partition_columns}
         kept = tuple(
@@ -61,12 +62,21 @@ class TableUse:
         return Scan(
             table=table,
             partitions=kept,
-            partition_count=len(partitions),
+            partition_count=count,
             with_row_id=self.with_row_id,
             as_of=self.as_of,
             changes=self.changes,
             where=Expr(" AND ".join(pushed)) if pushed else None,
         )
+
+    def _listed(self, binding: Binding) -> tuple[tuple[Partition, ...], int]:
+        """The partitions that the catalog could not leave out, and how many there are."""
+        table, catalog = self.table, binding.catalog
+        if not table.partition_columns:
+            return (), 0
+        tests = partition_tests(table, self.predicates)
+        found = catalog.partitions(table.name, tests)
+        return found, catalog.partition_count(table.name) if tests else len(found)
 
     def source(self, binding: Binding) -> Source:
         """The scan under its view name."""

@@ -7,13 +7,14 @@ reads and writes tables works on them as on any other.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.tables import drop_database
 from hivesql_planner.ddl import RenameTable
 from hivesql_planner.errors import NotSupported
+from hivesql_planner.partition_filter import PartitionTest
 from hivesql_planner.statements import (
     CreateTable,
     Describe,
@@ -42,9 +43,15 @@ class TemporaryTables:
         """The temporary table of that name, or the metastore's."""
         return self.runtime.metastore.table(self.hidden.get(name, name))
 
-    def partitions(self, name: TableName) -> tuple[Partition, ...]:
+    def partitions(
+        self, name: TableName, tests: Sequence[PartitionTest] = ()
+    ) -> tuple[Partition, ...]:
         """As the metastore's."""
-        return self.runtime.metastore.partitions(name)
+        return self.runtime.metastore.partitions(name, tests)
+
+    def partition_count(self, name: TableName) -> int:
+        """As the metastore's."""
+        return self.runtime.metastore.partition_count(name)
 
     def translated(self, statement: Statement) -> Statement:
         """The statement that is carried out: hidden names for tables, visible ones to show."""

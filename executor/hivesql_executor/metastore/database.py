@@ -35,6 +35,7 @@ from hivesql_executor.metastore.connection import Rdbms
 from hivesql_executor.metastore.object_locks import ObjectLockCalls
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import CommitUnknown, ExecutionError, HiveSqlError, TransactionLost
+from hivesql_planner.partition_filter import PartitionTest
 from hivesql_planner.plan import Lock, Operation
 from hivesql_planner.statistics import Statistics
 from hivesql_planner.table import Database, Partition, Table, TableName
@@ -121,9 +122,19 @@ class DatabaseMetastore(CompactionCalls, ObjectLockCalls):
         """Drop a table or view with its partitions and its write history."""
         self._write(lambda db: catalog.drop_table(db, name))
 
-    def partitions(self, name: TableName) -> tuple[Partition, ...]:
-        """All partitions of a table, by name."""
-        return self._read(lambda db: partition_rows.partitions(db, name))
+    def partitions(
+        self, name: TableName, tests: Sequence[PartitionTest] = ()
+    ) -> tuple[Partition, ...]:
+        """The partitions of a table that pass all tests, by name; perhaps some more."""
+        return self._read(lambda db: partition_rows.partitions(db, name, tests))
+
+    def partition_count(self, name: TableName) -> int:
+        """How many partitions a table has."""
+        return self._read(lambda db: partition_rows.partition_count(db, name))
+
+    def foreign_partitions(self, name: TableName) -> tuple[Partition, ...]:
+        """The partitions that do not live where a new one of that name would."""
+        return self._read(lambda db: partition_rows.foreign_partitions(db, name))
 
     def partition(self, name: TableName, values: Sequence[str | None]) -> Partition | None:
         """The partition with these values, or None."""

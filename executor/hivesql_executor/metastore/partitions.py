@@ -6,13 +6,15 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, Select, insert, select, update
+from sqlalchemy import Connection, Select, and_, func, insert, literal, select, update
 
 from hivesql_executor.metastore import catalog, cleanup, table_rows
 from hivesql_executor.metastore.connection import now
+from hivesql_executor.metastore.partition_tests import passes
 from hivesql_executor.metastore.schema import partition_key_vals, sds
 from hivesql_executor.metastore.schema import partitions as rows
 from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.partition_filter import PartitionTest
 from hivesql_planner.table import DEFAULT_PARTITION, Partition, TableName, partition_name
 
 Values = Sequence[str | None]
@@ -20,11 +22,34 @@ Values = Sequence[str | None]
 _CHUNK = 500
 
 
-def partitions(db: Connection, name: TableName) -> tuple[Partition, ...]:
-    """All partitions of a table, by name."""
+def partitions(
+    db: Connection, name: TableName, tests: Sequence[PartitionTest]
+) -> tuple[Partition, ...]:
+    """The partitions of a table that pass all tests, by name."""
     query = _select().where(rows.c.table_id == catalog.table_id(db, name))
-    found = db.execute(query).all()
+    for test in tests:
+        value = partition_key_vals.alias()
+        here = and_(value.c.owner_id == rows.c.id, value.c.position == test.position)
+        query = query.join(value, here).where(passes(value.c.value, test, db.dialect.name))
+    return _listed(db, query)
+
+
+def partition_count(db: Connection, name: TableName) -> int:
+    """How many partitions a table has."""
+    here = rows.c.table_id == catalog.table_id(db, name)
+    return int(db.scalar(select(func.count()).where(here)) or 0)
+
+
+def foreign_partitions(db: Connection, name: TableName) -> tuple[Partition, ...]:
+    """The partitions that do not live under their table in a directory of their name."""
+    table = catalog.table(db, name)
+    home = literal(f"{table.location}/") + rows.c.name
+    return _listed(db, _select().where(rows.c.table_id == table.id, sds.c.location != home))
+
+
+def _listed(db: Connection, query: Select[Any]) -> tuple[Partition, ...]:
     # Sorted here, because databases differ in how they compare texts.
+    found = db.execute(query).all()
     return tuple(_read(sorted(found, key=lambda row: (row.name, row.position))))
 
 

@@ -130,11 +130,10 @@ def make_table(metastore: Metastore) -> Callable[..., Table]:
 
 
 def _transactional(name: str, partitioned_by: Sequence[str], **fields: Any) -> Table:
-    fields = {"properties": {"transactional": "true"}} | fields
+    fields = {
+        "properties": {"transactional": "true"},
+        "partition_columns": tuple(Column(key, "string") for key in partitioned_by),
+    } | fields
     return Table(
-        name=TableName("default", name),
-        columns=(Column("a", "int"),),
-        location="",
-        partition_columns=tuple(Column(key, "string") for key in partitioned_by),
-        **fields,
+        name=TableName("default", name), columns=(Column("a", "int"),), location="", **fields
     )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hivesql_executor.metastore.api import Metastore
 from hivesql_planner.errors import NoSuchObject, SemanticError
-from hivesql_planner.table import Partition, Table
+from hivesql_planner.partition_filter import PartitionTest
+from hivesql_planner.table import Column, Partition, Table, TableName
 
 MakeTable = Callable[..., Table]
 
@@ -85,3 +88,53 @@ def test_partitions_change_hands(metastore: Metastore, make_table: MakeTable) ->
     metastore.exchange_partitions(one, two, [part("1", location="/wh/two/p=1")])
     assert [found.values for found in metastore.partitions(one)] == [("2",)]
     assert metastore.partitions(two) == (part("1", location="/wh/two/p=1"),)
+
+
+def passing(metastore: Metastore, name: TableName, *tests: PartitionTest) -> list[str]:
+    """First values of the partitions that a listing gives."""
+    return [str(one.values[0]) for one in metastore.partitions(name, tests)]
+
+
+@pytest.mark.parametrize(
+    ("type_", "values", "test", "kept"),
+    [
+        ("string", ["a", "b", "B", "é", "z"], ("=", "text", "b"), ["b"]),
+        ("string", ["a", "b", "B", "é", "z"], ("=", "text", "z", "B", "q"), ["B", "z"]),
+        # Code points, not an alphabet.
+        ("string", ["a", "b", "B", "é", "z"], (">", "text", "a"), ["b", "z", "é"]),
+        ("string", ["a", None], ("=", "text", "a"), ["a"]),
+        ("int", ["5", "05", "50", "10"], ("=", "integer", "5"), ["05", "5"]),
+        ("int", ["5", "50", "9", "10"], (">=", "integer", "10"), ["10", "50"]),
+        # What is not plainly a number stays for the one who asked to judge.
+        ("int", ["5", "-7", "x", "1" * 30], ("<", "integer", "0"), ["-7", "1" * 30, "x"]),
+        ("date", ["2024-01-01", "2024-02-01", "2024-2-1"], ("<=", "date", "2024-01-31"),
+         ["2024-01-01", "2024-2-1"]),
+    ],
+)  # fmt: skip
+def test_listing_leaves_out_what_cannot_be_wanted(
+    metastore: Metastore, make_table: MakeTable, type_: str, values: list[str | None],
+    test: tuple[Any, ...], kept: list[str],
+) -> None:  # fmt: skip
+    name = make_table(partition_columns=(Column("p", type_),)).name
+    metastore.add_partitions(name, [part(value) for value in values])
+    operator, kind, *constants = test
+    wanted = PartitionTest(position=0, operator=operator, kind=kind, values=tuple(constants))
+    assert sorted(passing(metastore, name, wanted)) == sorted(kept)
+    assert metastore.partition_count(name) == len(values)
+
+
+def test_all_tests_hold_together(metastore: Metastore, make_table: MakeTable) -> None:
+    name = make_table(partitioned_by=("p", "q")).name
+    metastore.add_partitions(name, [part(p, q) for p in "12" for q in "ab"])
+    first = PartitionTest(position=0, operator="=", kind="text", values=("2",))
+    second = PartitionTest(position=1, operator="=", kind="text", values=("b",))
+    assert [one.values for one in metastore.partitions(name, (first, second))] == [("2", "b")]
+
+
+@pytest.mark.thrift
+def test_partitions_elsewhere(metastore: Metastore, make_table: MakeTable, tmp_path: Path) -> None:
+    name = make_table(partitioned_by=("p",)).name
+    away = f"file:{tmp_path}/away"
+    metastore.add_partitions(name, [part("a b"), part("2", location=away), part(None)])
+    assert metastore.foreign_partitions(name) == (part("2", location=away),)
+    assert metastore.partition_count(name) == 3

@@ -15,6 +15,7 @@ from hivesql_executor.metastore.hms.tables import (
 )
 from hivesql_executor.metastore.hms.wire import idl
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
+from hivesql_planner.partition_filter import PartitionTest
 from hivesql_planner.statistics import BASICS, Statistics
 from hivesql_planner.table import Partition, Table, TableName, partition_name
 
@@ -28,14 +29,32 @@ _CHUNK = 500
 class PartitionCalls(CatalogCalls):
     """Calls of Metastore about partitions and statistics."""
 
-    def partitions(self, name: TableName) -> tuple[Partition, ...]:
-        """All partitions of a table, by name."""
+    def partitions(
+        self, name: TableName, tests: Sequence[PartitionTest] = ()
+    ) -> tuple[Partition, ...]:
+        """All partitions of a table, by name: the metastore is not asked to test them."""
         name = lower(name)
         table = self._plain_table(name)
         found = self._client.call("get_partitions", name.database, name.name, _ALL, again=True)
         read = (read_partition(one, table) for one in found)
         return tuple(
             sorted(read, key=lambda one: partition_name(table.partition_names, one.values))
+        )
+
+    def partition_count(self, name: TableName) -> int:
+        """How many partitions a table has."""
+        name = lower(name)
+        found = self._client.call("get_partition_names", name.database, name.name, _ALL, again=True)
+        return len(found)
+
+    def foreign_partitions(self, name: TableName) -> tuple[Partition, ...]:
+        """The partitions that do not live where a new one of that name would."""
+        table = self._plain_table(lower(name))
+        return tuple(
+            one
+            for one in self.partitions(name)
+            if one.location
+            != f"{table.location}/{partition_name(table.partition_names, one.values)}"
         )
 
     def partition(self, name: TableName, values: Sequence[str | None]) -> Partition | None:

@@ -1,0 +1,67 @@
+"""The part of a WHERE that a catalog can judge while it lists partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from hivesql.prune import And, Compare, Constant, Or, Predicate
+from hivesql_planner.partition_filter import OPERATORS, Kind, PartitionTest
+from hivesql_planner.table import Table
+
+_KINDS: dict[str, Kind] = {
+    "tinyint": "integer",
+    "smallint": "integer",
+    "int": "integer",
+    "bigint": "integer",
+    "string": "text",
+    "varchar": "text",
+    "date": "date",
+}
+# Databases compare numbers of up to so many digits exactly.
+_DIGITS = 18
+_DATE_LENGTH = 10
+
+
+def partition_tests(table: Table, predicates: Iterable[Predicate]) -> tuple[PartitionTest, ...]:
+    """Conditions that every partition with a wanted row satisfies."""
+    return tuple(test for one in predicates for test in _tests(table, one))
+
+
+def _tests(table: Table, predicate: Predicate) -> Iterator[PartitionTest]:
+    if isinstance(predicate, And):
+        yield from _tests(table, predicate.left)
+        yield from _tests(table, predicate.right)
+        return
+    either = list(_either(predicate))
+    first = either[0]
+    if not isinstance(first, Compare) or first.column not in table.partition_names:
+        return
+    position = table.partition_names.index(first.column)
+    kind = _KINDS.get(table.partition_columns[position].type.partition("(")[0])
+    operator = next((one for one in OPERATORS if one == first.operator), None)
+    if kind is None or operator is None or (len(either) > 1 and operator != "="):
+        return
+    values = []
+    for one in either:
+        alike = isinstance(one, Compare) and (one.column, one.operator) == (first.column, operator)
+        if not isinstance(one, Compare) or not alike or not _is(one.value, kind):
+            return
+        values.append(one.value.text)
+    yield PartitionTest(position=position, operator=operator, values=tuple(values), kind=kind)
+
+
+def _either(predicate: Predicate) -> Iterator[Predicate]:
+    if isinstance(predicate, Or):
+        yield from _either(predicate.left)
+        yield from _either(predicate.right)
+    else:
+        yield predicate
+
+
+def _is(value: Constant, kind: Kind) -> bool:
+    if kind == "integer":
+        digits = value.text.removeprefix("-")
+        return value.kind == "number" and digits.isdecimal() and len(digits) <= _DIGITS
+    if kind == "date":
+        return value.kind in ("date", "string") and len(value.text) == _DATE_LENGTH
+    return value.kind == "string"
