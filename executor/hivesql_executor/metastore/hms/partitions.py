@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from hivesql_executor.metastore.hms.catalog import CatalogCalls, lower
+from hivesql_executor.metastore.hms.partition_filters import partition_filter
 from hivesql_executor.metastore.hms.tables import (
     read_partition,
     read_table,
@@ -14,7 +15,7 @@ from hivesql_executor.metastore.hms.tables import (
     written_values,
 )
 from hivesql_executor.metastore.hms.wire import idl
-from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
+from hivesql_planner.errors import ExecutionError, NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.partition_filter import PartitionTest
 from hivesql_planner.statistics import BASICS, Statistics
 from hivesql_planner.table import Partition, Table, TableName, partition_name
@@ -32,10 +33,10 @@ class PartitionCalls(CatalogCalls):
     def partitions(
         self, name: TableName, tests: Sequence[PartitionTest] = ()
     ) -> tuple[Partition, ...]:
-        """All partitions of a table, by name: the metastore is not asked to test them."""
+        """The partitions of a table that pass the tests which the metastore can make, by name."""
         name = lower(name)
         table = self._plain_table(name)
-        found = self._client.call("get_partitions", name.database, name.name, _ALL, again=True)
+        found = self._fetch_partitions(name, partition_filter(table, tests))
         read = (read_partition(one, table) for one in found)
         return tuple(
             sorted(read, key=lambda one: partition_name(table.partition_names, one.values))
@@ -187,6 +188,21 @@ class PartitionCalls(CatalogCalls):
             )
         except NoSuchObject:
             return None
+
+    def _fetch_partitions(self, name: TableName, filter_text: str) -> list[Any]:
+        place = (name.database, name.name)
+        if filter_text:
+            try:
+                return list(
+                    self._client.call(
+                        "get_partitions_by_filter", *place, filter_text, _ALL, again=True
+                    )
+                )
+            except ExecutionError as error:
+                if error.code is not None:
+                    raise
+                # One value that is not of its column's type makes every test of it fail there.
+        return list(self._client.call("get_partitions", *place, _ALL, again=True))
 
     def _send_partitions(self, name: TableName, partitions: list[Any], **more: Any) -> None:
         wire = idl()
