@@ -60,9 +60,13 @@ class DatabaseMetastore(CompactionCalls, ObjectLockCalls):
         """
         store = cls(Rdbms(url))
         store._warehouse = warehouse.rstrip("/") or "/"
-        # Nearly every opening finds the latest schema, and then need not wait for a writer.
-        if store._read(revisions.current_revision) != revisions.REVISIONS[-1]:
-            store._write(lambda db: revisions.prepare(db, store._warehouse))
+        try:
+            # Nearly every opening finds the latest schema, and then need not wait for a writer.
+            if store._read(revisions.current_revision) != revisions.REVISIONS[-1]:
+                store._write(lambda db: revisions.prepare(db, store._warehouse))
+        except BaseException:
+            store.close()
+            raise
         return store
 
     def close(self) -> None:
