@@ -11,6 +11,7 @@ from hivesql.binding import Binding
 from hivesql.query import bind_query
 from hivesql.tokens import Name
 from hivesql.trees import CreateTableBody
+from hivesql_planner.avro import LITERAL, columns_of, parsed_schema
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.plan import Query
 from hivesql_planner.statements import CreateTable
@@ -105,7 +106,7 @@ def _described(body: CreateTableBody, binding: Binding, name: TableName) -> Tabl
     format_ = _format(body, binding)
     table = Table(
         name=name,
-        columns=kept_columns(format_, body.columns),
+        columns=_columns(body, format_),
         location=body.location,
         partition_columns=body.partition_columns,
         type="EXTERNAL_TABLE" if body.external else "MANAGED_TABLE",
@@ -119,6 +120,14 @@ def _described(body: CreateTableBody, binding: Binding, name: TableName) -> Tabl
     )
     table = replace(table, properties=_properties(body, table, binding))
     return constrained(table, body.constraints, start, binding)
+
+
+def _columns(body: CreateTableBody, format_: FileFormat) -> tuple[Column, ...]:
+    """The columns that are declared, else those of the Avro schema in the properties."""
+    literal = {**body.properties, **body.serde_properties}.get(LITERAL)
+    if format_ == "avro" and literal is not None and body.query is None:
+        return columns_of(parsed_schema(literal))
+    return kept_columns(format_, body.columns)
 
 
 def _like(body: CreateTableBody, binding: Binding, name: TableName) -> Table:

@@ -13,6 +13,7 @@ from hivesql.parse_storage import parse_buckets, parse_delimiters, parse_file_fo
 from hivesql.parse_types import parse_columns
 from hivesql.tokens import Cursor, Kind, Name
 from hivesql.trees import Body, CreateTableBody, CreateViewBody, TruncateBody
+from hivesql_planner.avro import LITERAL, URL
 
 _CREATE_REFUSED = {
     "function": "CREATE FUNCTION",
@@ -25,7 +26,6 @@ _CREATE_REFUSED = {
     "dataconnector": "CREATE DATACONNECTOR",
     "macro": "CREATE MACRO",
 }
-
 
 _TABLE_WORDS = ("temporary", "transactional", "external", "managed")
 
@@ -110,7 +110,10 @@ def _check_complete(cursor: Cursor, parts: dict[str, Any]) -> None:
         if "partition_columns" in parts:
             cursor.fail("PARTITIONED BY of CREATE TABLE … AS SELECT takes names only")
         return
-    if "columns" not in parts and "like" not in parts:
+    given = {**parts.get("properties", {}), **parts.get("serde_properties", {})}
+    if "columns" not in parts and URL in given:
+        cursor.refuse(f"columns that only the file of {URL} tells")
+    if "columns" not in parts and "like" not in parts and LITERAL not in given:
         cursor.fail("expected the columns of the table")
     if "partitioned_by" in parts:
         cursor.fail("the types of the partition columns are missing")

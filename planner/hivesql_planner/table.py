@@ -169,10 +169,15 @@ class Table:
 
 
 def kept_columns(file_format: FileFormat, columns: Sequence[Column]) -> tuple[Column, ...]:
-    """The columns as a format has them: OpenCSVSerde gives text, whatever was declared."""
-    if file_format != "csv":
-        return tuple(columns)
-    return tuple(replace(column, type="string") for column in columns)
+    """The columns as a format has them: CSV has text alone, Avro no numbers smaller than int."""
+    if file_format == "csv":
+        return tuple(replace(column, type="string") for column in columns)
+    if file_format == "avro":
+        small = ("tinyint", "smallint")
+        return tuple(
+            replace(column, type="int") if column.type in small else column for column in columns
+        )
+    return tuple(columns)
 
 
 def escape_path_part(text: str) -> str:

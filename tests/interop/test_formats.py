@@ -63,11 +63,30 @@ class Form:
 
 TEXTS = "a STRING, b STRING, c STRING"
 CSV_QUERY = "SELECT s, cast(d AS STRING), cast(dt AS STRING) FROM src"
+SCHEMA = json.dumps({
+    "type": "record", "name": "r", "fields": [
+        {"name": "a", "type": "int"},
+        {"name": "B", "type": ["null", "string"], "default": None},
+        {"name": "e", "type": {"type": "enum", "name": "en", "symbols": ["X", "Y"]}},
+        {"name": "fx", "type": "bytes"},
+        {"name": "de", "type": {
+            "type": "bytes", "logicalType": "decimal", "precision": 6, "scale": 2}},
+        {"name": "tm", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+    ],
+})  # fmt: skip
+BUCKETED = ("ORC", "PARQUET", "TEXTFILE", "AVRO")
+INSERT_ONLY = "TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"
 FORMS = {
     "plain": Form("STORED AS TEXTFILE"),
     "own": Form(f"{OWN} {NESTED} STORED AS TEXTFILE"),
     "escaped": Form(rf"{OWN} ESCAPED BY '\\' {NESTED} NULL DEFINED AS '~' STORED AS TEXTFILE"),
     "json": Form("STORED AS JSONFILE"),
+    "avro": Form("STORED AS AVRO", lines=False),
+    "described": Form(
+        f"STORED AS AVRO TBLPROPERTIES ('avro.schema.literal'='{SCHEMA}')", "",
+        "SELECT i, v, 'X', bin, cast(d % 1000 AS DECIMAL(6,2)), t FROM src WHERE b IS NOT NULL",
+        "a, b, e, hex(fx), de, tm", lines=False,
+    ),
     "csv": Form(CSV, TEXTS, CSV_QUERY, "a, b, c"),
     "csv2": Form(
         f"""{CSV} WITH SERDEPROPERTIES ('separatorChar'=';','quoteChar'="'",'escapeChar'='#')""",
@@ -78,8 +97,11 @@ FORMS = {
 
 def ddl(name: str, form: Form, location: str = "") -> str:
     external = "EXTERNAL" if location else ""
-    at = f"LOCATION '{location}'" if location else "TBLPROPERTIES ('transactional'='false')"
-    return f"CREATE {external} TABLE {name} ({form.columns}) {form.stored} {at};"
+    stored, _, properties = form.stored.partition(" TBLPROPERTIES ")
+    at = f"LOCATION '{location}'" if location else ""
+    columns = f"({form.columns})" if form.columns else ""
+    properties = properties or "('transactional'='false')"
+    return f"CREATE {external} TABLE {name} {columns} {stored} {at} TBLPROPERTIES {properties};"
 
 
 def contents(directory: Path) -> list[Any]:
@@ -100,14 +122,39 @@ def test_same_files_and_rows(open_ours: Callable[[str], Warehouse], tmp_path: Pa
     (source / "rows").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     fill = [ddl("src", Form("STORED AS JSONFILE"), str(source))]
     fill += [f"{ddl(name, form)} INSERT INTO {name} {form.query};" for name, form in FORMS.items()]
+    for kind in BUCKETED:
+        name = f"b_{kind.lower()}"
+        fill.append(
+            f"CREATE TABLE {name} (id INT, v STRING) CLUSTERED BY (id) SORTED BY (v DESC) "
+            f"INTO 3 BUCKETS STORED AS {kind} {INSERT_ONLY};"
+            f"INSERT INTO {name} VALUES (1,'a'),(2,'b'),(3,'c'),(4,'d'),(5,'e'),(6,null);"
+            f"INSERT INTO {name} VALUES (1,'z');"
+            f"INSERT OVERWRITE TABLE {name} SELECT * FROM {name};"
+            f"INSERT INTO {name} VALUES (7,'y');"
+        )
     ours.run("\n".join(fill))
     read = [f"SELECT {form.select} FROM {name};" for name, form in FORMS.items()]
     for name, form in FORMS.items():
         read.append(ddl(f"from_{name}", form, str(ours.directory(name))))
         read.append(f"SELECT {form.select} FROM from_{name};")
+    for kind in BUCKETED:
+        name = f"b_{kind.lower()}"
+        where = "INPUT__FILE__NAME"
+        read.append(f"SELECT id, v, {where} FROM {name};")
+        read.append(f"!copy {ours.directory(name)} warehouse/o_{name};")
+        read.append(
+            f"CREATE TABLE o_{name} (id INT, v STRING) CLUSTERED BY (id) SORTED BY (v DESC) "
+            f"INTO 3 BUCKETS STORED AS {kind} {INSERT_ONLY};"
+        )
+        read.append(f"!adopt o_{name} 4;")
+        read.append(f"SELECT id, v, {where} FROM o_{name};")
     blocks = hive.run("\n".join([*fill, *read]), theirs)
     told = [sorted(block.lines) for block in blocks if block.statement.startswith("SELECT")]
-    own, of_ours = told[: len(FORMS)], told[len(FORMS) :]
+    own, of_ours = told[: len(FORMS)], told[len(FORMS) : 2 * len(FORMS)]
+    buckets = told[2 * len(FORMS) :]
+    for theirs_in_files, ours_in_files in zip(buckets[::2], buckets[1::2], strict=True):
+        # The same rows in files of the same names.
+        assert [line.replace("/o_b_", "/b_") for line in ours_in_files] == theirs_in_files
     for (name, form), expected, found in zip(FORMS.items(), own, of_ours, strict=True):
         # Hive reads from our files what it reads from its own, and so do we from Hive's.
         assert found == expected, name

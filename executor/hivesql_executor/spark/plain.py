@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from hivesql_executor.spark.avro import avro_values, decode_avro
 from hivesql_executor.spark.lines import (
     LINE,
     is_of_lines,
@@ -25,7 +25,6 @@ from hivesql_planner.errors import DataError, NotSupported
 from hivesql_planner.table import Partition, Table, partition_name
 
 Part = tuple[Partition | None, str, Sequence[tuple[str, int]]]
-_BY_NAME = ("parquet", "avro")
 
 
 def scan_plain(
@@ -88,7 +87,11 @@ def _rows(
     if is_of_lines(table):
         lines = _read_files(spark, table, f"{LINE} string", paths, base, partition, "text")
         values = read_line(table)
-    elif table.format == "orc" or table.format in _BY_NAME:
+    elif table.format == "avro":
+        lines = _read_files(spark, table, "", paths, base, partition, "binaryFile")
+        lines = decode_avro(lines, table)
+        values = avro_values(table)
+    elif table.format in ("orc", "parquet"):
         schema = position_schema(table, names)
         lines = _read_files(spark, table, schema, paths, base, partition, table.format)
         values = by_position(table, names)
@@ -118,21 +121,15 @@ def _read_files(
         # Read as text and cast: a value of another type is NULL, as in Hive, and no error.
         options["basePath"] = base
         schema = ", ".join([schema, *texts])
-    try:
-        if file_format == "text" and any(skipped_lines(table)):
-            rows = read_numbered(spark, paths, schema, options, table)
-        else:
-            reader = spark.read.format(file_format).options(**options)
-            rows = reader.schema(schema).load(list(paths))
-        if in_path:
-            return rows
-    except AnalysisException as error:
-        if file_format == "avro":
-            raise NotSupported(
-                "reading Avro tables without Spark's Avro module: start Spark with the package "
-                "org.apache.spark:spark-avro_2.13 of its version"
-            ) from error
-        raise
+    if file_format == "text" and any(skipped_lines(table)):
+        rows = read_numbered(spark, paths, schema, options, table)
+    else:
+        reader = spark.read.format(file_format).options(**options)
+        # Spark knows alone what files as bytes have.
+        reader = reader if file_format == "binaryFile" else reader.schema(schema)
+        rows = reader.load(list(paths))
+    if in_path:
+        return rows
     values = partition.values if partition and texts else ()
     literals = (
         f.lit(value).cast("string").alias(name)

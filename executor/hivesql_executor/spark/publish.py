@@ -106,10 +106,13 @@ def _staged(publication: Publication, files: Files) -> Iterator[_Staged]:
         if part is None:
             raise ExecutionError(f"unexpected staged file {status.path}")
         keys = parse_partition_name("/".join(folders)) if folders else ()
+        writer: str | None = part[1]
+        if publication.table.is_bucketed and keys:
+            writer, keys = keys[0], keys[1:]
         yield _Staged(
             path=f"{publication.staging}/{status.path}",
             length=status.length,
-            writer=int(part[1]),
+            writer=int(writer or 0),
             partition=_partition(publication, keys),
         )
 

@@ -8,6 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.spark.avro import encode_avro
 from hivesql_executor.spark.buckets import bucket_column
 from hivesql_executor.spark.checks import held
 from hivesql_executor.spark.event_files import EventColumns, write_events
@@ -75,17 +76,33 @@ def write_insert(
 
 
 def _plain_rows(
-    named: DataFrame, table: Table, values: list[Column], parts: list[Column]
+    named: DataFrame, table: Table, values: list[Column], parts: list[Column], files: Files
 ) -> tuple[DataFrame, list[str]]:
     """Rows of a table without row ids, and the staging keys."""
-    if table.is_bucketed:
-        raise NotSupported("writing a bucketed table that is not full ACID")
     keys = [_KEY.format(i) for i in range(len(parts))]
     placed = [part.alias(key) for part, key in zip(parts, keys, strict=True)]
     rows = named.select(*values, *placed)
+    if table.is_bucketed:
+        bucket = bucket_column(table, [f.col(_quoted(name)) for name in table.column_names])
+        keys = [_BUCKET, *keys]
+        rows = rows.withColumn(_BUCKET, bucket)
+        rows = rows.repartition(table.bucket_count, _quoted(_BUCKET))
+        rows = rows.sortWithinPartitions(*map(_quoted, keys), *_sorting(table))
+    if table.format == "avro":
+        return encode_avro(rows, table, keys, files), keys
     if is_of_lines(table):
-        rows = rows.select(write_line(table).alias("value"), *(f"`{key}`" for key in keys))
+        rows = rows.select(write_line(table).alias("value"), *map(_quoted, keys))
     return rows, keys
+
+
+def _sorting(table: Table) -> list[Column]:
+    """The order within a bucket: NULLs are the least, as in Hive."""
+    return [
+        f.desc_nulls_last(_quoted(name))
+        if name in table.sort_descending
+        else f.asc_nulls_first(_quoted(name))
+        for name in table.sort_columns
+    ]
 
 
 def _insert_events(
@@ -192,7 +209,7 @@ def _write_plain(
     publication: Publication,
     files: Files,
 ) -> tuple[WrittenFile, ...]:
-    rows, keys = _plain_rows(named, publication.table, values, parts)
+    rows, keys = _plain_rows(named, publication.table, values, parts, files)
     file_format, options = _plain_format(publication.table)
     try:
         # One file per task: two would claim one name.
@@ -201,7 +218,7 @@ def _write_plain(
             writer = writer.partitionBy(*keys)
         writer.format(file_format).save(publication.staging)
         if _needs_an_empty_file(publication) and not files.list(publication.staging):
-            empty = rows.where("false").write.options(**options)
+            empty = rows.where("false").drop(*keys).write.options(**options)
             empty.format(file_format).mode("append").save(publication.staging)
         reach(FailPoint.ROWS_STAGED)
         published = publish(publication, files)
@@ -230,7 +247,7 @@ def _plain_format(table: Table) -> tuple[str, dict[str, str]]:
             return "orc", orc_options(table)
         case "parquet":
             return "parquet", {}
-        case "textfile" | "csv" | "json":
+        case "textfile" | "csv" | "json" | "avro":
             return "text", {}
         case other:
             raise NotSupported(f"writing {other} tables")

@@ -96,8 +96,7 @@ def test_plain_column_named_like_a_staging_key(insert: Any, tmp_path: Path) -> N
     ("fields", "message"),
     [
         ({"format": "rcfile"}, "rcfile"),
-        ({"format": "avro"}, "avro"),
-        ({"bucket_columns": ("a",), "bucket_count": 2}, "bucketed"),
+        ({"format": "sequencefile"}, "sequencefile"),
     ],
 )
 def test_refused_by_name(insert: Any, tmp_path: Path, fields: dict[str, Any], message: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import fastavro
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pyorc
@@ -12,6 +13,7 @@ import pytest
 from hivesql_executor.storage import rows
 from hivesql_executor.storage.local import LocalFiles
 from hivesql_executor.storage.rows import row_count
+from hivesql_planner.errors import DataError
 from hivesql_planner.table import FileFormat
 
 
@@ -21,12 +23,16 @@ def fill(path: Path, file_format: FileFormat, count: int) -> None:
             writer.writerows([(i,) for i in range(count)])
     elif file_format == "parquet":
         pq.write_table(pa.table({"a": list(range(count))}), path)
+    elif file_format == "avro":
+        schema = {"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}]}
+        with path.open("wb") as file:
+            fastavro.writer(file, schema, ({"a": i} for i in range(count)), sync_interval=50)
     else:
         path.write_text("".join(f"{i}\n" for i in range(count)), encoding="utf-8")
 
 
 @pytest.mark.parametrize("count", [0, 1, 1000])
-@pytest.mark.parametrize("file_format", ["orc", "parquet", "textfile", "json"])
+@pytest.mark.parametrize("file_format", ["orc", "parquet", "avro", "textfile", "json"])
 def test_row_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file_format: FileFormat, count: int
 ) -> None:
@@ -34,3 +40,12 @@ def test_row_count(
     path = tmp_path / "f"
     fill(path, file_format, count)
     assert row_count(LocalFiles(), str(path), path.stat().st_size, file_format) == count
+
+
+@pytest.mark.parametrize("kept", [2, 40, 130, 200])
+def test_damaged_avro(tmp_path: Path, kept: int) -> None:
+    path = tmp_path / "f"
+    fill(path, "avro", 100)
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(DataError, match="Avro"):
+        row_count(LocalFiles(), str(path), path.stat().st_size, "avro")

@@ -1,0 +1,205 @@
+"""Avro container files from and to Arrow batches, on Spark's workers.
+
+A worker may lack this package, so nothing here is imported from it.
+"""
+
+from __future__ import annotations
+
+import datetime
+import io
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import fastavro
+import fastavro.read
+import pyarrow as pa
+
+Convert = Callable[[Any], Any]
+SYNC = b"hivesql avro \x00\xff\n"
+"""The sync marker: sixteen bytes, the last of which is what ends a line of text."""
+METADATA = {
+    "writer.time.zone": "UTC",
+    "writer.proleptic": "true",
+    "writer.zone.conversion.legacy": "false",
+}
+_CHUNK = 10_000
+_GREGORIAN = -141_427
+"""The day 1582-10-15, when the hybrid calendar becomes the proleptic one."""
+_DAY = 86_400_000_000
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+_UTC = ("UTC", "GMT", "Z", "Etc/UTC")
+
+
+def decode_files(
+    batches: Iterator[pa.RecordBatch], schema: pa.Schema, names: Sequence[str]
+) -> Iterator[pa.RecordBatch]:
+    """Rows of files that come as ``content``; other columns are repeated for each of their rows.
+
+    ``names``: those of the schema's fields that are in the files, by name without its case.
+    """
+    # Dates and times stay numbers, as in Hive: the calendar is that of the file, not of its schema.
+    for kind in list(fastavro.read.LOGICAL_READERS):
+        if not kind.endswith("-decimal"):
+            del fastavro.read.LOGICAL_READERS[kind]
+    for batch in batches:
+        for file in batch.to_pylist():
+            reader = fastavro.reader(io.BytesIO(file["content"]))
+            convert = _decoders(reader, schema, names)
+            rows: list[Any] = []
+            for row in reader:
+                rows.append(row)
+                if len(rows) == _CHUNK:
+                    yield _batch(rows, file, schema, convert)
+                    rows = []
+            if rows:
+                yield _batch(rows, file, schema, convert)
+
+
+def _batch(
+    rows: Sequence[Any], file: dict[str, Any], schema: pa.Schema, convert: dict[str, Any]
+) -> pa.RecordBatch:
+    arrays = []
+    for field in schema:
+        if field.name in convert:
+            name, convert_one = convert[field.name]
+            values = [None if name is None else convert_one(row[name]) for row in rows]
+        else:
+            values = [file[field.name]] * len(rows)
+        arrays.append(pa.array(values, field.type))
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _decoders(reader: Any, schema: pa.Schema, names: Sequence[str]) -> dict[str, Any]:
+    writer = reader.writer_schema
+    fields = {field["name"].lower(): field for field in writer["fields"]}
+    hybrid = reader.metadata.get("writer.proleptic", "false") != "true"
+    zone = reader.metadata.get("writer.time.zone", "UTC")
+    known = None if zone in _UTC else ZoneInfo(zone)
+    found: dict[str, Any] = {}
+    for name in names:
+        field = fields.get(name)
+        kind = schema.field(name).type
+        stored = _micros(field["type"]) if field else 1
+        found[name] = (
+            (field["name"], _decoder(kind, hybrid, known, stored)) if field else (None, None)
+        )
+    return found
+
+
+def _micros(schema: Any) -> int:
+    """Microseconds of a stored unit of time."""
+    return 1 if "timestamp-micros" in str(schema) else 1000
+
+
+def _decoder(kind: pa.DataType, hybrid: bool, zone: ZoneInfo | None, unit: int) -> Convert:
+    if pa.types.is_date(kind):
+        return lambda value: None if value is None else _day(value, hybrid)
+    if pa.types.is_timestamp(kind):
+        return lambda value: None if value is None else _instant(value * unit, hybrid, zone)
+    if pa.types.is_list(kind):
+        one = _decoder(kind.value_type, hybrid, zone, unit)
+        return lambda value: None if value is None else [one(inner) for inner in value]
+    if pa.types.is_map(kind):
+        one = _decoder(kind.item_type, hybrid, zone, unit)
+        return lambda value: None if value is None else [(k, one(v)) for k, v in value.items()]
+    if pa.types.is_struct(kind):
+        inner = {kind.field(i).name: _decoder(kind.field(i).type, hybrid, zone, unit)
+                 for i in range(kind.num_fields)}  # fmt: skip
+
+        def struct(value: Any) -> Any:
+            if value is None:
+                return None
+            lowered = {name.lower(): part for name, part in value.items()}
+            return {name: decode(lowered.get(name)) for name, decode in inner.items()}
+
+        return struct
+    return lambda value: value
+
+
+def _day(days: int, hybrid: bool) -> int:
+    """Days of the proleptic calendar for the date that days of Hive's calendar show."""
+    if not hybrid or days >= _GREGORIAN:
+        return days
+    # Julian day number to year, month, day of the Julian calendar, and these to days again.
+    c = days + 2_440_588 + 32_082
+    d = (4 * c + 3) // 1461
+    e = c - 1461 * d // 4
+    m = (5 * e + 2) // 153
+    day, month, year = e - (153 * m + 2) // 5 + 1, m + 3 - 12 * (m // 10), d - 4800 + m // 10
+    y, shifted = (year - 1, month + 9) if month <= 2 else (year, month - 3)
+    era = y // 400
+    of_era = y - era * 400
+    of_year = (153 * shifted + 2) // 5 + day - 1
+    return era * 146_097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719_468
+
+
+def _instant(micros: int, hybrid: bool, zone: ZoneInfo | None) -> int:
+    if zone is not None:
+        moment = (_EPOCH + datetime.timedelta(microseconds=micros)).astimezone(zone)
+        offset = moment.utcoffset() or datetime.timedelta()
+        micros += offset // datetime.timedelta(microseconds=1)
+    day, rest = divmod(micros, _DAY)
+    return _day(day, hybrid) * _DAY + rest
+
+
+def encode_rows(
+    batches: Iterator[pa.RecordBatch], schema: Any, columns: Sequence[str], keys: Sequence[str]
+) -> Iterator[pa.RecordBatch]:
+    """Pieces of files, numbered in ``piece``, one file for each value of the keys.
+
+    Each piece lacks its last byte, the end of a line, which a writer of text adds.
+    """
+    parsed = fastavro.parse_schema(schema)
+    fields = {field["name"].lower(): field["name"] for field in schema["fields"]}
+    header = _encoded([], parsed)
+    begun: dict[tuple[Any, ...], int] = {}
+    for batch in batches:
+        groups: dict[tuple[Any, ...], list[Any]] = {}
+        encoders = {name: _encoder(batch.schema.field(name).type) for name in columns}
+        for row in batch.to_pylist():
+            record = {fields[name]: encode(row[name]) for name, encode in encoders.items()}
+            groups.setdefault(tuple(row[key] for key in keys), []).append(record)
+        for key, records in groups.items():
+            content = _encoded(records, parsed)
+            pieces = [content[len(header) :]]
+            if key not in begun:
+                begun[key] = 0
+                pieces.insert(0, header)
+            number = begun[key]
+            begun[key] += len(pieces)
+            yield pa.RecordBatch.from_pydict(
+                {
+                    "value": pa.array([piece[:-1] for piece in pieces], pa.binary()),
+                    "piece": pa.array(range(number, begun[key]), pa.int64()),
+                    **{
+                        name: pa.array([value] * len(pieces), batch.schema.field(name).type)
+                        for name, value in zip(keys, key, strict=True)
+                    },
+                }
+            )
+
+
+def _encoded(records: Sequence[Any], schema: Any) -> bytes:
+    file = io.BytesIO()
+    fastavro.writer(file, schema, records, codec="deflate", metadata=METADATA, sync_marker=SYNC)
+    return file.getvalue()
+
+
+def _encoder(kind: pa.DataType) -> Convert:
+    if pa.types.is_timestamp(kind):
+        return lambda value: None if value is None else (
+            (value - _EPOCH) // datetime.timedelta(milliseconds=1)
+        )  # fmt: skip
+    if pa.types.is_list(kind):
+        one = _encoder(kind.value_type)
+        return lambda value: None if value is None else [one(inner) for inner in value]
+    if pa.types.is_map(kind):
+        one = _encoder(kind.item_type)
+        return lambda value: None if value is None else {k: one(v) for k, v in value}
+    if pa.types.is_struct(kind):
+        inner = {kind.field(i).name: _encoder(kind.field(i).type) for i in range(kind.num_fields)}
+        return lambda value: None if value is None else (
+            {name: encode(value[name]) for name, encode in inner.items()}
+        )  # fmt: skip
+    return lambda value: value

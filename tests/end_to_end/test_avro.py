@@ -1,0 +1,114 @@
+"""Avro tables, and buckets of insert-only tables in every format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import fastavro
+import pytest
+
+import hivesql
+from hivesql_planner.errors import NotSupported
+
+pytestmark = pytest.mark.spark
+
+SCHEMA: dict[str, Any] = {
+    "type": "record", "name": "any", "fields": [
+        {"name": "Id", "type": "int"},
+        {"name": "gone", "type": "string"},
+        {"name": "d", "type": ["null", {"type": "int", "logicalType": "date"}]},
+        {"name": "t", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+        {"name": "u", "type": {"type": "long", "logicalType": "timestamp-micros"}},
+        {"name": "s", "type": {"type": "record", "name": "x", "fields": [
+            {"name": "K", "type": {"type": "map", "values": "int"}},
+        ]}},
+    ],
+}  # fmt: skip
+# The hybrid calendar is nine days behind the proleptic one there.
+ROW = {"Id": 1, "gone": "x", "d": -171650, "t": -14830516800000, "u": 7, "s": {"K": {"a": 1}}}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "day", "time"),
+    [
+        ({}, "1500-01-06", "1500-01-06 12:00:00"),
+        ({"writer.proleptic": "true"}, "1500-01-15", "1500-01-15 12:00:00"),
+        (
+            {"writer.proleptic": "true", "writer.time.zone": "Etc/GMT-9"},
+            "1500-01-15", "1500-01-15 21:00:00",
+        ),
+    ],
+)  # fmt: skip
+def test_files_of_other_writers(
+    session: hivesql.Session, tmp_path: Path, metadata: dict[str, str], day: str, time: str
+) -> None:
+    home = tmp_path / "data"
+    home.mkdir()
+    with (home / "f").open("wb") as file:
+        fastavro.writer(file, SCHEMA, [ROW, {**ROW, "d": None}], metadata=metadata)
+    session.sql(f"""
+        CREATE EXTERNAL TABLE t (d DATE, id BIGINT, t TIMESTAMP, u BIGINT,
+            s STRUCT<k:MAP<STRING,INT>>, missing INT) STORED AS AVRO LOCATION '{home}'""")
+    rows = session.sql(
+        "SELECT cast(d AS STRING), id, cast(t AS STRING), u, s.k, missing FROM t"
+    ).rows
+    (first, *rest), (second, *_) = rows
+    assert (first, second) == (day, None)
+    assert rest == [1, time, 7, {"a": 1}, None]
+
+
+def test_partitions_overwrites_and_nulls(session: hivesql.Session) -> None:
+    session.execute("""
+        CREATE TABLE t (a INT, c CHAR(3), m MAP<STRING,ARRAY<DATE>>, ts TIMESTAMP)
+            PARTITIONED BY (p STRING, q INT) STORED AS AVRO;
+        INSERT INTO t PARTITION (p, q) SELECT id, if(id % 2 = 0, 'x', null),
+            map('k', array(date'1500-01-02', null)), timestamp'2020-01-02 03:04:05.678912',
+            concat('v', id % 3), id % 2 FROM (SELECT pos + 1 AS id FROM (SELECT 1 AS one) AS x
+            LATERAL VIEW posexplode(split(space(29), ' ')) AS pos, val) AS ids;
+        INSERT INTO t PARTITION (p = 'v0', q = 0) VALUES (100, null, null, null);
+    """)
+    rows = session.sql("SELECT count(*), sum(a), count(c), count(DISTINCT p, q) FROM t").rows
+    assert tuple(rows[0]) == (31, 565, 15, 6)
+    found = session.sql("SELECT c, m, cast(ts AS STRING) FROM t WHERE a = 6 AND p = 'v0'").rows
+    assert [(c.strip(), str(m["k"][0]), ts) for c, m, ts in found] == [
+        ("x", "1500-01-02", "2020-01-02 03:04:05.678")
+    ]
+    session.sql("INSERT OVERWRITE TABLE t PARTITION (p = 'v0', q = 0) SELECT 1, 'y', null, null")
+    assert session.sql("SELECT a FROM t WHERE p = 'v0' AND q = 0").rows == [(1,)]
+
+
+@pytest.mark.parametrize("stored", ["ORC", "PARQUET", "TEXTFILE", "AVRO"])
+def test_buckets_of_insert_only_tables(session: hivesql.Session, stored: str) -> None:
+    session.execute(f"""
+        CREATE TABLE t (id INT, v STRING) CLUSTERED BY (id) SORTED BY (v DESC) INTO 3 BUCKETS
+            STORED AS {stored} TBLPROPERTIES
+            ('transactional'='true', 'transactional_properties'='insert_only');
+        INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c'), (4, 'd'), (5, 'e'), (6, null);
+    """)
+    home = Path(session.sql("DESCRIBE FORMATTED t").rows and _location(session))
+    files = sorted(str(one.relative_to(home)) for one in home.glob("delta*/0*"))
+    # As real Hive places them.
+    assert files == [f"delta_0000001_0000001_0000/00000{n}_0" for n in (1, 2)]
+    rows = sorted(tuple(row) for row in session.sql("SELECT id, v FROM t").rows)
+    assert rows == [(1, "a"), (2, "b"), (3, "c"), (4, "d"), (5, "e"), (6, None)]
+    if stored == "TEXTFILE":
+        assert (home / files[1]).read_text() == "4\x01d\n3\x01c\n2\x01b\n6\x01\\N\n"
+    session.sql("INSERT OVERWRITE TABLE t SELECT * FROM t WHERE id > 100")
+    assert session.sql("SELECT count(*) FROM t").rows == [(0,)]
+
+
+def _location(session: hivesql.Session) -> str:
+    rows = session.sql("DESCRIBE FORMATTED t").rows
+    return next(str(row[1]).strip() for row in rows if str(row[0]).startswith("Location"))
+
+
+def test_columns_of_a_schema(session: hivesql.Session) -> None:
+    literal = '{"type":"record","name":"r","fields":[{"name":"A","type":"int"}]}'
+    session.execute(f"""
+        CREATE TABLE t STORED AS AVRO TBLPROPERTIES ('avro.schema.literal'='{literal}');
+        INSERT INTO t VALUES (7);
+    """)
+    assert session.sql("SELECT a FROM t").rows == [(7,)]
+    with pytest.raises(NotSupported, match=r"avro\.schema\.url"):
+        session.sql("CREATE TABLE u STORED AS AVRO TBLPROPERTIES ('avro.schema.url'='/x')")
