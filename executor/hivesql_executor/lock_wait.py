@@ -46,6 +46,8 @@ def acquire_locks(txn_id: int, plan: Plan, runtime: Runtime) -> bool:
         runtime.clock.sleep(pause)
         pause, tries = min(pause * 2, cap), tries + 1
         runtime.check_cancelled()
+        # Whoever was killed holds its locks until somebody notices; no service may be running.
+        store.reap(settings.seconds("hive.txn.timeout"))
         # The locks of an aborted transaction are gone: this tells why.
         store.heartbeat(txn_id)
         answer = _ask_again(txn_id, answer.lock_id, store)

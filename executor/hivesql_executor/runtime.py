@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from hivesql_executor.metastore.api import Metastore
+from hivesql_executor.metastore.api import Metastore, Once
 from hivesql_executor.storage.files import Files
 from hivesql_planner.errors import Cancelled
 from hivesql_planner.settings import Settings
@@ -50,6 +50,10 @@ class Runtime:
     cancelled: threading.Event = field(default_factory=threading.Event)
     frames: Mapping[TableName, DataFrame] = field(default_factory=dict)
     """Rows that the caller handed to the statement, by the name under which it reads them."""
+    once: Once | None = None
+    """Recorded with the statement's commit, so that it cannot happen twice."""
+    on_open: Callable[[int], None] = lambda txn_id: None
+    """Told of each transaction that is opened."""
 
     def with_settings(self, settings: Settings) -> Runtime:
         """The same runtime under other settings."""

@@ -52,6 +52,7 @@ def open_transaction(runtime: Runtime, *, read_only: bool = False) -> OpenTransa
         max_open=settings.integer("hive.max.open.txns"),
         max_batch=settings.integer("hive.txn.max.open.batch"),
     )
+    runtime.on_open(txn_id)
     reach(FailPoint.TXN_OPENED)
     interval = settings.seconds("hive.txn.timeout") / 2
     heartbeat = Heartbeat(runtime=runtime, txn_id=txn_id, interval=interval)
@@ -73,7 +74,7 @@ def commit(opened: OpenTransaction, runtime: Runtime, *, exclusive_write: bool) 
     try:
         opened.heartbeat.check()
         reach(FailPoint.BEFORE_COMMIT)
-        runtime.metastore.commit_txn(opened.id, exclusive_write=exclusive_write)
+        runtime.metastore.commit_txn(opened.id, exclusive_write=exclusive_write, once=runtime.once)
         reach(FailPoint.AFTER_COMMIT)
     except CommitUnknown:
         raise

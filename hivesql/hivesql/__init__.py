@@ -9,7 +9,9 @@ from hivesql.lazy_spark import Progress
 from hivesql.opening import connect
 from hivesql.result import Result
 from hivesql.session import Session
+from hivesql.sink import streaming_sink
 from hivesql_planner.errors import (
+    AlreadyCommitted,
     Cancelled,
     CardinalityViolation,
     CommitUnknown,
@@ -31,6 +33,7 @@ from hivesql_planner.errors import (
 __version__ = "0.1.0"
 
 __all__ = [
+    "AlreadyCommitted",
     "Cancelled",
     "CardinalityViolation",
     "CommitUnknown",
@@ -51,4 +54,5 @@ __all__ = [
     "TransactionLost",
     "WriteConflict",
     "connect",
+    "streaming_sink",
 ]

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# How many sessions of this process use a Spark that one of them started: the last one stops it.
+_users = 0
+_starting = threading.Lock()
 _GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 
 
@@ -30,14 +33,16 @@ class LazySpark:
         self._session: SparkSession | None = None
         self._given = session
         self._conf = dict(conf or {})
-        self._starting = threading.Lock()
         self._files: dict[tuple[str, str], None] = {}
+        self._shares = False
 
     def __call__(self) -> SparkSession:
-        with self._starting:
+        with _starting:
             if self._session is None:
                 from hivesql_executor.spark.session import give_file, isolate, start_spark
 
+                if self._given is None:
+                    self._join()
                 given = self._given or start_spark(conf=self._conf)
                 self._session = isolate(given)
                 for key, value in self._conf.items():
@@ -60,7 +65,7 @@ class LazySpark:
 
     def add_file(self, kind: str, path: str) -> None:
         """Give a jar, file or archive to Spark, now or when it starts."""
-        with self._starting:
+        with _starting:
             self._files[kind, path] = None
             if self._session is not None:
                 from hivesql_executor.spark.session import give_file
@@ -113,7 +118,20 @@ class LazySpark:
         return Progress(done, total, active) if total else None
 
     def stop(self) -> None:
-        """Stop Spark if it was started here."""
-        if self._session is not None and self._given is None:
-            self._session.stop()
-        self._session = None
+        """Stop Spark if it was started here and no other session uses it."""
+        global _users
+        with _starting:
+            if self._shares:
+                _users -= 1
+                if _users == 0 and self._session is not None:
+                    self._session.stop()
+            self._shares, self._session = False, None
+
+    def _join(self) -> None:
+        """Count ourselves among those who share a Spark, unless somebody else started it."""
+        global _users
+        from pyspark import SparkContext
+
+        if _users or SparkContext._active_spark_context is None:
+            _users += 1
+            self._shares = True

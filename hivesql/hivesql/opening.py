@@ -28,6 +28,7 @@ def connect(
     settings: Mapping[str, str] | None = None,
     database: str = "default",
     notify: Callable[[str], None] | None = None,
+    idempotency_key: str | None = None,
 ) -> Session:
     """Open a session on a warehouse.
 
@@ -36,7 +37,9 @@ def connect(
     ``sqlite:///metastore.db`` in the working directory. ``warehouse`` is the directory or URI of
     managed tables (default ``warehouse``; a Hive Metastore has its own). ``spark`` is a session to
     work beside; without it a local Spark starts when it is first needed. Keys of ``settings`` that
-    start with ``spark.`` go to Spark.
+    start with ``spark.`` go to Spark. Under an ``idempotency_key`` the session's n-th statement
+    commits at most once, in whichever process it runs: a program that was killed can be run again
+    from its start.
     """
     location = warehouse or DEFAULT_WAREHOUSE
     if "://" not in location:
@@ -62,4 +65,4 @@ def connect(
     store.reap(runtime.settings.seconds("hive.txn.timeout"))
     store.clean_txns()
     store.database(database)
-    return Session(runtime, lazy, database=database)
+    return Session(runtime, lazy, database=database, idempotency_key=idempotency_key)

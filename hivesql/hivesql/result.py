@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
+    from hivesql_planner.plan import Plan
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
@@ -30,6 +32,8 @@ class Result:
     seconds: float = 0.0
     schema: StructType | None = field(default=None, repr=False, compare=False)
     """Spark's types of the columns; None where the metastore alone answered."""
+    plan: Plan | None = field(default=None, repr=False, compare=False)
+    """What was done, or would have been had it not been committed before."""
 
     def to_arrow(self) -> pa.Table:
         """The rows as an Arrow table; timestamps have no zone, as Hive's have none.

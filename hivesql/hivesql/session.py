@@ -5,23 +5,27 @@ from __future__ import annotations
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from hivesql.binder import bind
-from hivesql.frames import Assignments, Given, WithFrame, append_text, merge_text
+from hivesql.frame_calls import FrameCalls
+from hivesql.frames import Given, WithFrame
 from hivesql.lazy_spark import LazySpark, Progress
 from hivesql.parser import parse
 from hivesql.result import Result
-from hivesql.script import StatementText, outside, split, split_key
+from hivesql.script import StatementText, split, split_key
 from hivesql.session_files import AddedFiles
+from hivesql.setting_texts import setting_lines, setting_text
 from hivesql.temporary import TemporaryTables
 from hivesql.transactions import Conversation
+from hivesql_executor.metastore.api import Done, Once
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Clock, Runtime
 from hivesql_planner.errors import (
+    AlreadyCommitted,
     Cancelled,
     CommitUnknown,
     HiveSqlError,
@@ -29,8 +33,10 @@ from hivesql_planner.errors import (
     StaleSnapshot,
 )
 from hivesql_planner.explain_details import explained
+from hivesql_planner.once import is_recorded
+from hivesql_planner.plan import Plan
 from hivesql_planner.planning import plan
-from hivesql_planner.settings import KEYS, Settings
+from hivesql_planner.settings import Settings
 from hivesql_planner.statements import (
     EndTransaction,
     Explain,
@@ -41,22 +47,37 @@ from hivesql_planner.statements import (
     Statement,
     UseDatabase,
 )
-from hivesql_planner.table import TableName
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from hivesql_executor.check import Finding
     from hivesql_executor.inspect import Inspection
-    from hivesql_executor.spark.given import Frame
 
 Consume = Callable[["DataFrame"], Any]
 
 
-class Session:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A statement and what comes with it."""
+
+    text: StatementText
+    consume: Consume | None = None
+    given: Given | None = None
+    once: Once | None = None
+
+
+class Session(FrameCalls):
     """One user's conversation with a warehouse: current database, settings, variables."""
 
-    def __init__(self, runtime: Runtime, spark: LazySpark, *, database: str = "default") -> None:
+    def __init__(
+        self,
+        runtime: Runtime,
+        spark: LazySpark,
+        *,
+        database: str = "default",
+        idempotency_key: str | None = None,
+    ) -> None:
         self.runtime = runtime
         self.database = database
         self.variables: dict[str, str] = {}
@@ -67,6 +88,10 @@ class Session:
         self._query_id = ""
         self._query_text = ""
         self._cancelled = threading.Event()
+        self._ended = threading.Event()
+        self._txn_id = 0
+        self._key = idempotency_key
+        self._statements = 0
 
     @property
     def settings(self) -> Settings:
@@ -79,93 +104,56 @@ class Session:
         opened = self._conversation.opened
         return opened.id if opened else None
 
-    def sql(self, text: str, *, consume: Consume | None = None) -> Result:
+    def sql(
+        self, text: str, *, consume: Consume | None = None, idempotency_key: str | None = None
+    ) -> Result:
         """Run one or more statements; the result of the last one.
 
         ``consume`` receives the DataFrame of a SELECT while its snapshot is held (the files may
-        be cleaned once this returns); without it the rows are collected.
+        be cleaned once this returns); without it the rows are collected. Under an
+        ``idempotency_key`` each statement that writes commits at most once, whoever runs the text
+        how often: its key is ``key/number``, recorded by the very transaction.
         """
         result = Result(statement="")
-        for one in self.run(text, consume=consume):
+        for one in self.run(text, consume=consume, idempotency_key=idempotency_key):
             result = one
         return result
 
     execute = sql
 
     def run(
-        self, text: str, *, file: str | None = None, consume: Consume | None = None
+        self,
+        text: str,
+        *,
+        file: str | None = None,
+        consume: Consume | None = None,
+        idempotency_key: str | None = None,
     ) -> Iterator[Result]:
         """Run the statements of a script one after the other, yielding each result.
 
         Errors carry the file, line and column of the statement they come from.
         """
-        for statement in split(text, file, self.variables):
-            yield self.run_statement(statement, consume=consume)
-
-    def append(
-        self,
-        table: str,
-        frame: Frame,
-        *,
-        overwrite: bool = False,
-        partition: Mapping[str, Any] | None = None,
-    ) -> Result:
-        """INSERT the rows of a Spark or pandas DataFrame or of an Arrow table, by column name.
-
-        Columns that the frame lacks get their default, partition columns come from the frame or,
-        with one value for all rows, from ``partition``. ``overwrite`` is INSERT OVERWRITE.
-        """
-        target = self.temporary.table(self._table_name(table))
-        given = Given.of(frame, self._spark())
-        text = append_text(target, given.table, overwrite=overwrite, partition=partition or {})
-        return self.run_statement(text, given=given)
-
-    def merge(
-        self,
-        table: str,
-        frame: Frame,
-        on: str | Sequence[str],
-        *,
-        update: Assignments = True,
-        insert: Assignments = True,
-        delete: str | None = None,
-        update_if: str | None = None,
-        insert_if: str | None = None,
-    ) -> Result:
-        """MERGE the rows of a frame (as of ``append``) into a full-ACID table.
-
-        ``on`` names columns that must be equal, or is a condition over ``target`` and ``source``.
-        Matched rows for which the condition ``delete`` holds are deleted, the others updated; rows
-        without a match are inserted. ``update`` and ``insert`` are True (the columns that both
-        sides have), False (not at all), or a mapping from columns to expressions; ``update_if``
-        and ``insert_if`` are further conditions.
-        """
-        target = self.temporary.table(self._table_name(table))
-        given = Given.of(frame, self._spark())
-        text = merge_text(
-            target, given.table, on, update=update, insert=insert, delete=delete,
-            update_if=update_if, insert_if=insert_if,
-        )  # fmt: skip
-        return self.run_statement(text, given=given)
-
-    def frame(self, query: str) -> DataFrame:
-        """The rows of a query as a Spark DataFrame that later commits and the cleaner leave alone.
-
-        The rows stay with Spark's executors; they never come to this process by themselves.
-        """
-        frame: DataFrame = self.sql(query, consume=lambda rows: rows.localCheckpoint()).value
-        return frame
+        for number, statement in enumerate(split(text, file, self.variables), 1):
+            key = f"{idempotency_key}/{number}" if idempotency_key is not None else None
+            yield self.run_statement(statement, consume=consume, idempotency_key=key)
 
     def run_statement(
-        self, text: StatementText, *, consume: Consume | None = None, given: Given | None = None
+        self,
+        text: StatementText,
+        *,
+        consume: Consume | None = None,
+        given: Given | None = None,
+        idempotency_key: str | Once | None = None,
     ) -> Result:
         """Run one statement of a script; ``given`` are rows that it reads."""
         began = time.monotonic()
-        self._cancelled = threading.Event()
+        self._cancelled, self._ended = threading.Event(), threading.Event()
+        self._txn_id = 0
         self._query_id = f"hivesql_{uuid.uuid4().hex}"
         self._query_text = text.text
+        asked = _Asked(text, consume, given, self._once(text, idempotency_key))
         try:
-            outcome = self._answer(text, consume, given)
+            outcome, decided = self._answer(asked)
         except BaseException as error:
             told = self._cancellation(error)
             self._conversation.fail(self.runtime, told)
@@ -174,6 +162,7 @@ class Session:
             raise told.at(text.file, text.line, text.column) from error.__cause__
         finally:
             self._query_id = ""
+            self._ended.set()
         return Result(
             statement=text.text,
             columns=outcome.columns,
@@ -183,6 +172,7 @@ class Session:
             message=outcome.message,
             value=outcome.value,
             schema=outcome.schema,
+            plan=decided,
             seconds=time.monotonic() - began,
         )
 
@@ -206,6 +196,25 @@ class Session:
         self._spark.cancel(query_id)
         return True
 
+    def stop(self, seconds: float) -> bool:
+        """Cancel, and see to it that nothing is open after so many seconds.
+
+        A statement that does not end by itself until then loses its transaction. True when it
+        ended by itself, or none ran.
+        """
+        if not self.cancel():
+            return True
+        ended = self._ended
+        until = time.monotonic() + seconds
+        while not ended.wait(min(0.2, seconds)) and time.monotonic() < until:
+            self.cancel()
+        opened = self._conversation.opened
+        mine = {self._txn_id, opened.id if opened else 0} - {0}
+        if ended.is_set() or not mine:
+            return ended.is_set()
+        self.runtime.metastore.abort_txns(sorted(mine), "stopped")
+        return False
+
     def progress(self) -> Progress | None:
         """How far the running statement's Spark jobs are; None when none run."""
         return self._spark.progress(self._query_id) if self._query_id else None
@@ -214,54 +223,95 @@ class Session:
         """Start Spark now, so that the first statement that needs it does not wait."""
         self._spark()
 
-    def _answer(self, text: StatementText, consume: Consume | None, given: Given | None) -> Outcome:
+    def _once(self, text: StatementText, key: str | Once | None) -> Once | None:
+        """Under which key the statement is recorded: its own, or the session's and a number."""
+        if isinstance(key, Once):
+            return key
+        self._statements += 1
+        if key is None and self._key is not None:
+            key = f"{self._key}/{self._statements}"
+        if key is None:
+            return None
+        if self._statements == 1:
+            kept = self.settings.seconds("hivesql.idempotency.retention")
+            self.runtime.metastore.forget_keys(kept)
+        return Once(key=key, text=text.text)
+
+    def forget(self, idempotency_key: str) -> int:
+        """Forget what was committed under a key, so that it can run again; how many statements."""
+        return self.runtime.metastore.forget_key(idempotency_key)
+
+    def _answer(self, asked: _Asked) -> tuple[Outcome, Plan | None]:
         attempts = self.settings.integer("hive.txn.retrysnapshot.max.count")
         while True:
-            statement = self._bind(text, given)
+            statement = self._bind(asked)
             try:
-                return self._carry_out(statement, consume, given)
+                return self._carry_out(statement, asked)
             except StaleSnapshot:
                 # Someone committed while we waited for locks: plan again on what is there now.
                 attempts -= 1
                 if attempts <= 0:
                     raise
+            except AlreadyCommitted as error:
+                # Another run with the same key was faster, which is as good.
+                return Outcome(affected=0, message=error.message), None
 
-    def _bind(self, text: StatementText, given: Given | None) -> Statement:
+    def _bind(self, asked: _Asked) -> Statement:
         return bind(
-            parse(text),
-            WithFrame(self.temporary, given) if given else self.temporary,
+            parse(asked.text),
+            WithFrame(self.temporary, asked.given) if asked.given else self.temporary,
             database=self.database,
             settings=self.settings,
         )
 
-    def _carry_out(
-        self, statement: Statement, consume: Consume | None, given: Given | None
-    ) -> Outcome:
+    def _carry_out(self, statement: Statement, asked: _Asked) -> tuple[Outcome, Plan | None]:
         match statement:
             case SetSetting():
-                return self._set(statement)
+                return self._set(statement), None
             case SessionFiles():
-                return self._files.run(statement)
+                return self._files.run(statement), None
             case FileSystemShell(words=words):
                 from hivesql_executor.spark.file_shell import run_file_shell
 
-                return run_file_shell(words, self._spark())
+                return run_file_shell(words, self._spark()), None
             case Explain(statement=inner, style=style):
-                text = explained(inner, style, self.settings)
-                return Outcome.of_table(["Explain"], [(line,) for line in text.splitlines()])
+                told = explained(inner, style, self.settings)
+                lines = [(line,) for line in told.splitlines()]
+                return Outcome.of_table(["Explain"], lines), None
             case StartTransaction():
-                self._conversation.start(statement, self.runtime)
-                return Outcome()
+                skipped = self._conversation.start(statement, self.runtime, asked.once)
+                return Outcome(message=str(skipped) if skipped else None), None
             case EndTransaction():
                 self._conversation.end(statement, self.runtime)
-                return Outcome()
-        from hivesql_executor.run import run
-
-        asked = statement
-        statement = self.temporary.translated(asked)
+                return Outcome(), None
+        original = statement
+        statement = self.temporary.translated(original)
         decided = plan(statement, self.settings)
         self._conversation.check(decided, statement)
-        inside = self._conversation.opened
+        done = self._done(decided, asked.once)
+        if done is not None:
+            return Outcome(affected=0, message=str(done)), decided
+        outcome = self._run(decided, asked)
+        self.temporary.remember(original)
+        if isinstance(statement, UseDatabase):
+            self.database = statement.name
+        return outcome, decided
+
+    def _done(self, decided: Plan, once: Once | None) -> Done | None:
+        """Who has committed the plan before, under its key or that of its transaction."""
+        if self._conversation.skipped and decided.targets:
+            return self._conversation.skipped
+        if once is None or self._conversation.opened or not is_recorded(decided):
+            return None
+        return self.runtime.metastore.done(once)
+
+    def _opened(self, txn_id: int) -> None:
+        self._txn_id = txn_id
+
+    def _run(self, decided: Plan, asked: _Asked) -> Outcome:
+        from hivesql_executor.run import run
+
+        inside, given, once = self._conversation.opened, asked.given, asked.once
         with self._spark.group(self._query_id) as spark:
             runtime = replace(
                 self.runtime,
@@ -270,16 +320,13 @@ class Session:
                 query_text=self._query_text,
                 cancelled=self._cancelled,
                 frames={given.table.name: given.rows} if given else {},
+                once=once if once and not inside and is_recorded(decided) else None,
+                on_open=self._opened,
                 clock=self._clock(),
             )
-            if consume:
-                outcome = run(decided, runtime, consume=consume, inside=inside)
-            else:
-                outcome = run(decided, runtime, inside=inside)
-        self.temporary.remember(asked)
-        if isinstance(statement, UseDatabase):
-            self.database = statement.name
-        return outcome
+            if asked.consume:
+                return run(decided, runtime, consume=asked.consume, inside=inside)
+            return run(decided, runtime, inside=inside)
 
     def _clock(self) -> Clock:
         """The runtime's clock, whose sleep ends early when the statement is cancelled."""
@@ -298,9 +345,11 @@ class Session:
             self.runtime = self.runtime.with_settings(Settings(values=values))
             return Outcome()
         if statement.key is None:
-            return Outcome.of_table(["set"], [(line,) for line in self._setting_lines(statement)])
+            lines = setting_lines(self.settings, self.variables, every=statement.all)
+            return Outcome.of_table(["set"], [(line,) for line in lines])
         if statement.value is None:
-            return Outcome.of_table(["set"], [(self._setting_text(statement.key),)])
+            text = setting_text(statement.key, self.settings, self.variables)
+            return Outcome.of_table(["set"], [(text,)])
         self.set(statement.key, statement.value)
         return Outcome()
 
@@ -319,24 +368,6 @@ class Session:
         self.runtime = self.runtime.with_settings(self.settings.with_value(key, value))
         self.variables[f"hiveconf:{key}"] = value
 
-    def _setting_lines(self, statement: SetSetting) -> list[str]:
-        """SET shows what was set, SET -v every key that is known."""
-        own = {key: text for key, text in self.variables.items() if key.startswith("hivevar:")}
-        own |= self.settings.values
-        if statement.all:
-            own |= {key: self.settings.text(key) for key in KEYS}
-        return [f"{key}={own[key]}" for key in sorted(own)]
-
-    def _setting_text(self, key: str) -> str:
-        space, name = split_key(key)
-        if space != "hiveconf":
-            known = self.variables.get(f"{space}:{name}")
-            value = known if known is not None else outside(space, name)
-            return f"{key} is undefined" if value is None else f"{key}={value}"
-        if key in KEYS or key in self.settings.values:
-            return f"{key}={self.settings.text(key)}"
-        return f"{key} is undefined"
-
     def inspect(self, table: str) -> Inspection:
         """What lies in a table's directories and what a reader takes of it; starts no Spark."""
         from hivesql_executor.inspect import inspect_table
@@ -348,10 +379,6 @@ class Session:
         from hivesql_executor.check import check_table
 
         return check_table(self._table_name(table), self.runtime)
-
-    def _table_name(self, text: str) -> TableName:
-        database, _, name = text.replace("`", "").lower().rpartition(".")
-        return TableName(database or self.database, name)
 
     def close(self) -> None:
         """Roll back what is open; let go of the metastore, and of Spark if it was started here."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from hivesql_executor.metastore.api import Done, Once
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transaction import OpenTransaction, commit, open_transaction, roll_back
 from hivesql_planner.errors import CommitUnknown, ExecutionError, SemanticError
@@ -16,9 +19,17 @@ class Conversation:
 
     def __init__(self) -> None:
         self.opened: OpenTransaction | None = None
+        self.skipped: Done | None = None
+        """Set from START TRANSACTION to its end when the whole was committed before."""
+        self._once: Once | None = None
 
-    def start(self, statement: StartTransaction, runtime: Runtime) -> None:
-        """Open a transaction; its snapshot is that of this moment."""
+    def start(
+        self, statement: StartTransaction, runtime: Runtime, once: Once | None = None
+    ) -> Done | None:
+        """Open a transaction; its snapshot is that of this moment.
+
+        When it was committed before under the same key, nothing is opened, and that is told.
+        """
         if self.opened is not None:
             raise ExecutionError(
                 f"START TRANSACTION is not allowed in transaction {self.opened.id}, which was "
@@ -33,11 +44,19 @@ class Conversation:
             raise SemanticError(
                 f"transactions need set hive.txn.manager={DB_TXN_MANAGER}", code=10265
             )
-        self.opened = open_transaction(runtime, read_only=statement.read_only)
+        if once is not None:
+            self.skipped = runtime.metastore.done(once)
+        if self.skipped is None:
+            self.opened = open_transaction(runtime, read_only=statement.read_only)
+        self._once = once
+        return self.skipped
 
     def end(self, statement: EndTransaction, runtime: Runtime) -> None:
         """COMMIT or ROLLBACK; 20008 when nothing is open."""
         opened, self.opened = self.opened, None
+        skipped, self.skipped = self.skipped, None
+        if skipped is not None:
+            return
         if opened is None:
             word = "COMMIT" if statement.commit else "ROLLBACK"
             raise ExecutionError(
@@ -46,7 +65,7 @@ class Conversation:
             )
         if statement.commit:
             # The first committer wins, whatever kind of locks was taken.
-            commit(opened, runtime, exclusive_write=False)
+            commit(opened, replace(runtime, once=self._once), exclusive_write=False)
         else:
             roll_back(opened, runtime, None)
 
@@ -64,6 +83,7 @@ class Conversation:
     def fail(self, runtime: Runtime, error: BaseException) -> None:
         """Roll back after an error, as Hive does, and tell the user."""
         opened, self.opened = self.opened, None
+        self.skipped = None
         if opened is None or isinstance(error, CommitUnknown):
             return
         roll_back(opened, runtime, error)

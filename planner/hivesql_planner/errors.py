@@ -14,6 +14,7 @@ HiveSqlError
     ├── StaleSnapshot           the data moved while we waited for locks (retry)
     ├── TransactionLost         we were aborted, or stopped heartbeating (retry)
     │   └── Deadlock                aborted to end a circle of waits         (retry)
+    ├── AlreadyCommitted        another run with the same idempotency key was first
     ├── CommitUnknown           the commit's answer was lost: look before running again
     └── Cancelled               its user stopped it
 
@@ -135,6 +136,10 @@ class TransactionLost(ExecutionError):
 
 class Deadlock(TransactionLost):
     """The transaction was the youngest of several that waited for each other in a circle."""
+
+
+class AlreadyCommitted(ExecutionError):
+    """Another transaction committed under the same idempotency key; this one was aborted."""
 
 
 class CommitUnknown(ExecutionError):

@@ -78,6 +78,8 @@ KEYS: Mapping[str, Setting] = _table(
     ),
     ("hivesql.compactor.inline", "true", "bool",
      "ALTER TABLE … COMPACT runs the compaction and the cleaner before it returns."),
+    ("hivesql.idempotency.retention", "30d", "duration",
+     "How long idempotency keys are remembered; those of streams always are."),
     ("hivesql.deletes.broadcast.max", "4000000", "int",
      "Up to this many 64-row words of delete events are broadcast; above it they are joined."),
     ("hivesql.local.max.bytes", "16777216", "int",

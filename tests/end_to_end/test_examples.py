@@ -22,6 +22,12 @@ SAID = {
         "rolled back 500.00", "('ann', Decimal('70.00')), ('bob', Decimal('50.00'))",
         "balance: decimal128(10, 2)", "refused: 10004 retry: False",
     ],
+    "structured_streaming.py": [
+        "1.json [(1, 'new', 10.0), (2, 'new', 5.0)]",
+        "2.json [(1, 'paid', 9.0), (2, 'new', 5.0), (3, 'new', 7.0)]",
+        "3.json [(1, 'paid', 9.0), (3, 'new', 7.0)]",
+    ],
+    "engine.py": ["[('ann', 3), ('bob', 1)]", "partitioned by ('day',)", "2 rows"],
 }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from sqlalchemy import Connection, and_, delete, exists, func, insert, literal, 
 
 from hivesql_executor.metastore.api import TxnType
 from hivesql_executor.metastore.connection import lock_txn_table, millis_now
+from hivesql_executor.metastore.idempotence import Once, hold, record
 from hivesql_executor.metastore.schema import (
     compaction_queue,
     completed_txn_components,
@@ -23,7 +24,7 @@ from hivesql_executor.metastore.transactions import (
     release,
     state_of,
 )
-from hivesql_planner.errors import WriteConflict
+from hivesql_planner.errors import AlreadyCommitted, HiveSqlError, WriteConflict
 from hivesql_planner.plan import Operation
 
 _REPLACING = (Operation.UPDATE.value, Operation.DELETE.value)
@@ -36,11 +37,25 @@ _WRITES_NOTHING = (
 )
 
 
-def commit_txn(db: Connection, txn_id: int, *, exclusive_write: bool) -> WriteConflict | None:
+def commit_txn(
+    db: Connection, txn_id: int, *, exclusive_write: bool, once: Once | None = None
+) -> HiveSqlError | None:
     """Commit; committing again is silent.
 
-    A conflict aborts the transaction and is returned, not raised: the abort has to be committed.
+    A conflict, or another transaction that did the same ``once``, aborts the transaction and is
+    returned, not raised: the abort has to be committed.
     """
+    known, earlier = hold(db, once) if once else (False, None)
+    if earlier is not None and earlier.txn_id != txn_id:
+        abort_txns(db, [txn_id], "idempotency key")
+        return AlreadyCommitted(str(earlier))
+    conflict = _commit(db, txn_id, exclusive_write=exclusive_write)
+    if once is not None and earlier is None and conflict is None:
+        record(db, once, txn_id, known=known)
+    return conflict
+
+
+def _commit(db: Connection, txn_id: int, *, exclusive_write: bool) -> WriteConflict | None:
     query = select(txns.c.type).where(txns.c.id == txn_id, txns.c.state == OPEN)
     found = db.execute(query.with_for_update()).one_or_none()
     if found is None:

@@ -32,6 +32,7 @@ from hivesql_executor.metastore.api import (
 )
 from hivesql_executor.metastore.compaction_calls import CompactionCalls
 from hivesql_executor.metastore.connection import Rdbms
+from hivesql_executor.metastore.idempotence import IdempotenceCalls, Once
 from hivesql_executor.metastore.object_locks import ObjectLockCalls
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import CommitUnknown, ExecutionError, HiveSqlError, TransactionLost
@@ -43,7 +44,7 @@ from hivesql_planner.table import Database, Partition, Table, TableName
 T = TypeVar("T")
 
 
-class DatabaseMetastore(CompactionCalls, ObjectLockCalls):
+class DatabaseMetastore(CompactionCalls, ObjectLockCalls, IdempotenceCalls):
     """Metastore over Hive's tables: every method is one database transaction."""
 
     def __init__(self, rdbms: Rdbms) -> None:
@@ -253,15 +254,17 @@ class DatabaseMetastore(CompactionCalls, ObjectLockCalls):
         """Who changed, after our snapshot, what our write locks cover; None when nobody."""
         return self._read(lambda db: lock_queue.newer_writer(db, txn_id, tuple(locks)))
 
-    def commit_txn(self, txn_id: int, *, exclusive_write: bool = True) -> None:
-        """Commit; silent when it is committed already.
+    def commit_txn(
+        self, txn_id: int, *, exclusive_write: bool = True, once: Once | None = None
+    ) -> None:
+        """Commit, and note ``once`` with it; silent when it is committed already.
 
-        WriteConflict and TransactionLost mean that it was aborted, CommitUnknown that nobody
-        knows.
+        WriteConflict, TransactionLost and AlreadyCommitted (by another transaction) mean that it
+        was aborted, CommitUnknown that nobody knows.
         """
 
         def commit(db: Connection) -> HiveSqlError | None:
-            return commits.commit_txn(db, txn_id, exclusive_write=exclusive_write)
+            return commits.commit_txn(db, txn_id, exclusive_write=exclusive_write, once=once)
 
         try:
             conflict = self._write(commit)

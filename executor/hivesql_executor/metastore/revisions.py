@@ -11,7 +11,7 @@ from hivesql_executor.metastore import catalog, schema, transactions
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.table import Database
 
-REVISIONS = ("0001",)
+REVISIONS = ("0001", "0002")
 """All revisions that this release knows, the oldest first; alembic's directory has the same."""
 MIGRATIONS = Path(__file__).with_name("migrations")
 

@@ -375,3 +375,14 @@ object_locks = _generated(
     _needed("TAKEN_AT", "taken", _Millis),
     _needed("LAST_HEARTBEAT", "last_heartbeat", _Millis),
 )
+
+# Nor is this: what was committed under an idempotency key, and as which transaction.
+idempotence = Table(
+    "HIVESQL_IDEMPOTENCE",
+    metadata,
+    Column("IDEMPOTENCY_KEY", Text(), key="key", primary_key=True),
+    _c("LAST_NUMBER", "number", BigInteger()),
+    _needed("DIGEST", "digest", String(32)),
+    _needed("TXN_ID", "txn_id", BigInteger()),
+    _needed("COMMITTED_AT", "committed", _Millis),
+)

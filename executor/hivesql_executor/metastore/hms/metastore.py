@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from hivesql_executor.metastore.hms.client import Client
 from hivesql_executor.metastore.hms.compactions import CompactionCalls
+from hivesql_executor.metastore.hms.transactions import KEYS
+from hivesql_executor.metastore.idempotence import Done, Once
+from hivesql_planner.errors import NotSupported
 
 
 class HiveMetastore(CompactionCalls):
@@ -31,6 +34,17 @@ class HiveMetastore(CompactionCalls):
 
     def clean_txns(self) -> None:
         """Nothing: the metastore forgets ended transactions itself."""
+
+    def done(self, once: Once) -> Done | None:
+        """NotSupported: the metastore keeps no keys."""
+        raise NotSupported(KEYS)
+
+    def forget_key(self, key: str) -> int:
+        """None: there are no keys."""
+        return 0
+
+    def forget_keys(self, seconds: float) -> None:
+        """Nothing: there are no keys."""
 
     def close(self) -> None:
         """Close all connections."""

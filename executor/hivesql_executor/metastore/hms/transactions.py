@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from hivesql_executor.failpoints import FailPoint, reach
-from hivesql_executor.metastore.api import MAX_BATCH, MAX_OPEN, TxnRow, TxnType
+from hivesql_executor.metastore.api import MAX_BATCH, MAX_OPEN, Once, TxnRow, TxnType
 from hivesql_executor.metastore.hms.catalog import lower
 from hivesql_executor.metastore.hms.partitions import ACCURATE, PartitionCalls
 from hivesql_executor.metastore.hms.wire import idl
@@ -24,6 +24,7 @@ from hivesql_planner.plan import Lock, Operation
 from hivesql_planner.table import TableName
 
 # Hive's reason "rollback": the calls take a number, not a text.
+KEYS = "idempotency keys with a Hive Metastore: it has no place for them beside a commit"
 _ROLLBACK = 50005
 _CHUNK = 500
 
@@ -164,8 +165,12 @@ class TransactionCalls(PartitionCalls):
         found = self._client.call("get_latest_txnid_in_conflict", txn_id, again=True)
         return int(found) if found > 0 else None
 
-    def commit_txn(self, txn_id: int, *, exclusive_write: bool = True) -> None:
-        """Commit; silent when it is committed already."""
+    def commit_txn(
+        self, txn_id: int, *, exclusive_write: bool = True, once: Once | None = None
+    ) -> None:
+        """Commit; silent when it is committed already. NotSupported with ``once``."""
+        if once is not None:
+            raise NotSupported(KEYS)
         self._distrust_statistics(txn_id)
         request = idl().CommitTxnRequest(txnid=txn_id, exclWriteEnabled=exclusive_write)
         try:

@@ -1,0 +1,102 @@
+"""The hook: connections of type ``hivesql`` as DB-API connections and sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from airflow.providers.common.sql.hooks.sql import DbApiHook
+from sqlalchemy import URL, make_url
+
+import hivesql
+from hivesql import dbapi
+from hivesql.airflow.provider import CONNECTION_TYPE
+from hivesql.script import split
+
+
+class HiveSqlHook(DbApiHook):
+    """Runs statements in the warehouse that a connection describes.
+
+    Its extra fields are ``metastore``, ``warehouse`` and ``settings`` (a JSON object, or lines of
+    ``key=value``); its schema is the database. Login and password, when there are any, go into the
+    metastore's URL.
+    """
+
+    conn_name_attr = "hivesql_conn_id"
+    default_conn_name = "hivesql_default"
+    conn_type = CONNECTION_TYPE
+    hook_name = "HiveSQL"
+    supports_autocommit = True
+    strip_semicolon = True
+
+    def __init__(
+        self, *args: Any, settings: Mapping[str, str] | None = None, **kwargs: Any
+    ) -> None:
+        self._schema = kwargs.pop("schema", None)
+        super().__init__(*args, schema=self._schema, **kwargs)
+        self._settings = dict(settings or {})
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of ``hivesql.connect``."""
+        conn = self.connection
+        extra = conn.extra_dejson
+        metastore = extra.get("metastore") or None
+        if metastore and conn.login:
+            url = make_url(metastore).set(username=conn.login, password=conn.password)
+            metastore = url.render_as_string(hide_password=False)
+        return {
+            "metastore": metastore,
+            "warehouse": extra.get("warehouse") or None,
+            "database": self._schema or conn.schema or "default",
+            "settings": _settings_of(extra.get("settings")) | self._settings,
+        }
+
+    def get_conn(self) -> dbapi.Connection:
+        """A DB-API connection; with autocommit off it has transactions."""
+        return dbapi.connect(**self.arguments())
+
+    def get_session(self, *, idempotency_key: str | None = None) -> hivesql.Session:
+        """A session, for scripts."""
+        return hivesql.connect(
+            **self.arguments(), notify=self.log.info, idempotency_key=idempotency_key
+        )
+
+    @property
+    def sqlalchemy_url(self) -> URL:
+        """The URL for SQLAlchemy's engines."""
+        given = self.arguments()
+        query = {key: given[key] for key in ("metastore", "database") if given[key]}
+        return URL.create("hivesql", database=given["warehouse"], query=query | given["settings"])
+
+    def get_uri(self) -> str:
+        """The URL for SQLAlchemy's engines, as text."""
+        return self.sqlalchemy_url.render_as_string(hide_password=False)
+
+    def test_connection(self) -> tuple[bool, str]:
+        """Ask the metastore for its databases; starts no Spark."""
+        try:
+            with self.get_session() as session:
+                names = session.sql("SHOW DATABASES").rows
+        except hivesql.HiveSqlError as error:
+            return False, str(error)
+        return True, f"databases: {', '.join(str(row[0]) for row in names)}"
+
+    @staticmethod
+    def split_sql_string(sql: str, strip_semicolon: bool = False) -> list[str]:
+        """Statements as Hive's scripts have them; a ``;`` in quotes or comments ends none."""
+        return [statement.text for statement in split(sql, None, {})]
+
+    def get_openlineage_database_dialect(self, connection: Any) -> str:
+        """The SQL is Hive's."""
+        return "hive"
+
+    def get_openlineage_default_schema(self) -> str:
+        """The database in which names without one are."""
+        return str(self.arguments()["database"])
+
+
+def _settings_of(given: Any) -> dict[str, str]:
+    if isinstance(given, Mapping):
+        return {str(key): str(value) for key, value in given.items()}
+    lines = (line.partition("=") for line in str(given or "").splitlines() if line.strip())
+    return {key.strip(): value.strip() for key, _, value in lines}

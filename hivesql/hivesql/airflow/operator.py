@@ -1,0 +1,147 @@
+"""The operator: a script of Hive's SQL as a task that can be killed and tried again."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from airflow.sdk import AssetAlias, BaseOperator
+from airflow.sdk.exceptions import AirflowException, AirflowFailException
+from airflow.sdk.execution_time.context import context_to_airflow_vars
+
+import hivesql
+from hivesql.airflow.assets import asset_of
+from hivesql.airflow.hook import HiveSqlHook
+from hivesql_planner.lineage import tables_written
+
+
+class HiveSqlOperator(BaseOperator):
+    """Runs the statements of ``hql`` (text, or the name of an ``.hql`` file) one after the other.
+
+    ``hiveconfs`` are settings, ``hivevars`` variables; the task's own ``airflow.ctx.…`` are
+    settings too. The result (XCom) says how many statements ran and how many rows they changed.
+
+    A statement that a former attempt of the same task instance has committed is not run again:
+    keys of dag, run, task, map index and statement number are recorded by the transactions
+    themselves. So a retry never doubles rows, and neither does a task that was cleared: to run it
+    again on purpose, forget its key (``Session.forget``), give another ``idempotency_key``, or none
+    (``idempotent=False``).
+
+    When the task is killed, Spark's jobs are cancelled and the transaction is aborted; after
+    ``kill_timeout`` seconds it is aborted in the metastore, whatever Spark does.
+
+    Tables written are added as asset events to every ``AssetAlias`` among the ``outlets``.
+    """
+
+    template_fields: Sequence[str] = (
+        "hql", "schema", "hiveconfs", "hivevars", "hivesql_conn_id", "idempotency_key",
+    )  # fmt: skip
+    template_ext: Sequence[str] = (".hql", ".sql", ".q")
+    template_fields_renderers: ClassVar[dict[str, str]] = {
+        "hql": "sql", "hiveconfs": "json", "hivevars": "json",
+    }  # fmt: skip
+    ui_color = "#f0e4ec"
+
+    def __init__(
+        self,
+        *,
+        hql: str,
+        hivesql_conn_id: str = HiveSqlHook.default_conn_name,
+        schema: str | None = None,
+        hiveconfs: Mapping[str, str] | None = None,
+        hivevars: Mapping[str, str] | None = None,
+        idempotent: bool = True,
+        idempotency_key: str | None = None,
+        kill_timeout: float = 30.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.hql = hql
+        self.hivesql_conn_id = hivesql_conn_id
+        self.schema = schema
+        self.hiveconfs = dict(hiveconfs or {})
+        self.hivevars = dict(hivevars or {})
+        self.idempotent = idempotent
+        self.idempotency_key = idempotency_key
+        self.kill_timeout = kill_timeout
+        self._session: hivesql.Session | None = None
+        self._results: list[hivesql.Result] = []
+        self._killed = False
+
+    def execute(self, context: Any) -> dict[str, int]:
+        """Run the script in a thread of its own, so that a signal finds this one waiting."""
+        hook = HiveSqlHook(hivesql_conn_id=self.hivesql_conn_id, schema=self.schema)
+        failures: list[BaseException] = []
+        with hook.get_session() as session:
+            self._session, self._results = session, []
+            self._set_up(session, context)
+            worker = threading.Thread(
+                target=self._work, args=[session, self._key(context), failures], daemon=True
+            )
+            worker.start()
+            while worker.is_alive() and not self._killed:
+                worker.join(0.2)
+            worker.join(1 if self._killed else None)
+            self._session = None
+        if self._killed:
+            raise AirflowException("killed; nothing of the statement that ran is visible")
+        for error in failures:
+            if isinstance(error, (hivesql.ParseError, hivesql.NotSupported)):
+                raise AirflowFailException(str(error)) from error
+            raise error
+        self._tell_assets(context)
+        changed = sum(result.affected or 0 for result in self._results)
+        return {"statements": len(self._results), "affected": changed}
+
+    def on_kill(self) -> None:
+        """Cancel, and abort what is open."""
+        session, self._killed = self._session, True
+        if session is not None and not session.stop(self.kill_timeout):
+            self.log.warning("the statement did not end by itself: its transaction was aborted")
+
+    def dry_run(self) -> None:
+        """Log the script as it was rendered."""
+        self.log.info("%s", self.hql)
+
+    def get_openlineage_facets_on_complete(self, task_instance: Any) -> Any:
+        """Inputs and outputs of the plans that were run."""
+        from hivesql.airflow.lineage import lineage_of
+
+        return lineage_of(self._results, self.hivesql_conn_id, self.hql)
+
+    def _set_up(self, session: hivesql.Session, context: Any) -> None:
+        for key, value in (context_to_airflow_vars(context) | self.hiveconfs).items():
+            session.set(key, str(value))
+        for key, value in self.hivevars.items():
+            session.set(f"hivevar:{key}", str(value))
+
+    def _key(self, context: Any) -> str | None:
+        if not self.idempotent:
+            return None
+        if self.idempotency_key is not None:
+            return self.idempotency_key
+        ti = context["ti"]
+        return f"airflow/{ti.dag_id}/{ti.run_id}/{ti.task_id}/{ti.map_index}"
+
+    def _work(
+        self, session: hivesql.Session, key: str | None, failures: list[BaseException]
+    ) -> None:
+        try:
+            for result in session.run(self.hql, idempotency_key=key):
+                self._results.append(result)
+                rows = "" if result.affected is None else f" ({result.affected} rows)"
+                self.log.info("%s%s", result.statement.strip().splitlines()[0], rows)
+                if result.message:
+                    self.log.info("%s", result.message)
+        except BaseException as error:  # noqa: BLE001 - raised again by the thread that waits
+            failures.append(error)
+
+    def _tell_assets(self, context: Any) -> None:
+        aliases = [one for one in self.outlets if isinstance(one, AssetAlias)]
+        tables = {
+            table.name for one in self._results if one.plan for table in tables_written(one.plan)
+        }
+        for alias in aliases:
+            for name in sorted(tables):
+                context["outlet_events"][alias].add(asset_of(self.hivesql_conn_id, name))

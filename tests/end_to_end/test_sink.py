@@ -1,0 +1,106 @@
+"""Streams write each batch once: stopped, restarted, or killed between commit and checkpoint."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import hivesql
+from hivesql_executor.failpoints import VARIABLE, FailPoint
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+
+
+def rows(session: hivesql.Session, query: str) -> list[tuple[Any, ...]]:
+    return sorted(map(tuple, session.sql(query).rows))
+
+
+def test_rate_source_stopped_and_restarted(
+    session: hivesql.Session, spark: SparkSession, tmp_path: Path
+) -> None:
+    session.sql(f"CREATE TABLE t (value BIGINT, at TIMESTAMP) PARTITIONED BY (odd INT) {ACID}")
+    sink = hivesql.streaming_sink(
+        "T", metastore=f"sqlite:///{tmp_path}/metastore.db", warehouse=str(tmp_path / "warehouse")
+    )
+    with pytest.raises(hivesql.SemanticError, match="foreachBatch"):
+        sink(spark.range(1), 0)
+    source = (
+        spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 10)
+        .option("numPartitions", 2).option("startTimestamp", 0).load()
+        .selectExpr("value", "timestamp AS at", "CAST(value % 2 AS INT) AS odd")
+    )  # fmt: skip
+    seen = 0
+    for _ in range(2):
+        stream = source.writeStream.foreachBatch(sink)
+        query = stream.option("checkpointLocation", str(tmp_path / "checkpoint")).start()
+        until = time.monotonic() + 60
+        while len(session.sql("SELECT DISTINCT value FROM t").rows) < seen + 20:
+            assert query.exception() is None
+            assert time.monotonic() < until
+            time.sleep(0.2)
+        query.stop()
+        values = [row[0] for row in session.sql("SELECT value FROM t ORDER BY value").rows]
+        assert values == list(range(len(values)))
+        seen = len(values)
+    assert rows(session, "SHOW PARTITIONS t") == [("odd=0",), ("odd=1",)]
+    sink.close()
+
+
+STREAM = """
+    import hivesql
+    place = dict(metastore="sqlite:///{place}/metastore.db", warehouse="{place}/warehouse")
+    with hivesql.connect(
+        **place, settings={{"spark.master": "local[1]", "spark.driver.memory": "1g"}}
+    ) as session:
+        spark = session.runtime.spark()
+        changes = spark.readStream.schema("id INT, v STRING").option("maxFilesPerTrigger", 1)
+        for table, options in ("log", {{}}), ("state", {{"merge_on": ["id"]}}):
+            # The locks of a process that was killed last until its transaction has timed out.
+            sink = hivesql.streaming_sink(
+                table, **place, **options, settings={{"hive.txn.timeout": "4s"}}
+            )
+            stream = changes.json("{place}/in").writeStream.foreachBatch(sink)
+            stream = stream.option("checkpointLocation", "{place}/" + table)
+            stream.trigger(availableNow=True).start().awaitTermination()
+"""
+
+
+@pytest.mark.parametrize("point", [f"{FailPoint.AFTER_COMMIT}:2", f"{FailPoint.BEFORE_COMMIT}:5"])
+def test_killed_between_commit_and_checkpoint(
+    session: hivesql.Session, tmp_path: Path, point: str
+) -> None:
+    session.sql(f"CREATE TABLE log (id INT, v STRING) {ACID};"
+                f"CREATE TABLE state (id INT, v STRING) {ACID}")  # fmt: skip
+    incoming = tmp_path / "in"
+    incoming.mkdir()
+    for n in range(3):
+        (incoming / f"{n}.json").write_text(f'{{"id": {n}, "v": "a"}}\n{{"id": 9, "v": "{n}"}}')
+    script = textwrap.dedent(STREAM).format(place=tmp_path)
+    codes = []
+    for environment in ({VARIABLE: point}, {}):
+        done = subprocess.run(
+            [sys.executable, "-c", script], check=False, capture_output=True, timeout=240,
+            env={**os.environ, **environment},
+        )  # fmt: skip
+        codes.append(done.returncode)
+    assert codes == [-signal.SIGKILL, 0], done.stderr.decode()[-2000:]
+    assert rows(session, "SELECT * FROM log") == [
+        (0, "a"), (1, "a"), (2, "a"), (9, "0"), (9, "1"), (9, "2"),
+    ]  # fmt: skip
+    assert rows(session, "SELECT id FROM state") == [(0,), (1,), (2,), (9,)]
+    # The keys are those of two queries, and remembered for good.
+    session.runtime.metastore.forget_keys(0)
+    assert session.forget("stream") == 2

@@ -1,0 +1,78 @@
+"""What the tests run with the Python of an environment that has Airflow; prints JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+
+def provider() -> Any:
+    """What Airflow finds through the entry point."""
+    from airflow.providers_manager import ProvidersManager
+    from airflow.sdk import Asset, Connection
+
+    from hivesql.airflow.hook import HiveSqlHook
+
+    manager = ProvidersManager()
+    found = manager.hooks["hivesql"]
+    hook = Connection.get("hivesql_default").get_hook()
+    assert isinstance(hook, HiveSqlHook)
+    script = "SELECT ';' -- a;b\n; SELECT 2"
+    return {
+        "hook": found.hook_name if found else None,
+        "fields": sorted(key for key in manager.connection_form_widgets if "hivesql" in key),
+        "test": hook.test_connection(),
+        "databases": hook.get_records("SHOW DATABASES"),
+        "engine": [str(row[0]) for row in hook.get_pandas_df("SHOW DATABASES").values],
+        "split": hook.split_sql_string(script),
+        "asset": Asset("hivesql://hivesql_default/Sales/Orders").uri,
+    }
+
+
+def dag_test(name: str) -> Any:
+    """One run of a DAG for a fixed date, in this process."""
+    module = import_module(name)
+    moment = datetime(2024, 3, 1, tzinfo=UTC)
+    run = module.dag.test(logical_date=moment, run_after=moment)
+    return {one.task_id: str(one.state) for one in run.get_task_instances()}
+
+
+def operator() -> Any:
+    """An operator by itself: templates, errors, lineage of the plans."""
+    from airflow.sdk.exceptions import AirflowFailException
+
+    from hivesql.airflow.operator import HiveSqlOperator
+
+    script = (
+        "INSERT INTO totals SELECT day, max(price) FROM orders GROUP BY day; SELECT 1;"
+        "DELETE FROM totals WHERE total > 25"
+    )
+    task = HiveSqlOperator(task_id="alone", hql=script, idempotent=False)
+    done = task.execute({})
+    lineage = task.get_openlineage_facets_on_complete(None)
+    wrong = HiveSqlOperator(task_id="wrong", hql="SELEKT 1", idempotent=False)
+    try:
+        wrong.execute({})
+    except AirflowFailException as error:
+        refused = str(error)
+    return {
+        "done": done,
+        "inputs": [(one.namespace, one.name) for one in lineage.inputs],
+        "outputs": [
+            (one.name, one.outputFacets["outputStatistics"].rowCount,
+             [field.name for field in one.facets["schema"].fields])
+            for one in lineage.outputs
+        ],
+        "sql": lineage.job_facets["sql"].query == script,
+        "refused": refused,
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    answer, *arguments = sys.argv[1:]
+    told = {"provider": provider, "dag_test": dag_test, "operator": operator}[answer](*arguments)
+    Path("answer.json").write_text(json.dumps(told))

@@ -1,0 +1,184 @@
+"""HiveSQL in a real Airflow 3: provider, DAGs, lost workers, killed tasks, lineage.
+
+Airflow comes from the package index into ``build/airflow`` once; it sees this environment's
+packages behind its own, so that Spark is not installed twice.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import site
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hivesql
+from hivesql_executor.failpoints import VARIABLE, FailPoint
+
+pytestmark = [pytest.mark.airflow, pytest.mark.spark, pytest.mark.slow]
+
+ROOT = Path(__file__).parents[2]
+HERE = Path(__file__).parent
+WANTED = (
+    "apache-airflow==3.3.*", "apache-airflow-providers-common-sql",
+    "apache-airflow-providers-openlineage",
+)  # fmt: skip
+ROOTS = [str(ROOT / name) for name in ("hivesql", "planner", "executor", "repl")]
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture(scope="session")
+def python() -> Path:
+    """The Python of an environment with Airflow and this checkout."""
+    home = ROOT / "build" / "airflow"
+    ready = home / "ready"
+    if ready.exists() and ready.read_text() == "\n".join(WANTED):
+        return home / "bin" / "python"
+    uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    assert uv, "uv is missing: pip install uv"
+    shutil.rmtree(home, ignore_errors=True)
+    quiet = {"check": True, "stdout": subprocess.DEVNULL, "timeout": 400}
+    subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, str(home)], **quiet)  # type: ignore[call-overload]
+    into = [uv, "pip", "install", "--quiet", "--python", str(home / "bin" / "python")]
+    subprocess.run([*into, *WANTED], **quiet)  # type: ignore[call-overload]
+    subprocess.run([*into, "--no-deps", "--editable", str(ROOT)], **quiet)  # type: ignore[call-overload]
+    (packages,) = (home / "lib").glob("python3*/site-packages")
+    (packages / "behind.pth").write_text("\n".join(site.getsitepackages()))
+    ready.write_text("\n".join(WANTED))
+    return home / "bin" / "python"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory, python: Path) -> Path:
+    """A home of Airflow with its database, the DAGs, and an empty warehouse."""
+    home = tmp_path_factory.mktemp("airflow")
+    dags = home / "dags"
+    dags.mkdir()
+    for path in (ROOT / "examples").glob("airflow_*"):
+        shutil.copy(path, dags)
+    shutil.copy(HERE / "kill_dag.py", dags)
+    arguments = [str(python), "-m", "airflow", "db", "migrate"]
+    subprocess.run(arguments, check=True, env=environment(home), capture_output=True, timeout=200)
+    return home
+
+
+def environment(home: Path) -> dict[str, str]:
+    extra = {
+        "metastore": f"sqlite:///{home}/metastore.db", "warehouse": f"{home}/warehouse",
+        "settings": {"spark.master": "local[1]", "spark.driver.memory": "1g"},
+    }  # fmt: skip
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([*ROOTS, str(home / "dags")]),
+        "AIRFLOW_HOME": str(home),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(home / "dags"),
+        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+        "AIRFLOW__OPENLINEAGE__DISABLED": "True",
+        "AIRFLOW_CONN_HIVESQL_DEFAULT": json.dumps({"conn_type": "hivesql", "extra": extra}),
+    }
+
+
+@pytest.fixture(scope="module")
+def start(place: Path, python: Path) -> Run:
+    """Run a function of ``inside.py`` in Airflow's Python; the process, not awaited."""
+
+    def run(*arguments: str, more: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
+        with (place / "log.txt").open("w") as log:
+            return subprocess.Popen(
+                [str(python), str(HERE / "inside.py"), *arguments], cwd=place, text=True,
+                env=environment(place) | dict(more or {}), stdout=log, stderr=log,
+            )  # fmt: skip
+
+    return run
+
+
+def answer(process: subprocess.Popen[str], place: Path) -> Any:
+    code = process.wait(timeout=240)
+    assert code == 0, (place / "log.txt").read_text()[-6000:]
+    return json.loads((place / "answer.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def warehouse(place: Path) -> hivesql.Session:
+    return hivesql.connect(f"sqlite:///{place}/metastore.db", f"{place}/warehouse")
+
+
+def rows(session: hivesql.Session, spark: Any, query: str) -> list[tuple[Any, ...]]:
+    home = session.runtime.metastore.database("default").location
+    with hivesql.connect(f"sqlite:///{Path(home).parent}/metastore.db", home, spark=spark) as own:
+        return sorted(map(tuple, own.sql(query).rows))
+
+
+def test_airflow_finds_the_provider(start: Run, place: Path) -> None:
+    found = answer(start("provider"), place)
+    assert found["hook"] == "HiveSQL"
+    assert found["test"] == [True, "databases: default"]
+    assert found["databases"] == [["default"]]
+    assert found["split"] == ["SELECT ';' -- a;b", "SELECT 2"]
+    assert found["asset"] == "hivesql://hivesql_default/sales/orders"
+
+
+def test_a_dag_whose_worker_is_lost_right_after_a_commit(
+    start: Run, place: Path, warehouse: hivesql.Session, spark: Any
+) -> None:
+    # The third commit is that of the first INSERT: two tables were made before.
+    lost = start("dag_test", "airflow_dag", more={VARIABLE: f"{FailPoint.AFTER_COMMIT}:3"})
+    assert lost.wait(timeout=240) == -signal.SIGKILL, (place / "log.txt").read_text()[-6000:]
+    assert rows(warehouse, spark, "SELECT count(*) FROM orders") == [(3,)]
+    states = answer(start("dag_test", "airflow_dag"), place)
+    assert states == {"tables": "success", "load": "success"}
+    told = (place / "log.txt").read_text()
+    assert "has committed this before" in told
+    assert rows(warehouse, spark, "SELECT id, day FROM orders") == [
+        (1, "2024-03-01"), (2, "2024-03-01"), (3, "2024-03-01"),
+    ]  # fmt: skip
+    assert rows(warehouse, spark, "SELECT day, CAST(total AS INT) FROM totals") == [
+        ("2024-03-01", 60)
+    ]
+    import sqlite3
+
+    with sqlite3.connect(place / "airflow.db") as database:
+        uris = {uri for (uri,) in database.execute("SELECT uri FROM asset")}
+    database.close()
+    assert uris >= {f"hivesql://hivesql_default/default/{name}" for name in ("orders", "totals")}
+
+
+def test_lineage_and_errors(
+    start: Run, place: Path, warehouse: hivesql.Session, spark: Any
+) -> None:
+    found = answer(start("operator"), place)
+    assert found["done"] == {"statements": 3, "affected": 3}
+    assert found["inputs"] == [["hivesql://hivesql_default", "default.orders"]]
+    assert found["outputs"] == [["default.totals", 3, ["day", "total"]]]
+    assert found["sql"]
+    assert "SELEKT" in found["refused"]
+    assert rows(warehouse, spark, "SELECT * FROM totals") == []
+
+
+def test_a_killed_task_cancels_and_aborts(
+    start: Run, place: Path, warehouse: hivesql.Session
+) -> None:
+    store = warehouse.runtime.metastore
+    process = start("dag_test", "kill_dag")
+    until = time.monotonic() + 120
+    while not any(lock.table == "endless" and lock.txn_id for lock in store.locks()):
+        assert process.poll() is None, (place / "log.txt").read_text()[-6000:]
+        assert time.monotonic() < until
+        time.sleep(0.2)
+    time.sleep(3)
+    began = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    states = answer(process, place)
+    assert time.monotonic() - began < 60
+    assert states == {"endless": "failed"}
+    assert "open" not in {one.state for one in store.transactions()}
+    assert store.locks() == ()
