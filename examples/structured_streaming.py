@@ -32,8 +32,6 @@ with hivesql.connect(**PLACE) as session:
         print(name, [(row.id, row.state, float(row.price)) for row in rows])
 
     deliver("1.json", {"id": 1, "state": "new", "price": 10}, {"id": 2, "state": "new", "price": 5})
-    deliver(
-        "2.json", {"id": 1, "state": "paid", "price": 10}, {"id": 3, "state": "new", "price": 7}
-    )
+    deliver("2.json", {"id": 1, "state": "paid", "price": 9}, {"id": 3, "state": "new", "price": 7})
     deliver("3.json", {"id": 2, "state": "void", "price": 5})
     sink.close()
