@@ -53,7 +53,7 @@ test: lint postgres  ## set up, lint and run every test except the interop suite
 
 interop: $(VENV)/.dev  ## compare with real Apache Hive; needs JDK 17 and Maven
 	tests/interop/hive/hive-local build
-	$(BIN)/python -m pytest -q -m hive tests/interop
+	$(BIN)/python -m pytest -q -m hive tests/interop tests/executor/metastore
 
 bench: $(VENV)/.dev  ## time 10M rows beside plain ORC, Delta and Iceberg; needs Maven and half an hour
 	$(BIN)/python tests/benchmarks/rivals.py
