@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from hivesql_planner.type_text import parts_of
+
 Type = str | None
 
 TEXTS = ("string", "varchar", "char")
@@ -21,6 +23,7 @@ _SYNONYMS = {
     "timestamp with local time zone": "timestamplocaltz",
 }  # fmt: skip
 _DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}
+_NESTED = re.compile(r"(?:array|map|struct|uniontype)<.*>", re.DOTALL)
 _DECIMAL = re.compile(r"decimal(?:\((\d+)(?:,(\d+))?\))?")
 
 
@@ -163,19 +166,9 @@ def averaged(kind: Type) -> Type:
 
 def inside(kind: Type) -> list[tuple[str, str]]:
     """Names and types in the angle brackets: ``array<int>`` has one without a name."""
-    match = re.fullmatch(r"(?:array|map|struct|uniontype)<(.*)>", kind or "", re.DOTALL)
-    if match is None:
+    if kind is None or not _NESTED.fullmatch(kind):
         return []
-    pieces, depth, start = [], 0, 0
-    for i, char in enumerate(match[1] + ","):
-        depth += (char in "<(") - (char in ">)")
-        if char == "," and depth == 0:
-            pieces.append(match[1][start:i])
-            start = i + 1
-    if not (kind or "").startswith("struct"):
-        return [("", piece) for piece in pieces]
-    named = (piece.partition(":") for piece in pieces)
-    return [(name.strip("`").lower(), one) for name, _, one in named]
+    return [(name.strip("`").lower(), one) for name, one in parts_of(kind)]
 
 
 def element(kind: Type) -> Type:

@@ -10,6 +10,7 @@ from typing import Any
 
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.table import Column, Table
+from hivesql_planner.type_text import parts_of
 
 LITERAL, URL = "avro.schema.literal", "avro.schema.url"
 Schema = Any
@@ -82,18 +83,17 @@ def _nullable(hive_type: str, numbers: Iterator[int]) -> Schema:
 
 def _avro_type(hive_type: str, numbers: Iterator[int]) -> Schema:
     text = hive_type.strip().lower()
-    kind, _, inside = text.partition("<")
-    parts = _parts(inside[:-1]) if inside else []
+    kind, parts = text.partition("<")[0], parts_of(text)
     if kind == "array":
-        return {"type": "array", "items": _nullable(parts[0], numbers)}
+        return {"type": "array", "items": _nullable(parts[0][1], numbers)}
     if kind == "map":
-        if parts[0] != "string":
-            raise NotSupported(f"a map in Avro whose keys are {parts[0]}, not string")
-        return {"type": "map", "values": _nullable(parts[1], numbers)}
+        (_, key), (_, value) = parts
+        if key != "string":
+            raise NotSupported(f"a map in Avro whose keys are {key}, not string")
+        return {"type": "map", "values": _nullable(value, numbers)}
     if kind == "struct":
         record: dict[str, Schema] = {"type": "record", "name": f"record_{next(numbers)}"}
-        named = (part.partition(":") for part in parts)
-        fields = [_field(one.strip(), inner, numbers, doc=inner) for one, _, inner in named]
+        fields = [_field(name, inner, numbers, doc=inner) for name, inner in parts]
         return {**record, "doc": text, "fields": fields}
     if sized := _SIZED.fullmatch(text):
         return {"type": "string", "logicalType": sized[1], "maxLength": int(sized[2])}
@@ -103,18 +103,6 @@ def _avro_type(hive_type: str, numbers: Iterator[int]) -> Schema:
     if text not in _TO_AVRO:
         raise NotSupported(f"the type {hive_type} in Avro")
     return _TO_AVRO[text]
-
-
-def _parts(text: str) -> list[str]:
-    found, depth, part = [], 0, ""
-    for char in text + ",":
-        depth += {"<": 1, "(": 1, ">": -1, ")": -1}.get(char, 0)
-        if char == "," and depth == 0:
-            found.append(part.strip())
-            part = ""
-        else:
-            part += char
-    return found
 
 
 def _hive_type(schema: Schema) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import pyarrow as pa
 import pytest
 
 import hivesql
+from end_to_end.answers import rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
-
-
-def rows(session: hivesql.Session, query: str) -> list[tuple[Any, ...]]:
-    return sorted(map(tuple, session.sql(query).rows))
 
 
 def test_append_by_name_from_every_kind_of_frame(

@@ -9,11 +9,12 @@ import sys
 import textwrap
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 import hivesql
+from end_to_end.answers import rows
 from hivesql_executor.failpoints import VARIABLE, FailPoint
 
 if TYPE_CHECKING:
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
-
-
-def rows(session: hivesql.Session, query: str) -> list[tuple[Any, ...]]:
-    return sorted(map(tuple, session.sql(query).rows))
 
 
 def test_rate_source_stopped_and_restarted(

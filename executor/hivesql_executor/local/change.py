@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hivesql_executor.event_file import EventFile
-from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.local.evaluate import evaluate, hold
 from hivesql_executor.local.events import delete_events, insert_events, stage
 from hivesql_executor.local.read import (
@@ -138,28 +137,24 @@ def write_hits(
     locations: Mapping[str, str],
 ) -> tuple[WrittenFile, ...]:
     """Write delete and insert events as Spark would: the same files, row ids and footers."""
-    table, files = snapshot.table, snapshot.files
-    try:
-        staged = [
+    publication = Publication(
+        writes=writes,
+        write_id=write_id,
+        staging=staging,
+        static_partition={},
+        dynamic_partition=snapshot.table.partition_names,
+        locations=locations,
+    )
+
+    def stage_hits() -> list[EventFile]:
+        return [
             _stage(hit, branch, write, snapshot, write_id=write_id, staging=staging)
             for branch, write in enumerate(writes)
             for hit in found
             if len(hit.row)
         ]
-        reach(FailPoint.ROWS_STAGED)
-        publication = Publication(
-            writes=writes,
-            write_id=write_id,
-            staging=staging,
-            static_partition={},
-            dynamic_partition=table.partition_names,
-            locations=locations,
-        )
-        published = publish_events(publication, staged, files)
-        reach(FailPoint.ROWS_PUBLISHED)
-        return published
-    finally:
-        files.delete(staging)
+
+    return publish_events(publication, snapshot.files, stage_hits)
 
 
 def _stage(

@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 
 from hivesql_executor.event_file import EventFile
-from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.local.evaluate import hold
 from hivesql_executor.local.events import bucket_numbers, insert_events, stage
 from hivesql_executor.local.types import arrow_type
@@ -38,22 +37,17 @@ def write_rows(
     table = branch.write.table
     row = rows_of(small, table)
     hold(small.check, row)
-    try:
-        staged = _stage_rows(row, branch, small, write_id, files, staging)
-        reach(FailPoint.ROWS_STAGED)
-        publication = Publication(
-            writes=(branch.write,),
-            write_id=write_id,
-            staging=staging,
-            static_partition=branch.static_partition,
-            dynamic_partition=branch.dynamic_partition,
-            locations=locations,
-        )
-        published = publish_events(publication, staged, files)
-        reach(FailPoint.ROWS_PUBLISHED)
-        return published
-    finally:
-        files.delete(staging)
+    publication = Publication(
+        writes=(branch.write,),
+        write_id=write_id,
+        staging=staging,
+        static_partition=branch.static_partition,
+        dynamic_partition=branch.dynamic_partition,
+        locations=locations,
+    )
+    return publish_events(
+        publication, files, lambda: _stage_rows(row, branch, small, write_id, files, staging)
+    )
 
 
 def rows_of(small: SmallInsert, table: Table) -> pa.StructArray:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pyarrow as pa
 
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.small.values import base_type, decimal_size
 from hivesql_planner.table import Table
+from hivesql_planner.type_text import parts_of
 
 _PRIMITIVE: dict[str, pa.DataType] = {
     "boolean": pa.bool_(),
@@ -34,7 +33,7 @@ _PRIMITIVE: dict[str, pa.DataType] = {
 def arrow_type(hive_type: str) -> pa.DataType:
     """The Arrow type of a Hive type; CHAR and VARCHAR are text. NotSupported for unions."""
     text = " ".join(hive_type.lower().split())
-    kind, bracket, inside = text.partition("<")
+    kind, bracket, _ = text.partition("<")
     kind = kind.strip()
     if not bracket:
         name, numbers = base_type(text)
@@ -43,29 +42,16 @@ def arrow_type(hive_type: str) -> pa.DataType:
         if name in _PRIMITIVE:
             return _PRIMITIVE[name]
         raise NotSupported(f"the type {hive_type} outside Spark")
-    parts = list(_split(inside.rstrip()[:-1]))
+    parts = parts_of(text)
     if kind == "array":
-        return pa.list_(arrow_type(parts[0]))
+        return pa.list_(arrow_type(parts[0][1]))
     if kind == "map":
-        return pa.map_(arrow_type(parts[0]), arrow_type(parts[1]))
+        return pa.map_(arrow_type(parts[0][1]), arrow_type(parts[1][1]))
     if kind == "struct":
-        named = (part.partition(":") for part in parts)
-        return pa.struct([(name.strip().strip("`"), arrow_type(one)) for name, _, one in named])
+        return pa.struct([(name.strip("`"), arrow_type(one)) for name, one in parts])
     raise NotSupported(f"the type {hive_type} outside Spark")
 
 
 def row_type(table: Table) -> pa.StructType:
     """The struct of a table's data columns."""
     return pa.struct([(column.name, arrow_type(column.type)) for column in table.columns])
-
-
-def _split(text: str) -> Iterator[str]:
-    """The parts between the commas that stand in no brackets."""
-    depth, part = 0, ""
-    for char in text + ",":
-        depth += {"<": 1, "(": 1, ">": -1, ")": -1}.get(char, 0)
-        if char == "," and depth == 0:
-            yield part.strip()
-            part = ""
-        else:
-            part += char

@@ -9,10 +9,11 @@ from pyspark.sql import Column
 from pyspark.sql import functions as f
 
 from hivesql_executor.spark.lazy_values import is_instant, lazy_value
-from hivesql_executor.spark.types import parts_of, spark_type
+from hivesql_executor.spark.types import spark_type
 from hivesql_executor.spark.values import stored_value, value_text
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.table import Table
+from hivesql_planner.type_text import parts_of
 
 _REFUSED = ("quote.delim", "serialization.encoding", "timestamp.formats")
 _TAKES_REST = "serialization.last.column.takes.rest"

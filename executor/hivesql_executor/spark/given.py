@@ -10,6 +10,7 @@ from pyspark.sql import functions as f
 from pyspark.sql import types as t
 
 from hivesql_executor.spark.types import hive_type
+from hivesql_executor.spark.values import retyped
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.table import Column
 
@@ -33,7 +34,11 @@ def adopted(frame: Frame, spark: SparkSession) -> DataFrame:
         if names.count(name) > 1:
             raise SemanticError(f"Duplicate column name {name} in the frame", code=10036)
     numbered = rows.toDF(*(f"c{i}" for i in range(len(names))))
-    kinds = [instants(field.dataType) for field in rows.schema.fields]
+    # Hive's timestamps, which have no zone, are Spark's TIMESTAMP here.
+    kinds = [
+        retyped(field.dataType, t.TimestampNTZType(), t.TimestampType())
+        for field in rows.schema.fields
+    ]
     return numbered.select(
         *(f.col(f"c{i}").cast(kind).alias(names[i]) for i, kind in enumerate(kinds))
     )
@@ -43,22 +48,6 @@ def columns_of(rows: DataFrame) -> tuple[Column, ...]:
     """The columns with Hive's names of their types."""
     fields = rows.schema.fields
     return tuple(Column(one.name, hive_type(one.dataType.simpleString())) for one in fields)
-
-
-def instants(kind: t.DataType) -> t.DataType:
-    """The type with TIMESTAMP for timestamps without a zone: that is what Hive's are in Spark."""
-    match kind:
-        case t.TimestampNTZType():
-            return t.TimestampType()
-        case t.ArrayType(elementType=inner):
-            return t.ArrayType(instants(inner), kind.containsNull)
-        case t.MapType(keyType=key, valueType=value):
-            return t.MapType(instants(key), instants(value), kind.valueContainsNull)
-        case t.StructType(fields=fields):
-            return t.StructType(
-                [t.StructField(one.name, instants(one.dataType), one.nullable) for one in fields]
-            )
-    return kind
 
 
 def _in_spark(frame: Frame, spark: SparkSession) -> DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hivesql_executor.event_file import EventFile
@@ -74,10 +74,20 @@ def publish(publication: Publication, files: Files) -> tuple[WrittenFile, ...]:
 
 
 def publish_events(
-    publication: Publication, staged: Sequence[EventFile], files: Files
+    publication: Publication, files: Files, stage: Callable[[], Sequence[EventFile]]
 ) -> tuple[WrittenFile, ...]:
-    """Move staged files of events; ExecutionError rather than overwrite anything."""
-    return tuple(_publish_events(publication, staged, files))
+    """Stage files of events, and move them; ExecutionError rather than overwrite anything.
+
+    The staging directory is always removed.
+    """
+    try:
+        staged = stage()
+        reach(FailPoint.ROWS_STAGED)
+        published = tuple(_publish_events(publication, staged, files))
+        reach(FailPoint.ROWS_PUBLISHED)
+        return published
+    finally:
+        files.delete(publication.staging)
 
 
 def row_instants(table: Table) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from hivesql_planner.errors import NotSupported
+from hivesql_planner.type_text import parts_of
 
 _INSTANT = re.compile(r"\btimestamp with local time zone\b|\btimestamplocaltz\b(?! ?:)")
 _SIZED_TEXT = re.compile(r"\b(?:var)?char ?\( ?\d+ ?\)")
@@ -55,23 +56,6 @@ def _kinds(text: str) -> Iterator[str]:
     yield text.partition("<")[0].strip()
     for _, part in parts_of(text):
         yield from _kinds(part)
-
-
-def parts_of(hive_type: str) -> list[tuple[str, str]]:
-    """The types inside a nested type, those of a struct's fields with their names; else none."""
-    kind, bracket, rest = hive_type.strip().partition("<")
-    found: list[tuple[str, str]] = []
-    depth, part = 0, ""
-    for char in rest.rstrip()[:-1] + "," if bracket else "":
-        depth += {"<": 1, "(": 1, ">": -1, ")": -1}.get(char, 0)
-        if char == "," and depth == 0:
-            named = kind.strip().lower() == "struct"
-            name, _, inner = part.partition(":") if named else ("", "", part)
-            found.append((name.strip(), inner.strip()))
-            part = ""
-        else:
-            part += char
-    return found
 
 
 def text_limit(hive_type: str) -> tuple[str, int] | None:

@@ -58,7 +58,10 @@ def as_wall_clock(frame: DataFrame) -> DataFrame:
 
     Python would turn an instant into the wall clock of its own machine's zone.
     """
-    shown = [_wall_clock(field.dataType) for field in frame.schema.fields]
+    shown = [
+        retyped(field.dataType, t.TimestampType(), t.TimestampNTZType())
+        for field in frame.schema.fields
+    ]
     if shown == [field.dataType for field in frame.schema.fields]:
         return frame
     # Two columns may have one name.
@@ -69,17 +72,22 @@ def as_wall_clock(frame: DataFrame) -> DataFrame:
     )
 
 
-def _wall_clock(kind: t.DataType) -> t.DataType:
+def retyped(kind: t.DataType, before: t.DataType, after: t.DataType) -> t.DataType:
+    """The type with another in the place of one type, at any depth."""
+    if kind == before:
+        return after
+
+    def inside(inner: t.DataType) -> t.DataType:
+        return retyped(inner, before, after)
+
     match kind:
-        case t.TimestampType():
-            return t.TimestampNTZType()
-        case t.ArrayType(elementType=inner):
-            return t.ArrayType(_wall_clock(inner), kind.containsNull)
+        case t.ArrayType(elementType=element):
+            return t.ArrayType(inside(element), kind.containsNull)
         case t.MapType(keyType=key, valueType=value):
-            return t.MapType(_wall_clock(key), _wall_clock(value), kind.valueContainsNull)
+            return t.MapType(inside(key), inside(value), kind.valueContainsNull)
         case t.StructType(fields=fields):
             return t.StructType(
-                [t.StructField(one.name, _wall_clock(one.dataType), one.nullable) for one in fields]
+                [t.StructField(one.name, inside(one.dataType), one.nullable) for one in fields]
             )
     return kind
 

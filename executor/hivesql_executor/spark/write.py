@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
+from hivesql_executor.event_file import EventFile
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.spark.avro import encode_avro
 from hivesql_executor.spark.buckets import bucket_column
 from hivesql_executor.spark.checks import held
-from hivesql_executor.spark.event_files import EventColumns, write_events
+from hivesql_executor.spark.event_files import EventColumns, orc_settings, write_events
 from hivesql_executor.spark.lines import is_of_lines, write_line
 from hivesql_executor.spark.publish import Publication, WrittenFile, publish, publish_events
 from hivesql_executor.spark.values import partition_text, stored_row, stored_value
@@ -25,7 +26,6 @@ __all__ = ["WrittenFile", "partition_text", "write_change", "write_insert"]
 
 _WRITER = "shiftrightunsigned(row__id.bucketid, 16) & 4095"
 BUCKET_OF_ROW_ID = f"if(shiftrightunsigned(row__id.bucketid, 29) = 0, row__id.bucketid, {_WRITER})"
-_ORC_SIZES = ("orc.stripe.size", "orc.row.index.stride", "orc.compress.size")
 # Beside a table's own columns: no column of Hive has a colon in its name.
 _KEY, _BUCKET = "partition:{}", "bucket:"
 
@@ -185,8 +185,8 @@ def _writer_of(table: Table, events: DataFrame) -> Column:
 def _write_events(
     events: DataFrame, columns: EventColumns, publication: Publication, files: Files
 ) -> tuple[WrittenFile, ...]:
-    try:
-        staged = write_events(
+    def stage() -> tuple[EventFile, ...]:
+        return write_events(
             events,
             columns,
             publication.writes,
@@ -194,12 +194,8 @@ def _write_events(
             directory=publication.staging,
             even_empty=_needs_an_empty_file(publication),
         )
-        reach(FailPoint.ROWS_STAGED)
-        published = publish_events(publication, staged, files)
-        reach(FailPoint.ROWS_PUBLISHED)
-        return published
-    finally:
-        files.delete(publication.staging)
+
+    return publish_events(publication, files, stage)
 
 
 def _write_plain(
@@ -236,9 +232,8 @@ def _needs_an_empty_file(publication: Publication) -> bool:
 
 def orc_options(table: Table) -> dict[str, str]:
     """Spark's options for the table's ORC properties."""
-    codec = table.properties.get("orc.compress", "ZLIB").lower()
-    sizes = {key: table.properties[key] for key in _ORC_SIZES if key in table.properties}
-    return {"compression": codec, **sizes}
+    settings = orc_settings(table)
+    return {"compression": settings.pop("orc.compress").lower(), **settings}
 
 
 def _plain_format(table: Table) -> tuple[str, dict[str, str]]:

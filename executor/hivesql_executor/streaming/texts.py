@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 from hivesql_executor.local.types import arrow_type
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.small.values import WHOLE, base_type, decimal_size
+from hivesql_planner.type_text import parts_of
 
 _WHOLE = re.compile(r"[+-]?\d+(?:\.\d*)?")
 _PLAIN_WHOLE = r"^-?\d{1,18}$"
@@ -193,14 +194,4 @@ def inner_types(hive_type: str) -> tuple[str, list[tuple[str, str]]]:
     kind = hive_type.partition("<")[0].strip().lower()
     if kind not in ("array", "map", "struct"):
         raise NotSupported(f"the type {hive_type} in a stream")
-    parts, depth, part = [], 0, ""
-    for char in hive_type.strip().partition("<")[2][:-1] + ",":
-        depth += {"<": 1, "(": 1, ">": -1, ")": -1}.get(char, 0)
-        if char == "," and depth == 0:
-            parts.append(part.strip())
-            part = ""
-        else:
-            part += char
-    if kind == "struct":
-        return kind, [(one.partition(":")[0], one.partition(":")[2].strip()) for one in parts]
-    return kind, [("", one) for one in parts]
+    return kind, parts_of(hive_type)

@@ -1,0 +1,20 @@
+"""Hive types as they are written."""
+
+from __future__ import annotations
+
+
+def parts_of(hive_type: str) -> list[tuple[str, str]]:
+    """The types inside a nested type, those of a struct's fields with their names; else none."""
+    kind, bracket, rest = hive_type.strip().partition("<")
+    found: list[tuple[str, str]] = []
+    depth, part = 0, ""
+    for char in rest.rstrip()[:-1] + "," if bracket else "":
+        depth += {"<": 1, "(": 1, ">": -1, ")": -1}.get(char, 0)
+        if char == "," and depth == 0:
+            named = kind.strip().lower() == "struct"
+            name, _, inner = part.partition(":") if named else ("", "", part)
+            found.append((name.strip(), inner.strip()))
+            part = ""
+        else:
+            part += char
+    return found
