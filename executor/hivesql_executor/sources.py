@@ -68,6 +68,7 @@ def read(
         files=files,
         with_partition_texts=with_partition_texts,
         broadcast_words=runtime.settings.integer("hivesql.deletes.broadcast.max"),
+        local_events=runtime.settings.integer("hivesql.deletes.local.max"),
     )
 
 

@@ -82,6 +82,8 @@ KEYS: Mapping[str, Setting] = _table(
      "How long idempotency keys are remembered; those of streams always are."),
     ("hivesql.deletes.broadcast.max", "4000000", "int",
      "Up to this many 64-row words of delete events are broadcast; above it they are joined."),
+    ("hivesql.deletes.local.max", "1000000", "int",
+     "Up to this many delete events are read by the statement's own process, not by a Spark job."),
     ("hivesql.local.max.bytes", "16777216", "int",
      "Simple INSERT … VALUES, UPDATE and DELETE over at most this many bytes run without Spark; "
      "0 sends all of them to Spark."),

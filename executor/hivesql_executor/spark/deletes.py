@@ -4,41 +4,46 @@ A key packs partition, write id, bucket property and row number / 64 into one lo
 taken from the delete files' statistics. A data row outside those ranges gets a negative key, so
 that cutting bits can never make one row's key another's. Where the ranges need more than 62 bits,
 or are not known, an anti join over the plain columns does the same work.
+
+Few events are read in this process: a Spark job for them would take longer than all else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from hivesql_executor.spark.events import are_generated, event_read, visible_writes
 from hivesql_executor.spark.footers import check_deletes, read_footers
+from hivesql_executor.spark.packing import KEYS, Packing, Range
 from hivesql_executor.spark.placed import PLACE, Place, read_placed
 from hivesql_executor.spark.types import spark_type
+from hivesql_executor.storage.event_ids import read_event_ids
 from hivesql_executor.storage.files import Files
 from hivesql_planner.acid.snapshot import DeleteFile
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.table import Table
 
-KEYS = ("originalTransaction", "bucket", "rowId")
-"""The columns of a row's id inside a file …"""
 ID_COLUMNS = ("__write", "__bucket", "__row")
-"""… and how they travel, out of the way of a user's columns. Beside them goes PLACE."""
+"""How KEYS travel, out of the way of a user's columns. Beside them goes PLACE."""
 
-_PACKED_BITS = 62
-Range = tuple[int, int]
+_THREADS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteSet:
     """The delete events that a scan must apply, and what the footers tell of them."""
 
-    events: DataFrame
-    """ID_COLUMNS and PLACE of each deleted row, possibly several times."""
+    events: DataFrame | pa.Table
+    """ID_COLUMNS and PLACE of each deleted row, possibly several times; few are here already."""
     ranges: Mapping[str, Range] | None
     """Least and greatest value of each key column; None when a file has no statistics."""
     places: int
@@ -55,37 +60,63 @@ class DeleteSet:
         *,
         visible: ValidWriteIdList,
         files: Files,
+        local_events: int = 0,
     ) -> DeleteSet:
-        """Read the footers now and the events lazily; DataError for a file of another kind."""
+        """Read the footers now and the events lazily, unless there are at most ``local_events``.
+
+        DataError for a file of another kind.
+        """
         found = [
             (place, file, f"{place.location}/{file.path}")
             for place, deletes in parts
             for file in deletes
         ]
         tails = read_footers(files, [(path, file.length) for _, file, path in found])
-        ranges: list[Mapping[str, Range]] = []
-        words = 0
-        groups: dict[tuple[bool, tuple[str, ...]], dict[Place, list[str]]] = {}
-        for place, file, path in found:
-            tail = tails[path]
-            check_deletes(path, tail)
-            if tail.rows == 0:
-                continue
-            ranges.append(tail.key_range)
-            words += _words(tail.rows, tail.key_range)
-            names = tail.row_fields[:1] if are_generated(tail.row_fields) else ()
-            group = groups.setdefault((file.write_id_filter, names), {})
-            group.setdefault(place, []).append(path)
-        frames = [
-            _read_events(spark, table, group, names, visible if filtered else None)
-            for (filtered, names), group in groups.items()
-        ]
+        for _, _, path in found:
+            check_deletes(path, tails[path])
+        found = [one for one in found if tails[one[2]].rows]
+        ranges = [tails[path].key_range for _, _, path in found]
+        events: DataFrame | pa.Table | None = None
+        if sum(tails[path].rows for _, _, path in found) <= local_events:
+            events = _read_here(files, found, visible)
+        if events is None:
+            groups: dict[tuple[bool, tuple[str, ...]], dict[Place, list[str]]] = {}
+            for place, file, path in found:
+                fields = tails[path].row_fields
+                names = fields[:1] if are_generated(fields) else ()
+                group = groups.setdefault((file.write_id_filter, names), {})
+                group.setdefault(place, []).append(path)
+            frames = [
+                _read_events(spark, table, group, names, visible if filtered else None)
+                for (filtered, names), group in groups.items()
+            ]
+            events = reduce(DataFrame.unionByName, frames) if frames else _no_events(spark)
         return cls(
-            events=reduce(DataFrame.unionByName, frames) if frames else _no_events(spark),
+            events=events,
             ranges=_widest(ranges),
             places=max((place.number for place, _ in parts), default=0) + 1,
-            words=words,
+            words=sum(_words(tails[path].rows, tails[path].key_range) for _, _, path in found),
         )
+
+
+def _read_here(
+    files: Files, found: Sequence[tuple[Place, DeleteFile, str]], visible: ValidWriteIdList
+) -> pa.Table | None:
+    """ID_COLUMNS and PLACE of every event; None where only Spark reads a file."""
+
+    def read(one: tuple[Place, DeleteFile, str]) -> pa.Table | None:
+        place, file, path = one
+        ids = read_event_ids(files, path, file.length, visible if file.write_id_filter else None)
+        if ids is None:
+            return None
+        number = pa.repeat(pa.scalar(place.number, pa.int32()), len(ids))
+        return ids.rename_columns(ID_COLUMNS).append_column(PLACE, number)
+
+    with ThreadPoolExecutor(_THREADS) as pool:
+        tables = list(pool.map(read, found))
+    if not tables or any(one is None for one in tables):
+        return None
+    return pa.concat_tables(tables)
 
 
 def _no_events(spark: SparkSession) -> DataFrame:
@@ -147,65 +178,61 @@ def without_deleted(rows: DataFrame, deletes: DeleteSet, *, broadcast_words: int
     ``rows`` have ID_COLUMNS and PLACE. ``broadcast_words``: up to this many words go to every
     executor, above it the join is sorted.
     """
-    packed = _packing(deletes)
-    if packed is None:
-        return _anti_join(rows, deletes)
-    key, inside = packed
-    # Statistics that lie would lose deletes, and bring rows back from the dead.
-    wrong = f.raise_error(f.lit("a delete event lies outside its file's statistics"))
-    bit = f.expr("shiftleft(1L, cast(__row & 63 as int))")
+    spark, here = rows.sparkSession, deletes.events
+    if isinstance(here, pa.Table) and not len(here):
+        return rows
+    ranges = _ranges_of(here) if isinstance(here, pa.Table) else deletes.ranges
+    packing = Packing.of(ranges, deletes.places) if ranges else None
+    if packing is None:
+        events = spark.createDataFrame(here) if isinstance(here, pa.Table) else here
+        return _anti_join(rows, events)
     words = (
-        deletes.events.select(
-            f.when(inside, key).otherwise(wrong.cast("bigint")).alias("__key"), bit.alias("__bit")
-        )
-        .groupBy("__key")
-        .agg(f.expr("bit_or(__bit)").alias("__word"))
-        .hint("broadcast" if deletes.words <= broadcast_words else "merge")
-    )
+        _words_here(spark, here, packing)
+        if isinstance(here, pa.Table)
+        else _words_of(here, packing)
+    ).hint("broadcast" if deletes.words <= broadcast_words else "merge")
+    ids = [f.col(name) for name in ID_COLUMNS]
     # Spread, so that a sorted join does not send all other rows to one task.
     outside = -(f.col("__row").bitwiseAND(f.lit(0xFFFF)) + 1)
-    left = rows.withColumn("__row_key", f.when(inside, key).otherwise(outside))
-    joined = left.join(words, f.col("__row_key") == f.col("__key"), "left")
+    key = f.when(packing.covers(*ids), packing.key(f.col(PLACE), *ids)).otherwise(outside)
+    joined = rows.withColumn("__row_key", key).join(
+        words, f.col("__row_key") == f.col("__key"), "left"
+    )
     alive = f.expr("__word is null or getbit(__word, cast(__row & 63 as int)) = 0")
     return joined.where(alive).select(*(f"`{name}`" for name in rows.columns))
 
 
-def _packing(deletes: DeleteSet) -> tuple[Column, Column] | None:
-    """The key expression, and the condition under which it is one; None when it does not fit."""
-    if deletes.ranges is None:
-        return None
-    (write_low, write_high), (bucket_low, bucket_high), (row_low, row_high) = (
-        deletes.ranges[key] for key in KEYS
-    )
-    widths = (
-        (deletes.places - 1).bit_length(),
-        (write_high - write_low).bit_length(),
-        (bucket_high - bucket_low).bit_length(),
-        (row_high >> 6).bit_length(),
-    )
-    if sum(widths) > _PACKED_BITS or row_low < 0:
-        return None
-    write, bucket, row = (f.col(name).cast("bigint") for name in ID_COLUMNS)
-    values = (
-        f.col(PLACE).cast("bigint"),
-        write - f.lit(write_low),
-        bucket - f.lit(bucket_low),
-        f.shiftright(row, 6),
-    )
-    key: Column = f.lit(0).cast("bigint")
-    for value, width in zip(values, widths, strict=True):
-        key = f.shiftleft(key, width).bitwiseOR(value)
-    inside = (
-        write.between(write_low, write_high)
-        & bucket.between(bucket_low, bucket_high)
-        & row.between(0, row_high)
-    )
-    return key, inside
+def _ranges_of(events: pa.Table) -> Mapping[str, Range]:
+    bounds = {
+        key: pc.min_max(events.column(name)).as_py()
+        for key, name in zip(KEYS, ID_COLUMNS, strict=True)
+    }
+    return {key: (one["min"], one["max"]) for key, one in bounds.items()}
 
 
-def _anti_join(rows: DataFrame, deletes: DeleteSet) -> DataFrame:
+def _words_here(spark: SparkSession, events: pa.Table, packing: Packing) -> DataFrame:
+    """Columns __key and __word, one row a key."""
+    ids = [events.column(name).to_numpy().astype(np.int64) for name in (PLACE, *ID_COLUMNS)]
+    keys, words = packing.words(ids)
+    return spark.createDataFrame(pa.table({"__key": keys, "__word": words}))
+
+
+def _words_of(events: DataFrame, packing: Packing) -> DataFrame:
+    """The same where Spark reads the events."""
+    ids = [f.col(name) for name in ID_COLUMNS]
+    # Statistics that lie would lose deletes, and bring rows back from the dead.
+    wrong = f.raise_error(f.lit("a delete event lies outside its file's statistics"))
+    key = f.when(packing.covers(*ids), packing.key(f.col(PLACE), *ids)).otherwise(
+        wrong.cast("bigint")
+    )
+    bit = f.expr("shiftleft(1L, cast(__row & 63 as int))")
+    found = events.select(key.alias("__key"), bit.alias("__bit"))
+    return found.groupBy("__key").agg(f.expr("bit_or(__bit)").alias("__word"))
+
+
+def _anti_join(rows: DataFrame, events: DataFrame) -> DataFrame:
     """The fallback: every key column compared as it is."""
     names = (*ID_COLUMNS, PLACE)
-    events = deletes.events.select(*(f.col(name).alias(f"__d{name}") for name in names))
+    events = events.select(*(f.col(name).alias(f"__d{name}") for name in names))
     same = (f.col(name) == f.col(f"__d{name}") for name in names)
     return rows.join(events.hint("merge"), reduce(Column.__and__, same), "left_anti")

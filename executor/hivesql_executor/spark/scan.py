@@ -17,7 +17,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from hivesql_executor.partition_files import PartitionFiles
-from hivesql_executor.spark.deletes import ID_COLUMNS, KEYS, DeleteSet, without_deleted
+from hivesql_executor.spark.deletes import ID_COLUMNS, DeleteSet, without_deleted
 from hivesql_executor.spark.events import event_read, visible_writes
 from hivesql_executor.spark.footers import (
     check_inserts,
@@ -27,6 +27,7 @@ from hivesql_executor.spark.footers import (
     holds_changes,
     read_footers,
 )
+from hivesql_executor.spark.packing import KEYS
 from hivesql_executor.spark.placed import (
     PLACE,
     Place,
@@ -84,6 +85,7 @@ def scan(
     files: Files,
     with_partition_texts: bool = False,
     broadcast_words: int = 4_000_000,
+    local_events: int = 1_000_000,
 ) -> DataFrame:
     """The visible rows: data columns, partition columns, then ``row__id`` if wanted.
 
@@ -92,7 +94,8 @@ def scan(
 
     ``where`` only helps to skip stripes; the caller filters all the same. Row ids repeat across
     partitions, so deletes are matched within their partition. Up to ``broadcast_words`` 64-row
-    words of deletes go to every executor. DataError for a file that is not what its name says.
+    words of deletes go to every executor; up to ``local_events`` are read without a job. DataError
+    for a file that is not what its name says.
     """
     read = _Read(spark, table, visible, where)
     _check_orphans(files, parts)
@@ -109,7 +112,9 @@ def scan(
     frames = _live(read, spared, numbered=with_row_id)
     if hit:
         rows = reduce(DataFrame.unionByName, _live(read, hit, numbered=True))
-        events = DeleteSet.of(spark, table, deletes, visible=visible, files=files)
+        events = DeleteSet.of(
+            spark, table, deletes, visible=visible, files=files, local_events=local_events
+        )
         frames.append(without_deleted(rows, events, broadcast_words=broadcast_words))
     texts = text_columns(table)
     texts = texts if with_partition_texts else []

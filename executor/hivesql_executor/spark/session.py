@@ -54,6 +54,8 @@ CORE_SETTINGS: Mapping[str, str] = {
     "spark.sql.catalogImplementation": "in-memory",
     "spark.ui.showConsoleProgress": "false",
     "spark.ui.enabled": "false",
+    # Where in our code a column was made tells nobody anything, and takes as long as making it.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
 }
 
 

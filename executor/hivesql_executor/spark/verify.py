@@ -9,8 +9,8 @@ from pyspark.sql import DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as f
 
 from hivesql_executor.partition_files import PartitionFiles
-from hivesql_executor.spark.deletes import KEYS
 from hivesql_executor.spark.events import are_generated, event_read, visible_writes
+from hivesql_executor.spark.packing import KEYS
 from hivesql_executor.spark.placed import Place, read_placed, text_columns
 from hivesql_executor.spark.scan import scan
 from hivesql_executor.spark.types import spark_type

@@ -6,6 +6,7 @@ import random
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
 
@@ -40,6 +41,14 @@ def delete_set(
         "words": len(deleted),
     }
     return DeleteSet(**{**fields, **given})
+
+
+def here(deleted: Collection[RowKey]) -> pa.Table:
+    """Events that were read in this process."""
+    types = (pa.int64(), pa.int32(), pa.int64(), pa.int32())
+    columns = [pa.array(values, kind) for values, kind in zip(zip(*deleted, strict=True), types,
+                                                              strict=True)]  # fmt: skip
+    return pa.table(columns, names=[*ID_COLUMNS, PLACE])
 
 
 def left(
@@ -95,6 +104,7 @@ def test_exactly_the_deleted_rows_go(
     assert left(spark, rows, delete_set(spark, deleted)) == expected
     assert left(spark, rows, delete_set(spark, deleted), broadcast=False) == expected
     assert left(spark, rows, delete_set(spark, deleted, known=False)) == expected
+    assert left(spark, rows, delete_set(spark, deleted, events=here(deleted))) == expected
 
 
 def test_many_rows_at_random(spark: SparkSession) -> None:
@@ -110,8 +120,9 @@ def test_many_rows_at_random(spark: SparkSession) -> None:
     }
     deleted = set(chosen.sample(sorted(rows), 1500)) | {(1, PLAIN, 10**9, 2)}
     twice = spark.createDataFrame([*sorted(deleted), *sorted(deleted)], SCHEMA)
-    deletes = delete_set(spark, deleted, events=twice)
-    assert left(spark, rows, deletes) == rows - deleted
+    for events in (twice, here([*sorted(deleted), *sorted(deleted)])):
+        deletes = delete_set(spark, deleted, events=events)
+        assert left(spark, rows, deletes) == rows - deleted
 
 
 def test_ranges_too_wide_take_the_plain_join(spark: SparkSession) -> None:
