@@ -146,10 +146,5 @@ def _event(index: int, row_id: Column, row: Column, partition: list[Column]) -> 
 
 def struct_ddl(table: Table) -> str:
     """The type of the ``row`` column."""
-    fields = ",".join(f"`{c.name}`:{_ddl(c.type)}" for c in table.columns)
+    fields = ",".join(f"`{c.name}`:{spark_type(c.type)}" for c in table.columns)
     return f"struct<{fields}>"
-
-
-def _ddl(hive_type: str) -> str:
-    kind = spark_type(hive_type)
-    return kind if isinstance(kind, str) else kind.simpleString()
