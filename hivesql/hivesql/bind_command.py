@@ -107,8 +107,9 @@ def bind_abort(body: AbortBody, binding: Binding) -> AbortTransactions:
 def bind_set(body: SetBody, binding: Binding) -> SetSetting:
     """SET and RESET."""
     return SetSetting(
-        key=body.key, value=body.value, reset=body.reset, keys=body.keys, all=body.all
-    )
+        key=body.key, value=body.value, reset=body.reset, keys=body.keys,
+        to_default=body.to_default, all=body.all,
+    )  # fmt: skip
 
 
 def bind_client(body: ClientBody, binding: Binding) -> Statement:

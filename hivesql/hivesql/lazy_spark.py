@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -33,6 +33,7 @@ class LazySpark:
         self._session: SparkSession | None = None
         self._given = session
         self._conf = dict(conf or {})
+        self._first = dict(self._conf)
         self._files: dict[tuple[str, str], None] = {}
         self._shares = False
 
@@ -62,6 +63,17 @@ class LazySpark:
         self._conf[key] = value
         if self._session is not None:
             self._session.conf.set(key, value)
+
+    def reset(self, keys: Collection[str] = ()) -> None:
+        """Give these settings, or all that were made since, the values that they had at first."""
+        for key in [key for key in self._conf if not keys or key in keys]:
+            first = self._first.get(key)
+            if first is not None:
+                self.set(key, first)
+                continue
+            del self._conf[key]
+            if self._session is not None:
+                self._session.conf.unset(key)
 
     def add_file(self, kind: str, path: str) -> None:
         """Give a jar, file or archive to Spark, now or when it starts."""

@@ -320,8 +320,8 @@ def _without_comment(text: str) -> str:
 
 
 def _reset(text: StatementText, rest: str) -> SetBody:
-    # Without a hive-site.xml, to forget a value is to have the default of -d again.
-    keys = tuple(word for word in rest.split() if word != "-d")
-    if rest and not keys:
+    words = rest.split()
+    to_default = words[:1] == ["-d"]
+    if words == ["-d"]:
         raise at(ParseError("RESET -d needs a key"), text, 0)
-    return SetBody(keys=keys, reset=True)
+    return SetBody(keys=tuple(words[to_default:]), reset=True, to_default=to_default)

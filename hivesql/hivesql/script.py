@@ -246,10 +246,9 @@ def _substitute_once(
 
 def _variable(name: str, variables: Mapping[str, str]) -> str | None:
     space, _, key = name.partition(":")
-    if key and space.lower() in ("env", "system"):
-        return outside(space.lower(), key)
     if key:
-        return variables.get(f"{space.lower()}:{key}")
+        found = variables.get(f"{space.lower()}:{key}")
+        return outside(space.lower(), key) if found is None else found
     for candidate in (f"hivevar:{name}", name, f"hiveconf:{name}"):
         if candidate in variables:
             return variables[candidate]
@@ -266,8 +265,8 @@ def split_key(key: str) -> tuple[str, str]:
 
 def outside(space: str, key: str) -> str | None:
     """An environment variable, or one of the system properties that scripts of Hive ask for."""
-    if space == "env":
-        return os.environ.get(key)
+    if space != "system":
+        return os.environ.get(key) if space == "env" else None
     known = {
         "user.name": getpass.getuser,
         "user.home": lambda: str(Path.home()),

@@ -18,7 +18,7 @@ from hivesql.parser import parse
 from hivesql.result import Result
 from hivesql.script import StatementText, split, split_key
 from hivesql.session_files import AddedFiles
-from hivesql.setting_texts import setting_lines, setting_text
+from hivesql.setting_texts import after_reset, setting_lines, setting_text
 from hivesql.temporary import TemporaryTables
 from hivesql.transactions import Conversation
 from hivesql_executor.metastore.api import Done, Once
@@ -80,6 +80,7 @@ class Session(FrameCalls):
     ) -> None:
         self.runtime = runtime
         self.database = database
+        self._first_settings = runtime.settings
         self.variables: dict[str, str] = {}
         self._spark = spark
         self._files = AddedFiles(spark)
@@ -337,13 +338,11 @@ class Session(FrameCalls):
 
     def _set(self, statement: SetSetting) -> Outcome:
         if statement.reset:
-            gone = set(statement.keys or self.settings.values)
-            values = {key: text for key, text in self.settings.values.items() if key not in gone}
-            for name in [name for name in self.variables if name.startswith("hiveconf:")]:
-                if name.removeprefix("hiveconf:") not in values:
-                    del self.variables[name]
-            self.runtime = self.runtime.with_settings(Settings(values=values))
-            return Outcome()
+            new = after_reset(statement, self.settings, self._first_settings, self.variables)
+            self.runtime = self.runtime.with_settings(new)
+            self._spark.reset(statement.keys)
+            told = ", ".join(statement.keys) if statement.to_default else ""
+            return Outcome(message=f"Resetting {told} to default values" if told else None)
         if statement.key is None:
             lines = setting_lines(self.settings, self.variables, every=statement.all)
             return Outcome.of_table(["set"], [(line,) for line in lines])
@@ -356,11 +355,11 @@ class Session(FrameCalls):
     def set(self, key: str, value: str) -> None:
         """Set a hive.* setting, a Spark setting or a hivevar: variable."""
         space, name = split_key(key)
-        if space == "hivevar":
-            self.variables[f"hivevar:{name}"] = value
+        if space in ("hivevar", "system"):
+            self.variables[f"{space}:{name}"] = value
             return
-        if space != "hiveconf":
-            raise SemanticError(f"{space}: variables cannot be set here: {key}")
+        if space == "env":
+            raise SemanticError(f"env:* variables can not be set: {key}")
         key = name
         if key.startswith("spark."):
             self._spark.set(key, value)

@@ -1,14 +1,24 @@
-"""What SET shows: settings that were made, all that there are, or one of them."""
+"""What SET shows, and what RESET goes back to."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import MutableMapping
 
 from hivesql.script import outside, split_key
+from hivesql_planner.errors import SemanticError
 from hivesql_planner.settings import KEYS, Settings
+from hivesql_planner.statements import SetSetting
+
+Variables = MutableMapping[str, str]
+_UNDEFINED = {
+    "hiveconf": "{space}:{name} is undefined as a hive configuration variable",
+    "hivevar": "{space}:{name} is undefined as a hive variable",
+    "env": "{space}:{name} is undefined as an environmental variable",
+    "system": "{name} is undefined as a system property",
+}
 
 
-def setting_lines(settings: Settings, variables: Mapping[str, str], *, every: bool) -> list[str]:
+def setting_lines(settings: Settings, variables: Variables, *, every: bool) -> list[str]:
     """``key=value`` of what was set; with ``every`` (SET -v) of all keys that are known."""
     own = {key: text for key, text in variables.items() if key.startswith("hivevar:")}
     own |= settings.values
@@ -17,13 +27,35 @@ def setting_lines(settings: Settings, variables: Mapping[str, str], *, every: bo
     return [f"{key}={own[key]}" for key in sorted(own)]
 
 
-def setting_text(key: str, settings: Settings, variables: Mapping[str, str]) -> str:
-    """``key=value`` of one key, or that it is undefined."""
+def setting_text(key: str, settings: Settings, variables: Variables) -> str:
+    """``key=value`` of one key, or that it is undefined; as in Hive an error where it has a space.
+
+    Without a space a setting is meant, and then a hivevar.
+    """
     space, name = split_key(key)
-    if space != "hiveconf":
-        known = variables.get(f"{space}:{name}")
-        value = known if known is not None else outside(space, name)
-        return f"{key} is undefined" if value is None else f"{key}={value}"
-    if key in KEYS or key in settings.values:
-        return f"{key}={settings.text(key)}"
-    return f"{key} is undefined"
+    if space == "hiveconf" and (name in KEYS or name in settings.values):
+        return f"{key}={settings.text(name)}"
+    known = variables.get(f"hivevar:{key}" if name == key else f"{space}:{name}")
+    value = known if known is not None else outside(space, name)
+    if value is not None:
+        return f"{key}={value}"
+    if name == key:
+        return f"{key} is undefined"
+    raise SemanticError(_UNDEFINED[space].format(space=space, name=name))
+
+
+def after_reset(
+    statement: SetSetting, now: Settings, first: Settings, variables: Variables
+) -> Settings:
+    """The settings after RESET: those that the session began with, or Hive's defaults (``-d``)."""
+    if statement.to_default and (unknown := [key for key in statement.keys if key not in KEYS]):
+        raise SemanticError(f"{unknown[0]} not found: RESET -d takes Hive's own settings")
+    kept = {} if statement.to_default else first.values
+    keys = statement.keys or tuple({**now.values, **first.values})
+    values = {key: text for key, text in now.values.items() if key not in keys}
+    values |= {key: kept[key] for key in keys if key in kept}
+    for key in keys:
+        variables.pop(f"hiveconf:{key}", None)
+        if key in kept:
+            variables[f"hiveconf:{key}"] = kept[key]
+    return Settings(values=values)

@@ -313,6 +313,7 @@ class SetBody:
     value: str | None = None
     reset: bool = False
     keys: tuple[str, ...] = ()
+    to_default: bool = False
     all: bool = False
 
 

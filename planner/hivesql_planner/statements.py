@@ -257,6 +257,8 @@ class SetSetting:
     reset: bool = False
     keys: tuple[str, ...] = ()
     """What RESET forgets; () is everything."""
+    to_default: bool = False
+    """RESET -d: to Hive's own defaults, whatever the session began with."""
     all: bool = False
 
 

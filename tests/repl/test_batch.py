@@ -228,12 +228,28 @@ def test_set_and_reset(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
     monkeypatch.setenv("HIVESQL_TEST", "here")
     script = (
         "SET hive.lock.numretries=7; SET hivevar:x=1; SET hivevar:x; SET env:HIVESQL_TEST;"
-        "RESET; SET hive.lock.numretries; SET '${hiveconf:hive.lock.numretries}';"
-        "SET hive.lock.numretries=8; RESET -d hive.x hive.lock.numretries; SET hive.lock.numretries"
+        "RESET; SET hive.lock.numretries; SET hiveconf:hive.lock.numretries; SET x; SET nosuch;"
+        "SET hive.lock.numretries=8; RESET hive.lock.numretries; SET hive.lock.numretries;"
+        "SET system:zone=north; SET system:zone; SET '${system:zone}'='${hiveconf:given}';"
+        "RESET -d hive.lock.numretries; SET ${hiveconf:hive.lock.numretries}"
     )
-    assert main(["-S", "--showHeader=false", "-e", script]) == 0
-    assert capfd.readouterr().out.splitlines()[:3] == [
-        "hivevar:x=1", "env:HIVESQL_TEST=here", "hive.lock.numretries=100",
+    flags = ["--hiveconf", "hive.lock.numretries=5", "--hiveconf", "given=once"]
+    assert main(["--showHeader=false", *flags, "-e", script]) == 0
+    out, told = capfd.readouterr()
+    assert out.splitlines() == [
+        "hivevar:x=1", "env:HIVESQL_TEST=here", "hive.lock.numretries=5",
+        "hiveconf:hive.lock.numretries=5", "x=1", "nosuch is undefined",
+        "hive.lock.numretries=5", "system:zone=north",
+        "${hiveconf:hive.lock.numretries} is undefined",
     ]  # fmt: skip
-    assert main(["-e", "SET env:HOME=/nosuch"]) == 2
-    assert "variables cannot be set here" in capfd.readouterr().err
+    assert "Resetting hive.lock.numretries to default values" in told
+    for wrong, why in [
+        ("SET env:HOME=/nosuch", "env:* variables can not be set"),
+        ("SET env:NOSUCH_X", "env:NOSUCH_X is undefined as an environmental variable"),
+        ("SET system:nosuch", "nosuch is undefined as a system property"),
+        ("SET hivevar:nosuch", "hivevar:nosuch is undefined as a hive variable"),
+        ("SET hiveconf:nosuch", "hiveconf:nosuch is undefined as a hive configuration variable"),
+        ("RESET -d nosuch", "nosuch not found"),
+    ]:
+        assert main(["-e", wrong]) == 2
+        assert why in capfd.readouterr().err
