@@ -62,6 +62,10 @@ class MemoryCatalog:
         """How many partitions a table has."""
         return len(self.partitions(name))
 
+    def tables_in(self, database: str) -> tuple[Table, ...]:
+        """The tables of a database."""
+        return tuple(one for name, one in self.tables.items() if name.database == database)
+
     def database(self, name: str) -> Database:
         """Any database of a table, and ``default``."""
         if name != "default" and name not in {one.database for one in self.tables}:

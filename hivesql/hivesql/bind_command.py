@@ -16,7 +16,7 @@ from hivesql.trees import (
     ShowBody,
     UseBody,
 )
-from hivesql_planner.errors import SemanticError
+from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.statements import (
     AbortTransactions,
     CreateDatabase,
@@ -46,7 +46,13 @@ def bind_drop_database(body: DropDatabaseBody, binding: Binding) -> DropDatabase
     """DROP DATABASE: an unknown name is no error with IF EXISTS."""
     if not body.if_exists:
         binding.check_database(body.name)
-    return DropDatabase(name=body.name.text, if_exists=body.if_exists, cascade=body.cascade)
+    name = body.name.text
+    by_table = body.cascade and binding.settings.flag("hive.acid.lockless.reads.enabled")
+    try:
+        tables = binding.catalog.tables_in(name) if by_table else ()
+    except NoSuchObject:
+        tables = ()
+    return DropDatabase(name=name, if_exists=body.if_exists, cascade=body.cascade, tables=tables)
 
 
 def bind_use(body: UseBody, binding: Binding) -> UseDatabase:

@@ -51,10 +51,11 @@ def _sorted_by_fields(call: Call) -> str:
     return f"array_sort(@0, (a, b) -> CASE {tests} ELSE 0 END)"
 
 
-def discrete_percentile(share: str, value: str) -> str:
-    """The value at a share of the sorted ones; between two of them the upper, as in Hive."""
+def discrete_percentile(share: str, value: str, *, descending: bool = False) -> str:
+    """The value at a share of the sorted ones; between two of them the later, as in Hive."""
     place = f"CAST(ceil({share} * (count({value}) - 1)) AS INT)"
-    return f"CAST(array_sort(collect_list({value}))[{place}] AS DOUBLE)"
+    order = "false" if descending else "true"
+    return f"CAST(sort_array(collect_list({value}), {order})[{place}] AS DOUBLE)"
 
 
 def _percentile_disc(call: Call) -> str | None:

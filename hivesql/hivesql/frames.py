@@ -65,6 +65,10 @@ class WithFrame:
         """As the catalog's."""
         return self.under.partition_count(name)
 
+    def tables_in(self, database: str) -> tuple[Table, ...]:
+        """As the catalog's."""
+        return self.under.tables_in(database)
+
 
 def append_text(
     table: Table, given: Table, *, overwrite: bool, partition: Mapping[str, Any]

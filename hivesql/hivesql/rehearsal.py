@@ -90,6 +90,12 @@ class _Overlay:
             return len(self.changed[name])
         return 0 if name in self.tables else self.under.partition_count(name)
 
+    def tables_in(self, database: str) -> tuple[Table, ...]:
+        """Tables and views that a database has, or would have."""
+        known = () if database in self.databases else self.under.tables_in(database)
+        there = {one.name: one for one in known} | self.tables
+        return tuple(one for name, one in there.items() if one and name.database == database)
+
     def apply(self, statement: Statement) -> None:
         """Remember what the statement would change."""
         match statement:

@@ -53,6 +53,11 @@ class TemporaryTables:
         """As the metastore's."""
         return self.runtime.metastore.partition_count(name)
 
+    def tables_in(self, database: str) -> tuple[Table, ...]:
+        """The metastore's tables and views of a database, but the session's temporary ones."""
+        store = self.runtime.metastore
+        return tuple(map(store.table, store.tables(database)))
+
     def translated(self, statement: Statement) -> Statement:
         """The statement that is carried out: hidden names for tables, visible ones to show."""
         match statement:

@@ -320,9 +320,8 @@ class Translator:
     def _within_group(self, node: exp.WithinGroup) -> None:
         if str(node.this.this).lower() == "percentile_disc":
             ordered = node.expression.expressions[0]
-            if ordered.args.get("desc"):
-                raise NotSupported("percentile_disc in descending order")
-            template = discrete_percentile("@0", "@1")
+            descending = bool(ordered.args.get("desc"))
+            template = discrete_percentile("@0", "@1", descending=descending)
             self._replace(node, template, [node.this.expressions[0], ordered.this])
 
     def _extract(self, node: exp.Extract) -> Type:

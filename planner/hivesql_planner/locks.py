@@ -171,10 +171,8 @@ class _Wanted:
             case DropTable(name=name, view=False):
                 yield Lock(S, name.database, operation=Operation.NO_TXN)
                 yield Lock(X, name.database, name.name, operation=Operation.NO_TXN)
-            case DropDatabase(name=database, cascade=cascade):
-                # With CASCADE Hive may lock table by table; the whole database is as safe.
-                kind = XW if self.lockless_reads and not cascade else X
-                yield Lock(kind, database, operation=Operation.NO_TXN)
+            case DropDatabase():
+                yield from self.drop_database(statement)
             case TruncateTable(table=table, partitions=partitions):
                 yield from self.truncate(table, partitions)
             case _:
@@ -320,6 +318,17 @@ class _Wanted:
             yield _on(table, XW, None, Operation.INSERT)
         else:
             yield _on(table, X)
+
+    def drop_database(self, drop: DropDatabase) -> Iterator[Lock]:
+        """Readers without locks keep softly dropped tables: only the others are locked for them."""
+        managed = [table for table in drop.tables if self.lockable(table)]
+        if not self.lockless_reads or all(table.is_dropped_softly for table in managed):
+            kind = XW if self.lockless_reads else X
+            yield Lock(kind, drop.name, operation=Operation.NO_TXN)
+            return
+        yield Lock(S, drop.name, operation=Operation.NO_TXN)
+        for table in managed:
+            yield _on(table, XW if table.is_dropped_softly else X)
 
     def truncate(self, table: Table, partitions: tuple[Partition, ...] | None) -> Iterator[Lock]:
         if not self.lockable(table):

@@ -110,11 +110,12 @@ class CreateDatabase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DropDatabase:
-    """DROP DATABASE."""
+    """DROP DATABASE; ``tables`` are its tables where locks are taken table by table."""
 
     name: str
     if_exists: bool = False
     cascade: bool = False
+    tables: tuple[Table, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

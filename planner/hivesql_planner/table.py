@@ -133,6 +133,11 @@ class Table:
         return self.is_transactional and not self.is_insert_only
 
     @property
+    def is_dropped_softly(self) -> bool:
+        """True where Hive leaves a dropped table's directory (``t.v0000007``) to its cleaner."""
+        return self.is_transactional and self.properties.get("soft_delete", "").lower() == "true"
+
+    @property
     def is_view(self) -> bool:
         """True for a view."""
         return self.type == "VIRTUAL_VIEW"

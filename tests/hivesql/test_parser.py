@@ -322,7 +322,7 @@ def test_types_are_written_as_the_metastore_writes_them() -> None:
         ("SET u=jdbc:x--y", SetBody(key="u", value="jdbc:x--y")),
         ("RESET", SetBody(reset=True)),
         ("RESET a.b", SetBody(keys=("a.b",), reset=True)),
-        ("RESET -d a.b c", SetBody(keys=("a.b", "c"), reset=True)),
+        ("RESET -d a.b c", SetBody(keys=("a.b", "c"), reset=True, to_default=True)),
     ],
 )
 def test_settings(sql: str, expected: SetBody) -> None:

@@ -164,6 +164,7 @@ T, P = table("t", **ACID), table("p", "k", **ACID)
 I = table("i", transactional_properties="insert_only", **ACID)  # noqa: E741 - as short as T
 N, NP = table("n"), table("np", "k")
 E, V = table("e", type="EXTERNAL_TABLE"), table("v", type="VIRTUAL_VIEW")
+SOFT = table("soft", soft_delete="true", **ACID)
 ONE, TWO = (Partition(values=(value,), location=f"/w/{value}") for value in "12")
 ODD = Partition(values=("a/b",), location="/w/odd")
 NONE = Expr("false")
@@ -372,6 +373,11 @@ FLIPPED: dict[str, tuple[dict[str, str], Statement, list[str]]] = {
         LOCKLESS, DropPartitions(table=P, partitions=(ONE,)), ["XW d.p/k=1 n"]),
     "lockless: drop table": (LOCKLESS, DropTable(name=T.name), ["S d n", "X d.t n"]),
     "lockless: drop database": (LOCKLESS, DropDatabase(name="d"), ["XW d n"]),
+    "lockless: drop database cascade": (
+        LOCKLESS, DropDatabase(name="d", cascade=True, tables=(T, SOFT, N, E, V)),
+        ["S d n", "X d.t n", "XW d.soft n", "X d.n n"]),
+    "lockless: drop database of soft tables": (
+        LOCKLESS, DropDatabase(name="d", cascade=True, tables=(SOFT, E)), ["XW d n"]),
     "truncate.usebase": (
         {"hive.acid.truncate.usebase": "false"}, TruncateTable(table=T), ["X d.t u"]),
 }  # fmt: skip

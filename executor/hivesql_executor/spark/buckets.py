@@ -15,7 +15,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.functions import arrow_udf
 
-from hivesql_executor.spark import hashing
+from hivesql_executor.spark import hashing, nested_hashing
 from hivesql_executor.spark.types import is_nested, spark_type
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.table import Table
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # Workers of a cluster need not have this package installed.
 cloudpickle.register_pickle_by_value(hashing)  # type: ignore[no-untyped-call]
+cloudpickle.register_pickle_by_value(nested_hashing)  # type: ignore[no-untyped-call]
 
 _WORD = 0xFFFFFFFF
 
@@ -61,13 +62,18 @@ def _hashed(value: Column, column: TableColumn, version: int) -> Column:
 
 
 def hash_function(kind: str, version: int) -> Any:
-    """The hash of a value of a Hive type, as a function of Spark that takes columns."""
+    """The hash of a value of a Hive type, as a function of Spark that takes columns.
+
+    ``nested`` is any type without CHAR and VARCHAR.
+    """
     return arrow_udf(_hasher(kind, version), "int")  # type: ignore[call-overload]
 
 
 def _hasher(kind: str, version: int) -> Callable[[pa.Array], pa.Array]:
     # A closure without annotations of its own: Spark reads the types of the function it is given.
     def hash_values(array: pa.Array) -> pa.Array:
+        if kind == "nested":
+            return pa.array(nested_hashing.hash_nested(array, version), pa.int32())
         return pa.array(hashing.hash_array(array, kind, version), pa.int32())
 
     return hash_values
