@@ -14,6 +14,7 @@ from hivesql_executor.metastore.compaction_api import CompactionQueue
 from hivesql_executor.metastore.idempotence import Done as Done
 from hivesql_executor.metastore.idempotence import Once as Once
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
+from hivesql_planner.locks import STRENGTH
 from hivesql_planner.partition_filter import PartitionTest
 from hivesql_planner.plan import Lock, LockType, ObjectLock, Operation
 from hivesql_planner.statistics import Statistics
@@ -71,6 +72,16 @@ class LockRow:
     user: str
     host: str
     agent_info: str | None
+
+    @property
+    def rank(self) -> tuple[bool, int, int, int]:
+        """The order of SHOW LOCKS: held ones first, weak before strong, then by id."""
+        return (
+            self.state is not LockState.ACQUIRED,
+            STRENGTH[self.type],
+            self.lock_id,
+            self.internal_id,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,7 +29,7 @@ from hivesql_executor.metastore.schema import (
 )
 from hivesql_executor.metastore.transactions import require_open
 from hivesql_planner.errors import ExecutionError
-from hivesql_planner.locks import STRENGTH, conflicts, covers, merge
+from hivesql_planner.locks import conflicts, covers, merge
 from hivesql_planner.plan import Lock, LockType, Operation
 
 _REPLACING = (Operation.UPDATE, Operation.DELETE)
@@ -151,7 +151,7 @@ def unlock(db: Connection, lock_id: int) -> None:
 def locks(
     db: Connection, database: str | None, table: str | None, partition: str | None
 ) -> tuple[LockRow, ...]:
-    """Locks in the order of SHOW LOCKS: held ones first, weak before strong, then by id."""
+    """Locks in the order of SHOW LOCKS."""
     query = select(hive_locks)
     if database is not None:
         query = query.where(_of.database == database.lower())
@@ -160,17 +160,7 @@ def locks(
     if partition is not None:
         query = query.where(_of.partition == partition)
     rows = (lock_row(row) for row in db.execute(query))
-    return tuple(
-        sorted(
-            rows,
-            key=lambda row: (
-                row.state is not LockState.ACQUIRED,
-                STRENGTH[row.type],
-                row.lock_id,
-                row.internal_id,
-            ),
-        )
-    )
+    return tuple(sorted(rows, key=lambda row: row.rank))
 
 
 def newer_writer(db: Connection, txn_id: int, locks: Sequence[Lock]) -> int | None:

@@ -10,7 +10,7 @@ from hivesql_executor.metastore.api import LockAnswer, LockRow, LockState, Objec
 from hivesql_executor.metastore.hms.transactions import TransactionCalls
 from hivesql_executor.metastore.hms.wire import idl
 from hivesql_planner.errors import ExecutionError, NotSupported, TransactionLost
-from hivesql_planner.locks import STRENGTH, merge
+from hivesql_planner.locks import merge
 from hivesql_planner.plan import Lock, LockType, ObjectLock, Operation
 
 _WRITES = (Operation.INSERT, Operation.UPDATE, Operation.DELETE)
@@ -66,17 +66,7 @@ class LockCalls(TransactionCalls):
             and table in (None, row.table)
             and partition in (None, row.partition)
         )
-        return tuple(
-            sorted(
-                rows,
-                key=lambda row: (
-                    row.state is not LockState.ACQUIRED,
-                    STRENGTH[row.type],
-                    row.lock_id,
-                    row.internal_id,
-                ),
-            )
-        )
+        return tuple(sorted(rows, key=lambda row: row.rank))
 
     def take_object_locks(
         self, locks: Sequence[ObjectLock], row: ObjectLockRow
