@@ -114,6 +114,7 @@ def _keep_house(runtime: Runtime) -> None:
     release_dead(runtime)
     store.release_compactions(silent=settings.seconds("hive.compactor.worker.timeout"))
     store.clean_txns()
+    store.purge_events(settings.seconds("hive.metastore.event.db.listener.timetolive"))
 
 
 def _initiate(runtime: Runtime) -> None:

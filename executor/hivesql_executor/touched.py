@@ -20,7 +20,7 @@ def record_partitions(
     if not table.partition_columns:
         return
     wanted = [_partition(table, name) for name in sorted(touched)]
-    store.add_partitions(table.name, wanted, if_not_exists=True)
+    store.add_partitions(table.name, wanted, if_not_exists=True, txn_id=work.txn.id)
     if table.is_transactional and dynamic:
         store.add_dynamic_partitions(
             work.txn.id, work.txn.write_ids[table.name], table.name, sorted(touched), operation

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hivesql.lazy_spark import LazySpark
 from hivesql.session import Session
+from hivesql_executor.metastore.cache.shelf import Limits
 from hivesql_executor.metastore.opening import THRIFT, open_metastore
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.storage.files import files_for
@@ -53,7 +54,7 @@ def connect(
         hive = {"hivesql.compactor.inline": "false"} | hive
     known = Settings.of(hive)
     timeout = known.seconds("hive.metastore.client.socket.timeout")
-    store = open_metastore(url, location, timeout=timeout)
+    store = open_metastore(url, location, timeout=timeout, cache=_cache(known))
     runtime = Runtime(
         metastore=store,
         spark=lazy,
@@ -64,5 +65,16 @@ def connect(
     # Transactions of processes that died hold no locks longer than their time-out.
     store.reap(runtime.settings.seconds("hive.txn.timeout"))
     store.clean_txns()
+    store.purge_events(known.seconds("hive.metastore.event.db.listener.timetolive"))
     store.database(database)
     return Session(runtime, lazy, database=database, idempotency_key=idempotency_key)
+
+
+def _cache(settings: Settings) -> Limits | None:
+    """How much of the metastore is kept in memory; None for nothing."""
+    if not settings.flag("hivesql.metastore.cache"):
+        return None
+    return Limits(
+        tables=settings.integer("hivesql.metastore.cache.max.tables"),
+        partitions=settings.integer("hivesql.metastore.cache.max.partitions"),
+    )

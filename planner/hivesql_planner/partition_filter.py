@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
+
+from hivesql_planner.table import DEFAULT_PARTITION
 
 Kind = Literal["text", "integer", "date"]
 Operator = Literal["=", "<", "<=", ">", ">="]
 OPERATORS: Final[tuple[Operator, ...]] = ("=", "<", "<=", ">", ">=")
+COMPARE: Final[Mapping[Operator, Callable[[Any, Any], Any]]] = {
+    "=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+MOST_DIGITS: Final = 18
+"""Longer texts than this are compared by nobody as numbers."""
+DATE_LENGTH: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,3 +32,16 @@ class PartitionTest:
     operator: Operator
     values: tuple[str, ...]
     kind: Kind
+
+
+def may_pass(value: str | None, test: PartitionTest) -> bool:
+    """Whether a partition with this value may be wanted; by code points, as databases decide."""
+    text = value or DEFAULT_PARTITION
+    compare = COMPARE[test.operator]
+    if test.kind == "integer":
+        if not (len(text) <= MOST_DIGITS and text.isascii() and text.isdigit()):
+            return True
+        return any(compare(int(text), int(one)) for one in test.values)
+    if test.kind == "date" and len(text) != DATE_LENGTH:
+        return True
+    return any(compare(text, one) for one in test.values)

@@ -71,6 +71,14 @@ KEYS: Mapping[str, Setting] = _table(
      "Addresses of a Hive Metastore, when a session is opened without a metastore."),
     ("hive.metastore.client.socket.timeout", "600s", "duration",
      "How long a call to a Hive Metastore may take."),
+    ("hive.metastore.event.db.listener.timetolive", "86400s", "duration",
+     "How long the notification log is kept."),
+    ("hivesql.metastore.cache", "false", "bool",
+     "Keep tables and lists of partitions in memory; counts when a session is opened."),
+    ("hivesql.metastore.cache.max.tables", "10000", "int",
+     "So many tables are kept in memory; the least used go."),
+    ("hivesql.metastore.cache.max.partitions", "200000", "int",
+     "So many partitions, of all tables together, are kept in memory."),
     # Keys that Hive's scripts and sites set: known, checked, and without effect here.
     *(
         (name, default, kind, f"No effect here. In Hive: {meaning}")

@@ -13,6 +13,7 @@ from hivesql_executor.metastore.compaction_api import CompactionAnswer as Compac
 from hivesql_executor.metastore.compaction_api import CompactionQueue
 from hivesql_executor.metastore.idempotence import Done as Done
 from hivesql_executor.metastore.idempotence import Once as Once
+from hivesql_executor.metastore.notification_api import NotificationSource
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.locks import STRENGTH
 from hivesql_planner.partition_filter import PartitionTest
@@ -113,8 +114,8 @@ class TxnRow:
     host: str
 
 
-class Metastore(CompactionQueue, Protocol):
-    """Catalog, transactions, locks and compaction queue.
+class Metastore(CompactionQueue, NotificationSource, Protocol):
+    """Catalog, transactions, locks, compaction queue and notification log.
 
     One method is one database transaction. Unknown objects raise ``NoSuchObject`` (10001 table,
     10072 database, 10006 partition); an existing table raises ``SemanticError`` 10073.
@@ -131,7 +132,7 @@ class Metastore(CompactionQueue, Protocol):
     def create_table(self, table: Table, *, if_not_exists: bool = False) -> Table: ...
     def table(self, name: TableName) -> Table: ...
     def tables(self, database: str) -> tuple[TableName, ...]: ...
-    def alter_table(self, name: TableName, table: Table) -> None: ...
+    def alter_table(self, name: TableName, table: Table, *, txn_id: int = 0) -> None: ...
     def drop_table(self, name: TableName) -> None: ...
     def partitions(
         self, name: TableName, tests: Sequence[PartitionTest] = ()
@@ -140,8 +141,9 @@ class Metastore(CompactionQueue, Protocol):
     def foreign_partitions(self, name: TableName) -> tuple[Partition, ...]: ...
     def partition(self, name: TableName, values: Sequence[str | None]) -> Partition | None: ...
     def add_partitions(
-        self, name: TableName, partitions: Collection[Partition], *, if_not_exists: bool = False
-    ) -> None: ...
+        self, name: TableName, partitions: Collection[Partition], *, if_not_exists: bool = False,
+        txn_id: int = 0,
+    ) -> None: ...  # fmt: skip
     def drop_partitions(
         self, name: TableName, values: Collection[tuple[str | None, ...]]
     ) -> None: ...

@@ -9,8 +9,10 @@ from sqlalchemy import Connection, Select, delete, insert, select, update
 
 from hivesql_executor.metastore import cleanup, table_rows
 from hivesql_executor.metastore.connection import now
+from hivesql_executor.metastore.notification_log import note, note_change
 from hivesql_executor.metastore.schema import database_params, dbs, partitions, sds, tbls
 from hivesql_executor.metastore.table_rows import add_params, params
+from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.table import Database, Table, TableName
 
@@ -30,6 +32,7 @@ def create_database(
     values = _database_values(placed) | {"name": name, "created_at": now(db) // 1000}
     new = db.execute(insert(dbs).values(values).returning(dbs.c.id)).scalar_one()
     add_params(db, database_params, new, database.properties)
+    note(db, Event(kind=EventKind.CREATE_DATABASE, database=name))
 
 
 def database(db: Connection, name: str) -> Database:
@@ -64,6 +67,7 @@ def alter_database(db: Connection, new: Database) -> None:
     db.execute(update(dbs).where(dbs.c.id == found).values(_database_values(new)))
     db.execute(delete(database_params).where(database_params.c.owner_id == found))
     add_params(db, database_params, found, new.properties)
+    note(db, Event(kind=EventKind.ALTER_DATABASE, database=new.name.lower()))
 
 
 def databases(db: Connection) -> tuple[str, ...]:
@@ -87,6 +91,7 @@ def drop_database(db: Connection, name: str, *, cascade: bool) -> None:
         drop_table(db, table_name)
     db.execute(delete(database_params).where(database_params.c.owner_id == database_id))
     db.execute(delete(dbs).where(dbs.c.id == database_id))
+    note(db, Event(kind=EventKind.DROP_DATABASE, database=name.lower()))
 
 
 def create_table(db: Connection, new: Table, *, if_not_exists: bool) -> Table:
@@ -104,7 +109,8 @@ def create_table(db: Connection, new: Table, *, if_not_exists: bool) -> Table:
     placed = replace(
         new, name=name, location=location, created_at=new.created_at or now(db) // 1000
     )
-    table_rows.add_table(db, database_id, placed)
+    created = table_rows.add_table(db, database_id, placed)
+    note_change(db, EventKind.CREATE_TABLE, name, created)
     return table(db, name)
 
 
@@ -135,7 +141,7 @@ def tables(db: Connection, name: str) -> tuple[TableName, ...]:
     return tuple(TableName(name.lower(), one) for one in sorted(found))
 
 
-def alter_table(db: Connection, name: TableName, new: Table) -> None:
+def alter_table(db: Connection, name: TableName, new: Table, *, txn_id: int = 0) -> None:
     """Make the table be what ``new`` says; it keeps its id and its partitions.
 
     Another name renames it in the transaction tables too, and partitions that live under the old
@@ -150,6 +156,8 @@ def alter_table(db: Connection, name: TableName, new: Table) -> None:
     altered = replace(
         new, name=to, location=new.location or old.location, created_at=old.created_at
     )
+    renamed_to = to if to != name else None
+    note_change(db, EventKind.ALTER_TABLE, name, found, renamed_to=renamed_to, txn_id=txn_id)
     table_rows.replace_table(db, found, home, altered)
     if to != name:
         cleanup.rename_table(db, name, to)
@@ -165,6 +173,7 @@ def drop_table(db: Connection, name: TableName) -> None:
     ids = list(db.scalars(owned))
     for start in range(0, len(ids), _CHUNK):
         table_rows.delete_partitions(db, ids[start : start + _CHUNK])
+    note_change(db, EventKind.DROP_TABLE, name, found)
     table_rows.delete_table(db, found)
     cleanup.drop_table(db, name)
 

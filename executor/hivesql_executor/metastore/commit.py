@@ -7,6 +7,7 @@ from sqlalchemy import Connection, and_, delete, exists, func, insert, literal, 
 from hivesql_executor.metastore.api import TxnType
 from hivesql_executor.metastore.connection import lock_txn_table, millis_now
 from hivesql_executor.metastore.idempotence import Once, hold, record
+from hivesql_executor.metastore.notification_log import note
 from hivesql_executor.metastore.schema import (
     compaction_queue,
     completed_txn_components,
@@ -24,6 +25,7 @@ from hivesql_executor.metastore.transactions import (
     release,
     state_of,
 )
+from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import AlreadyCommitted, HiveSqlError, WriteConflict
 from hivesql_planner.plan import Operation
 
@@ -90,6 +92,9 @@ def _commit(db: Connection, txn_id: int, *, exclusive_write: bool) -> WriteConfl
             .where(compaction_queue.c.txn_id == txn_id)
             .values(next_txn_id=commit_id, committed=millis_now())
         )
+        note(db, Event(kind=EventKind.COMMIT_COMPACTION, txn_ids=(txn_id,)))
+    if kind != READ_ONLY:
+        note(db, Event(kind=EventKind.COMMIT_TXN, txn_ids=(txn_id,)))
     return None
 
 

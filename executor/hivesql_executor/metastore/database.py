@@ -12,6 +12,7 @@ from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.metastore import (
     catalog,
     housekeeping,
+    notification_log,
     revisions,
     schema,
     snapshots,
@@ -33,6 +34,7 @@ from hivesql_executor.metastore.api import (
 from hivesql_executor.metastore.compaction_calls import CompactionCalls
 from hivesql_executor.metastore.connection import Rdbms
 from hivesql_executor.metastore.idempotence import IdempotenceCalls, Once
+from hivesql_executor.metastore.notification_calls import NotificationCalls
 from hivesql_executor.metastore.object_locks import ObjectLockCalls
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import CommitUnknown, ExecutionError, HiveSqlError, TransactionLost
@@ -44,7 +46,7 @@ from hivesql_planner.table import Database, Partition, Table, TableName
 T = TypeVar("T")
 
 
-class DatabaseMetastore(CompactionCalls, ObjectLockCalls, IdempotenceCalls):
+class DatabaseMetastore(CompactionCalls, ObjectLockCalls, IdempotenceCalls, NotificationCalls):
     """Metastore over Hive's tables: every method is one database transaction."""
 
     def __init__(self, rdbms: Rdbms) -> None:
@@ -116,12 +118,13 @@ class DatabaseMetastore(CompactionCalls, ObjectLockCalls, IdempotenceCalls):
         """Tables and views of a database, sorted."""
         return self._read(lambda db: catalog.tables(db, database))
 
-    def alter_table(self, name: TableName, table: Table) -> None:
+    def alter_table(self, name: TableName, table: Table, *, txn_id: int = 0) -> None:
         """Replace the description of a table, its name included.
 
-        When it is renamed, partitions under its old location follow it to the new one.
+        When it is renamed, partitions under its old location follow it to the new one. With a
+        ``txn_id`` the change belongs to that transaction's write in the table.
         """
-        self._write(lambda db: catalog.alter_table(db, name, table))
+        self._write(lambda db: catalog.alter_table(db, name, table, txn_id=txn_id))
 
     def drop_table(self, name: TableName) -> None:
         """Drop a table or view with its partitions and its write history."""
@@ -146,12 +149,16 @@ class DatabaseMetastore(CompactionCalls, ObjectLockCalls, IdempotenceCalls):
         return self._read(lambda db: partition_rows.partition(db, name, values))
 
     def add_partitions(
-        self, name: TableName, partitions: Collection[Partition], *, if_not_exists: bool = False
-    ) -> None:
-        """Add partitions; those without a location live under the table."""
+        self, name: TableName, partitions: Collection[Partition], *, if_not_exists: bool = False,
+        txn_id: int = 0,
+    ) -> None:  # fmt: skip
+        """Add partitions; those without a location live under the table.
+
+        With a ``txn_id`` they belong to that transaction's write in the table.
+        """
         self._write(
             lambda db: partition_rows.add_partitions(
-                db, name, partitions, if_not_exists=if_not_exists
+                db, name, partitions, if_not_exists=if_not_exists, txn_id=txn_id
             )
         )
 
@@ -343,4 +350,4 @@ class DatabaseMetastore(CompactionCalls, ObjectLockCalls, IdempotenceCalls):
         return self._rdbms.read(work)
 
     def _write(self, work: Callable[[Connection], T]) -> T:
-        return self._rdbms.write(work)
+        return self._rdbms.write(lambda db: notification_log.logged(db, work))

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from hivesql_executor.metastore.api import Metastore
+from hivesql_executor.metastore.cache.shelf import Limits
 
 THRIFT = "thrift://"
 
 
-def open_metastore(url: str, warehouse: str, *, timeout: float) -> Metastore:
+def open_metastore(
+    url: str, warehouse: str, *, timeout: float, cache: Limits | None = None
+) -> Metastore:
     """Open the metastore at a database URL, or a Hive Metastore at ``thrift://host:port``.
 
     ``warehouse`` is where a new database of our own keeps managed tables; a Hive Metastore has its
-    own. ``timeout`` in seconds is for each call of the latter.
+    own. ``timeout`` in seconds is for each call of the latter. With a ``cache`` of some
+    size, tables and partitions are answered from memory where that is right.
     """
+    metastore = _open(url, warehouse, timeout)
+    if cache is None:
+        return metastore
+    from hivesql_executor.metastore.cache.metastore import CachingMetastore
+
+    # It hands on whatever it does not answer itself, which no type can say.
+    return cast(Metastore, CachingMetastore(metastore, cache))
+
+
+def _open(url: str, warehouse: str, timeout: float) -> Metastore:
     if url.strip().startswith(THRIFT):
         from hivesql_executor.metastore.hms.metastore import HiveMetastore
 

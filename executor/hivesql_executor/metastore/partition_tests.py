@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
-from typing import Any
-
 from sqlalchemy import BigInteger, ColumnElement, and_, case, cast, collate, func, or_, true
 
-from hivesql_planner.partition_filter import Operator, PartitionTest
-
-_DIGITS, _DATE_LENGTH = 18, 10
-_COMPARE: dict[Operator, Callable[[Any, Any], Any]] = {
-    "=": operator.eq,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
+from hivesql_planner.partition_filter import COMPARE, DATE_LENGTH, MOST_DIGITS, PartitionTest
 
 
 def passes(value: ColumnElement[str], test: PartitionTest, dialect: str) -> ColumnElement[bool]:
     """Whether a value of PARTITION_KEY_VALS may be wanted."""
-    compare = _COMPARE[test.operator]
+    compare = COMPARE[test.operator]
     if test.kind == "integer":
         # Only plain digits are compared here: casts of other texts fail, or are 0.
         number = cast(value, BigInteger)
-        plain = and_(func.length(value) <= _DIGITS, _has_digits_only(value, dialect))
+        plain = and_(func.length(value) <= MOST_DIGITS, _has_digits_only(value, dialect))
         return case((plain, or_(*(compare(number, int(one)) for one in test.values))), else_=true())
     # Code points decide, not a language's order.
     text = collate(value, "C") if dialect == "postgresql" else value
     holds = or_(*(compare(text, one) for one in test.values))
     if test.kind == "date":
-        return case((func.length(value) == _DATE_LENGTH, holds), else_=true())
+        return case((func.length(value) == DATE_LENGTH, holds), else_=true())
     return holds
 
 

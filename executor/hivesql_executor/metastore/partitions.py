@@ -10,9 +10,11 @@ from sqlalchemy import Connection, Select, and_, func, insert, literal, select, 
 
 from hivesql_executor.metastore import catalog, cleanup, table_rows
 from hivesql_executor.metastore.connection import now
+from hivesql_executor.metastore.notification_log import note_change
 from hivesql_executor.metastore.partition_tests import passes
 from hivesql_executor.metastore.schema import partition_key_vals, sds
 from hivesql_executor.metastore.schema import partitions as rows
+from hivesql_planner.cache.events import EventKind
 from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.partition_filter import PartitionTest
 from hivesql_planner.table import DEFAULT_PARTITION, Partition, TableName, partition_name
@@ -62,7 +64,12 @@ def partition(db: Connection, name: TableName, values: Values) -> Partition | No
 
 
 def add_partitions(
-    db: Connection, name: TableName, new: Collection[Partition], *, if_not_exists: bool
+    db: Connection,
+    name: TableName,
+    new: Collection[Partition],
+    *,
+    if_not_exists: bool,
+    txn_id: int = 0,
 ) -> None:
     """Add partitions; those that exist are left alone or raise SemanticError 10073."""
     table_id = catalog.table_id(db, name, lock=True)
@@ -76,6 +83,7 @@ def add_partitions(
     fresh = {key: one for key, one in named.items() if key not in known}
     if not fresh:
         return
+    note_change(db, EventKind.ADD_PARTITION, table.name, table_id, txn_id=txn_id)
     locations = [one.location or f"{table.location}/{key}" for key, one in fresh.items()]
     cd_id, created = table_rows.columns_id(db, table_id), now(db) // 1000
     storage = table_rows.add_storage(db, table, cd_id, locations)
@@ -104,6 +112,7 @@ def drop_partitions(db: Connection, name: TableName, values: Collection[Values])
     known = _ids(db, table_id, names)
     if missing := sorted(set(names) - known.keys()):
         raise NoSuchObject(f"Partition not found: {table.name} {', '.join(missing)}", code=10006)
+    note_change(db, EventKind.DROP_PARTITION, table.name, table_id)
     ids = list(known.values())
     for start in range(0, len(ids), _CHUNK):
         table_rows.delete_partitions(db, ids[start : start + _CHUNK])
@@ -119,6 +128,7 @@ def alter_partition(db: Connection, name: TableName, values: Values, new: Partit
     known = _ids(db, table_id, [old, to])
     if old not in known:
         raise NoSuchObject(f"Partition not found: {table.name} {old}", code=10006)
+    note_change(db, EventKind.ALTER_PARTITION, table.name, table_id)
     own = known[old]
     sd_id = db.scalar(select(rows.c.sd_id).where(rows.c.id == own))
     db.execute(update(sds).where(sds.c.id == sd_id).values(location=new.location))

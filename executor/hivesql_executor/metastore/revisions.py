@@ -8,10 +8,11 @@ from pathlib import Path
 from sqlalchemy import Connection, insert, inspect, select, text
 
 from hivesql_executor.metastore import catalog, schema, transactions
+from hivesql_executor.metastore.notification_schema import notification_sequence as _  # noqa: F401 - makes the tables known
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.table import Database
 
-REVISIONS = ("0001", "0002")
+REVISIONS = ("0001", "0002", "0003")
 """All revisions that this release knows, the oldest first; alembic's directory has the same."""
 MIGRATIONS = Path(__file__).with_name("migrations")
 

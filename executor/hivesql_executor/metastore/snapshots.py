@@ -21,6 +21,7 @@ from sqlalchemy import (
 from sqlalchemy import Table as SqlTable
 
 from hivesql_executor.metastore.connection import millis_now, open_window
+from hivesql_executor.metastore.notification_log import note
 from hivesql_executor.metastore.schema import (
     completed_txn_components,
     next_write_id,
@@ -36,6 +37,7 @@ from hivesql_executor.metastore.transactions import (
     require_open,
 )
 from hivesql_planner.acid.write_ids import ListMode, ValidTxnList, ValidWriteIdList
+from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import ExecutionError
 from hivesql_planner.table import TableName
 
@@ -156,6 +158,13 @@ def allocate_write_id(db: Connection, txn_id: int, table: TableName, *, again: b
         )
         .values(write_id=write_id)
     )
+    given = Event(
+        kind=EventKind.ALLOC_WRITE_ID,
+        database=table.database,
+        table=table,
+        writes=((txn_id, write_id),),
+    )
+    note(db, given)
     return write_id
 
 

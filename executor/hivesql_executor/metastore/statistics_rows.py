@@ -9,7 +9,9 @@ from sqlalchemy import Connection, delete, insert, select
 from sqlalchemy import Table as SqlTable
 
 from hivesql_executor.metastore import catalog, schema
+from hivesql_executor.metastore.notification_log import note_change
 from hivesql_executor.metastore.table_rows import add_params, params
+from hivesql_planner.cache.events import EventKind
 from hivesql_planner.errors import NoSuchObject
 from hivesql_planner.statistics import BASICS, ColumnStatistics, Statistics
 from hivesql_planner.table import TableName, partition_name
@@ -36,6 +38,9 @@ def put_statistics(db: Connection, name: TableName, found: Collection[Statistics
         ]
         if rows:
             db.execute(insert(columns), rows)
+        if one.values is None:
+            # Copies of a table hold its parameters, those of partitions none.
+            note_change(db, EventKind.ALTER_TABLE, name.lower(), owner)
 
 
 def statistics(db: Connection, name: TableName, values: Sequence[str | None] | None) -> Statistics:

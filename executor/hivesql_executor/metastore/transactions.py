@@ -23,6 +23,7 @@ from hivesql_executor.metastore.connection import (
     now,
     open_window,
 )
+from hivesql_executor.metastore.notification_log import note, write_noted
 from hivesql_executor.metastore.schema import (
     completed_txn_components,
     hive_locks,
@@ -30,6 +31,7 @@ from hivesql_executor.metastore.schema import (
     txn_components,
     txns,
 )
+from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import Deadlock, ExecutionError, SemanticError, TransactionLost
 from hivesql_planner.plan import Operation
 from hivesql_planner.table import TableName
@@ -66,6 +68,10 @@ def open_txns(db: Connection, count: int, user: str, host: str, kind: TxnType) -
     new = db.scalars(insert(txns).returning(txns.c.id), [values] * count)
     ids = sorted(int(id_) for id_ in new)
     db.execute(insert(min_history_level), [{"txn_id": id_, "min_open": lowest} for id_ in ids])
+    if kind is not TxnType.READ_ONLY:
+        note(db, Event(kind=EventKind.OPEN_TXN, txn_ids=tuple(ids)))
+        # Waiting for the log belongs to the time that is measured below.
+        write_noted(db)
     window = open_window(db)
     if window and kind is not TxnType.READ_ONLY and now(db) - started >= window:
         # Snapshots may already count these ids as never used.
@@ -136,6 +142,8 @@ def abort_txns(db: Connection, txn_ids: Collection[int], reason: str) -> tuple[i
         for txn_id in done:
             release(db, txn_id)
         aborted += done
+    if aborted:
+        note(db, Event(kind=EventKind.ABORT_TXN, txn_ids=tuple(sorted(aborted))))
     return tuple(sorted(aborted))
 
 

@@ -104,7 +104,7 @@ class CatalogCalls:
             self.database(name)
         return tuple(TableName(name, one) for one in sorted(found))
 
-    def alter_table(self, name: TableName, table: Table) -> None:
+    def alter_table(self, name: TableName, table: Table, *, txn_id: int = 0) -> None:
         """Replace the description of a table, its name included.
 
         Not one transaction: constraints change before all else, and when the table is renamed,

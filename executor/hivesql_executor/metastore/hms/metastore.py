@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 from hivesql_executor.metastore.hms.client import Client
 from hivesql_executor.metastore.hms.compactions import CompactionCalls
 from hivesql_executor.metastore.hms.transactions import KEYS
 from hivesql_executor.metastore.idempotence import Done, Once
+from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
+from hivesql_planner.cache.events import LogPage
 from hivesql_planner.errors import NotSupported
+from hivesql_planner.table import Table, TableName
+
+_NOTIFICATIONS = "hivesql.metastore.cache with a Hive Metastore"
 
 
 class HiveMetastore(CompactionCalls):
@@ -45,6 +52,35 @@ class HiveMetastore(CompactionCalls):
 
     def forget_keys(self, seconds: float) -> None:
         """Nothing: there are no keys."""
+
+    def keep_log(self) -> int:
+        """NotSupported, as is all about notifications."""
+        raise NotSupported(_NOTIFICATIONS)
+
+    def events_after(self, last: int) -> LogPage:
+        """NotSupported."""
+        raise NotSupported(_NOTIFICATIONS)
+
+    def writes_of(self, txn_id: int) -> frozenset[tuple[TableName, int]]:
+        """NotSupported."""
+        raise NotSupported(_NOTIFICATIONS)
+
+    def described(self, name: TableName) -> tuple[Table, ValidWriteIdList | None]:
+        """The table, and its write ids as they were before it was read."""
+        visible = self.valid_write_ids(self.valid_txns(), [name])[name]
+        table = self.table(name)
+        return table, visible if table.is_transactional else None
+
+    def table_ids(
+        self, txns: ValidTxnList, tables: Collection[TableName]
+    ) -> Mapping[TableName, tuple[int, ValidWriteIdList]]:
+        """The id and the valid write ids of each table."""
+        lists = self.valid_write_ids(txns, tables)
+        return {name: (self.table(name).id, lists[name]) for name in tables}
+
+    def purge_events(self, seconds: float) -> int:
+        """None: the metastore purges its log itself."""
+        return 0
 
     def close(self) -> None:
         """Close all connections."""

@@ -66,8 +66,9 @@ class PartitionCalls(CatalogCalls):
         return None if found is None else read_partition(found, table)
 
     def add_partitions(
-        self, name: TableName, partitions: Collection[Partition], *, if_not_exists: bool = False
-    ) -> None:
+        self, name: TableName, partitions: Collection[Partition], *, if_not_exists: bool = False,
+        txn_id: int = 0,
+    ) -> None:  # fmt: skip
         """Add partitions; those without a location live under the table."""
         name = lower(name)
         table = self._plain_table(name)

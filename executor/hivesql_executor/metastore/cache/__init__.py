@@ -1,0 +1,1 @@
+"""A copy of the catalog in memory, in front of any metastore."""

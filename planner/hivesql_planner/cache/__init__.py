@@ -1,0 +1,1 @@
+"""When a copy of the catalog may answer, and how it follows the changes of others."""

@@ -1,0 +1,97 @@
+"""A copy of one table: whether it may answer a reader, and what may be put in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from hivesql_planner.acid.write_ids import ValidWriteIdList
+from hivesql_planner.cache.events import Write
+from hivesql_planner.cache.lists import compare
+from hivesql_planner.partition_filter import PartitionTest, may_pass
+from hivesql_planner.table import Partition, Table
+
+Tests = tuple[PartitionTest, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A table as it was when ``visible`` told its committed writes.
+
+    ``pending`` are writes that have changed the table and are not known to have ended. A listing
+    without tests is that of all partitions.
+    """
+
+    table: Table
+    visible: ValidWriteIdList | None = None
+    """None for tables that are not transactional."""
+    pending: frozenset[Write] = frozenset()
+    listings: Mapping[Tests, tuple[Partition, ...]] = field(default_factory=dict, hash=False)
+
+    @property
+    def is_available(self) -> bool:
+        """Whether it is the state after some commits, and not one in the middle of a write."""
+        return not self.pending and (self.visible is not None or not self.table.is_transactional)
+
+    @property
+    def weight(self) -> int:
+        """How many partitions it holds."""
+        return sum(map(len, self.listings.values()))
+
+
+def answers(entry: Entry, table_id: int, asked: ValidWriteIdList | None) -> bool:
+    """Whether the copy is what a reader with this list would get from the database.
+
+    Tables that are not transactional are told as they are known, whatever is asked.
+    """
+    if not entry.is_available:
+        return False
+    if not entry.table.is_transactional:
+        return True
+    if asked is None or entry.visible is None or entry.table.id != table_id:
+        return False
+    return compare(asked, entry.visible) == 0
+
+
+def partitions_of(entry: Entry, tests: Sequence[PartitionTest]) -> tuple[Partition, ...] | None:
+    """The partitions that pass, as far as the copy holds them; None: ask the database."""
+    if (known := entry.listings.get(tuple(tests))) is not None:
+        return known
+    if (whole := entry.listings.get(())) is None:
+        return None
+    return tuple(
+        one for one in whole if all(may_pass(one.values[test.position], test) for test in tests)
+    )
+
+
+def with_listing(entry: Entry, tests: Tests, found: tuple[Partition, ...]) -> Entry:
+    """The copy with one listing more; that of all partitions replaces the others."""
+    known = {tests: found} if not tests else {**entry.listings, tests: found}
+    return replace(entry, listings=known)
+
+
+def may_fill(
+    asked: ValidWriteIdList | None, current: ValidWriteIdList | None, row: Table, table_id: int
+) -> bool:
+    """Whether what was read from the database may stand for the asked list.
+
+    ``current`` is the list of the moment of the reading. A write that is open there and valid to
+    the reader is the reader's own: its content is one from the middle of a transaction.
+    """
+    if not row.is_transactional:
+        return True
+    if asked is None or current is None or row.id != table_id:
+        return False
+    return not any(asked.sees(one) for one in current.open)
+
+
+def chosen(old: Entry | None, new: Entry) -> Entry:
+    """Which copy to keep: never an older one in place of a newer one."""
+    if old is None or old.table.id != new.table.id or old.visible is None or new.visible is None:
+        return new
+    difference = compare(new.visible, old.visible)
+    if difference < 0:
+        return old
+    if difference == 0 and old.is_available:
+        return replace(new, listings=old.listings)
+    return new

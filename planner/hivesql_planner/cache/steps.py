@@ -1,0 +1,241 @@
+"""From an event to what it does: to the notes on transactions, and to the copies of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from hivesql_planner.cache.entries import Entry
+from hivesql_planner.cache.events import Event, EventKind, Write
+from hivesql_planner.cache.lists import mark_aborted, mark_committed
+from hivesql_planner.table import Table, TableName
+
+TableWrite = tuple[TableName, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TxnNotes:
+    """What the log has told of a transaction that has not ended.
+
+    Only when its opening was ``seen`` are ``writes`` all of its writes.
+    """
+
+    seen: bool = False
+    writes: frozenset[TableWrite] = frozenset()
+    touched: frozenset[TableName] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A table's description was changed; or only its partitions."""
+
+    table: TableName
+    table_id: int
+    writes: tuple[Write, ...]
+    partitions_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """A write has ended."""
+
+    table: TableName
+    write: Write
+    committed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Evict:
+    """A copy can no longer be kept right."""
+
+    table: TableName
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """There is a new table of that name."""
+
+    table: TableName
+    table_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A table is gone; perhaps another of that name is there already. Without id: any."""
+
+    table: TableName
+    table_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class EvictDatabase:
+    """All copies of a database are gone or wrong."""
+
+    database: str
+
+
+TableStep = Change | Settle | Evict | Created | Dropped
+Step = TableStep | EvictDatabase
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steps:
+    """What an event does: new notes by transaction (None forgets them), and steps of copies."""
+
+    notes: Mapping[int, TxnNotes | None] = field(default_factory=dict)
+    tables: tuple[Step, ...] = ()
+
+
+_CHANGES = (EventKind.ALTER_TABLE, EventKind.ADD_PARTITION, EventKind.ALTER_PARTITION,
+            EventKind.DROP_PARTITION)  # fmt: skip
+_ENDS = (EventKind.COMMIT_TXN, EventKind.ABORT_TXN)
+
+
+def unresolved(event: Event, notes: Mapping[int, TxnNotes]) -> tuple[int, ...]:
+    """The transactions whose writes have to be looked up: their opening was not seen."""
+    if event.kind not in _ENDS:
+        return ()
+    return tuple(one for one in event.txn_ids if one not in notes or not notes[one].seen)
+
+
+def steps(
+    event: Event, notes: Mapping[int, TxnNotes], found: Mapping[int, frozenset[TableWrite]]
+) -> Steps:
+    """What an event does; ``found`` are the writes of unresolved transactions."""
+    match event.kind:
+        case EventKind.OPEN_TXN:
+            return Steps(notes={one: TxnNotes(seen=True) for one in event.txn_ids})
+        case EventKind.ALLOC_WRITE_ID if event.table is not None:
+            return Steps(notes=_allocated(event.table, event.writes, notes))
+        case EventKind.COMMIT_TXN | EventKind.ABORT_TXN:
+            return _ended(event, notes, found)
+        case EventKind.DROP_DATABASE | EventKind.ALTER_DATABASE:
+            return Steps(tables=(EvictDatabase(event.database),))
+        case EventKind.CREATE_TABLE if event.table is not None:
+            return Steps(tables=(Created(event.table, event.table_id),))
+        case EventKind.DROP_TABLE if event.table is not None:
+            gone = Dropped(event.table, event.table_id)
+            return Steps(notes=_forgotten(event.table, notes), tables=(gone,))
+        case EventKind.ALTER_TABLE if event.table is not None and event.renamed_to is not None:
+            return _renamed(event.table, event.renamed_to, event.writes, notes)
+        case kind if kind in _CHANGES and event.table is not None:
+            partitions_only = kind is not EventKind.ALTER_TABLE
+            change = Change(event.table, event.table_id, event.writes, partitions_only)
+            return Steps(notes=_touched(event.table, event.writes, notes), tables=(change,))
+    return Steps()
+
+
+def is_touched(table: TableName, notes: Mapping[int, TxnNotes]) -> bool:
+    """Whether a transaction that has not ended has changed the table's description."""
+    return any(table in one.touched for one in notes.values())
+
+
+def advanced(entry: Entry, step: TableStep, content: Table | None) -> Entry | None:
+    """The copy after a step; None when it cannot be kept.
+
+    ``content`` is the table as the database describes it after the event.
+    """
+    match step:
+        case Evict():
+            return None
+        case Created(table_id=table_id):
+            return entry if entry.table.id == table_id else None
+        case Dropped(table_id=table_id):
+            return entry if table_id and entry.table.id != table_id else None
+        case Settle():
+            return _settled(entry, step)
+        case Change():
+            return _changed(entry, step, content)
+
+
+def _changed(entry: Entry, step: Change, content: Table | None) -> Entry | None:
+    content = entry.table if step.partitions_only else content
+    if content is None or (step.table_id and content.id != step.table_id):
+        return None
+    same_kind = content.is_transactional == entry.table.is_transactional
+    if content.id != entry.table.id or not same_kind:
+        return None
+    if content.is_transactional and not step.writes:
+        # Nobody will say when this change is complete.
+        return None
+    if not content.is_transactional:
+        return replace(entry, table=content, listings={})
+    return replace(
+        entry,
+        table=content,
+        pending=entry.pending | frozenset(step.writes),
+        listings={},
+    )
+
+
+def _settled(entry: Entry, step: Settle) -> Entry | None:
+    if entry.visible is None:
+        return entry
+    mark = mark_committed if step.committed else mark_aborted
+    visible = mark(entry.visible, step.write[1])
+    if visible is None:
+        return None
+    pending = frozenset(one for one in entry.pending if one[0] != step.write[0])
+    return replace(entry, visible=visible, pending=pending)
+
+
+def _allocated(
+    table: TableName, writes: tuple[Write, ...], notes: Mapping[int, TxnNotes]
+) -> dict[int, TxnNotes | None]:
+    changed: dict[int, TxnNotes | None] = {}
+    for txn_id, write_id in writes:
+        known = notes.get(txn_id, TxnNotes())
+        changed[txn_id] = replace(known, writes=known.writes | {(table, write_id)})
+    return changed
+
+
+def _touched(
+    table: TableName, writes: tuple[Write, ...], notes: Mapping[int, TxnNotes]
+) -> dict[int, TxnNotes | None]:
+    changed: dict[int, TxnNotes | None] = {}
+    for txn_id, _ in writes:
+        known = notes.get(txn_id, TxnNotes())
+        changed[txn_id] = replace(known, touched=known.touched | {table})
+    return changed
+
+
+def _ended(
+    event: Event, notes: Mapping[int, TxnNotes], found: Mapping[int, frozenset[TableWrite]]
+) -> Steps:
+    committed = event.kind is EventKind.COMMIT_TXN
+    tables: list[Step] = []
+    for txn_id in event.txn_ids:
+        known = notes.get(txn_id, TxnNotes())
+        writes = known.writes if known.seen else known.writes | found.get(txn_id, frozenset())
+        tables += [
+            Settle(table, (txn_id, write_id), committed) for table, write_id in sorted(writes)
+        ]
+        # What an aborted transaction did to descriptions stays, and what a transaction did whose
+        # write in the table cannot be found is never known to be complete.
+        resolved = {table for table, _ in writes} if committed else set()
+        tables += [Evict(table) for table in sorted(known.touched - resolved)]
+    return Steps(notes=dict.fromkeys(event.txn_ids), tables=tuple(tables))
+
+
+def _renamed(
+    table: TableName, to: TableName, writes: tuple[Write, ...], notes: Mapping[int, TxnNotes]
+) -> Steps:
+    """Write ids follow the new name at once, and so do the notes."""
+    changed: dict[int, TxnNotes | None] = {}
+    for txn_id, known in notes.items():
+        moved = frozenset((to if name == table else name, one) for name, one in known.writes)
+        names = frozenset(to if name == table else name for name in known.touched)
+        if moved != known.writes or names != known.touched:
+            changed[txn_id] = replace(known, writes=moved, touched=names)
+    after = {**notes, **{txn_id: one for txn_id, one in changed.items() if one is not None}}
+    return Steps(notes=changed | _touched(to, writes, after), tables=(Evict(table), Evict(to)))
+
+
+def _forgotten(table: TableName, notes: Mapping[int, TxnNotes]) -> dict[int, TxnNotes | None]:
+    """A table of the same name will count its writes from 1 again."""
+    changed: dict[int, TxnNotes | None] = {}
+    for txn_id, known in notes.items():
+        writes = frozenset(one for one in known.writes if one[0] != table)
+        if writes != known.writes or table in known.touched:
+            changed[txn_id] = replace(known, writes=writes, touched=known.touched - {table})
+    return changed

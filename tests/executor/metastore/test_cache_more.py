@@ -1,0 +1,202 @@
+"""Copies of the catalog: changes without a write id, limits, the log, and chance."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+
+from executor.metastore.cache_world import ACID, T, U, World, eleven
+from hivesql_executor.metastore.api import TxnType
+from hivesql_executor.metastore.cache.metastore import CachingMetastore
+from hivesql_executor.metastore.cache.shelf import Limits
+from hivesql_executor.metastore.database import DatabaseMetastore
+from hivesql_planner.errors import HiveSqlError, NoSuchObject
+from hivesql_planner.statistics import Statistics
+from hivesql_planner.table import Column, Database, Partition, Table, TableName
+
+
+@pytest.fixture
+def world(metastore_url: str) -> Iterator[World]:
+    made = World(metastore_url)
+    yield made
+    made.close()
+
+
+def a_change_without_a_write(world: World) -> None:
+    eleven(world)
+    for txn in world.now.transactions():
+        world.now.abort_txns([txn.txn_id], "test")
+    world.alter("new")
+    assert world.h2.table(T).comment == "new"
+    world.h2.follow()
+    assert world.tag(world.h2) == "11:7,8"
+
+
+def a_table_becomes_transactional(world: World) -> None:
+    world.create(properties={})
+    world.h2.table(T)
+    world.now.alter_table(T, replace(world.now.table(T), properties=ACID))
+    assert world.h2.table(T).is_transactional
+    assert world.tag(world.h2) == "0:"
+
+
+def a_rename_takes_open_writes_along(world: World) -> None:
+    world.create(comment="old")
+    host = CachingMetastore(world.backs[2])
+    host.table(T)
+    txn_id = world.begin()
+    world.now.alter_table(T, replace(world.now.table(T), name=U))
+    world.create(comment="the new t")
+    world.write(1)
+    assert host.table(T).comment == "the new t"
+    assert (world.tag(host), host.table(U).comment) == ("1:", "old")
+    world.commit(txn_id)
+    host.follow()
+    assert world.tag(host) == "1:"
+    assert host.table(U).comment == "old"
+    assert world.tag(host, U) == "1:"
+
+
+def databases_go_and_change(world: World) -> None:
+    name = TableName("d", "t")
+    world.now.create_database(Database(name="d", location="/d"))
+    world.create(name)
+    assert world.h2.table(name).location == "/d/t"
+    world.now.alter_database(Database(name="d", location="/e"))
+    world.h2.follow()
+    assert len(world.h2._shelf) == 0
+    world.h2.table(name)
+    world.now.drop_database("d", cascade=True)
+    with pytest.raises(NoSuchObject):
+        world.h2.table(name)
+
+
+def statistics_are_told_with_the_table(world: World) -> None:
+    world.create()
+    world.h2.table(T)
+    world.now.put_statistics(T, [Statistics(rows=7, files=1, bytes=2)])
+    assert world.h2.table(T).properties["numRows"] == "7"
+
+
+SCENARIOS = [
+    a_change_without_a_write, a_table_becomes_transactional, a_rename_takes_open_writes_along,
+    databases_go_and_change, statistics_are_told_with_the_table,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.__name__)
+def test_interleaving(world: World, scenario: Callable[[World], None]) -> None:
+    scenario(world)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_changes_never_give_an_old_answer(world: World, seed: int) -> None:
+    """After following, a copy is the database; without, no older than its committed writes."""
+    chance = random.Random(seed)
+    players = Players(world, chance)
+    for step in range(150):
+        name = TableName("default", chance.choice("tuv"))
+        try:
+            chance.choice(players.actions)(name, str(step))
+        except NoSuchObject:
+            world.create(name, comment=str(step))
+
+
+class Players:
+    """What may happen to a table at any time."""
+
+    def __init__(self, world: World, chance: random.Random) -> None:
+        self.world, self.chance = world, chance
+        self.open: list[int] = []
+        self.oldest: dict[tuple[int, frozenset[int]], int] = {}
+        self.actions = [
+            self.begin, self.alter, self.end, self.read, self.read, self.read_as_of,
+            self.read_as_of, self.follow, self.drop, self.rename,
+        ]  # fmt: skip
+
+    @property
+    def host(self) -> CachingMetastore:
+        return self.chance.choice([self.world.h1, self.world.h2, self.world.h3])
+
+    def begin(self, name: TableName, step: str) -> None:
+        self.open.append(self.world.begin(name))
+
+    def alter(self, name: TableName, step: str) -> None:
+        self.world.now.table(name)
+        self.begin(name, step)
+        self.world.alter(step, self.open[-1], name)
+
+    def end(self, name: TableName, step: str) -> None:
+        for txn_id in self.chance.sample(self.open, len(self.open) // 2):
+            self.open.remove(txn_id)
+            if self.chance.random() < 0.3:
+                self.world.now.abort_txns([txn_id], "test")
+            else:
+                self.world.commit(txn_id)
+
+    def read(self, name: TableName, step: str) -> None:
+        assert self.host.table(name) == self.world.now.table(name)
+
+    def read_as_of(self, name: TableName, step: str) -> None:
+        asked = self.world.asked(name=name)
+        seen = frozenset(one for one in range(200) if asked[1].sees(one))
+        least = self.oldest.setdefault((asked[0], seen), _age(self.world.now.table(name)))
+        found = self.host.get_table(name.database, name.name, *asked)
+        assert found.id == asked[0]
+        assert _age(found) >= least
+
+    def follow(self, name: TableName, step: str) -> None:
+        self.host.follow()
+
+    def drop(self, name: TableName, step: str) -> None:
+        if self.chance.random() < 0.2:
+            self.world.now.drop_table(name)
+
+    def rename(self, name: TableName, step: str) -> None:
+        to = TableName("default", self.chance.choice("tuv"))
+        if to not in self.world.now.tables("default"):
+            self.world.now.alter_table(name, replace(self.world.now.table(name), name=to))
+
+
+def _age(table: Table) -> int:
+    return int(table.comment or 0)
+
+
+def test_no_more_is_kept_than_allowed(world: World) -> None:
+    host = CachingMetastore(world.backs[0], Limits(tables=2, partitions=3))
+    for name in "tuv":
+        world.create(TableName("default", name), partition_columns=(Column("p", "int"),))
+        host.table(TableName("default", name))
+    assert (host.counters.tables, host.counters.evictions) == (2, 1)
+    for name, count in (("u", 2), ("v", 2), ("v", 3)):
+        found = TableName("default", name)
+        new = [Partition(values=(f"{count}{n}",), location="") for n in range(count)]
+        world.now.add_partitions(found, new)
+        host.table(found)
+        host.partitions(found)
+    assert (host.counters.tables, host.counters.partitions) == (0, 0)
+    assert host.counters.hit_ratio == pytest.approx(0.0)
+
+
+def test_without_a_cache_nothing_is_logged(metastore_url: str) -> None:
+    store = DatabaseMetastore.open(metastore_url, "/wh")
+    store.open_txns(1, "ann", "here")
+    assert store.events_after(0).events == ()
+    assert store.keep_log() == 0
+    assert store.keep_log() == 0
+    (txn_id,) = store.open_txns(1, "ann", "here")
+    store.open_txns(1, "ann", "here", type=TxnType.READ_ONLY)
+    with pytest.raises(HiveSqlError):
+        store.allocate_write_id(99, T)
+    store.allocate_write_id(txn_id, T)
+    store.commit_txn(txn_id)
+    told = [(one.id, one.kind.name, one.table, one.writes) for one in store.events_after(0).events]
+    assert told == [
+        (1, "OPEN_TXN", None, ()),
+        (2, "ALLOC_WRITE_ID", T, ((txn_id, 1),)),
+        (3, "COMMIT_TXN", None, ()),
+    ]
+    store.close()
