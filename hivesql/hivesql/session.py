@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from hivesql.binder import bind
+from hivesql.cache_calls import CacheCalls
 from hivesql.frame_calls import FrameCalls
 from hivesql.frames import Given, WithFrame
 from hivesql.lazy_spark import LazySpark, Progress
@@ -67,7 +68,7 @@ class _Asked:
     once: Once | None = None
 
 
-class Session(FrameCalls):
+class Session(FrameCalls, CacheCalls):
     """One user's conversation with a warehouse: current database, settings, variables."""
 
     def __init__(

@@ -94,6 +94,8 @@ def _metastore(session: Session) -> Finding:
         f"{len(databases)} databases, {tables} tables, {open_txns} open transactions, "
         f"{store.version()}"
     )
+    if session.cache_counters is not None:
+        told += f", cache on (notification log at event {store.keep_log()})"
     return Finding("ok", "metastore", told)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from hivesql_executor.metastore.api import Metastore
+from hivesql_executor.metastore.cache.counters import Counters
 from hivesql_executor.metastore.cache.shelf import Limits
 
 THRIFT = "thrift://"
@@ -26,6 +27,12 @@ def open_metastore(
 
     # It hands on whatever it does not answer itself, which no type can say.
     return cast(Metastore, CachingMetastore(metastore, cache))
+
+
+def counters_of(metastore: Metastore) -> Counters | None:
+    """What the cache in front of a metastore has done; None without one."""
+    found = getattr(metastore, "counters", None)
+    return found if isinstance(found, Counters) else None
 
 
 def _open(url: str, warehouse: str, timeout: float) -> Metastore:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from executor.metastore import cache_actor
 from executor.metastore.cache_world import ACID, T, U, World, eleven
+from hivesql import connect
 from hivesql_executor.metastore.api import TxnType
 from hivesql_executor.metastore.cache.metastore import CachingMetastore
 from hivesql_executor.metastore.cache.shelf import Limits
@@ -200,3 +206,45 @@ def test_without_a_cache_nothing_is_logged(metastore_url: str) -> None:
         (3, "COMMIT_TXN", None, ()),
     ]
     store.close()
+
+
+def test_two_processes(world: World, metastore_url: str) -> None:
+    for name in "tu":
+        world.create(TableName("default", name))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    running = [
+        subprocess.Popen(
+            [sys.executable, cache_actor.__file__, metastore_url, own, "t,u", "30"],
+            env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )
+        for own in "tu"
+    ]  # fmt: skip
+    for process in running:
+        told, failure = process.communicate(timeout=120)
+        assert process.returncode == 0, failure
+        assert int(told) > 0
+
+
+def test_a_session_tells_how_its_cache_does(metastore_url: str, tmp_path: Path) -> None:
+    on = {"hivesql.metastore.cache": "true"}
+    warehouse = str(tmp_path / "warehouse")
+    with (
+        connect(metastore_url, warehouse) as other,
+        connect(metastore_url, warehouse, settings=on) as session,
+    ):
+        assert other.cache_counters is None
+        session.sql("CREATE TABLE s (a int) PARTITIONED BY (p int) STORED AS ORC "
+                    "TBLPROPERTIES ('transactional'='true')")  # fmt: skip
+        for value in range(3):
+            session.sql(f"INSERT INTO s PARTITION (p = {value}) VALUES ({value})")
+            assert len(session.sql("SHOW PARTITIONS s").rows) == value + 1
+        other.sql("ALTER TABLE s ADD COLUMNS (b int)")
+        other.sql("ALTER TABLE s DROP PARTITION (p = 1)")
+        told = session.sql("DESCRIBE s").rows
+        assert [row[0] for row in told[:3]] == ["a", "b", "p"]
+        assert session.sql("SHOW PARTITIONS s").rows == [("p=0",), ("p=2",)]
+        assert session.sql("SHOW PARTITIONS s").rows == [("p=0",), ("p=2",)]
+        counters = session.cache_counters
+        assert counters is not None
+        assert counters.hits > counters.misses
+        assert (counters.tables, counters.partitions, counters.resets) == (1, 2, 0)
