@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from hivesql_executor.flushed import spark_path
 from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import acid_state, check_versions, table_roots
@@ -15,6 +16,7 @@ from hivesql_executor.spark.footers import (
     check_raw,
     holds_changes,
 )
+from hivesql_executor.spark.jvm import know_flushed_files
 from hivesql_executor.spark.verify import (
     delete_events,
     misplaced_rows,
@@ -90,6 +92,8 @@ def _acid_findings(
             if problem:
                 broken = True
                 yield problem
+            elif data.side_file:
+                inserts[spark_path(part.location, data)] = inserts.pop(path)
             elif data.raw is not None or holds_changes(inserts[path]):
                 # Neither has an order of its own; their ids are compared below.
                 del inserts[path]
@@ -139,6 +143,8 @@ def _row_findings(
     deletes: Mapping[str, OrcTail],
 ) -> Iterator[Finding]:
     spark, files, home = runtime.spark(), runtime.files(table.location), table.location
+    if any(file.side_file for part in parts for file in part.files.data):
+        know_flushed_files(spark)
     for tails, are_deletes in ((inserts, False), (deletes, True)):
         for path, problem in misplaced_rows(spark, table, tails, deletes=are_deletes):
             yield Finding(path, problem)

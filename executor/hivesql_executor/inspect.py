@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from hivesql_executor.flushed import with_flushed_lengths
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import acid_state, table_roots
 from hivesql_executor.storage.files import Files
@@ -108,7 +109,7 @@ def inspect_table(name: TableName, runtime: Runtime) -> Inspection:
     files = runtime.files(table.location)
     found = []
     for partition, location in table_roots(table, partitions):
-        listing = files.list(location)
+        listing = with_flushed_lengths(files, location, files.list(location))
         state = acid_state(files, location, visible, txns)
         verdicts = judge(listing, state, visible, txns, insert_only=table.is_insert_only)
         grouped = _grouped(listing)

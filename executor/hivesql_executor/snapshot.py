@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from hivesql_executor.flushed import with_flushed_lengths
 from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.past import require_history
 from hivesql_executor.runtime import Runtime
@@ -65,7 +66,7 @@ def acid_state(
     files: Files, location: str, visible: ValidWriteIdList, txns: ValidTxnList
 ) -> AcidState:
     """What one table or partition directory holds, seen through a snapshot."""
-    listing = files.list(location)
+    listing = with_flushed_lengths(files, location, files.list(location))
     metadata = read_metadata(files, location, listing)
     return select(listing, visible, txns, metadata=metadata, location=location)
 

@@ -81,7 +81,7 @@ def small_snapshot(
     found = [one for part in parts for one in _all_files(part)]
     if not is_small((file.length for _, file in found), (), small):
         raise OnlySpark
-    if any(isinstance(file, DataFile) and (file.raw or file.side_file) for _, file in found):
+    if any(isinstance(file, DataFile) and file.raw for _, file in found):
         raise OnlySpark
     tails = dict(read_footers(files, [(path, file.length) for path, file in found]))
     for part in parts:

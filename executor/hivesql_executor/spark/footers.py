@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail, cached_tail
-from hivesql_planner.acid.layout import DELETE_EVENT, INSERT_EVENT, SIDE_FILE_SUFFIX, STATS
-from hivesql_planner.errors import DataError, NotSupported
+from hivesql_planner.acid.layout import DELETE_EVENT, INSERT_EVENT, STATS
+from hivesql_planner.errors import DataError
 
 _THREADS = 8
 _FEW = 8
@@ -36,29 +36,6 @@ def read_footers(files: Files, found: Sequence[tuple[str, int]]) -> Mapping[str,
 def check_inserts(path: str, tail: OrcTail) -> None:
     """Raise unless this is a file of events."""
     _check_acid(path, tail)
-
-
-def flushed_length(files: Files, path: str, length: int) -> int:
-    """How much of a streaming file is committed, by its side file; 0 before the first flush.
-
-    NotSupported while the file holds more than that, DataError when it holds less.
-    """
-    side = f"{path}{SIDE_FILE_SUFFIX}"
-    size = files.size(side) // 8 * 8
-    flushed = int.from_bytes(files.read(side, size - 8, 8), "big") if size else 0
-    if flushed == 0:
-        return 0
-    if flushed > length:
-        raise DataError(
-            f"{path} has {length} bytes, but its writer flushed {flushed}: the file is truncated. "
-            "Restore it before you read the table"
-        )
-    if flushed < length:
-        raise NotSupported(
-            f"reading a delta while its streaming writer is between two flushes ({path}): wait "
-            "until it commits or closes the batch"
-        )
-    return flushed
 
 
 def holds_changes(tail: OrcTail) -> bool:

@@ -18,15 +18,15 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from hivesql_executor.flushed import spark_path
 from hivesql_executor.spark.footers import (
     check_deletes,
     check_inserts,
     check_orphans,
-    flushed_length,
     holds_changes,
     read_footers,
 )
-from hivesql_executor.spark.jvm import new_object
+from hivesql_executor.spark.jvm import know_flushed_files, new_object
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail
 from hivesql_planner.acid.ordering import KeySpan, in_order
@@ -85,11 +85,10 @@ def plan_inserts(location: str, chosen: FilesToRead, files: Files) -> list[Merge
         return None
     orphans = [(f"{location}/{file.path}", file.length) for file in chosen.orphans]
     check_orphans([path for path, _ in orphans], read_footers(files, orphans))
-    found = [file for file in chosen.data if not _is_unflushed(location, file, files)]
-    tails = _tails(location, found, files)
-    for file in found:
+    tails = _tails(location, chosen.data, files)
+    for file in chosen.data:
         check_inserts(f"{location}/{file.path}", tails[file.path])
-    data = _spans([(file, tails[file.path]) for file in found])
+    data = _spans([(file, tails[file.path]) for file in chosen.data])
     deletes = _deletes(location, chosen.deletes, files)
     if data is None or deletes is None or len({tail.schema for _, tail, _ in data}) > 1:
         return None
@@ -114,11 +113,6 @@ def plan_inserts(location: str, chosen: FilesToRead, files: Files) -> list[Merge
         )
         for bucket, group in _by_bucket(data)
     ]
-
-
-def _is_unflushed(location: str, file: DataFile, files: Files) -> bool:
-    """Whether a streaming writer has not committed anything in it yet."""
-    return file.side_file and not flushed_length(files, f"{location}/{file.path}", file.length)
 
 
 def plan_deletes(location: str, found: Sequence[DeleteFile], files: Files) -> list[Merge] | None:
@@ -175,7 +169,7 @@ def _by_bucket(known: Sequence[_Known]) -> list[tuple[int, list[_Known]]]:
 
 
 def _sorted(location: str, file: DataFile | DeleteFile) -> SortedFile:
-    return SortedFile(f"{location}/{file.path}", file.write_id_filter)
+    return SortedFile(spark_path(location, file), file.write_id_filter)
 
 
 def origin(tails: Sequence[OrcTail]) -> dict[str, str]:
@@ -206,6 +200,7 @@ def run_merges(
         "highest": visible.high_watermark if visible else 0,
         "hidden": sorted(visible.exceptions) if visible else [],
     }
+    know_flushed_files(spark)
     context: Any = spark.sparkContext
     lines = ListConverter().convert(
         [json.dumps({**common, **_told(merge)}) for merge in merges],

@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
+from hivesql_executor.flushed import spark_path
 from hivesql_executor.spark.events import event_read
 from hivesql_executor.spark.footers import read_footers
+from hivesql_executor.spark.jvm import know_flushed_files
 from hivesql_executor.spark.raw import position_schema
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.storage.files import Files
@@ -32,10 +34,13 @@ def refuse_nanoseconds(
     if not timed:
         return
     tails = read_footers(files, [(f"{location}/{file.path}", file.length) for file in data])
+    paths_of = {f"{location}/{file.path}": spark_path(location, file) for file in data}
     groups: dict[tuple[tuple[str, ...], bool], list[str]] = {}
     for path, tail in tails.items():
         if tail.rows and _SPARK not in tail.metadata:
-            groups.setdefault((tail.row_fields, tail.is_acid), []).append(path)
+            groups.setdefault((tail.row_fields, tail.is_acid), []).append(paths_of[path])
+    if any(file.side_file for file in data):
+        know_flushed_files(spark)
     for (names, is_acid), paths in groups.items():
         found = _finer(spark, table, timed, names, paths, is_acid=is_acid)
         if found:

@@ -16,6 +16,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from hivesql_executor.flushed import spark_path
 from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.spark.deletes import ID_COLUMNS, DeleteSet, without_deleted
 from hivesql_executor.spark.events import event_read, visible_writes
@@ -23,10 +24,10 @@ from hivesql_executor.spark.footers import (
     check_inserts,
     check_orphans,
     check_raw,
-    flushed_length,
     holds_changes,
     read_footers,
 )
+from hivesql_executor.spark.jvm import know_flushed_files
 from hivesql_executor.spark.packing import KEYS
 from hivesql_executor.spark.placed import (
     PLACE,
@@ -71,7 +72,7 @@ class _Piece:
 
     @property
     def path(self) -> str:
-        return f"{self.place.location}/{self.file.path}"
+        return spark_path(self.place.location, self.file)
 
 
 def scan(
@@ -106,6 +107,8 @@ def scan(
         for number, part in enumerate(wanted)
     ]
     pieces = _pieces(files, placed)
+    if any(piece.file.side_file for piece in pieces):
+        know_flushed_files(spark)
     deletes = [(place, chosen.deletes) for place, chosen in placed if chosen.deletes]
     hit = [piece for piece in pieces if piece.place.number < len(deletes)]
     spared = [piece for piece in pieces if piece.place.number >= len(deletes)]
@@ -151,11 +154,9 @@ def _output(rows: DataFrame, table: Table, with_row_id: bool, texts: Sequence[st
 def _pieces(files: Files, placed: Sequence[tuple[Place, FilesToRead]]) -> list[_Piece]:
     """Every data file that has rows."""
     found = [
-        (place, file, path)
+        (place, file, f"{place.location}/{file.path}")
         for place, chosen in placed
         for file in chosen.data
-        if (path := f"{place.location}/{file.path}")
-        and not (file.side_file and flushed_length(files, path, file.length) == 0)
     ]
     tails = read_footers(files, [(path, file.length) for _, file, path in found])
     pieces = []

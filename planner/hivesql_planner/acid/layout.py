@@ -56,6 +56,12 @@ class AcidDirectory:
     visibility_txn: int = 0
 
     @property
+    def may_grow(self) -> bool:
+        """Whether side files count here: the delta of a streaming batch, not a compacted one."""
+        several = self.min_write_id != self.max_write_id
+        return self.kind is DirectoryKind.DELTA and several and not self.visibility_txn
+
+    @property
     def name(self) -> str:
         """The name with Hive's padding."""
         suffix = f"_v{self.visibility_txn:07d}" if self.visibility_txn else ""

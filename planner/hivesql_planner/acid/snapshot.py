@@ -65,7 +65,11 @@ class RawFile:
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """A file of rows. ``write_id_filter``: some rows belong to writes that are not visible."""
+    """A file of rows. ``write_id_filter``: some rows belong to writes that are not visible.
+
+    With a ``side_file``, only the first ``length`` bytes count: a streaming writer may be at work
+    behind them, or may have died there.
+    """
 
     path: str
     length: int
@@ -346,7 +350,6 @@ def _filtered(entry: ListedDirectory, write_ids: ValidWriteIdList) -> bool:
 def _data_files(entry: ListedDirectory, write_ids: ValidWriteIdList) -> list[DataFile]:
     directory = entry.directory
     side_files = {file.path for file in entry.files if is_side_file(file.path)}
-    streamed = directory.min_write_id != directory.max_write_id and not directory.visibility_txn
     filtered = _filtered(entry, write_ids)
     chosen = []
     for file in sorted(entry.files, key=lambda one: one.path):
@@ -355,7 +358,9 @@ def _data_files(entry: ListedDirectory, write_ids: ValidWriteIdList) -> list[Dat
             continue
         parsed = parse_bucket_file(name)
         if parsed is not None:
-            side = streamed and f"{file.path}{SIDE_FILE_SUFFIX}" in side_files
+            side = directory.may_grow and f"{file.path}{SIDE_FILE_SUFFIX}" in side_files
+            if side and not file.length:
+                continue
             chosen.append(DataFile(file.path, file.length, parsed[0], filtered, None, side))
             continue
         if file.length == 0:

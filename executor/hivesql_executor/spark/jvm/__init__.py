@@ -11,7 +11,15 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 # Each may use those before it.
-_SOURCES = ("ColumnSetter", "KeyIndex", "AcidWriter", "EventJob", "Input", "MergeFiles")
+_SOURCES = (
+    "ColumnSetter",
+    "KeyIndex",
+    "AcidWriter",
+    "EventJob",
+    "Input",
+    "MergeFiles",
+    "FlushedFiles",
+)
 _loaders: dict[str, Any] = {}
 _loading = threading.Lock()
 
@@ -28,6 +36,13 @@ def new_object(spark: SparkSession, name: str, *arguments: Any) -> Any:
     for i, argument in enumerate(arguments):
         given[i] = argument
     return constructor.newInstance(given)
+
+
+def know_flushed_files(spark: SparkSession) -> None:
+    """Let Spark read the paths of files that may still grow."""
+    configuration: Any = spark.sparkContext._jsc.hadoopConfiguration()
+    configuration.setClassLoader(_loader(spark))
+    configuration.set("fs.hivesqlflushed.impl", "hivesql.FlushedFiles")
 
 
 def _loader(spark: SparkSession) -> Any:
