@@ -26,7 +26,7 @@ from hivesql_executor.spark.verify import (
 )
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail, cached_tail
-from hivesql_planner.acid.layout import KEY_INDEX, STATS, is_hidden, parse_directory
+from hivesql_planner.acid.layout import KEY_INDEX, STATS, AcidDirectory, is_hidden, parse_directory
 from hivesql_planner.acid.snapshot import AcidState, files_to_read
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import DataError, NotSupported, SemanticError
@@ -185,9 +185,14 @@ def _leftovers(location: str, visible: ValidWriteIdList, files: Files) -> Iterat
         directory = parse_directory(name)
         if is_hidden(name):
             yield Finding(path, "left over by a write, unless one is running now")
-        elif directory and directory.max_write_id > visible.high_watermark:
+        elif directory and _first_unknown(directory) > visible.high_watermark:
             highest = visible.high_watermark
             yield Finding(path, f"the catalog knows no write above {highest} of this table")
+
+
+def _first_unknown(directory: AcidDirectory) -> int:
+    """The last transactions of a streaming batch may have been rolled back and forgotten."""
+    return directory.min_write_id if directory.may_grow else directory.max_write_id
 
 
 def _orphans(table: Table, partitions: Sequence[Partition], files: Files) -> Iterator[Finding]:

@@ -37,6 +37,9 @@ class FailPoint(StrEnum):
     ENTRY_DELETED = "entry-deleted"
     """The cleaner has deleted one directory, and perhaps not all."""
     DIRECTORY_CLEANED = "directory-cleaned"
+    STREAM_DATA_WRITTEN = "stream-data-written"
+    """A streamed delta has grown, but its side file does not say so yet."""
+    STREAM_FLUSHED = "stream-flushed"
     COMMIT_ANSWER_LOST = "commit-answer-lost"
     """The metastore commits, and the process is told that the connection broke."""
 

@@ -19,14 +19,15 @@ from __future__ import annotations
 import getpass
 import socket
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from hivesql_executor.local.types import row_type
 from hivesql_executor.storage.local import LocalFiles
-from hivesql_executor.streaming.batch import Batch, State, Statistics, Stream
+from hivesql_executor.streaming.batch import Batch, State
+from hivesql_executor.streaming.deltas import Statistics, Stream
 from hivesql_executor.streaming.growing import streamable
 from hivesql_executor.streaming.records import (
     RecordWriter,
@@ -34,6 +35,7 @@ from hivesql_executor.streaming.records import (
     StrictJsonWriter,
     StrictRegexWriter,
 )
+from hivesql_executor.streaming.unmanaged import Unmanaged
 from hivesql_planner.errors import NoSuchObject, NotSupported
 from hivesql_planner.streaming_errors import (
     ConnectionError,
@@ -82,6 +84,9 @@ class ConnectionBuilder:
     batch_size: int = 1
     streaming_optimizations: bool = True
     writer: RecordWriter | None = None
+    write_id: int = -1
+    statement_id: int = -1
+    table_object: Table | None = None
 
     def with_session(self, session: Session) -> ConnectionBuilder:
         """Whose metastore, warehouse and settings are used."""
@@ -115,17 +120,41 @@ class ConnectionBuilder:
         """Who understands the records."""
         return replace(self, writer=writer)
 
+    def with_write_id(self, write_id: int) -> ConnectionBuilder:
+        """The write id of a transaction that another connection opened and will commit.
+
+        Needs ``with_table_object``. There is one transaction, without lock and heartbeat.
+        """
+        return replace(self, write_id=write_id)
+
+    def with_statement_id(self, statement_id: int) -> ConnectionBuilder:
+        """Keeps apart the files of several connections that write under one write id."""
+        return replace(self, statement_id=statement_id)
+
+    def with_table_object(self, table: Table) -> ConnectionBuilder:
+        """The table as the connection has it that commits (``HiveStreamingConnection.table``)."""
+        return replace(self, table_object=table)
+
     def connect(self) -> HiveStreamingConnection:
         """Check the options and the table; StreamingException when they do not fit."""
-        if self.table is None:
-            raise StreamingException("Table cannot be null for streaming connection")
+        if self.table is None and self.table_object is None:
+            raise StreamingException(
+                "Table and table object cannot be null for streaming connection"
+            )
+        if (self.write_id > 0) != (self.table_object is not None):
+            raise StreamingException("write id and table object are given together, or neither")
+        if self.write_id > 0 and self.batch_size != 1:
+            raise StreamingException("a connection under a given write id has one transaction")
         if self.writer is None:
             raise StreamingException("Record writer cannot be null for streaming connection")
         if self.session is None:
             raise StreamingException("a session is missing: with_session")
         if self.batch_size < 1:
             raise StreamingException("Batch size should be greater than zero")
-        table = _checked_table(self.session, self.database, self.table)
+        table = self.table_object or self._known_table(self.session)
+        if self.table not in (None, table.name.name):
+            raise StreamingException(f"the table object is {table.name} and not {self.table}")
+        _check(self.session, table)
         if self.static_partition is not None and not table.partition_columns:
             raise ConnectionError(
                 f"{table.name} is not partitioned, but values of a partition are given"
@@ -137,16 +166,23 @@ class ConnectionBuilder:
                 f"{table.name}"
             )
         return HiveStreamingConnection(
-            _stream(self, self.session, table, self.writer), self.batch_size
+            _stream(self, self.session, table, self.writer),
+            self.batch_size,
+            write_id=self.write_id,
+            statement_id=self.statement_id,
         )
 
+    def _known_table(self, session: Session) -> Table:
+        assert self.table is not None
+        name = TableName(self.database or session.database, self.table)
+        try:
+            return session.runtime.metastore.table(name)
+        except NoSuchObject as error:
+            raise InvalidTable(f"Invalid table db:{name.database}, table:{name.name}") from error
 
-def _checked_table(session: Session, database: str | None, name: str) -> Table:
-    full = TableName(database or session.database, name)
-    try:
-        table = session.runtime.metastore.table(full)
-    except NoSuchObject as error:
-        raise InvalidTable(f"Invalid table db:{full.database}, table:{full.name}") from error
+
+def _check(session: Session, table: Table) -> None:
+    full = table.name
     if not table.is_full_acid:
         raise InvalidTable(f"{full} is not an Acid table")
     if any(one.kind in ("not null", "check") and one.enabled for one in table.constraints):
@@ -156,7 +192,6 @@ def _checked_table(session: Session, database: str | None, name: str) -> Table:
     if not isinstance(session.runtime.files(table.location), LocalFiles):
         raise NotSupported(f"streaming into {full}, which is not on a local disk")
     row_type(table)
-    return table
 
 
 def _stream(
@@ -178,10 +213,15 @@ def _stream(
 class HiveStreamingConnection:
     """Transactions on one table, one after the other."""
 
-    def __init__(self, stream: Stream, batch_size: int) -> None:
+    def __init__(
+        self, stream: Stream, batch_size: int, *, write_id: int = -1, statement_id: int = -1
+    ) -> None:
         self._stream = stream
         self._size = batch_size
-        self._batch: Batch | None = None
+        self._unmanaged = write_id > 0
+        self._batch: Batch | Unmanaged | None = (
+            Unmanaged.of(stream, write_id, statement_id) if self._unmanaged else None
+        )
         self._closed = False
 
     @staticmethod
@@ -194,6 +234,8 @@ class HiveStreamingConnection:
         self._check_open()
         if self._batch is not None and self._batch.is_open:
             raise InvalidTransactionState("the transaction before has not ended")
+        if self._unmanaged and self._batch is not None and not self._batch.remaining:
+            raise InvalidTransactionState("there is one transaction under a given write id")
         if self._batch is None or not self._batch.remaining:
             if self._batch is not None:
                 self._batch.close()
@@ -213,9 +255,25 @@ class HiveStreamingConnection:
         batch.require_open()
         batch.write(self._stream.writer.rows(text, columns), len(records))
 
-    def commit_transaction(self) -> None:
-        """Make the transaction's records visible to readers that begin from now on."""
-        self._current().commit()
+    def commit_transaction(
+        self,
+        partitions: Collection[str] = (),
+        *,
+        key: str | None = None,
+        value: str | None = None,
+    ) -> None:
+        """Make the transaction's records visible to readers that begin from now on.
+
+        Under a given write id everything is brought to the disk, and the other connection commits:
+        ``partitions`` are those that such connections have written, and that it adds; it must then
+        have written nothing itself. ``key``
+        (it begins with ``_meta``) and ``value`` become a property of the table by this commit.
+        """
+        if (key is None) != (value is None):
+            raise StreamingException("a key and its value are given together")
+        if key is not None and not key.startswith("_meta"):
+            raise StreamingException(f"the key {key} does not begin with _meta")
+        self._current().commit(partitions, None if key is None else (key, value or ""))
 
     def abort_transaction(self) -> None:
         """Roll the transaction back."""
@@ -250,7 +308,27 @@ class HiveStreamingConnection:
         batch = self._batch
         return dict(zip(batch.txn_ids, batch.write_ids, strict=True)) if batch else {}
 
-    def _current(self) -> Batch:
+    @property
+    def table(self) -> Table:
+        """The table, for ``with_table_object``."""
+        return self._stream.table
+
+    @property
+    def current_txn_id(self) -> int:
+        """The open transaction; -1 where somebody else's is used."""
+        return self._current().txn_id
+
+    @property
+    def current_write_id(self) -> int:
+        """The write id of the open transaction, for ``with_write_id``."""
+        return self._current().write_id
+
+    @property
+    def partitions(self) -> tuple[str, ...]:
+        """Names of the partitions that the connection has written since it was opened."""
+        return tuple(sorted(self._stream.partitions))
+
+    def _current(self) -> Batch | Unmanaged:
         self._check_open()
         if self._batch is None:
             raise InvalidTransactionState(

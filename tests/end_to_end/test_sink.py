@@ -101,3 +101,86 @@ def test_killed_between_commit_and_checkpoint(
     # The keys are those of two queries, and remembered for good.
     session.runtime.metastore.forget_keys(0)
     assert session.forget("stream") == 2
+
+
+# As Kafka's topics: partitions that only grow, read again from any offset.
+TOPIC = """
+    import json
+    from pathlib import Path
+
+    import hivesql
+    from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+
+    place = dict(metastore="sqlite:///{place}/metastore.db", warehouse="{place}/warehouse")
+    TOPIC = Path("{place}/topic")
+
+
+    class Topic(DataSource):
+        @classmethod
+        def name(cls):
+            return "topic"
+
+        def schema(self):
+            return "part STRING, place BIGINT, value STRING"
+
+        def streamReader(self, schema):
+            return Reader()
+
+
+    class Slice(InputPartition):
+        def __init__(self, part, start, end):
+            self.part, self.start, self.end = part, start, end
+
+
+    class Reader(DataSourceStreamReader):
+        def initialOffset(self):
+            return {{path.name: 0 for path in TOPIC.iterdir()}}
+
+        def latestOffset(self, start, limit):
+            ends = {{path.name: len(path.read_text().splitlines()) for path in TOPIC.iterdir()}}
+            return {{part: min(end, start[part] + 3) for part, end in ends.items()}}
+
+        def partitions(self, start, end):
+            return [Slice(part, start[part], end[part]) for part in end]
+
+        def read(self, slice):
+            lines = (TOPIC / slice.part).read_text().splitlines()
+            for number in range(slice.start, slice.end):
+                yield slice.part, number, lines[number]
+
+
+    with hivesql.connect(
+        **place, settings={{"spark.master": "local[1]", "spark.driver.memory": "1g"}}
+    ) as session:
+        spark = session.runtime.spark()
+        spark.dataSource.register(Topic)
+        sink = hivesql.streaming_sink("log", **place)
+        stream = spark.readStream.format("topic").load().writeStream.foreachBatch(sink)
+        query = stream.option("checkpointLocation", "{place}/checkpoint").start()
+        query.processAllAvailable()
+        query.stop()
+"""
+
+
+def test_a_topic_with_offsets_read_by_a_stream_that_is_killed(
+    session: hivesql.Session, tmp_path: Path
+) -> None:
+    session.sql(f"CREATE TABLE log (part STRING, place BIGINT, value STRING) {ACID}")
+    topic = tmp_path / "topic"
+    topic.mkdir()
+    script = textwrap.dedent(TOPIC).format(place=tmp_path)
+    points = [f"{FailPoint.AFTER_COMMIT}:2", ""]
+    codes = []
+    for number, point in enumerate(points):
+        for part in "ab":
+            with (topic / part).open("a") as file:
+                file.writelines(f"{part}{i}\n" for i in range(5 * number, 5 * number + 5))
+        done = subprocess.run(
+            [sys.executable, "-c", script], check=False, capture_output=True, timeout=240,
+            env={**os.environ, VARIABLE: point},
+        )  # fmt: skip
+        codes.append(done.returncode)
+    assert codes == [-signal.SIGKILL, 0], done.stderr.decode()[-2000:]
+    assert rows(session, "SELECT * FROM log") == [
+        (part, i, f"{part}{i}") for part in "ab" for i in range(10)
+    ]

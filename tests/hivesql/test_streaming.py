@@ -234,7 +234,7 @@ def test_a_connection_checks_its_options(session: hivesql.Session) -> None:
     empty = streaming.HiveStreamingConnection.builder()
     none = builder(session).with_transaction_batch_size(0)
     cases: list[tuple[streaming.ConnectionBuilder, type[hivesql.HiveSqlError], str]] = [
-        (empty, streaming.StreamingException, "Table cannot be null"),
+        (empty, streaming.StreamingException, "Table and table object cannot be null"),
         (empty.with_table("t"), streaming.StreamingException, "Record writer cannot be null"),
         (none, streaming.StreamingException, "than zero"),
         (builder(session, "no"), streaming.InvalidTable, "Invalid table db:default, table:no"),

@@ -67,6 +67,11 @@ def test_hive_reads_a_stream_at_every_stage(
             connection.write(records(6, 3))
             connection.commit_transaction()
             keep(table, [0, 1, 2, 3, 6, 7, 8], aborted=[2])
+            # A writer that died in its next flush leaves a part of it.
+            for side in readings[-1].directory.rglob("*_flush_length"):
+                file = side.with_name(side.name.removesuffix("_flush_length"))
+                torn = file.read_bytes() + b"the beginning of a stripe"
+                file.write_bytes(torn)
         keep(table, [0, 1, 2, 3, 6, 7, 8], aborted=[2])
     rows = hive.read_all(readings)
     assert [sorted(row.values[0] for row in one) for one in rows] == expected

@@ -14,6 +14,7 @@ from hivesql_executor.metastore.compaction_api import CompactionQueue
 from hivesql_executor.metastore.idempotence import Done as Done
 from hivesql_executor.metastore.idempotence import Once as Once
 from hivesql_executor.metastore.notification_api import NotificationSource
+from hivesql_executor.metastore.table_notes import TableNote as TableNote
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.locks import STRENGTH
 from hivesql_planner.partition_filter import PartitionTest
@@ -183,8 +184,9 @@ class Metastore(CompactionQueue, NotificationSource, Protocol):
     ) -> None: ...
     def newer_writer(self, txn_id: int, locks: Collection[Lock]) -> int | None: ...
     def commit_txn(
-        self, txn_id: int, *, exclusive_write: bool = True, once: Once | None = None
-    ) -> None: ...
+        self, txn_id: int, *, exclusive_write: bool = True, once: Once | None = None,
+        note: TableNote | None = None,
+    ) -> None: ...  # fmt: skip
     def done(self, once: Once) -> Done | None: ...
     def forget_key(self, key: str) -> int: ...
     def forget_keys(self, seconds: float) -> None: ...

@@ -15,6 +15,7 @@ from hivesql_executor.metastore.schema import (
     txns,
     write_set,
 )
+from hivesql_executor.metastore.table_notes import TableNote, set_property
 from hivesql_executor.metastore.transactions import (
     COMMITTED,
     OPEN,
@@ -40,7 +41,12 @@ _WRITES_NOTHING = (
 
 
 def commit_txn(
-    db: Connection, txn_id: int, *, exclusive_write: bool, once: Once | None = None
+    db: Connection,
+    txn_id: int,
+    *,
+    exclusive_write: bool,
+    once: Once | None = None,
+    note: TableNote | None = None,
 ) -> HiveSqlError | None:
     """Commit; committing again is silent.
 
@@ -54,6 +60,8 @@ def commit_txn(
     conflict = _commit(db, txn_id, exclusive_write=exclusive_write)
     if once is not None and earlier is None and conflict is None:
         record(db, once, txn_id, known=known)
+    if note is not None and conflict is None:
+        set_property(db, note)
     return conflict
 
 

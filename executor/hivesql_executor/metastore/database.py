@@ -36,6 +36,7 @@ from hivesql_executor.metastore.connection import Rdbms
 from hivesql_executor.metastore.idempotence import IdempotenceCalls, Once
 from hivesql_executor.metastore.notification_calls import NotificationCalls
 from hivesql_executor.metastore.object_locks import ObjectLockCalls
+from hivesql_executor.metastore.table_notes import TableNote
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import CommitUnknown, ExecutionError, HiveSqlError, TransactionLost
 from hivesql_planner.partition_filter import PartitionTest
@@ -262,16 +263,23 @@ class DatabaseMetastore(CompactionCalls, ObjectLockCalls, IdempotenceCalls, Noti
         return self._read(lambda db: lock_queue.newer_writer(db, txn_id, tuple(locks)))
 
     def commit_txn(
-        self, txn_id: int, *, exclusive_write: bool = True, once: Once | None = None
+        self,
+        txn_id: int,
+        *,
+        exclusive_write: bool = True,
+        once: Once | None = None,
+        note: TableNote | None = None,
     ) -> None:
-        """Commit, and note ``once`` with it; silent when it is committed already.
+        """Commit, and record ``once`` and ``note`` with it; silent when it is committed already.
 
         WriteConflict, TransactionLost and AlreadyCommitted (by another transaction) mean that it
         was aborted, CommitUnknown that nobody knows.
         """
 
         def commit(db: Connection) -> HiveSqlError | None:
-            return commits.commit_txn(db, txn_id, exclusive_write=exclusive_write, once=once)
+            return commits.commit_txn(
+                db, txn_id, exclusive_write=exclusive_write, once=once, note=note
+            )
 
         try:
             conflict = self._write(commit)

@@ -11,6 +11,7 @@ from typing import BinaryIO
 import pyarrow as pa
 from pyarrow import orc
 
+from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.local.events import insert_events, orc_options
 from hivesql_executor.spark.publish import row_instants
 from hivesql_executor.streaming.orc_pieces import OrcPieces
@@ -45,6 +46,7 @@ class GrowingFile:
     _file: BinaryIO | None = None
     _side: BinaryIO | None = None
     _next: dict[int, int] = field(default_factory=dict)
+    _flushed: int = 0
 
     @property
     def path(self) -> Path:
@@ -76,18 +78,38 @@ class GrowingFile:
             }
         )
         _write(file, data)
+        reach(FailPoint.STREAM_DATA_WRITTEN)
         if self._side is not None:
             _write(self._side, self._pieces.length.to_bytes(8, "big"))
+        self._flushed = self._pieces.length
+        reach(FailPoint.STREAM_FLUSHED)
         return len(data)
 
     def close(self) -> None:
-        """The file is whole: readers need no side file any more."""
-        for file in (self._file, self._side):
-            if file is not None:
-                file.close()
-        if self._side is not None:
+        """The file is whole: readers need no side file any more.
+
+        What a failed flush has left is cut off; where that fails too, the side file stays.
+        """
+        if self._file is None:
+            return
+        file, side, self._file, self._side = self._file, self._side, None, None
+        try:
+            file.close()
+        finally:
+            if side is not None:
+                side.close()
+        if self.path.stat().st_size != self._flushed:
+            os.truncate(self.path, self._flushed)
+        if not self._flushed:
+            self.path.unlink()
+        if side is not None:
             self._side_path.unlink(missing_ok=True)
-        self._file = self._side = None
+
+    def discard(self) -> None:
+        """Close and remove the file."""
+        self._flushed = 0
+        self.close()
+        self.path.unlink(missing_ok=True)
 
     @property
     def _side_path(self) -> Path:

@@ -11,6 +11,7 @@ from hivesql_executor.metastore.api import MAX_BATCH, MAX_OPEN, Once, TxnRow, Tx
 from hivesql_executor.metastore.hms.catalog import lower
 from hivesql_executor.metastore.hms.partitions import ACCURATE, PartitionCalls
 from hivesql_executor.metastore.hms.wire import idl
+from hivesql_executor.metastore.table_notes import TableNote
 from hivesql_planner.acid.write_ids import ListMode, ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import (
     CommitUnknown,
@@ -166,11 +167,18 @@ class TransactionCalls(PartitionCalls):
         return int(found) if found > 0 else None
 
     def commit_txn(
-        self, txn_id: int, *, exclusive_write: bool = True, once: Once | None = None
+        self,
+        txn_id: int,
+        *,
+        exclusive_write: bool = True,
+        once: Once | None = None,
+        note: TableNote | None = None,
     ) -> None:
-        """Commit; silent when it is committed already. NotSupported with ``once``."""
+        """Commit; silent when it is committed already. NotSupported with ``once`` or ``note``."""
         if once is not None:
             raise NotSupported(KEYS)
+        if note is not None:
+            raise NotSupported("a property that a commit sets, with a Hive Metastore")
         self._distrust_statistics(txn_id)
         request = idl().CommitTxnRequest(txnid=txn_id, exclWriteEnabled=exclusive_write)
         try:
