@@ -162,6 +162,7 @@ TOPIC = """
 """
 
 
+@pytest.mark.slow
 def test_a_topic_with_offsets_read_by_a_stream_that_is_killed(
     session: hivesql.Session, tmp_path: Path
 ) -> None:
