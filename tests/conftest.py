@@ -16,6 +16,7 @@ import pytest
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+os.environ.setdefault("SPARK_CONF_DIR", str(Path(__file__).parent / "spark_conf"))
 GOLDEN = Path(__file__).parent / "golden"
 
 

@@ -13,6 +13,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from hivesql_executor.spark.class_archive import archive_options
 from hivesql_planner.errors import ExecutionError
 
 # Pushed-down filters of nested ACID columns would reach ORC under names it resolves against the
@@ -67,7 +68,7 @@ def start_spark(
     builder = SparkSession.builder.appName(app_name)
     if master:
         builder = builder.master(master)
-    settings = {**CORE_SETTINGS, **SQL_SETTINGS, **(conf or {})}
+    settings = {**archive_options(), **CORE_SETTINGS, **SQL_SETTINGS, **(conf or {})}
     for key, value in settings.items():
         builder = builder.config(key, value)
     for name in _PYTHON_LOGGERS:

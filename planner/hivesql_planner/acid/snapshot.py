@@ -65,11 +65,7 @@ class RawFile:
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """A file of rows. ``write_id_filter``: some rows belong to writes that are not visible.
-
-    With a ``side_file``, only the first ``length`` bytes count: a streaming writer may be at work
-    behind them, or may have died there.
-    """
+    """A file of rows. ``write_id_filter``: some rows belong to writes that are not visible."""
 
     path: str
     length: int
@@ -77,6 +73,7 @@ class DataFile:
     write_id_filter: bool = False
     raw: RawFile | None = None
     side_file: bool = False
+    """Only ``length`` bytes count: a streaming writer is at work behind them, or died there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,44 @@
+"""The archive of Spark's classes: made, used, and left alone where it does not fit."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hivesql_executor.spark.class_archive import archive_options, find_archive
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_spark_starts_from_its_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    # The JVM shares no classes where a directory with files is among the jars.
+    monkeypatch.delenv("SPARK_CONF_DIR", raising=False)
+    assert archive_options() == {}
+
+    def hivesql(*words: str) -> str:
+        command = [sys.executable, "-m", "hivesql_repl", *words]
+        done = subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    assert "spark-" in hivesql("doctor", "--speed-up")
+    archive = find_archive()
+    assert archive is not None
+    log = tmp_path / "classes.log"
+    option = f"spark.driver.extraJavaOptions=-Duser.timezone=UTC -Xlog:class+load:file={log}"
+    told = hivesql("--master", "local[1]", "--hiveconf", option, "-e", "SELECT 1 + 1")
+    assert "archive" not in told
+    shared = log.read_text().count("source: shared objects file (top)")
+    assert shared > 5000
+    assert str(archive) in archive_options()["spark.driver.defaultJavaOptions"]
+    # A file that was cut off would kill the JVM.
+    archive.chmod(0o644)
+    os.truncate(archive, archive.stat().st_size // 2)
+    assert archive_options() == {}
