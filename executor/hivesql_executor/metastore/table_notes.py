@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, delete, insert
 
 from hivesql_executor.metastore import catalog
+from hivesql_executor.metastore.notification_log import note_change
 from hivesql_executor.metastore.schema import table_params
+from hivesql_planner.cache.events import EventKind
 from hivesql_planner.table import TableName
 
 
@@ -25,4 +27,5 @@ def set_property(db: Connection, note: TableNote) -> None:
     owner = catalog.table_id(db, note.table)
     rows = table_params
     db.execute(delete(rows).where(rows.c.owner_id == owner, rows.c.name == note.key))
+    note_change(db, EventKind.ALTER_TABLE, note.table, owner)
     db.execute(insert(rows).values(owner_id=owner, name=note.key, value=note.value))
