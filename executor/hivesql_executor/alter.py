@@ -17,6 +17,7 @@ from hivesql_planner.alter import ChangeLocation
 from hivesql_planner.ddl import (
     AddPartitions,
     AlterDatabase,
+    AlterPartitions,
     AlterTable,
     AlterView,
     DdlStatement,
@@ -60,6 +61,9 @@ def run_ddl(  # noqa: C901 - one flat list of statements
         case MovePartition(table=table, partition=partition, location=location):
             moved = replace(partition, location=absolute(location))
             store.alter_partition(table.name, partition.values, moved)
+        case AlterPartitions(table=table, altered=altered):
+            for one in altered:
+                store.alter_partition(table.name, one.values, one)
         case ExchangePartitions():
             _exchange(statement, runtime)
         case Touch():
@@ -157,6 +161,7 @@ def _exchange(statement: ExchangePartitions, runtime: Runtime) -> None:
             raise SemanticError(f"{name} of {source.name} does not live under its table")
         home = _default_home(table, partition)
         moves.append((partition.location, home))
-        placed.append(replace(partition, location=home))
+        kept = table.storage_of(source.stored_as(partition))
+        placed.append(replace(partition, location=home, storage=kept))
     with moving(runtime.files(table.location), moves):
         runtime.metastore.exchange_partitions(source.name, table.name, placed)

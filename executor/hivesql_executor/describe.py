@@ -37,6 +37,7 @@ def describe_table(
     statistics: Statistics | None = None,
 ) -> Outcome:
     """Columns, partition columns, and with a style everything else."""
+    table = table.stored_as(partition)
     if style == "formatted":
         return Outcome.of_table(_COLUMNS, _formatted(table, partition, statistics))
     rows = [_column_row(column) for column in table.all_columns]

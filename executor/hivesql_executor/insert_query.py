@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from hivesql_executor.sources import explained, rows_of
 from hivesql_executor.spark.types import hive_type
 from hivesql_executor.spark.write import WrittenFile, write_insert
-from hivesql_executor.touched import foreign_locations, staging_directory
+from hivesql_executor.touched import foreign_partitions, staging_directory
 from hivesql_executor.work import Work
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.plan import InsertBranch
@@ -51,6 +51,7 @@ def write_query(branch: InsertBranch, table: Table, work: Work) -> tuple[Written
             f"{table.name} takes {expected} columns here, the query gives {len(rows.columns)}",
             code=10044,
         )
+    foreign = foreign_partitions(table, runtime)
     with explained():
         return write_insert(
             rows,
@@ -60,6 +61,7 @@ def write_query(branch: InsertBranch, table: Table, work: Work) -> tuple[Written
             dynamic_partition=branch.dynamic_partition,
             files=runtime.files(table.location),
             staging=staging_directory(table),
-            locations=foreign_locations(table, runtime),
+            locations={name: one.location for name, one in foreign.items()},
+            unlike=[name for name, one in foreign.items() if not table.writes_like(one)],
             check=branch.check,
         )

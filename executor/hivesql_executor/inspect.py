@@ -116,7 +116,9 @@ def inspect_table(name: TableName, runtime: Runtime) -> Inspection:
         directories = tuple(
             DirectoryFacts(
                 verdict=verdict,
-                files=_facts(files, table, location, grouped.get(verdict.name, ())),
+                files=_facts(
+                    files, table.stored_as(partition), location, grouped.get(verdict.name, ())
+                ),
             )
             for verdict in verdicts
         )
@@ -139,7 +141,7 @@ def _plain_root(
 ) -> RootFacts:
     files = runtime.files(table.location)
     verdict = Verdict("files", "files", True, "not transactional: every file is read")
-    facts = _facts(files, table, location, files.list(location))
+    facts = _facts(files, table.stored_as(partition), location, files.list(location))
     return _root(table, partition, location, (DirectoryFacts(verdict=verdict, files=facts),))
 
 

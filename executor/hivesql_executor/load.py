@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from hivesql_executor.outcome import Outcome
@@ -13,7 +14,7 @@ from hivesql_executor.storage.orc import read_tail
 from hivesql_executor.transaction import Transaction
 from hivesql_planner.acid.layout import base_name, delta_name
 from hivesql_planner.ddl import LoadData
-from hivesql_planner.errors import SemanticError
+from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.plan import Operation
 from hivesql_planner.table import Partition, Table, partition_name
 
@@ -29,8 +30,16 @@ def load_data(statement: LoadData, txn: Transaction | None, runtime: Runtime) ->
         path = f"{'file:' if statement.local else ''}{Path(path).absolute()}"
     source_files, files = runtime.files(path), runtime.files(table.location)
     sources = _sources(source_files, path)
+    kept = statement.partition is not None and not statement.overwrite
+    stored = table.stored_as(statement.partition) if kept else table
+    if (
+        table.is_transactional
+        and statement.partition
+        and not table.writes_like(statement.partition)
+    ):
+        raise NotSupported(f"LOAD DATA into a partition of {table.name} that is stored otherwise")
     for source in sources:
-        _check(source_files, source, table)
+        _check(source_files, source, stored)
     location = _location(statement)
     added = _add_partition(statement, location, runtime)
     try:
@@ -39,6 +48,9 @@ def load_data(statement: LoadData, txn: Transaction | None, runtime: Runtime) ->
             _into_directory(statement, sources, location, txn, runtime)
         else:
             _into_place(statement, sources, location, files)
+            if statement.partition and statement.partition.storage and not kept:
+                one = replace(statement.partition, storage=None)
+                runtime.metastore.alter_partition(table.name, one.values, one)
     except BaseException:
         if added is not None:
             runtime.metastore.drop_partitions(table.name, [added.values])

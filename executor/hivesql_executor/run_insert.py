@@ -46,7 +46,10 @@ def _insert_branch(branch: InsertBranch, table: Table, work: Work) -> int:
     touched = {file.partition for file in written if file.partition}
     if branch.static_partition and not branch.dynamic_partition:
         touched.add(_static_name(branch, table))
-    record_partitions(table, touched, operation, work, dynamic=bool(branch.dynamic_partition))
+    record_partitions(
+        table, touched, operation, work, dynamic=bool(branch.dynamic_partition),
+        replaced=branch.write.overwrite,
+    )  # fmt: skip
     return sum(file.rows for file in written)
 
 

@@ -75,7 +75,7 @@ def _tables(statement: Show, runtime: Runtime) -> list[Table]:
 
 
 def _paragraph(table: Table, partition: Partition | None, runtime: Runtime) -> list[str]:
-    storage = STORAGE[table.format]
+    storage = STORAGE[table.stored_as(partition).format]
     location = partition.location if partition else table.location
     lines = [f"tableName:{table.name.name}", f"owner:{table.owner}"]
     if table.is_view:

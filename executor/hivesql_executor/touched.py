@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection
+from dataclasses import replace
 
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.runtime import Runtime
@@ -13,14 +14,27 @@ from hivesql_planner.table import Partition, Table, parse_partition_name, partit
 
 
 def record_partitions(
-    table: Table, touched: Collection[str], operation: Operation, work: Work, *, dynamic: bool
+    table: Table,
+    touched: Collection[str],
+    operation: Operation,
+    work: Work,
+    *,
+    dynamic: bool,
+    replaced: bool = False,
 ) -> None:
-    """Tell the catalog of new partitions, and the transaction of those it wrote."""
+    """Tell the catalog of new partitions, and the transaction of those it wrote.
+
+    Those of a plain table whose files were ``replaced`` are stored as the table is.
+    """
     store = work.runtime.metastore
     if not table.partition_columns:
         return
     wanted = [_partition(table, name) for name in sorted(touched)]
     store.add_partitions(table.name, wanted, if_not_exists=True, txn_id=work.txn.id)
+    for name, partition in foreign_partitions(table, work.runtime).items() if replaced else ():
+        if name in touched and partition.storage:
+            # Nothing is left of what was stored otherwise.
+            store.alter_partition(table.name, partition.values, replace(partition, storage=None))
     if table.is_transactional and dynamic:
         store.add_dynamic_partitions(
             work.txn.id, work.txn.write_ids[table.name], table.name, sorted(touched), operation
@@ -34,10 +48,15 @@ def _partition(table: Table, name: str) -> Partition:
 
 def foreign_locations(table: Table, runtime: Runtime) -> dict[str, str]:
     """Directories of the partitions that do not live under their table."""
+    return {name: one.location for name, one in foreign_partitions(table, runtime).items()}
+
+
+def foreign_partitions(table: Table, runtime: Runtime) -> dict[str, Partition]:
+    """The partitions that do not live under their table, or are stored otherwise, by name."""
     if not table.partition_columns:
         return {}
     return {
-        partition_name(table.partition_names, partition.values): partition.location
+        partition_name(table.partition_names, partition.values): partition
         for partition in runtime.metastore.foreign_partitions(table.name)
     }
 

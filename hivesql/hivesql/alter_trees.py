@@ -69,6 +69,16 @@ class MovePartitionBody:
 
 
 @dataclass(frozen=True, slots=True)
+class AlterPartitionsBody:
+    """ALTER TABLE … PARTITION … SET FILEFORMAT, SERDE or SERDEPROPERTIES."""
+
+    table: TableRef
+    partition: PartitionItems
+    change: Change
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
 class ExchangeBody:
     """ALTER TABLE … EXCHANGE PARTITION … WITH TABLE."""
 
@@ -123,6 +133,7 @@ AlterBodies = (
     | RenameBody
     | RenamePartitionBody
     | MovePartitionBody
+    | AlterPartitionsBody
     | ExchangeBody
     | TouchBody
     | AddPartitionsBody

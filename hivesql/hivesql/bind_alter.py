@@ -10,9 +10,9 @@ from hivesql.bind_view import view_of
 from hivesql.binding import Binding
 from hivesql.named import base_table
 from hivesql.tokens import Name, TableRef
-from hivesql_planner.alter import AddConstraint, ChangeFormat, ChangeSerde, altered
+from hivesql_planner.alter import AddConstraint, altered
 from hivesql_planner.ddl import AlterDatabase, AlterTable, AlterView, RenameTable
-from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
+from hivesql_planner.errors import HiveSqlError, SemanticError
 from hivesql_planner.table import Table
 
 
@@ -34,11 +34,6 @@ def bind_alter(body: AlterBody, binding: Binding) -> AlterTable | AlterView:
             "Alter table with non-partitioned table does not support cascade", code=10410
         )
         binding.fail(error, body.start)
-    by_partition = isinstance(body.change, ChangeFormat | ChangeSerde) and table.partition_columns
-    if by_partition and binding.catalog.partitions(table.name):
-        # Hive's partitions keep their own format and serde.
-        feature = "SET FILEFORMAT, SERDE or SERDEPROPERTIES of a table that has partitions"
-        binding.fail(NotSupported(f"ALTER TABLE … {feature}"), body.start)
     change = body.change
     if isinstance(change, AddConstraint):
         change = AddConstraint(complete(change.constraint, binding))

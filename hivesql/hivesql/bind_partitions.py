@@ -6,6 +6,7 @@ from functools import partial
 
 from hivesql.alter_trees import (
     AddPartitionsBody,
+    AlterPartitionsBody,
     DropPartitionsBody,
     ExchangeBody,
     MovePartitionBody,
@@ -17,15 +18,17 @@ from hivesql.binding import Binding, partition_value
 from hivesql.named import base_table, existing, full_values, partitioned_table
 from hivesql.prune import And, Compare, Constant, IsNull, Not, Other, Predicate, keeps
 from hivesql.trees import ChosenPartitions
+from hivesql_planner.alter import altered_partition
 from hivesql_planner.ddl import (
     AddPartitions,
+    AlterPartitions,
     DropPartitions,
     ExchangePartitions,
     MovePartition,
     RenamePartition,
     Touch,
 )
-from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
 from hivesql_planner.table import Partition, Table, partition_name
 
 
@@ -46,6 +49,17 @@ def bind_move_partition(body: MovePartitionBody, binding: Binding) -> MovePartit
     table = partitioned_table(body.table, binding)
     partition = existing(table, body.partition, binding)
     return MovePartition(table=table, partition=partition, location=body.location)
+
+
+def bind_alter_partitions(body: AlterPartitionsBody, binding: Binding) -> AlterPartitions:
+    """PARTITION … SET FILEFORMAT, SERDE or SERDEPROPERTIES, of all partitions that match."""
+    table = partitioned_table(body.table, binding)
+    found = binding.matching(table, body.partition)
+    try:
+        after = tuple(altered_partition(table, one, body.change) for one in found)
+    except HiveSqlError as error:
+        binding.fail(error, body.start)
+    return AlterPartitions(table=table, change=body.change, partitions=found, altered=after)
 
 
 def bind_touch(body: TouchBody, binding: Binding) -> Touch:

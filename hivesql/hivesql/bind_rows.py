@@ -9,6 +9,7 @@ from hivesql.alter_trees import (
     AddPartitionsBody,
     AlterBody,
     AlterDatabaseBody,
+    AlterPartitionsBody,
     AlterViewBody,
     DropPartitionsBody,
     ExchangeBody,
@@ -23,6 +24,7 @@ from hivesql.bind_create import bind_create_table
 from hivesql.bind_insert import bind_insert
 from hivesql.bind_partitions import (
     bind_add_partitions,
+    bind_alter_partitions,
     bind_drop_partitions,
     bind_exchange,
     bind_move_partition,
@@ -72,6 +74,7 @@ BINDERS: dict[type, Callable[[Any, Binding], Statement]] = {
     RenameBody: bind_rename,
     RenamePartitionBody: bind_rename_partition,
     MovePartitionBody: bind_move_partition,
+    AlterPartitionsBody: bind_alter_partitions,
     ExchangeBody: bind_exchange,
     TouchBody: bind_touch,
     AddPartitionsBody: bind_add_partitions,

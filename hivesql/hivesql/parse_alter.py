@@ -7,6 +7,7 @@ from typing import NoReturn
 from hivesql.alter_trees import (
     AlterBody,
     AlterDatabaseBody,
+    AlterPartitionsBody,
     AlterViewBody,
     ExchangeBody,
     MovePartitionBody,
@@ -139,6 +140,9 @@ def _change(cursor: Cursor, table: TableRef) -> AlterBody:
 def _alter_partition(cursor: Cursor, table: TableRef, items: PartitionItems) -> Body:
     if cursor.take("compact"):
         return parse_compact(cursor, table, items)
+    start = cursor.peek().start
+    if change := _storage_of_partition(cursor):
+        return AlterPartitionsBody(table, items, change, start)
     if any(not item.given for item in items):
         cursor.refuse("ALTER TABLE … PARTITION with keys that have no value")
     if cursor.take("rename", "to"):
@@ -189,16 +193,8 @@ def _storage_change(cursor: Cursor) -> Change:  # noqa: C901 - one flat list
         return DropConstraint(cursor.name("a constraint's name").text)
     if cursor.take("update", "statistics", "set"):
         return ChangeProperties(set=parse_properties(cursor))
-    if cursor.take("set", "serdeproperties"):
-        return ChangeSerde(set=parse_properties(cursor))
-    if cursor.take("unset", "serdeproperties"):
-        return ChangeSerde(unset=parse_keys(cursor))
-    if cursor.take("set", "serde"):
-        serde, format_ = parse_serde(cursor)
-        given = parse_properties(cursor) if cursor.take("with", "serdeproperties") else {}
-        return ChangeSerde(serde=serde, format=format_, set=given)
-    if cursor.take("set", "fileformat"):
-        return ChangeFormat(parse_file_format(cursor))
+    if change := _storage_of_partition(cursor):
+        return change
     if cursor.take("set", "location"):
         return ChangeLocation(cursor.string())
     if cursor.take("set", "owner"):
@@ -218,6 +214,21 @@ def _storage_change(cursor: Cursor) -> Change:  # noqa: C901 - one flat list
     if not cursor.at("into"):
         _refuse(cursor)
     return ChangeBucketCount(parse_bucket_count(cursor))
+
+
+def _storage_of_partition(cursor: Cursor) -> ChangeSerde | ChangeFormat | None:
+    """What partitions may have of their own, beside a location."""
+    if cursor.take("set", "serdeproperties"):
+        return ChangeSerde(set=parse_properties(cursor))
+    if cursor.take("unset", "serdeproperties"):
+        return ChangeSerde(unset=parse_keys(cursor))
+    if cursor.take("set", "serde"):
+        serde, format_ = parse_serde(cursor)
+        given = parse_properties(cursor) if cursor.take("with", "serdeproperties") else {}
+        return ChangeSerde(serde=serde, format=format_, set=given)
+    if cursor.take("set", "fileformat"):
+        return ChangeFormat(parse_file_format(cursor))
+    return None
 
 
 def _properties(cursor: Cursor) -> ChangeProperties:

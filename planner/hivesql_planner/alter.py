@@ -16,11 +16,14 @@ from hivesql_planner.table import (
     Constraint,
     FileFormat,
     OwnerType,
+    Partition,
     Table,
     kept_columns,
 )
 
 _ORC_LIKE = ("orc",)
+_OF_LINES = ("textfile", "csv", "json")
+"""They differ in their SerDe alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +192,12 @@ def altered(table: Table, change: Change) -> Table:  # noqa: C901 - one flat lis
             return without_constraint(table, name)
 
 
+def altered_partition(table: Table, partition: Partition, change: Change) -> Partition:
+    """The partition after a change of how it is stored; SemanticError where Hive refuses it."""
+    stored = altered(table.stored_as(partition), change)
+    return replace(partition, storage=table.storage_of(stored))
+
+
 def _check_new_names(table: Table, columns: tuple[Column, ...]) -> None:
     seen: set[str] = set()
     for column in columns:
@@ -327,7 +336,10 @@ def _change_serde(table: Table, change: ChangeSerde) -> Table:
                 f"Changing SerDe (from OrcSerde) is not supported for table {table.name}. "
                 "File format may be incompatible",
             )
-        raise NotSupported(f"SET SERDE '{change.serde}' for the {table.format} table {table.name}")
+        if not {table.format, change.format} <= set(_OF_LINES):
+            feature = f"SET SERDE '{change.serde}' for the {table.format} table {table.name}"
+            raise NotSupported(feature)
+        table = replace(table, format=change.format)
     kept = {key: value for key, value in table.serde_properties.items() if key not in change.unset}
     return replace(table, serde_properties={**kept, **change.set})
 

@@ -86,6 +86,16 @@ class MovePartition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AlterPartitions:
+    """ALTER TABLE … PARTITION … SET FILEFORMAT, SERDE or SERDEPROPERTIES: ``altered`` in order."""
+
+    table: Table
+    change: Change
+    partitions: tuple[Partition, ...]
+    altered: tuple[Partition, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExchangePartitions:
     """ALTER TABLE … EXCHANGE PARTITION … WITH TABLE: ``partitions`` of ``source`` go over."""
 
@@ -147,6 +157,7 @@ DdlStatement = (
     | AddPartitions
     | DropPartitions
     | RenamePartition
+    | AlterPartitions
     | MovePartition
     | ExchangePartitions
     | LoadData

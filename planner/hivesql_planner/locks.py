@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from hivesql_planner.alter import (
+    Change,
     ChangeBucketCount,
     ChangeLocation,
     ChangePartitionColumn,
@@ -15,6 +16,7 @@ from hivesql_planner.alter import (
 )
 from hivesql_planner.ddl import (
     AddPartitions,
+    AlterPartitions,
     AlterTable,
     AlterView,
     Analyze,
@@ -183,8 +185,8 @@ class _Wanted:
             case RenameTable(table=table, to=to):
                 yield from self.ddl(table, self.exclusive(table))
                 yield Lock(S, to.database, operation=Operation.NO_TXN)
-            case AlterTable(table=table):
-                yield from self.ddl(table, self.altering(statement))
+            case AlterTable(table=table, change=change, altered=altered):
+                yield from self.ddl(table, self.altering(table, altered, change))
             case AlterView(view=view, reads=reads) if reads:
                 yield Lock(S, view.name.database, operation=Operation.NO_TXN)
                 for table in reads:
@@ -198,6 +200,9 @@ class _Wanted:
                 yield from self.ddl(table, self.exclusive(table), names)
             case RenamePartition(table=table, partition=partition):
                 yield from self.ddl(table, self.exclusive(table), [_name(table, partition)])
+            case AlterPartitions(table=table, change=change, partitions=partitions):
+                names = [_name(table, partition) for partition in partitions]
+                yield from self.ddl(table, self.altering(table, table, change), names)
             case MovePartition(table=table, partition=partition):
                 yield from self.ddl(table, X, [_name(table, partition)])
             case ExchangePartitions(table=table, source=source):
@@ -243,10 +248,10 @@ class _Wanted:
         """What keeps everybody out; readers that take no locks need not wait for it either."""
         return XW if table.is_transactional and self.lockless_reads else X
 
-    def altering(self, alter: AlterTable) -> LockType:
-        match alter.change:
+    def altering(self, table: Table, altered: Table, change: Change) -> LockType:
+        match change:
             case ChangeProperties(unset=()):
-                converts = alter.altered.is_transactional and not alter.table.is_transactional
+                converts = altered.is_transactional and not table.is_transactional
                 return X if converts else S
             case ChangeSerde(serde=None, unset=()):
                 return S
@@ -254,7 +259,7 @@ class _Wanted:
                 return XW
             case ChangeLocation() | ChangeBucketCount() | ChangePartitionColumn():
                 return X
-        return self.exclusive(alter.table)
+        return self.exclusive(table)
 
     def units(self, scan: Scan) -> list[str | None]:
         """Partitions read, or None for the whole table."""

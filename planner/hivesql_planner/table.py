@@ -83,11 +83,21 @@ class Database:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionStorage:
+    """How the files of a partition are stored that does not follow its table."""
+
+    format: FileFormat
+    serde_properties: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Partition:
     """One partition: its values as text (None is Hive's default partition) and its directory."""
 
     values: tuple[str | None, ...]
     location: str
+    storage: PartitionStorage | None = None
+    """Set where its files are stored otherwise than its table says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +166,25 @@ class Table:
     def bucketing_version(self) -> int:
         """1 (Java hash) or 2 (Murmur3); absent or unreadable means 1, as in Hive."""
         return 2 if self.properties.get("bucketing_version", "").strip() == "2" else 1
+
+    def stored_as(self, partition: Partition | None) -> Table:
+        """The table as one of its partitions is stored."""
+        storage = partition.storage if partition else None
+        if storage is None:
+            return self
+        return replace(self, format=storage.format, serde_properties=storage.serde_properties)
+
+    def storage_of(self, stored: Table) -> PartitionStorage | None:
+        """What a partition that is stored as another table keeps of it; None where they agree."""
+        if (stored.format, stored.serde_properties) == (self.format, self.serde_properties):
+            return None
+        return PartitionStorage(format=stored.format, serde_properties=stored.serde_properties)
+
+    def writes_like(self, partition: Partition) -> bool:
+        """Whether files that are written as the table says can be read in the partition."""
+        stored = self.stored_as(partition)
+        same = stored.serde_properties == self.serde_properties
+        return stored.format == self.format and (same or self.format in ("orc", "parquet"))
 
     @property
     def all_columns(self) -> tuple[Column, ...]:

@@ -9,7 +9,7 @@ import pytest
 
 import hivesql
 from end_to_end.answers import rows, table_of
-from hivesql_planner.errors import HiveSqlError, SemanticError
+from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
 
 pytestmark = pytest.mark.spark
 
@@ -121,6 +121,52 @@ def test_location_format_and_buckets_of_a_table(session: hivesql.Session, tmp_pa
     assert list((tmp_path / "new").glob("*.parquet")) or list((tmp_path / "new").iterdir())
     found = table_of(session, "t")
     assert (found.bucket_count, found.bucket_columns, found.sort_columns) == (5, ("z",), ())
+
+
+def test_partitions_keep_how_they_are_stored(session: hivesql.Session) -> None:
+    """As real Hive: a table's change leaves its partitions, and an overwritten one follows it."""
+    csv = "'org.apache.hadoop.hive.serde2.OpenCSVSerde'"
+    session.sql("""
+        CREATE TABLE pu (a int, b string) PARTITIONED BY (p int)
+            ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' STORED AS TEXTFILE
+            TBLPROPERTIES ('transactional'='false');
+        INSERT INTO pu PARTITION (p=1) VALUES (1, 'x');
+        INSERT INTO pu PARTITION (p=2) VALUES (2, 'y');
+        ALTER TABLE pu SET SERDEPROPERTIES ('field.delim'='|');
+        INSERT INTO pu PARTITION (p=3) VALUES (6, 'z');
+        ALTER TABLE pu SET FILEFORMAT PARQUET;
+        INSERT INTO pu PARTITION (p=4) VALUES (8, 'q');
+    """)
+    every = "SELECT * FROM pu"
+    assert rows(session, every) == [(1, "x", 1), (2, "y", 2), (6, "z", 3), (8, "q", 4)]
+    for statement in (
+        "INSERT INTO pu PARTITION (p=1) VALUES (3, 'z')",
+        "INSERT INTO pu PARTITION (p) VALUES (3, 'z', 4), (3, 'z', 2)",
+    ):
+        with pytest.raises(NotSupported, match=r"p=[12] is stored otherwise"):
+            session.sql(statement)
+    assert rows(session, every) == [(1, "x", 1), (2, "y", 2), (6, "z", 3), (8, "q", 4)]
+    session.sql("INSERT OVERWRITE TABLE pu PARTITION (p) VALUES (4, 'w', 2), (9, 'v', 4)")
+    assert rows(session, every) == [(1, "x", 1), (4, "w", 2), (6, "z", 3), (9, "v", 4)]
+    told = session.sql("DESCRIBE FORMATTED pu PARTITION (p=1)").rows
+    assert ("", "field.delim", ",") in [tuple(row) for row in told]
+    assert any("LazySimpleSerDe" in str(row) for row in told)
+    session.sql("INSERT INTO pu PARTITION (p=2) VALUES (5, 'also')")
+    session.sql(f"""
+        ALTER TABLE pu PARTITION (p=1) SET SERDE {csv} WITH SERDEPROPERTIES ('separatorChar'=',');
+        ALTER TABLE pu PARTITION (p=3) SET SERDEPROPERTIES ('field.delim'=';');
+    """)
+    assert rows(session, "SELECT * FROM pu WHERE p = 3") == [(None, None, 3)]
+    assert rows(session, "SELECT * FROM pu WHERE p <> 3") == [
+        (1, "x", 1), (4, "w", 2), (5, "also", 2), (9, "v", 4),
+    ]  # fmt: skip
+    session.sql("ALTER TABLE pu PARTITION (p) SET FILEFORMAT PARQUET")
+    with pytest.raises(HiveSqlError):
+        session.sql("SELECT * FROM pu WHERE p = 3")
+    session.sql("INSERT OVERWRITE TABLE pu PARTITION (p=3) VALUES (7, 'new')")
+    assert rows(session, "SELECT * FROM pu WHERE p > 1") == [
+        (4, "w", 2), (5, "also", 2), (7, "new", 3), (9, "v", 4),
+    ]  # fmt: skip
 
 
 def test_views_and_databases(session: hivesql.Session, tmp_path: Path) -> None:

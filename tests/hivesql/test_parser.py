@@ -146,8 +146,8 @@ def outcome(sql: str) -> str:
         ("ALTER TABLE t SET SERDE 'a.B'", "NotSupported(the SerDe 'a.B')"),
         ("ALTER TABLE t PARTITION (a=1) FOO", "ParseError"),
         (
-            "ALTER TABLE t PARTITION (a=1) SET FILEFORMAT ORC",
-            "NotSupported(ALTER TABLE … PARTITION … SET FILEFORMAT)",
+            "ALTER TABLE t PARTITION (a=1) CONCATENATE",
+            "NotSupported(ALTER TABLE … PARTITION … CONCATENATE)",
         ),
         (
             "ALTER TABLE t PARTITION (a) SET LOCATION '/x'",

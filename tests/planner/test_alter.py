@@ -137,7 +137,7 @@ REFUSALS: dict[str, tuple[Table, Change, int | None, str]] = {
     "ORC stays ORC": (ORC, ChangeFormat("parquet"), None, "Changing file format .from ORC."),
     "ORC keeps its serde": (ORC, ChangeSerde(serde="x", format="textfile"), None, "Changing SerDe"),
     "text keeps its serde": (
-        TEXT, ChangeSerde(serde="x", format="json"), None, "not supported: SET SERDE 'x'"),
+        TEXT, ChangeSerde(serde="x", format="avro"), None, "not supported: SET SERDE 'x'"),
     "count without buckets": (ORC, ChangeBucketCount(7), 10145, "not bucketized"),
     "no buckets": (ORC, ChangeBuckets(columns=("a",), count=0), None, "greater than zero"),
     "buckets by what is not there": (ORC, ChangeBuckets(columns=("z",), count=2), 10002, "z"),

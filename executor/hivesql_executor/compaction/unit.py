@@ -58,4 +58,4 @@ def find_place(unit: Unit, runtime: Runtime) -> Place:
             f"Unable to find partition {name}/{partition_name}, assuming it was dropped and "
             "moving on."
         )
-    return Place(table=table, partition=partition)
+    return Place(table=table.stored_as(partition), partition=partition)

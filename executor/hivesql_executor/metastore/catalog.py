@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Select, delete, insert, select, update
 from hivesql_executor.metastore import cleanup, table_rows
 from hivesql_executor.metastore.connection import now
 from hivesql_executor.metastore.notification_log import note, note_change
+from hivesql_executor.metastore.partition_storage import keep_storage
 from hivesql_executor.metastore.schema import database_params, dbs, partitions, sds, tbls
 from hivesql_executor.metastore.table_rows import add_params, params
 from hivesql_planner.cache.events import Event, EventKind
@@ -158,6 +159,8 @@ def alter_table(db: Connection, name: TableName, new: Table, *, txn_id: int = 0)
     )
     renamed_to = to if to != name else None
     note_change(db, EventKind.ALTER_TABLE, name, found, renamed_to=renamed_to, txn_id=txn_id)
+    if old.storage_of(altered) is not None:
+        keep_storage(db, old)
     table_rows.replace_table(db, found, home, altered)
     if to != name:
         cleanup.rename_table(db, name, to)

@@ -11,6 +11,11 @@ from sqlalchemy import Connection, Select, and_, func, insert, literal, select, 
 from hivesql_executor.metastore import catalog, cleanup, table_rows
 from hivesql_executor.metastore.connection import now
 from hivesql_executor.metastore.notification_log import note_change
+from hivesql_executor.metastore.partition_storage import (
+    is_marked,
+    with_storage,
+    write_storage,
+)
 from hivesql_executor.metastore.partition_tests import passes
 from hivesql_executor.metastore.schema import partition_key_vals, sds
 from hivesql_executor.metastore.schema import partitions as rows
@@ -28,12 +33,16 @@ def partitions(
     db: Connection, name: TableName, tests: Sequence[PartitionTest]
 ) -> tuple[Partition, ...]:
     """The partitions of a table that pass all tests, by name."""
-    query = _select().where(rows.c.table_id == catalog.table_id(db, name))
+    table_id = catalog.table_id(db, name)
+    query = _select().where(rows.c.table_id == table_id)
     for test in tests:
         value = partition_key_vals.alias()
         here = and_(value.c.owner_id == rows.c.id, value.c.position == test.position)
         query = query.join(value, here).where(passes(value.c.value, test, db.dialect.name))
-    return _listed(db, query)
+    found = _listed(db, query)
+    if found and is_marked(db, table_id):
+        return with_storage(db, catalog.table(db, name), query, found)
+    return found
 
 
 def partition_count(db: Connection, name: TableName) -> int:
@@ -43,8 +52,17 @@ def partition_count(db: Connection, name: TableName) -> int:
 
 
 def foreign_partitions(db: Connection, name: TableName) -> tuple[Partition, ...]:
-    """The partitions that do not live under their table in a directory of their name."""
+    """The partitions that do not live under their table by their name, or are stored otherwise."""
     table = catalog.table(db, name)
+    if is_marked(db, table.id):
+        listed = partitions(db, name, ())
+        homes = (f"{table.location}/{partition_name(table.partition_names, p.values)}"
+                 for p in listed)  # fmt: skip
+        return tuple(
+            one
+            for one, home in zip(listed, homes, strict=True)
+            if one.storage or one.location != home
+        )
     home = literal(f"{table.location}/") + rows.c.name
     return _listed(db, _select().where(rows.c.table_id == table.id, sds.c.location != home))
 
@@ -60,7 +78,10 @@ def partition(db: Connection, name: TableName, values: Values) -> Partition | No
     table = catalog.table(db, name)
     wanted = partition_name(table.partition_names, values)
     query = _select().where(rows.c.table_id == table.id, rows.c.name == wanted)
-    return next(_read(db.execute(query.order_by(partition_key_vals.c.position))), None)
+    found = tuple(_read(db.execute(query.order_by(partition_key_vals.c.position))))
+    if found and is_marked(db, table.id):
+        found = with_storage(db, table, query, found)
+    return found[0] if found else None
 
 
 def add_partitions(
@@ -94,6 +115,9 @@ def add_partitions(
             for key, (_, sd_id) in zip(fresh, storage, strict=True)
         ],
     ).all()
+    for one, (_, sd_id) in zip(fresh.values(), storage, strict=True):
+        if one.storage:
+            write_storage(db, table, sd_id, one.storage)
     db.execute(
         insert(partition_key_vals),
         [
@@ -132,6 +156,8 @@ def alter_partition(db: Connection, name: TableName, values: Values, new: Partit
     own = known[old]
     sd_id = db.scalar(select(rows.c.sd_id).where(rows.c.id == own))
     db.execute(update(sds).where(sds.c.id == sd_id).values(location=new.location))
+    if new.storage or is_marked(db, table_id):
+        write_storage(db, table, int(sd_id or 0), new.storage)
     if to == old:
         return
     if to in known:

@@ -107,6 +107,7 @@ def delete_table(db: Connection, table_id: int) -> None:
     owned = _owned_ids(db, table_id)
     _, cd_id, serde_id, sd_id = owned
     _delete_details(db, owned)
+    db.execute(delete(sd_params).where(sd_params.c.owner_id == sd_id))
     statistics = table_statistics
     db.execute(delete(statistics).where(statistics.c.owner_id == table_id))
     for table, own_id in ((tbls, table_id), (sds, sd_id), (serdes, serde_id), (cds, cd_id)):
@@ -120,8 +121,10 @@ def delete_partitions(db: Connection, ids: Sequence[int]) -> None:
     for table in (partition_key_vals, partition_params, partition_statistics):
         db.execute(delete(table).where(table.c.owner_id.in_(ids)))
     db.execute(delete(partitions).where(partitions.c.id.in_(ids)))
+    serde_ids = [serde_id for _, serde_id in owned]
     db.execute(delete(sds).where(sds.c.id.in_([sd_id for sd_id, _ in owned])))
-    db.execute(delete(serdes).where(serdes.c.id.in_([serde_id for _, serde_id in owned])))
+    db.execute(delete(serde_params).where(serde_params.c.owner_id.in_(serde_ids)))
+    db.execute(delete(serdes).where(serdes.c.id.in_(serde_ids)))
 
 
 def read_table(db: Connection, name: TableName, row: TableRow) -> Table:
@@ -230,7 +233,6 @@ def _delete_details(db: Connection, owned: tuple[int, int, int, int]) -> None:
         (table_params, table_id),
         (key_constraints, table_id),
         (serde_params, serde_id),
-        (sd_params, sd_id),
         (columns_v2, cd_id),
         (partition_keys, table_id),
         (bucketing_cols, sd_id),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
+from hivesql_executor.spark.types import spark_type
 from hivesql_planner.table import Table
 
 _WRITERS_ESCAPE = '"'
@@ -68,7 +69,16 @@ def split_csv(table: Table, line: str) -> list[Column]:
         return f.when(quoted, inside).otherwise(outside)
 
     fields = f.transform(found, plain)
-    return [f.get(fields, i).alias(column.name) for i, column in enumerate(table.columns)]
+    texts = [f.get(fields, i) for i in range(len(table.columns))]
+    # A table, or partition, that has become CSV keeps the types of its columns.
+    return [
+        _typed(text, spark_type(column.type)).alias(column.name)
+        for text, column in zip(texts, table.columns, strict=True)
+    ]
+
+
+def _typed(text: Column, kind: str) -> Column:
+    return text if kind == "string" else text.try_cast(kind)
 
 
 def joined_csv(table: Table) -> Column:

@@ -35,6 +35,12 @@ def scan_plain(
     ORC and text by position, Parquet, JSON and Avro by name. DataError for an ORC file
     with ACID columns, NotSupported for a format that cannot be read.
     """
+    kinds: dict[Table, list[Part]] = {}
+    for part in parts:
+        kinds.setdefault(table.stored_as(part[0]), []).append(part)
+    if len(kinds) > 1 or (kinds and table not in kinds):
+        frames = [scan_plain(spark, stored, found, files=files) for stored, found in kinds.items()]
+        return reduce(DataFrame.union, frames)
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     homes: dict[str, Partition | None] = {}
     for partition, location, found in parts:

@@ -24,7 +24,7 @@ from hivesql_planner.acid.layout import (
     delete_delta_name,
     delta_name,
 )
-from hivesql_planner.errors import ExecutionError
+from hivesql_planner.errors import ExecutionError, NotSupported
 from hivesql_planner.plan import Write, WriteKind
 from hivesql_planner.table import Table, parse_partition_name, partition_name
 
@@ -53,6 +53,8 @@ class Publication:
     static_partition: Mapping[str, str | None]
     dynamic_partition: tuple[str, ...]
     locations: Mapping[str, str]
+    unlike: frozenset[str] = frozenset()
+    """Names of partitions that are stored otherwise than what was written."""
 
     @property
     def table(self) -> Table:
@@ -232,6 +234,8 @@ def _publish_plain(publication: Publication, files: Files) -> Iterator[WrittenFi
     (write,) = publication.writes
     by_directory: dict[str, list[_Staged]] = defaultdict(list)
     for staged in _staged(publication, files):
+        if staged.partition in publication.unlike:
+            _check_unlike(write, staged.partition)
         by_directory[_directory(publication, write, staged.partition)].append(staged)
     for directory, group in by_directory.items():
         existing = [f"{directory}/{status.path}" for status in files.list(directory)]
@@ -255,6 +259,16 @@ def _publish_plain(publication: Publication, files: Files) -> Iterator[WrittenFi
         if write.overwrite:
             for path in existing:
                 files.delete(path)
+
+
+def _check_unlike(write: Write, partition: str | None) -> None:
+    """Hive would write all the same, and could not read what is there already."""
+    if write.table.is_transactional or not write.overwrite:
+        how = "INSERT OVERWRITE" if write.kind is WriteKind.BASE else "INSERT INTO"
+        raise NotSupported(
+            f"{how} {write.table.name}: {partition} is stored otherwise than its table says now. "
+            "ALTER TABLE … PARTITION … SET FILEFORMAT or SERDEPROPERTIES makes them agree"
+        )
 
 
 def plain_instants(table: Table) -> tuple[int, ...]:

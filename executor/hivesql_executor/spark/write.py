@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
@@ -40,13 +40,15 @@ def write_insert(
     files: Files,
     staging: str,
     locations: Mapping[str, str],
+    unlike: Collection[str] = (),
     check: Expr | None = None,
 ) -> tuple[WrittenFile, ...]:
     """Write a query's rows into one directory per partition.
 
     ``rows`` has the data columns in the table's order, then the dynamic partition columns; types
     are cast by position. ``locations`` has the directories of partitions that do not live under
-    their table. Nothing is visible before the transaction commits; staging is always removed.
+    their table, ``unlike`` the names of those that are stored otherwise than it says. Nothing
+    is visible before the transaction commits; staging is always removed.
     """
     table = write.table
     types = {column.name: column.type for column in table.all_columns}
@@ -68,6 +70,7 @@ def write_insert(
         static_partition=dict(static_partition),
         dynamic_partition=tuple(dynamic_partition),
         locations=dict(locations),
+        unlike=frozenset(unlike),
     )
     if table.is_full_acid:
         events, columns = _insert_events(named, table, values, parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from hivesql_executor.metastore.api import Metastore
 from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.partition_filter import PartitionTest
-from hivesql_planner.table import Column, Partition, Table, TableName
+from hivesql_planner.table import Column, Partition, PartitionStorage, Table, TableName
 
 MakeTable = Callable[..., Table]
 
@@ -138,6 +139,36 @@ def test_partitions_elsewhere(metastore: Metastore, make_table: MakeTable, tmp_p
     metastore.add_partitions(name, [part("a b"), part("2", location=away), part(None)])
     assert metastore.foreign_partitions(name) == (part("2", location=away),)
     assert metastore.partition_count(name) == 3
+
+
+@pytest.mark.thrift
+def test_partitions_keep_their_storage(metastore: Metastore, make_table: MakeTable) -> None:
+    table = make_table(partitioned_by=("p",))
+    table = replace(table, format="textfile", serde_properties={"field.delim": ","})
+    metastore.alter_table(table.name, table)
+    csv = PartitionStorage(format="csv", serde_properties={"quoteChar": "'"})
+    metastore.add_partitions(table.name, [part("1"), part("2"), part("3")])
+    metastore.alter_partition(table.name, ("2",), replace(part("2"), storage=csv))
+
+    def kept() -> dict[str | None, PartitionStorage | None]:
+        return {one.values[0]: one.storage for one in metastore.partitions(table.name)}
+
+    assert kept() == {"1": None, "2": csv, "3": None}
+    parquet = replace(table, format="parquet", serde_properties={"field.delim": "|"})
+    metastore.alter_table(table.name, parquet)
+    text = PartitionStorage(format="textfile", serde_properties={"field.delim": ","})
+    assert kept() == {"1": text, "2": csv, "3": text}
+    one = metastore.partition(table.name, ("1",))
+    assert one is not None and one.storage == text
+    metastore.alter_partition(table.name, ("1",), replace(one, storage=None))
+    metastore.add_partitions(table.name, [part("4")])
+    assert kept() == {"1": None, "2": csv, "3": text, "4": None}
+    assert {p.values for p in metastore.foreign_partitions(table.name)} == {("2",), ("3",)}
+    metastore.alter_table(table.name, replace(parquet, comment="same"))
+    metastore.drop_partitions(table.name, [("3",)])
+    metastore.alter_table(table.name, replace(table, serde_properties={"field.delim": ";"}))
+    own = PartitionStorage(format="parquet", serde_properties={"field.delim": "|"})
+    assert kept() == {"1": own, "2": csv, "4": own}
 
 
 @pytest.mark.thrift

@@ -49,12 +49,13 @@ class PartitionCalls(CatalogCalls):
         return len(found)
 
     def foreign_partitions(self, name: TableName) -> tuple[Partition, ...]:
-        """The partitions that do not live where a new one of that name would."""
+        """The partitions that do not live, or are not stored, as a new one would be."""
         table = self._plain_table(lower(name))
         return tuple(
             one
             for one in self.partitions(name)
-            if one.location
+            if one.storage
+            or one.location
             != f"{table.location}/{partition_name(table.partition_names, one.values)}"
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, get_args
 
 from hivesql_executor.metastore.hms.wire import idl
@@ -101,24 +102,32 @@ def _write_storage(table: Table, old: Any) -> Any:
 
 
 def read_partition(found: Any, table: Table) -> Partition:
-    """A partition; NotSupported when it is stored in another format than its table."""
-    storage = found.sd
-    if format_of(storage.inputFormat, storage.serdeInfo.serializationLib, table.name) != (
-        table.format
-    ):
-        raise NotSupported(f"a partition of {table.name} with a format of its own")
+    """A partition, with its storage where that is not its table's."""
+    storage, serde = found.sd, found.sd.serdeInfo
+    stored = replace(
+        table,
+        format=format_of(storage.inputFormat, serde.serializationLib, table.name),
+        serde_properties=dict(serde.parameters or {}),
+    )
     values = tuple(None if value == DEFAULT_PARTITION else value for value in found.values)
-    return Partition(values=values, location=storage.location or "")
+    return Partition(
+        values=values, location=storage.location or "", storage=table.storage_of(stored)
+    )
 
 
 def write_partition(partition: Partition, table: Table, old: Any = None) -> Any:
-    """The same for the metastore, with the table's columns and format."""
+    """The same for the metastore, with the table's columns."""
     wire = idl()
     new = old or wire.Partition(createTime=0, lastAccessTime=0, parameters={})
     new.values = written_values(partition.values)
     new.dbName, new.tableName = table.name.database, table.name.name
     new.sd = new.sd or _write_storage(table, None)
+    stored = table.stored_as(partition)
+    storage = STORAGE[stored.format]
     new.sd.location = partition.location or None
+    new.sd.inputFormat, new.sd.outputFormat = storage.input_format, storage.output_format
+    new.sd.serdeInfo.serializationLib = storage.serde
+    new.sd.serdeInfo.parameters = dict(stored.serde_properties)
     return new
 
 
