@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import date, datetime
 from decimal import Decimal
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 import hivesql
+from hive_results import HERE
 from hivesql_planner.errors import ExecutionError, ParseError
 
 pytestmark = pytest.mark.spark
@@ -207,11 +209,24 @@ def test_lines(session: hivesql.Session, tmp_path: Path, case: Any) -> None:
         assert got == row, line
 
 
+def test_csv_as_opencsv_reads_it(session: hivesql.Session, tmp_path: Path) -> None:
+    """What Hive's OpenCSVSerde said to each line of ``csv_lines.jsonl`` under an escape or none."""
+    text = (HERE / "csv_lines.jsonl").read_text(encoding="utf-8")
+    told = [json.loads(line) for line in text.splitlines()]
+    for escape in {one[0] for one in told}:
+        read = [one for one in told if one[0] == escape and one[2] is not None]
+        given = f" WITH SERDEPROPERTIES ('escapeChar'='{escape * 2}')" if escape else ""
+        columns = "a string, b string, c string, d string"
+        found = rows_of(session, tmp_path, [one[1] for one in read], columns, CSV + given)
+        for got, (_, line, fields) in zip(found, read, strict=True):
+            assert list(got) == fields, (escape, line)
+
+
 @pytest.mark.parametrize(
     ("clauses", "columns", "line"),
     [
         (CSV, "a string", '"unclosed,b'),
-        (CSV, "a string", 'a"b"c'),
+        (CSV, "a string", '7,"a"b"'),
         ("STORED AS JSONFILE", "i int", "not json"),
         ("STORED AS JSONFILE", "i int", ""),
         ("STORED AS JSONFILE", "i int", '{"i":1'),

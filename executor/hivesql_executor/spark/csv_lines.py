@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
+from hivesql_executor.spark.odd_csv import odd_fields
 from hivesql_executor.spark.types import spark_type
 from hivesql_planner.table import Table
 
@@ -22,10 +23,15 @@ class _Csv:
     """Escapes when written; the reader has another where this is CSVWriter's default."""
 
     @property
+    def reads_escape(self) -> str:
+        """What escapes when read."""
+        return _READERS_ESCAPE if self.escape == _WRITERS_ESCAPE else self.escape
+
+    @property
     def patterns(self) -> tuple[str, str, str]:
         """Of one field, of one that is quoted, of characters that a backslash may precede."""
         quote, separator = _hex(self.quote), _hex(self.separator)
-        escape = _hex(_READERS_ESCAPE if self.escape == _WRITERS_ESCAPE else self.escape)
+        escape = _hex(self.reads_escape)
         quoted = f"{quote}(?:[^{quote}{escape}]++|{quote}{quote}|{escape}.)*+{quote}"
         plain = f"(?:[^{separator}{quote}{escape}]++|{escape}(?:.|$))*+"
         return f"(?:{quoted}(?={separator}|$)|{plain})", quote, escape
@@ -45,21 +51,13 @@ def _csv(table: Table) -> _Csv:
 
 
 def split_csv(table: Table, line: str) -> list[Column]:
-    """The table's data columns from a column of lines.
-
-    A line with quotes inside of fields that do not begin with one fails the job: what Hive makes
-    of them depends on where in the line they are.
-    """
+    """The data columns from a column of lines; one with a quote that does not end fails the job."""
     csv = _csv(table)
     field, quote, escape = csv.patterns
     separator, text = _hex(csv.separator), f.col(line)
     fine = text.rlike(f"(?s)^{field}(?:{separator}{field})*+$")
     begun = f.concat(f.lit(csv.separator), text)
     found = f.regexp_extract_all(begun, f.lit(f"(?s){separator}({field})"), 1)
-    odd = f.concat(f.lit(f"{table.name}: CSV that is not well-formed: "), f.substring(text, 1, 80))
-    # Hive finds no fields at all in an empty line.
-    found = f.when(text == "", f.array().cast("array<string>")).when(fine, found)
-    found = found.otherwise(f.raise_error(odd).cast("array<string>"))
 
     def plain(one: Column) -> Column:
         quoted = one.startswith(csv.quote)
@@ -68,7 +66,13 @@ def split_csv(table: Table, line: str) -> list[Column]:
         outside = f.regexp_replace(one, f"(?s){escape}(.)?", "$1")
         return f.when(quoted, inside).otherwise(outside)
 
-    fields = f.transform(found, plain)
+    # Hive finds no fields at all in an empty line.
+    fields = f.when(text == "", f.array().cast("array<string>")).when(
+        fine, f.transform(found, plain)
+    )
+    fields = fields.otherwise(
+        odd_fields(table.name, text, csv.separator, csv.quote, csv.reads_escape)
+    )
     texts = [f.get(fields, i) for i in range(len(table.columns))]
     # A table, or partition, that has become CSV keeps the types of its columns.
     return [

@@ -141,7 +141,6 @@ def test_partitions_elsewhere(metastore: Metastore, make_table: MakeTable, tmp_p
     assert metastore.partition_count(name) == 3
 
 
-@pytest.mark.thrift
 def test_partitions_keep_their_storage(metastore: Metastore, make_table: MakeTable) -> None:
     table = make_table(partitioned_by=("p",))
     table = replace(table, format="textfile", serde_properties={"field.delim": ","})
