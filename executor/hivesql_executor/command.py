@@ -13,7 +13,7 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.show import describe, show
 from hivesql_executor.tables import create_table_if_new, drop_database, drop_table, truncate_table
 from hivesql_executor.transaction import Transaction
-from hivesql_planner.ddl import Analyze, DdlStatement, LoadData, RepairTable
+from hivesql_planner.ddl import Analyze, DdlStatement, LoadData, RepairTable, WriteDirectory
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.statements import (
     AbortCompactions,
@@ -80,6 +80,11 @@ def run_command(  # noqa: C901 - one flat list of statements
             from hivesql_executor.load import load_data
 
             return load_data(statement, txn, runtime)
+        case WriteDirectory():
+            from hivesql_executor.directory import write_directory
+
+            assert txn is not None
+            return write_directory(statement, txn, runtime)
         case RepairTable():
             return repair_table(statement, runtime)
         case _ if isinstance(statement, DdlStatement):

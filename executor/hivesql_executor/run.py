@@ -12,6 +12,7 @@ from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transaction import OpenTransaction, continuing, transaction
 from hivesql_executor.work import Consume, Work
+from hivesql_planner.ddl import WriteDirectory
 from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.plan import Change, Command, Insert, Plan, Select
 
@@ -34,7 +35,7 @@ def run(
         plan = continuing(plan, inside)
     try:
         with holding_objects(plan, runtime):
-            if isinstance(plan.body, Command) and not plan.opens_txn:
+            if isinstance(plan.body, Command) and not (plan.opens_txn or _reads(plan.body)):
                 return run_command(plan.body.statement, None, runtime)
             with transaction(plan, runtime, inside) as txn:
                 return _run_body(Work(plan, txn, runtime, consume))
@@ -46,6 +47,11 @@ def run(
         if failure := told(error):
             raise failure from error
         raise
+
+
+def _reads(command: Command) -> bool:
+    """Whether it runs a query, which has a snapshot even where no table is read."""
+    return isinstance(command.statement, WriteDirectory)
 
 
 def _run_body(work: Work) -> Outcome:

@@ -38,14 +38,28 @@ from hivesql.trees import (
     CreateTableBody,
     CreateViewBody,
     DeleteBody,
+    DirectoryBody,
     InsertBody,
     MergeBody,
     QueryBody,
     UpdateBody,
 )
 from hivesql.type_rules import YEAR_MONTH
-from hivesql_planner.errors import NotSupported
+from hivesql_planner.ddl import WriteDirectory
+from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.statements import SelectRows, Statement
+
+
+def _bind_directory(body: DirectoryBody, binding: Binding) -> WriteDirectory:
+    if not body.path:
+        binding.fail(SemanticError("Can not create a Path from an empty string"), body.path_start)
+    return WriteDirectory(
+        path=body.path,
+        local=body.local,
+        format=body.format,
+        serde_properties=body.serde_properties,
+        query=bind_query(body.query, binding).query(binding),
+    )
 
 
 def _bind_select(body: QueryBody, binding: Binding) -> SelectRows:
@@ -63,6 +77,7 @@ def _bind_select(body: QueryBody, binding: Binding) -> SelectRows:
 BINDERS: dict[type, Callable[[Any, Binding], Statement]] = {
     QueryBody: _bind_select,
     InsertBody: bind_insert,
+    DirectoryBody: _bind_directory,
     UpdateBody: bind_update,
     DeleteBody: bind_delete,
     MergeBody: bind_merge,

@@ -7,8 +7,9 @@ from sqlglot import exp
 from hivesql.dialect import read_query
 from hivesql.edits import Spans
 from hivesql.parse_spec import parse_partition
+from hivesql.parse_storage import parse_file_format, parse_row_format
 from hivesql.tokens import Cursor, Kind, Name
-from hivesql.trees import InsertBody, InsertBranch, QueryBody, Slice
+from hivesql.trees import DirectoryBody, InsertBody, InsertBranch, QueryBody, Slice
 
 
 def parse_query(cursor: Cursor) -> QueryBody:
@@ -26,7 +27,7 @@ def rest_as_query(cursor: Cursor) -> Slice:
     return read_query(cursor.text, cursor.tokens, (span,))
 
 
-def parse_insert(cursor: Cursor) -> InsertBody:
+def parse_insert(cursor: Cursor) -> InsertBody | DirectoryBody:
     """INSERT, WITH … INSERT, and FROM … INSERT … INSERT …."""
     shared: Spans = ()
     if cursor.at("with"):
@@ -35,6 +36,8 @@ def parse_insert(cursor: Cursor) -> InsertBody:
     if has_from:
         start = cursor.peek().start
         shared += ((start, cursor.find("insert")),)
+    if cursor.at("insert", "overwrite", "directory") or cursor.at("insert", "overwrite", "local"):
+        return _directory(cursor, shared, many=has_from)
     branches = []
     while cursor.at("insert"):
         branches.append(_branch(cursor, shared, many=has_from))
@@ -42,6 +45,26 @@ def parse_insert(cursor: Cursor) -> InsertBody:
             break
     cursor.end()
     return InsertBody(tuple(branches))
+
+
+def _directory(cursor: Cursor, shared: Spans, *, many: bool) -> DirectoryBody:
+    """INSERT OVERWRITE [LOCAL] DIRECTORY '…' [ROW FORMAT …] [STORED AS …] query."""
+    cursor.expect("insert", "overwrite")
+    local = cursor.take("local")
+    cursor.expect("directory")
+    start = cursor.peek()
+    path = cursor.string("a path")
+    with_rows = cursor.take("row", "format")
+    by_serde, properties = parse_row_format(cursor) if with_rows else (None, {})
+    stored = parse_file_format(cursor) if cursor.take("stored", "as") else "textfile"
+    query, _ = _insert_query(cursor, shared, many=many)
+    if cursor.at("insert"):
+        cursor.refuse("INSERT OVERWRITE DIRECTORY beside other INSERTs")
+    cursor.end()
+    return DirectoryBody(
+        path=path, path_start=start.start, local=local, format=by_serde or stored,
+        serde_properties=properties, query=query,
+    )  # fmt: skip
 
 
 def _with(cursor: Cursor) -> tuple[int, int]:
@@ -57,7 +80,7 @@ def _branch(cursor: Cursor, shared: Spans, *, many: bool) -> InsertBranch:
     elif not any(cursor.at(word) for word in ("table", "directory", "local")):
         cursor.fail("expected TABLE")
     if cursor.at("directory") or cursor.at("local", "directory"):
-        cursor.refuse("INSERT OVERWRITE DIRECTORY")
+        cursor.refuse("INSERT OVERWRITE DIRECTORY beside other INSERTs")
     cursor.take("table")
     table = cursor.table()
     partition = parse_partition(cursor) if cursor.at("partition") else None

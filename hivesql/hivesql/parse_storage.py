@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import get_args
 
+from hivesql.parse_properties import parse_properties
 from hivesql.tokens import Cursor, Kind, Name
 from hivesql_executor.metastore.storage_formats import STORAGE
 from hivesql_planner.table import FileFormat
@@ -81,6 +82,16 @@ def parse_delimiters(cursor: Cursor) -> dict[str, str]:
     if "field.delim" in found:
         found["serialization.format"] = found["field.delim"]
     return found
+
+
+def parse_row_format(cursor: Cursor) -> tuple[FileFormat | None, dict[str, str]]:
+    """What follows ROW FORMAT: the format that a SerDe stands for, and its properties."""
+    if cursor.take("serde"):
+        _, format_ = parse_serde(cursor)
+        given = parse_properties(cursor) if cursor.take("with", "serdeproperties") else {}
+        return format_, given
+    cursor.expect("delimited")
+    return None, parse_delimiters(cursor)
 
 
 def parse_file_format(cursor: Cursor) -> FileFormat:

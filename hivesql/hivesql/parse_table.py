@@ -9,7 +9,7 @@ from hivesql.parse_command import parse_create_database, parse_properties
 from hivesql.parse_constraints import parse_definitions
 from hivesql.parse_query import rest_as_query
 from hivesql.parse_spec import parse_partition
-from hivesql.parse_storage import parse_buckets, parse_delimiters, parse_file_format, parse_serde
+from hivesql.parse_storage import parse_buckets, parse_file_format, parse_row_format
 from hivesql.parse_types import parse_columns
 from hivesql.tokens import Cursor, Kind, Name
 from hivesql.trees import Body, CreateTableBody, CreateViewBody, TruncateBody
@@ -151,12 +151,9 @@ def _clustered_by(cursor: Cursor) -> dict[str, Any]:
 
 
 def _row_format(cursor: Cursor) -> dict[str, Any]:
-    if cursor.take("serde"):
-        _, format_ = parse_serde(cursor)
-        given = parse_properties(cursor) if cursor.take("with", "serdeproperties") else {}
-        return {"serde_format": format_, "serde_properties": given}
-    cursor.expect("delimited")
-    return {"serde_properties": parse_delimiters(cursor)}
+    format_, given = parse_row_format(cursor)
+    found: dict[str, Any] = {"serde_properties": given}
+    return found | {"serde_format": format_} if format_ else found
 
 
 _CLAUSES: tuple[tuple[tuple[str, ...], str, Callable[[Cursor], Any]], ...] = (

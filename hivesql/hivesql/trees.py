@@ -50,6 +50,18 @@ class InsertBody:
     branches: tuple[InsertBranch, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectoryBody:
+    """INSERT OVERWRITE [LOCAL] DIRECTORY."""
+
+    path: str
+    path_start: int
+    local: bool
+    format: FileFormat
+    serde_properties: Mapping[str, str]
+    query: Slice
+
+
 @dataclass(frozen=True, slots=True)
 class UpdateBody:
     """UPDATE."""
@@ -335,6 +347,7 @@ class ExplainBody:
 Body = (
     QueryBody
     | InsertBody
+    | DirectoryBody
     | UpdateBody
     | DeleteBody
     | MergeBody

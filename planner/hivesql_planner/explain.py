@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
+from hivesql_planner.ddl import WriteDirectory
 from hivesql_planner.plan import (
     Change,
     ChangeBranch,
@@ -19,6 +20,7 @@ from hivesql_planner.plan import (
     Write,
     WriteKind,
 )
+from hivesql_planner.statements import Statement
 from hivesql_planner.table import partition_name
 
 _LOCKS = "LOCK INFORMATION:"
@@ -57,7 +59,15 @@ def _plan_lines(plan: Plan) -> Iterator[str]:
         case Change() as change:
             yield from _change_lines(change)
         case Command(statement=statement):
-            yield f"COMMAND {type(statement).__name__}"
+            yield from _command_lines(statement)
+
+
+def _command_lines(statement: Statement) -> Iterator[str]:
+    if not isinstance(statement, WriteDirectory):
+        yield f"COMMAND {type(statement).__name__}"
+        return
+    yield f"REPLACE {statement.format} files of {statement.path}"
+    yield from _query_lines(statement.query)
 
 
 def _query_lines(query: Query, indent: str = "  ") -> Iterator[str]:

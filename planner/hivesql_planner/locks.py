@@ -27,6 +27,7 @@ from hivesql_planner.ddl import (
     RenamePartition,
     RenameTable,
     RepairTable,
+    WriteDirectory,
 )
 from hivesql_planner.plan import Lock, LockType, Operation, Query, Scan
 from hivesql_planner.settings import Settings
@@ -208,7 +209,7 @@ class _Wanted:
             case ExchangePartitions(table=table, source=source):
                 yield from self.ddl(source, S)
                 yield from self.ddl(table, S)
-            case Analyze(query=query) if query is not None:
+            case Analyze(query=query) | WriteDirectory(query=query) if query is not None:
                 yield from self.reads(query)
             case LoadData(table=table):
                 yield from self.insert(_loading(statement))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hivesql_planner import locks
-from hivesql_planner.ddl import Analyze, LoadData
+from hivesql_planner.ddl import Analyze, LoadData, WriteDirectory
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.object_locks import object_locks
 from hivesql_planner.plan import (
@@ -193,7 +193,7 @@ def scans(body: Body) -> Iterable[Scan]:
                 yield from _query_scans(source)
             for other in queries:
                 yield other.scan
-        case Command(statement=Analyze(query=query)) if query is not None:
+        case Command(statement=Analyze(query=query) | WriteDirectory(query=query)) if query:
             yield from _query_scans(query)
         case Command():
             return

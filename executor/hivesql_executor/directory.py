@@ -1,0 +1,91 @@
+"""INSERT OVERWRITE DIRECTORY: the rows of a query as files of no table."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+
+from hivesql_executor.outcome import Outcome
+from hivesql_executor.removal import removing
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.sources import explained, rows_of
+from hivesql_executor.spark.types import hive_type
+from hivesql_executor.spark.write import write_insert
+from hivesql_executor.storage.files import Files
+from hivesql_executor.transaction import Transaction
+from hivesql_planner.ddl import WriteDirectory
+from hivesql_planner.errors import ExecutionError, SemanticError
+from hivesql_planner.plan import Write, WriteKind
+from hivesql_planner.table import Column, Table, TableName
+
+
+def write_directory(statement: WriteDirectory, txn: Transaction, runtime: Runtime) -> Outcome:
+    """Write aside, then put the files in the place of those that are there; all or none.
+
+    LOCAL files are copied to this machine from where the warehouse is.
+    """
+    path = statement.path.rstrip("/") or "/"
+    if ":/" not in path:
+        path = f"{'file:' if statement.local else ''}{Path(path).absolute()}"
+    files = runtime.files(path)
+    if files.is_file(path):
+        raise SemanticError(f"{path} is a file, and no directory")
+    shared = runtime.metastore.database("default").location if statement.local else path
+    aside = f"{shared}/.hive-staging_hivesql_{uuid.uuid4().hex}"
+    staging = runtime.files(aside)
+    try:
+        rows = rows_of(statement.query, txn, runtime)
+        if not statement.query.sources:
+            rows = rows.coalesce(1)
+        table = _table(statement, rows, f"{aside}/files")
+        with explained():
+            written = write_insert(
+                rows,
+                Write(kind=WriteKind.FILES, table=table),
+                write_id=0,
+                static_partition={},
+                dynamic_partition=(),
+                files=staging,
+                staging=f"{aside}/staged",
+                locations={},
+            )
+        _put([file.path for file in written], path, files, staging, copied=statement.local)
+    except OSError as error:
+        raise ExecutionError(f"cannot write the directory {path}: {error}", code=40000) from error
+    finally:
+        staging.delete(aside)
+    return Outcome(affected=sum(file.rows for file in written))
+
+
+def _table(statement: WriteDirectory, rows: DataFrame, location: str) -> Table:
+    """Files are those of a table; Hive numbers its columns."""
+    fields = rows.schema.fields
+    types = [column.type for column in statement.query.columns] or [
+        hive_type(field.dataType.simpleString()) for field in fields
+    ]
+    return Table(
+        name=TableName("directory", Path(location).parent.name),
+        columns=tuple(Column(f"_col{i}", kind) for i, kind in enumerate(types)),
+        location=location,
+        type="EXTERNAL_TABLE",
+        format=statement.format,
+        serde_properties=statement.serde_properties,
+    )
+
+
+def _put(sources: list[str], path: str, files: Files, staging: Files, *, copied: bool) -> None:
+    existing = [f"{path}/{status.path}" for status in files.list(path)]
+    files.make_directories(path)
+    placed: list[str] = []
+    with removing(files, existing):
+        try:
+            for source in sources:
+                target = f"{path}/{source.rpartition('/')[2]}"
+                (staging.copy if copied else files.rename)(source, target)
+                placed.append(target)
+        except BaseException:
+            for target in placed:
+                files.delete(target)
+            raise
