@@ -33,10 +33,10 @@ def _placed(table: Table, partition: Partition) -> Partition:
 
 
 def drop_partitions(statement: DropPartitions, runtime: Runtime) -> None:
-    """Drop partitions from the catalog; a managed table's files go with them."""
+    """Drop partitions from the catalog; the files go with them where they are the table's own."""
     table = statement.table
     doomed: list[str] = []
-    if table.type != "EXTERNAL_TABLE":
+    if table.owns_files:
         doomed = [partition.location for partition in statement.partitions]
     with removing(runtime.files(table.location), doomed):
         values = [partition.values for partition in statement.partitions]

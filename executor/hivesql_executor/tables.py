@@ -46,7 +46,7 @@ def create_table(table: Table, runtime: Runtime) -> Table:
 
 
 def drop_table(statement: DropTable, runtime: Runtime) -> None:
-    """Drop a table or view; a managed table's files go with it."""
+    """Drop a table or view; the files go with it where they are the table's own."""
     store = runtime.metastore
     try:
         table = store.table(statement.name)
@@ -65,7 +65,7 @@ def drop_table(statement: DropTable, runtime: Runtime) -> None:
 
 def _drop(table: Table, runtime: Runtime) -> None:
     store = runtime.metastore
-    if table.is_view or table.type == "EXTERNAL_TABLE":
+    if not table.owns_files:
         store.drop_table(table.name)
         return
     with removing(runtime.files(table.location), [table.location]):

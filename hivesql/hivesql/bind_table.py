@@ -21,9 +21,8 @@ def bind_drop_table(body: DropTableBody, binding: Binding) -> DropTable:
 def bind_truncate(body: TruncateBody, binding: Binding) -> TruncateTable:
     """TRUNCATE TABLE."""
     table = binding.table(body.table)
-    purged = table.properties.get("external.table.purge", "").lower() == "true"
-    allowed = table.type == "EXTERNAL_TABLE" and (body.force or purged)
-    if table.type != "MANAGED_TABLE" and not allowed:
+    forced = table.type == "EXTERNAL_TABLE" and body.force
+    if not (table.owns_files or forced):
         error = SemanticError(f"Cannot truncate non-managed table {table.name}.", code=10146)
         binding.fail(error, body.table.start)
     partitions = binding.matching(table, body.partition) if body.partition else None

@@ -148,6 +148,12 @@ class Table:
         return self.is_transactional and self.properties.get("soft_delete", "").lower() == "true"
 
     @property
+    def owns_files(self) -> bool:
+        """Whether the files go where the table goes, or is emptied: external.table.purge."""
+        purged = self.properties.get("external.table.purge", "").lower() == "true"
+        return self.type == "MANAGED_TABLE" or (self.type == "EXTERNAL_TABLE" and purged)
+
+    @property
     def is_view(self) -> bool:
         """True for a view."""
         return self.type == "VIRTUAL_VIEW"

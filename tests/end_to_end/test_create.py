@@ -131,3 +131,16 @@ def test_dropping_and_emptying_what_is_something_else(tmp_path: Path) -> None:
         assert not (tmp_path / "e" / "f").exists()
         session.sql("DROP TABLE e PURGE; DROP VIEW v; DROP TABLE t")
         assert (rows(session, "SHOW TABLES"), (tmp_path / "e").is_dir()) == ([], True)
+
+
+def test_the_files_of_a_purged_external_table_go_with_it(tmp_path: Path) -> None:
+    with hivesql.connect(f"sqlite:///{tmp_path}/m.db", str(tmp_path / "wh")) as session:
+        session.sql(f"""
+            CREATE EXTERNAL TABLE e (a int) PARTITIONED BY (p int) LOCATION '{tmp_path}/e'
+            TBLPROPERTIES ('external.table.purge'='TRUE');
+            ALTER TABLE e ADD PARTITION (p=1) PARTITION (p=2);
+            ALTER TABLE e DROP PARTITION (p=1);
+        """)
+        assert [place.name for place in (tmp_path / "e").iterdir()] == ["p=2"]
+        session.sql("DROP TABLE e")
+        assert not (tmp_path / "e").exists()
