@@ -1,0 +1,107 @@
+"""A real HDFS: the same statements leave the same rows and the same files as on a local disk."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyspark
+import pytest
+
+import hivesql
+from end_to_end.answers import rows
+from hivesql_executor.storage.hadoop import HadoopFiles
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.hive]
+
+POM = Path(__file__).with_name("hdfs") / "pom.xml"
+JARS = Path(pyspark.__file__).parent / "jars"
+SCRIPT = """
+    CREATE TABLE t (id int, v string) PARTITIONED BY (p int)
+    STORED AS ORC TBLPROPERTIES ('transactional'='true');
+    CREATE TABLE plain (id int, v string) STORED AS PARQUET;
+    INSERT INTO t PARTITION (p) VALUES (1, 'a', 1), (2, 'b', 1), (3, 'c', 2), (4, 'd', 1);
+    INSERT INTO plain SELECT id, v FROM t;
+    UPDATE t SET v = 'z' WHERE id = 2;
+    DELETE FROM t WHERE id = 3;
+    MERGE INTO t USING (SELECT 1 AS id, 'm' AS v UNION ALL SELECT 9, 'n') s ON t.id = s.id
+    WHEN MATCHED THEN UPDATE SET v = s.v
+    WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.v, 5);
+    ALTER TABLE t PARTITION (p=1) COMPACT 'minor';
+    DELETE FROM t WHERE id = 4;
+    ALTER TABLE t PARTITION (p=1) COMPACT 'major';
+    INSERT OVERWRITE TABLE t PARTITION (p=2) SELECT id, v FROM plain WHERE id < 3;
+    TRUNCATE TABLE plain;
+    ALTER TABLE plain RENAME TO bare;
+    CREATE TABLE gone LIKE t;
+    DROP TABLE gone
+"""
+LEFT = [(1, "a", 2), (1, "m", 1), (2, "b", 2), (2, "z", 1), (9, "n", 5)]
+
+
+def _jars(place: Path) -> list[Path]:
+    """HDFS itself; its clients' classes are Spark's own."""
+    version = next(JARS.glob("hadoop-client-api-*.jar")).stem.rpartition("-")[2]
+    subprocess.run(
+        ["mvn", "-q", "-B", "-f", POM, "dependency:copy-dependencies",
+         f"-Dhadoop.version={version}", f"-DoutputDirectory={place}"],
+        check=True, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    return sorted(place.glob("*.jar"))
+
+
+@pytest.fixture(scope="module")
+def hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URI of a cluster of one name node and one data node."""
+    place = tmp_path_factory.mktemp("hdfs")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    path = os.pathsep.join([*map(str, _jars(place / "jars")), f"{JARS}/*"])
+    details = place / "details.json"
+    with (place / "log").open("w") as log:
+        process = subprocess.Popen(
+            ["java", "-Xmx512m", "-cp", path, "org.apache.hadoop.test.MiniDFSClusterManager",
+             "-format", "-datanodes", "1", "-nnport", str(port), "-writeDetails", str(details)],
+            stdout=log, stderr=log, cwd=place,
+        )  # fmt: skip
+        try:
+            for _ in range(600):
+                if details.exists() and details.stat().st_size:
+                    break
+                assert process.poll() is None, (place / "log").read_text()[-2000:]
+                time.sleep(0.2)
+            yield f"hdfs://localhost:{port}"
+        finally:
+            process.send_signal(signal.SIGKILL)
+            process.wait(60)
+
+
+def test_hdfs_holds_what_a_local_disk_holds(hdfs: str, spark: SparkSession, tmp_path: Path) -> None:
+    trees = {}
+    for home in (f"{hdfs}/warehouse", str(tmp_path / "warehouse")):
+        name = home.partition(":")[0].replace("/", "_")
+        with hivesql.connect(f"sqlite:///{tmp_path}/{name}.db", home, spark=spark) as session:
+            session.sql(SCRIPT)
+            assert rows(session, "SELECT id, v, p FROM t") == LEFT
+            assert [str(one) for one in session.check("t")] == []
+            states = {row[5] for row in session.sql("SHOW COMPACTIONS").rows}
+            assert states == {"succeeded"}
+        trees[home] = {
+            re.sub(r"part-00000-.*", "part", file.path)
+            for file in HadoopFiles(lambda: spark).list(home)
+            if not file.path.endswith(".crc")
+        }
+    on_hdfs, on_disk = trees.values()
+    assert on_hdfs == on_disk
+    assert any("/base_" in path for path in on_hdfs)
