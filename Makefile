@@ -55,8 +55,9 @@ interop: $(VENV)/.dev  ## compare with real Apache Hive; needs JDK 17 and Maven
 	tests/interop/hive/hive-local build
 	$(BIN)/python -m pytest -q -m hive tests/interop tests/executor/metastore
 
-bench: $(VENV)/.dev  ## time 10M rows beside plain ORC, Delta and Iceberg; needs Maven and half an hour
-	$(BIN)/python tests/benchmarks/rivals.py
+bench: $(VENV)/.dev  ## time HiveSQL beside plain ORC, Delta and Iceberg; needs Maven and two hours
+	$(BIN)/python -m pip install --quiet --group bench
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/benchmarks/report.py
 
 check: test interop  ## everything that CI runs
 

@@ -13,6 +13,7 @@ import argparse
 import math
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -61,7 +62,7 @@ ARRIVE = {
 }
 
 
-def statements(name: str) -> dict[str, str]:
+def texts_of(name: str) -> dict[str, str]:
     """The statements of a file by the word after their comment's dashes."""
     text = (TEXTS / name).read_text()
     found = re.findall(r"^-- ([A-Z]\d+)\b[^\n]*\n(.*?);$", text, re.MULTILINE | re.DOTALL)
@@ -107,6 +108,7 @@ class Bench:
     def __init__(self, data: Path, work: Path, master: str, memory: str) -> None:
         self.data = data
         self.wrong: list[str] = []
+        self.means: dict[str, float] = {}
         self.duck = duckdb.connect()
         self.session = hivesql.connect(
             f"sqlite:///{work}/metastore.db",
@@ -158,11 +160,11 @@ class Bench:
         self.sql(f"INSERT INTO plain.{table} SELECT * FROM {source}")
         return time.monotonic() - began
 
-    def queries(self, title: str) -> float:
-        """The 22 queries on both kinds of tables, compared with DuckDB's rows; mean ratio."""
+    def queries(self, title: str) -> None:
+        """The 22 queries on both kinds of tables, compared with DuckDB's rows."""
         ratios = []
         print(f"\n{title:20} {'ACID':>8} {'plain':>8} {'ratio':>6}")
-        for name, text in statements("queries.sql").items():
+        for name, text in texts_of("queries.sql").items():
             expected = self.duck.execute(text).fetchall()
             seconds = []
             for database in ("default", "plain"):
@@ -174,9 +176,8 @@ class Bench:
             ratios.append(seconds[0] / seconds[1])
             print(f"{name:20} {seconds[0]:8.2f} {seconds[1]:8.2f} {ratios[-1]:6.2f}", flush=True)
         self.sql("USE default")
-        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-        print(f"{'geometric mean':38} {mean:6.2f}", flush=True)
-        return mean
+        self.means[title] = statistics.geometric_mean(ratios)
+        print(f"{'geometric mean':38} {self.means[title]:6.2f}", flush=True)
 
     def compare(self, what: str, found: Sequence[Any], expected: Sequence[Any]) -> None:
         """Note what differs."""
@@ -188,7 +189,7 @@ class Bench:
 
     def change(self) -> None:
         """The refresh functions, here and in DuckDB; then every row compared by sums."""
-        for name, text in statements("refresh.sql").items():
+        for name, text in texts_of("refresh.sql").items():
             self.timed(name, text)
             self.duck.execute(text)
         for table in ("orders", "lineitem"):
@@ -197,6 +198,22 @@ class Bench:
                     f"FROM {table}")  # fmt: skip
             self.compare(table, self.sql(text), self.duck.execute(text).fetchall())
             self.write_plain(table, table)
+
+
+def run(scale: float, home: Path, master: str, memory: str) -> Bench:
+    """Everything once; what differed from DuckDB is in ``wrong``."""
+    data = generate(scale, home)
+    with tempfile.TemporaryDirectory(prefix="hivesql-tpch-", dir=home) as work:
+        bench = Bench(data, Path(work), master, memory)
+        with bench.session:
+            bench.load()
+            bench.queries("before the changes")
+            bench.change()
+            bench.queries("after the changes")
+            for table in ("orders", "lineitem"):
+                bench.timed(f"compact {table}", f"ALTER TABLE {table} COMPACT 'major'")
+            bench.queries("after compaction")
+    return bench
 
 
 def main() -> None:
@@ -208,17 +225,8 @@ def main() -> None:
     options = parser.parse_args()
     home = options.home.absolute()
     home.mkdir(parents=True, exist_ok=True)
-    data = generate(options.scale, home)
-    with tempfile.TemporaryDirectory(prefix="hivesql-tpch-", dir=home) as work:
-        bench = Bench(data, Path(work), options.master, options.memory)
-        bench.load()
-        bench.queries("before the changes")
-        bench.change()
-        bench.queries("after the changes")
-        for table in ("orders", "lineitem"):
-            bench.timed(f"compact {table}", f"ALTER TABLE {table} COMPACT 'major'")
-        bench.queries("after compaction")
-    sys.exit("\n".join(bench.wrong) if bench.wrong else None)
+    wrong = run(options.scale, home, options.master, options.memory).wrong
+    sys.exit("\n".join(wrong) if wrong else None)
 
 
 if __name__ == "__main__":
