@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from hivesql.bind_constraints import default_sql, defaults_of_values, enforced
 from hivesql.binding import Binding
+from hivesql.named import written_value
 from hivesql.query import BoundQuery, bind_query
 from hivesql.tokens import Name
 from hivesql.trees import InsertBody, InsertBranch, Slice
@@ -78,7 +79,11 @@ def _partition(
                 code=10023,
             )
             binding.fail(error, branch.partition[0].key.start, branch.partition[-1].end)
-        static = {name: found[name] for name in names if name in found}
+        static = {
+            column.name: written_value(column, found[column.name], branch.partition, binding)
+            for column in table.partition_columns
+            if column.name in found
+        }
         dynamic = tuple(name for name in names if name not in found)
     if dynamic:
         _check_dynamic(branch, names, static, binding)

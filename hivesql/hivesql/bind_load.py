@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hivesql.binding import Binding
-from hivesql.named import full_values
+from hivesql.named import new_values
 from hivesql.trees import AnalyzeBody, LoadBody, RepairBody
 from hivesql_planner.ddl import Analyze, LoadData, RepairTable
 from hivesql_planner.errors import NotSupported, SemanticError
@@ -30,7 +30,7 @@ def bind_load(body: LoadBody, binding: Binding) -> LoadData:
     if body.partition is None and table.partition_columns:
         binding.fail(NotSupported("LOAD DATA into partitions that no specification names"),
                      body.table.start)  # fmt: skip
-    values = full_values(table, body.partition, binding) if body.partition else None
+    values = new_values(table, body.partition, binding) if body.partition else None
     known = binding.catalog.partitions(table.name) if values else ()
     return LoadData(
         table=table,

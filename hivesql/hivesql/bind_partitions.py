@@ -15,7 +15,7 @@ from hivesql.alter_trees import (
     TouchBody,
 )
 from hivesql.binding import Binding, partition_value
-from hivesql.named import base_table, existing, full_values, partitioned_table
+from hivesql.named import base_table, existing, new_values, partitioned_table
 from hivesql.prune import And, Compare, Constant, IsNull, Not, Other, Predicate, keeps
 from hivesql.trees import ChosenPartitions
 from hivesql_planner.alter import altered_partition
@@ -36,7 +36,7 @@ def bind_rename_partition(body: RenamePartitionBody, binding: Binding) -> Rename
     """PARTITION … RENAME TO PARTITION."""
     table = partitioned_table(body.table, binding)
     partition = existing(table, body.partition, binding)
-    values = full_values(table, body.to, binding)
+    values = new_values(table, body.to, binding)
     if any(one.values == values for one in binding.catalog.partitions(table.name)):
         name = partition_name(table.partition_names, values)
         error = SemanticError(f"Partition already exists: {table.name} {name}", code=10118)
@@ -110,7 +110,7 @@ def bind_add_partitions(body: AddPartitionsBody, binding: Binding) -> AddPartiti
     """ADD PARTITION: every one with a value for each partition column."""
     table = partitioned_table(body.table, binding)
     found = [
-        Partition(values=full_values(table, items, binding), location=location)
+        Partition(values=new_values(table, items, binding), location=location)
         for items, location in body.partitions
     ]
     return AddPartitions(table=table, partitions=tuple(found), if_not_exists=body.if_not_exists)

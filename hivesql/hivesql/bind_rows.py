@@ -53,6 +53,8 @@ from hivesql_planner.statements import SelectRows, Statement
 def _bind_directory(body: DirectoryBody, binding: Binding) -> WriteDirectory:
     if not body.path:
         binding.fail(SemanticError("Can not create a Path from an empty string"), body.path_start)
+    if body.format in ("sequencefile", "rcfile"):
+        binding.fail(NotSupported(f"STORED AS {body.format.upper()}"), body.path_start)
     return WriteDirectory(
         path=body.path,
         local=body.local,

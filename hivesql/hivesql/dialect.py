@@ -195,6 +195,7 @@ def _placed(error: SqlglotParseError, text: StatementText, masked: str) -> Excep
     description = first["description"] or "syntax error"
     if description.startswith("Required keyword"):
         description = "an operand is missing"
+    description = description.partition(" but got <Token")[0]
     message = f"{description} at {highlight!r}"
     problem = ParseError(message.replace(" / ", ": "))
     return at(problem, text, offset, offset + max(len(highlight), 1))

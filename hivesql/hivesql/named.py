@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from hivesql.binding import Binding
 from hivesql.slices import PartitionItems
 from hivesql.tokens import TableRef
+from hivesql.type_rules import INTEGERS
 from hivesql_planner.ddl import Values
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.table import Partition, Table
+from hivesql_planner.table import Column, Partition, Table
 
 
 def base_table(ref: TableRef, binding: Binding) -> Table:
@@ -41,6 +44,32 @@ def full_values(table: Table, items: PartitionItems, binding: Binding) -> Values
         )
         binding.fail(error, items[0].key.start)
     return tuple(values[name] for name in names)
+
+
+def new_values(table: Table, items: PartitionItems, binding: Binding) -> Values:
+    """``full_values`` of a partition that may be made: whole numbers as Hive writes them."""
+    values = full_values(table, items, binding)
+    return tuple(
+        written_value(column, value, items, binding)
+        for column, value in zip(table.partition_columns, values, strict=True)
+    )
+
+
+def written_value(
+    column: Column, value: str | None, items: PartitionItems, binding: Binding
+) -> str | None:
+    """The text of a partition value that is to be written: ``01`` of an INT is ``1``."""
+    if value is None or column.type not in INTEGERS:
+        return value
+    if not re.fullmatch(r"[+-]?[0-9]+", value):
+        error = SemanticError(
+            f"Cannot add partition column {column.name} of type string as it cannot be converted "
+            f"to type {column.type}",
+            code=10248,
+        )
+        item = next(one for one in items if one.key.text == column.name)
+        binding.fail(error, item.key.start, item.end)
+    return str(int(value))
 
 
 def existing(table: Table, items: PartitionItems, binding: Binding) -> Partition:

@@ -79,7 +79,7 @@ def _branch(cursor: Cursor, shared: Spans, *, many: bool) -> InsertBranch:
         cursor.expect("into")
     elif not any(cursor.at(word) for word in ("table", "directory", "local")):
         cursor.fail("expected TABLE")
-    if cursor.at("directory") or cursor.at("local", "directory"):
+    if overwrite and (cursor.at("directory") or cursor.at("local", "directory")):
         cursor.refuse("INSERT OVERWRITE DIRECTORY beside other INSERTs")
     cursor.take("table")
     table = cursor.table()

@@ -20,6 +20,7 @@ _PLAIN = {
     "date": "date",
     "timestamplocaltz": "timestamp with local time zone",
 }
+_LONGEST = {"char": 255, "varchar": 65535}
 _DECIMALS = ("decimal", "dec", "numeric")
 _CONSTRAINTS = frozenset({"not", "default", "primary", "unique", "check", "constraint",
                           "references", "enable", "disable"})  # fmt: skip
@@ -62,7 +63,11 @@ def parse_type(cursor: Cursor) -> str:
         return _decimal(cursor)
     if word in ("varchar", "char"):
         cursor.expect("(")
+        start = cursor.peek()
         length = cursor.integer("a length")
+        if not 1 <= length <= _LONGEST[word]:
+            text = f"{word.capitalize()} length {length} out of allowed range [1, {_LONGEST[word]}]"
+            cursor.fail(text, start)
         cursor.expect(")")
         return f"{word}({length})"
     if word == "timestamp":
@@ -79,8 +84,13 @@ def parse_type(cursor: Cursor) -> str:
 def _decimal(cursor: Cursor) -> str:
     precision, scale = 10, 0
     if cursor.take("("):
+        start = cursor.peek()
         precision = cursor.integer("a precision")
+        if not 1 <= precision <= 38:
+            cursor.fail("Decimal precision out of allowed range [1,38]", start)
         scale = cursor.integer("a scale") if cursor.take(",") else 0
+        if scale > precision:
+            cursor.fail("Decimal scale must be less than or equal to precision", start)
         cursor.expect(")")
     return f"decimal({precision},{scale})"
 
@@ -97,7 +107,10 @@ def _array(cursor: Cursor) -> str:
 
 
 def _map(cursor: Cursor) -> str:
+    start = cursor.peek()
     key = parse_type(cursor)
+    if "<" in key:
+        cursor.fail("the keys of a map are of a primitive type", start)
     cursor.expect(",")
     value = parse_type(cursor)
     _close(cursor)

@@ -23,6 +23,9 @@ def check_tokens(text: StatementText, tokens: tuple[Token, ...]) -> None:
         if token.is_(",") and (ends or word):
             raise at(ParseError(f"expected an item, found {after.text or 'the end'!r}"),
                      text, after.start, after.end)  # fmt: skip
+        if token.is_("as") and after.kind in (Kind.NUMBER, Kind.STRING):
+            raise at(ParseError(f"expected a name after AS, found {after.text!r}"),
+                     text, after.start, after.end)  # fmt: skip
         if token.is_("values") and after.kind in (Kind.NUMBER, Kind.STRING):
             raise at(ParseError(f"expected a row in brackets, found {after.text!r}"),
                      text, after.start, after.end)  # fmt: skip
@@ -38,6 +41,9 @@ def _wrong(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
     yield from _wrong_clauses(tree)
     for like in tree.find_all(exp.ILike):
         yield like, "unexpected ILIKE: compare lower(…) with LIKE"
+    for test in tree.find_all(exp.In):
+        if not any(test.args.get(key) for key in ("expressions", "query", "unnest", "field")):
+            yield test.this, "expected values between the brackets of IN"
     for star in tree.find_all(exp.Star):
         if any(star.args.get(option) for option in _STAR_OPTIONS):
             yield star, "unexpected words after *"

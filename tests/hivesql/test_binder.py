@@ -143,7 +143,7 @@ def test_a_view_keeps_full_names_and_the_columns_of_its_day() -> None:
 @pytest.mark.parametrize(
     ("sql", "static", "dynamic"),
     [
-        ("INSERT INTO p PARTITION (ds='a', hr=01) SELECT 1, 'x', null", {"ds": "a", "hr": "01"},
+        ("INSERT INTO p PARTITION (ds='a', hr=01) SELECT 1, 'x', null", {"ds": "a", "hr": "1"},
          ()),
         ("INSERT INTO p PARTITION (ds='a', hr) SELECT 1, 'x', null, 2", {"ds": "a"}, ("hr",)),
         ("INSERT INTO p PARTITION (ds, hr) SELECT 1, 'x', null, 'd', 2", {}, ("ds", "hr")),

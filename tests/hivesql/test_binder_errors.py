@@ -37,6 +37,9 @@ def bound(sql: str, **settings: str) -> Any:
         ("WITH q AS (SELECT id FROM t) SELECT name FROM q", 10004, (1, 37)),
         ("SELECT u.* FROM t", 10009, (1, 8)),
         ("SELECT row__id FROM t, s", 10007, (1, 8)),
+        ("ALTER TABLE p ADD PARTITION (ds='1', hr='x')", 10248, (1, 38)),
+        ("INSERT INTO p PARTITION (ds='1', hr=' 2 ') SELECT 1, 'a', null", 10248, (1, 34)),
+        ("SELECT id FROM t WHERE id = ALL (SELECT id FROM s)", 10250, (1, 24)),
         # the must-pass cases of UPDATE, DELETE and MERGE
         ("UPDATE plain SET v = 'x'", 10297, (1, 8)),
         ("DELETE FROM plain", 10297, (1, 13)),
