@@ -94,6 +94,7 @@ def warehouse() -> MemoryCatalog:
         table("b", "id int, v string", bucket_columns=("id",), bucket_count=2),
         table("plain", "id int, v string", properties={}),
         table("only", "id int, v string", properties=INSERT_ONLY),
+        table("undead", "id int", properties={**ACID, "acid.fetch.deleted.rows": "true"}),
         table("n", "s struct<f:int,g:struct<h:string>>, m map<string,int>, a array<int>"),
         table("db2.t", "k int, w string"),
         table("p1", "a int", "ds string", properties={}),

@@ -35,6 +35,8 @@ from hivesql_planner.table import Column, Table, TableName
 Ctes = Mapping[str, Outputs]
 _QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
 _ALIASES_SEEN = ("having", "order", "sort", "distribute", "cluster", "windows")
+# Under this property, Hive's queries show deleted rows too.
+_DELETED_ROWS = "acid.fetch.deleted.rows"
 _NO_ROW_ID = "CAST(NULL AS STRUCT<writeid:BIGINT,bucketid:INT,rowid:BIGINT>)"
 
 
@@ -242,6 +244,8 @@ class Walk:
         start, end = first.meta["start"], node.this.meta["end"] + 1
         full = TableName(database or self.binding.database, name)
         table = self.binding.table_named(full, start)
+        if table.properties.get(_DELETED_ROWS, "").lower() == "true":
+            self._refuse(f"reading a table with {_DELETED_ROWS}", node)
         if table.is_view:
             text, columns, use = *self._view(table, start), None
         else:
