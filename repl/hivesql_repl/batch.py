@@ -99,7 +99,7 @@ def run_scripts(
         runner.printer.fail(HiveSqlError(str(error)), None)
         return BAD_ARGUMENTS
     except (Interrupted, KeyboardInterrupt):
-        return INTERRUPTED
+        return 128 + runner.ended_by if runner.ended_by else INTERRUPTED
     except Quit:
         return code
     if checkpoint and code == DONE:

@@ -14,15 +14,18 @@ from hivesql_repl.arguments import arguments, ignored, normalized, pairs
 from hivesql_repl.batch import (
     BAD_ARGUMENTS,
     FAILED,
+    INTERRUPTED,
     Checkpoint,
     Script,
     run_scripts,
     show_plans,
 )
-from hivesql_repl.configuration import Profile, read_profile
+from hivesql_repl.configuration import Profile, default_path, read_profile
 from hivesql_repl.formats import Style, format_of
 from hivesql_repl.render import Printer
 from hivesql_repl.running import Runner
+
+_OTHER_NAMES = ("beeline", "hive")
 
 
 def _doctor(argv: Sequence[str]) -> int:
@@ -69,6 +72,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ValueError, OSError) as error:
         print(f"hivesql: {error}", file=sys.stderr)
         return BAD_ARGUMENTS
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except SystemExit as stop:
         return BAD_ARGUMENTS if stop.code else 0
 
@@ -85,11 +90,13 @@ def _run(options: argparse.Namespace, profile: Profile) -> int:
         settings["spark.master"] = master
     printer = _printer(options, profile, interactive=not scripts)
     metastore, database = _url(options.url)
+    place = options.metastore or metastore or profile.metastore
+    _check_place(place or settings.get("hive.metastore.uris"))
     if options.verbose and (flags := ignored(options)):
         printer.tell(f"without effect here: {', '.join(flags)}")
     try:
         session = connect(
-            options.metastore or metastore or profile.metastore,
+            place,
             options.warehouse or profile.warehouse,
             settings=settings,
             database=options.database or database or profile.database or "default",
@@ -114,6 +121,16 @@ def _run(options: argparse.Namespace, profile: Profile) -> int:
         if scripts:
             return run_scripts(runner, scripts, force=options.force, checkpoint=checkpoint)
         return _shell(runner, show_database=options.showDbInPrompt)
+
+
+def _check_place(metastore: str | None) -> None:
+    """Programs that call us as beeline do so in directories that they remove afterwards."""
+    called = Path(sys.argv[0]).name
+    if metastore is None and called in _OTHER_NAMES:
+        raise ValueError(
+            f"called as {called}, it must be told where the metastore is: name it and the "
+            f"warehouse in {default_path()} (a jdbc:hive2 URL gives the database only)"
+        )
 
 
 def _shell(runner: Runner, *, show_database: bool) -> int:

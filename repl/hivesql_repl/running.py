@@ -32,13 +32,22 @@ class Runner:
         self.session = session
         self.printer = printer
         self.commands = Commands(self, shell=shell)
+        self.ended_by = 0
+        """The signal that asked the whole process to end; 0 when none has."""
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="statement")
 
     def __enter__(self) -> Runner:
         if threading.current_thread() is threading.main_thread():
             # PySpark's own handler would cancel jobs in the middle of a call to the JVM.
             signal.signal(signal.SIGINT, signal.default_int_handler)
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, self._end)
         return self
+
+    def _end(self, number: int, frame: object) -> None:
+        # As Ctrl-C: the statement is cancelled and its transaction aborted before we go.
+        self.ended_by = number
+        raise KeyboardInterrupt
 
     def __exit__(
         self,

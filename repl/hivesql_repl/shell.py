@@ -50,9 +50,11 @@ def run_shell(runner: Runner, *, show_database: bool = True) -> int:
                 text = prompt.prompt(lambda: _ask(runner.session, show_database))
             _run(runner, text)
         except KeyboardInterrupt:
-            continue
+            pass
         except (EOFError, Quit):
             return 0
+        if runner.ended_by:
+            return 128 + runner.ended_by
 
 
 def _prompt(runner: Runner, home: Path) -> PromptSession[str]:
@@ -104,7 +106,7 @@ def _ask(session: Session, show_database: bool) -> HTML:
 
 def _quieten_java(home: Path) -> None:
     """Send what Java writes to standard error to a file: it would tear the prompt apart."""
-    screen = os.dup(2)
+    screen = os.dup(sys.stderr.fileno())
     with (home / "spark.log").open("ab") as log:
         os.dup2(log.fileno(), 2)
     sys.stderr = os.fdopen(screen, "w", buffering=1)

@@ -10,6 +10,9 @@ def main() -> int:
     # Modules make objects by the hundred thousand and throw none away: nothing to collect.
     gc.disable()
     from hivesql_repl.cli import main as run
+    from hivesql_repl.java_noise import leave_out_noise
+
+    leave_out_noise()
 
     gc.freeze()
     gc.enable()
