@@ -112,15 +112,20 @@ def connect(
     settings: Mapping[str, str] | None = None,
     spark: SparkSession | None = None,
     autocommit: bool = False,
+    idempotency_key: str | None = None,
 ) -> Connection:
-    """Open a connection; the arguments are those of ``hivesql.connect``."""
+    """Open a connection; the arguments are those of ``hivesql.connect``.
+
+    Under an ``idempotency_key`` the connection's n-th transaction commits at most once, in
+    whichever process it runs: a program that was killed can be run again from its start.
+    """
     try:
         session = hivesql.connect(
             metastore, warehouse, database=database, settings=settings, spark=spark
         )
     except hivesql.HiveSqlError as error:
         raise errors.translated(error) from error
-    return Connection(session, autocommit=autocommit)
+    return Connection(session, autocommit=autocommit, idempotency_key=idempotency_key)
 
 
 class Connection:
@@ -131,9 +136,13 @@ class Connection:
     InternalError, ProgrammingError = InternalError, ProgrammingError
     NotSupportedError = NotSupportedError
 
-    def __init__(self, session: Session, *, autocommit: bool = False) -> None:
+    def __init__(
+        self, session: Session, *, autocommit: bool = False, idempotency_key: str | None = None
+    ) -> None:
         self._session: Session | None = session
         self.autocommit = autocommit
+        self._key = idempotency_key
+        self._transactions = 0
 
     @property
     def session(self) -> Session:
@@ -166,15 +175,25 @@ class Connection:
         session = self.session
         begins = not self.autocommit and text.lstrip().lower().startswith(_IN_TRANSACTIONS)
         try:
-            if begins and session.open_transaction is None:
-                session.run_statement(StatementText("START TRANSACTION"))
-            return session.run_statement(StatementText(text), consume=consume)
+            if begins and not self._is_open:
+                start = StatementText("START TRANSACTION")
+                session.run_statement(start, idempotency_key=self._next_key())
+            key = None if self._is_open else self._next_key()
+            return session.run_statement(StatementText(text), consume=consume, idempotency_key=key)
         except hivesql.HiveSqlError as error:
             raise errors.translated(error) from error
 
     def _end(self, word: str) -> None:
-        if self.session.open_transaction is not None:
+        if self._is_open:
             self.run(word)
+
+    @property
+    def _is_open(self) -> bool:
+        return self.session._conversation.is_open
+
+    def _next_key(self) -> str | None:
+        self._transactions += 1
+        return None if self._key is None else f"{self._key}/{self._transactions}"
 
     def __enter__(self) -> Connection:
         return self

@@ -23,6 +23,11 @@ class Conversation:
         """Set from START TRANSACTION to its end when the whole was committed before."""
         self._once: Once | None = None
 
+    @property
+    def is_open(self) -> bool:
+        """Between START TRANSACTION and its end, also where all was committed before."""
+        return self.opened is not None or self.skipped is not None
+
     def start(
         self, statement: StartTransaction, runtime: Runtime, once: Once | None = None
     ) -> Done | None:

@@ -19,7 +19,8 @@ class HiveSqlHook(DbApiHook):
 
     Its extra fields are ``metastore``, ``warehouse`` and ``settings`` (a JSON object, or lines of
     ``key=value``); its schema is the database. Login and password, when there are any, go into the
-    metastore's URL.
+    metastore's URL. Under an ``idempotency_key`` (the task instance's key, say) what ``run`` has
+    committed in a former attempt is not done again.
     """
 
     conn_name_attr = "hivesql_conn_id"
@@ -30,11 +31,16 @@ class HiveSqlHook(DbApiHook):
     strip_semicolon = True
 
     def __init__(
-        self, *args: Any, settings: Mapping[str, str] | None = None, **kwargs: Any
+        self,
+        *args: Any,
+        settings: Mapping[str, str] | None = None,
+        idempotency_key: str | None = None,
+        **kwargs: Any,
     ) -> None:
         self._schema = kwargs.pop("schema", None)
         super().__init__(*args, schema=self._schema, **kwargs)
         self._settings = dict(settings or {})
+        self._key = idempotency_key
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of ``hivesql.connect``."""
@@ -53,7 +59,7 @@ class HiveSqlHook(DbApiHook):
 
     def get_conn(self) -> dbapi.Connection:
         """A DB-API connection; with autocommit off it has transactions."""
-        return dbapi.connect(**self.arguments())
+        return dbapi.connect(**self.arguments(), idempotency_key=self._key)
 
     def get_session(self, *, idempotency_key: str | None = None) -> hivesql.Session:
         """A session, for scripts."""
