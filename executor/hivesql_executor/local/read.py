@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ from hivesql_planner.small.values import base_type
 from hivesql_planner.table import Column, Partition, Table
 
 _CODEC_V1 = 1
+_REMEMBERED = 128 * 1024
+"""Files of at most so many bytes are kept in memory."""
 
 
 class OnlySpark(Exception):
@@ -106,19 +109,12 @@ def data_of(snapshot: SmallSnapshot, part: PartitionFiles) -> Iterator[SmallFile
     """The events of every data file of a partition that the snapshot sees, deleted or not."""
     for file in part.files.data:
         path = f"{part.location}/{file.path}"
-        tail = snapshot.tails[path]
-        if not tail.rows:
+        if not snapshot.tails[path].rows:
             continue
-        if any(_is_timed(column) for column in snapshot.table.columns):
-            modified = snapshot.files.modified(path)
-            if not has_plain_times(snapshot.files, path, file.length, modified):
-                raise OnlySpark
-        events = _events(snapshot, path, file)
-        row = events.column("row").combine_chunks()
-        columns = {
-            column.name: _column(row, i, column) for i, column in enumerate(snapshot.table.columns)
-        }
-        yield SmallFile(part.partition, _ids(events), columns)
+        found = _stored(snapshot, path, file, snapshot.table.columns)
+        whole = SmallFile(part.partition, found.ids, found.columns)
+        seen = _seen(snapshot, file, found.writers)
+        yield whole if seen is None else whole.take(pc.indices_nonzero(seen))
 
 
 def deletes_of(snapshot: SmallSnapshot, part: PartitionFiles) -> Iterator[dict[str, pa.Array]]:
@@ -126,28 +122,70 @@ def deletes_of(snapshot: SmallSnapshot, part: PartitionFiles) -> Iterator[dict[s
     for file in part.files.deletes:
         path = f"{part.location}/{file.path}"
         if snapshot.tails[path].rows:
-            yield _ids(_events(snapshot, path, file))
+            found = _stored(snapshot, path, file, None)
+            seen = _seen(snapshot, file, found.writers)
+            yield (
+                found.ids
+                if seen is None
+                else {name: one.filter(seen) for name, one in found.ids.items()}
+            )
 
 
-def _events(snapshot: SmallSnapshot, path: str, file: DataFile | DeleteFile) -> pa.Table:
-    source = io.BufferedReader(RangeFile(snapshot.files, path, file.length), 1 << 20)
-    columns = None if isinstance(file, DataFile) else list(ACID_FIELDS[:-1])
-    events = orc.ORCFile(source).read(columns=columns)
-    names = ACID_FIELDS if columns is None else ACID_FIELDS[:-1]
+def _seen(
+    snapshot: SmallSnapshot, file: DataFile | DeleteFile, writers: pa.Array
+) -> pa.Array | None:
+    """Which events the snapshot sees; None for all."""
+    if not file.write_id_filter:
+        return None
+    seen = [one for one in pc.unique(writers).to_pylist() if snapshot.visible.sees(one)]
+    return pc.is_in(writers, pa.array(seen, pa.int64()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """All events of a file: ids, who wrote each, and the data columns by name."""
+
+    ids: dict[str, pa.Array]
+    writers: pa.Array
+    columns: dict[str, pa.Array]
+
+
+def _stored(
+    snapshot: SmallSnapshot,
+    path: str,
+    file: DataFile | DeleteFile,
+    columns: tuple[Column, ...] | None,
+) -> _Stored:
+    files, length = snapshot.files, file.length
+    read = _remembered if length <= _REMEMBERED else _read
+    return read(files, path, length, files.modified(path), columns)
+
+
+def _read(
+    files: Files, path: str, length: int, modified: int, columns: tuple[Column, ...] | None
+) -> _Stored:
+    """A file as it is stored; without ``columns``, the ids of a delete file."""
+    timed = any(_is_timed(column) for column in columns or ())
+    if timed and not has_plain_times(files, path, length, modified):
+        raise OnlySpark
+    source = io.BufferedReader(RangeFile(files, path, length), 1 << 20)
+    names = ACID_FIELDS[:-1] if columns is None else ACID_FIELDS
+    events = orc.ORCFile(source).read(columns=None if columns is not None else list(names))
     if tuple(events.column_names) != names:
         raise OnlySpark
-    if file.write_id_filter:
-        writers = events.column("currentTransaction")
-        seen = [one for one in pc.unique(writers).to_pylist() if snapshot.visible.sees(one)]
-        events = events.filter(pc.is_in(writers, pa.array(seen, pa.int64())))
     versions = pc.shift_right(events.column("bucket"), pa.scalar(29, pa.int32()))
     if not pc.all(pc.equal(versions, _CODEC_V1), min_count=0).as_py():
         raise OnlySpark
-    return events
+    row = None if columns is None else events.column("row").combine_chunks()
+    return _Stored(
+        ids={name: events.column(name).combine_chunks() for name in ACID_FIELDS[1:4]},
+        writers=events.column("currentTransaction").combine_chunks(),
+        columns={one.name: _column(row, i, one) for i, one in enumerate(columns or ())},
+    )
 
 
-def _ids(events: pa.Table) -> dict[str, pa.Array]:
-    return {name: events.column(name).combine_chunks() for name in ACID_FIELDS[1:4]}
+_remembered = functools.lru_cache(maxsize=256)(_read)
+"""Files never change, and a session that changes rows one by one reads the same ones again."""
 
 
 def _column(row: pa.StructArray, position: int, column: Column) -> pa.Array:
@@ -203,11 +241,12 @@ def _is_timed(column: Column) -> bool:
 
 def deleted_among(ids: dict[str, pa.Array], deletes: Sequence[dict[str, pa.Array]]) -> pa.Array:
     """Which of the rows with these ids are deleted."""
-    numbers = ids["rowId"].to_numpy()
     gone: set[tuple[int, ...]] = set()
-    for one in deletes:
-        near = np.isin(one["rowId"].to_numpy(), numbers)
-        gone.update(zip(*(array.filter(pa.array(near)).to_pylist() for array in one.values()),
-                        strict=True))  # fmt: skip
-    return pa.array([key in gone for key in zip(*(a.to_pylist() for a in ids.values()),
-                                                strict=True)], pa.bool_())  # fmt: skip
+    if deletes:
+        near = np.isin(
+            np.concatenate([one["rowId"].to_numpy() for one in deletes]), ids["rowId"].to_numpy()
+        )
+        keys = (pa.chunked_array([one[name] for one in deletes]) for name in ids)
+        gone.update(zip(*(key.filter(pa.array(near)).to_pylist() for key in keys), strict=True))
+    rows = zip(*(one.to_pylist() for one in ids.values()), strict=True)
+    return pa.array([key in gone for key in rows], pa.bool_())
