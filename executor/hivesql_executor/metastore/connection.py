@@ -25,6 +25,7 @@ _SQLITE_BUSY_SECONDS = 10.0
 # Serialization failure, deadlock, duplicate key of two racing inserts.
 _RETRYABLE_STATES = frozenset({"40001", "40P01", "23505"})
 _OPEN_WINDOW = 1000
+_SYNCHRONOUS = "hivesql_synchronous"
 
 
 class TryAgain(Exception):
@@ -86,6 +87,7 @@ class Rdbms:
         sqlite = self._engine.dialect.name == "sqlite"
         # Threads queue here rather than in SQLite's busy handler, which sleeps and is not fair.
         self._turn: AbstractContextManager[Any] = threading.Lock() if sqlite else nullcontext()
+        self._hasty = self._engine.execution_options(hivesql_hasty=True)
         self._reader = self._engine.execution_options(
             hivesql_reads=True, **({} if sqlite else {"isolation_level": "REPEATABLE READ"})
         )
@@ -99,16 +101,18 @@ class Rdbms:
 
         return self._insist(attempt)
 
-    def write(self, work: Callable[[Connection], T]) -> T:
+    def write(self, work: Callable[[Connection], T], *, hasty: bool = False) -> T:
         """Run ``work`` in one database transaction and commit it.
 
+        A ``hasty`` one may be forgotten at power loss unless another one has followed that is not:
+        for what means nothing to anybody before that other one.
         Deadlocks and busy databases are tried again. CommitUnknown when the answer to the commit
         was lost, ExecutionError 10280 when the database fails.
         """
 
         def attempt() -> T:
             with self._turn:
-                return self._write_once(work)
+                return self._write_once(work, self._hasty if hasty else self._engine)
 
         return self._insist(attempt)
 
@@ -116,8 +120,8 @@ class Rdbms:
         """Let go of all connections."""
         self._engine.dispose()
 
-    def _write_once(self, work: Callable[[Connection], T]) -> T:
-        with self._engine.connect() as db:
+    def _write_once(self, work: Callable[[Connection], T], engine: Engine) -> T:
+        with engine.connect() as db:
             transaction = db.begin()
             try:
                 result = work(db)
@@ -179,13 +183,20 @@ def _on_connect(connection: Any, record: Any) -> None:
     # The driver must not begin transactions by itself: it would begin them as readers.
     connection.isolation_level = None
     connection.execute("PRAGMA journal_mode=WAL")
-    # Less than FULL may forget a commit at power loss and give out its write id again.
-    connection.execute("PRAGMA synchronous=FULL")
 
 
 def _on_begin(db: Connection) -> None:
-    reads = db.get_execution_options().get("hivesql_reads", False)
-    db.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+    options = db.get_execution_options()
+    if options.get("hivesql_reads", False):
+        db.exec_driver_sql("BEGIN")
+        return
+    # Less than FULL may forget a commit at power loss and give out its write id again. A later
+    # commit with FULL brings all earlier ones to the disk as well.
+    wanted = "NORMAL" if options.get("hivesql_hasty", False) else "FULL"
+    if db.connection.info.get(_SYNCHRONOUS) != wanted:
+        db.exec_driver_sql(f"PRAGMA synchronous={wanted}")
+        db.connection.info[_SYNCHRONOUS] = wanted
+    db.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def _state(error: DBAPIError) -> str:

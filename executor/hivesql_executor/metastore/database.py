@@ -209,7 +209,8 @@ class DatabaseMetastore(CompactionCalls, ObjectLockCalls, IdempotenceCalls, Noti
                 )
             return transactions.open_txns(db, min(count, max_batch), user, host, type)
 
-        return self._write(work)
+        # Nobody knows of a transaction before it has a write id, locks, or has ended.
+        return self._write(work, hasty=True)
 
     def valid_txns(self, txn_id: int = 0) -> ValidTxnList:
         """What the transaction sees; 0 asks for the current state."""
@@ -218,7 +219,12 @@ class DatabaseMetastore(CompactionCalls, ObjectLockCalls, IdempotenceCalls, Noti
     def allocate_write_id(self, txn_id: int, table: TableName, *, again: bool = False) -> int:
         """The transaction's write id in the table; ``again`` replaces it by a larger one."""
         name = table.lower()
-        return self._write(lambda db: snapshots.allocate_write_id(db, txn_id, name, again=again))
+
+        def work(db: Connection) -> int:
+            return snapshots.allocate_write_id(db, txn_id, name, again=again)
+
+        # Locks are taken before anything is written under it, but before it is replaced.
+        return self._write(work, hasty=not again)
 
     def valid_write_ids(
         self, txns: ValidTxnList, tables: Collection[TableName]
@@ -357,5 +363,5 @@ class DatabaseMetastore(CompactionCalls, ObjectLockCalls, IdempotenceCalls, Noti
     def _read(self, work: Callable[[Connection], T]) -> T:
         return self._rdbms.read(work)
 
-    def _write(self, work: Callable[[Connection], T]) -> T:
-        return self._rdbms.write(lambda db: notification_log.logged(db, work))
+    def _write(self, work: Callable[[Connection], T], *, hasty: bool = False) -> T:
+        return self._rdbms.write(lambda db: notification_log.logged(db, work), hasty=hasty)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import event, select, text
 from sqlalchemy.exc import OperationalError
 
+import hivesql
 from hivesql_executor.metastore.connection import Rdbms, TryAgain, now
 from hivesql_executor.metastore.database import DatabaseMetastore
 from hivesql_executor.metastore.schema import txns
@@ -112,3 +114,22 @@ def test_a_commit_that_was_overtaken_by_an_abort(store: Any) -> None:
     with pytest.raises(TransactionLost, match="already aborted"):
         store.calls.commit_txn(txn_id)
     other.close()
+
+
+def test_what_reaches_the_disk_before_rows_are_written(tmp_path: Path) -> None:
+    """SQLite's FULL waits for the disk, and brings what was committed with NORMAL there too."""
+    normal, full = 1, 2
+    with hivesql.connect(f"sqlite:///{tmp_path}/m.db", str(tmp_path / "w")) as session:
+        session.sql("CREATE TRANSACTIONAL TABLE t (a INT) STORED AS ORC")
+        modes: list[int] = []
+
+        @event.listens_for(session.runtime.metastore._rdbms._engine, "commit")  # type: ignore[attr-defined]
+        def look(db: Any) -> None:
+            if not db.get_execution_options().get("hivesql_reads"):
+                modes.append(db.exec_driver_sql("PRAGMA synchronous").scalar_one())
+
+        session.sql("INSERT INTO t VALUES (1)")
+        assert modes == [normal, normal, full, full], "open, write id, locks, commit"
+        modes.clear()
+        session.sql("CREATE TABLE u (a INT)")
+        assert set(modes[1:]) == {full}
