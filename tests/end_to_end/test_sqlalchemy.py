@@ -21,12 +21,24 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 TESTS = Path(__file__).parents[1]
-# The others empty their tables after every test, or ask for the same of every kind of table.
-GROUPS = (
-    "(ComponentReflectionTest and not multi)", "HasTableTest", "QuotedName", "CompositeKey",
-    "TableDDLTest", "FetchLimitOffset", "CompoundSelect", "IsolationLevel", "SimpleUpdateDelete",
-    "BooleanTest", "IntegerTest", "BinaryTest",
-)  # fmt: skip
+GROUPS = {
+    "schemas": (
+        "(ComponentReflectionTest and not multi)", "HasTableTest", "QuotedName", "CompositeKey",
+        "TableDDLTest", "FetchLimitOffset", "CompoundSelect", "IsolationLevel",
+        "SimpleUpdateDelete", "BooleanTest", "IntegerTest", "BinaryTest",
+    ),
+    "rows": (
+        "LikeFunctions", "ExpandingBoundIn", "RowCount", "TrueDiv", "CTETest", "InsertBehavior",
+        "StringTest", "TextTest", "RowFetch", "OrderByLabel", "Bitwise", "JoinTest", "IsOrIsNot",
+        "ExistsTest", "Ping", "Escaping", "DistinctOn", "CastType", "WindowFunction",
+        "PostCompile", "LongName", "ExceptionTest", "ArgSignature", "UnicodeVarchar", "UnicodeText",
+        "DateTest", "TimestampMicro", "RepeatedColumn", "SameNamed", "EnumTest", "Collate",
+        "ReturningGuards", "NumericTest", "DateTimeTest", "DateTimeMicro", "Historic",
+    ),
+}  # fmt: skip
+# UnicodeSchema, NameDenormalize, Identity and Uuid want what Hive has not: names beyond
+# ASCII or in capitals, numbered rows, a type of identifiers. TableViaSelect drops tables inside of
+# transactions. Bizarro, DifficultParameters and AutocommitIsolation pass, and take long.
 NOT_APPLICABLE = (
     # Names are lower case in Hive.
     "MyCkConst", "quoted_name and (FK_users or mixedCase or PK_test or UQ_email)",
@@ -38,6 +50,13 @@ NOT_APPLICABLE = (
     "test_dialect_user_setting_is_restored",
     # An empty comment is a comment.
     "test_drop_table_comment",
+    "test_select_recursive_round_trip",
+    # Nothing numbers rows.
+    "test_insert_from_select_autoinc and not no_rows", "test_no_results_for_non_returning_insert",
+    # There are no indexes.
+    "test_long_convention_name and ix",
+    # Quotients have the digits that Hive gives them.
+    "test_truediv_divisor and untyped_function",
 )  # fmt: skip
 CONFTEST = """
     import pytest
@@ -65,7 +84,8 @@ SETUP = """
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_compliance_suite(tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", GROUPS)
+def test_compliance_suite(tmp_path: Path, part: str) -> None:
     """In a process of its own: the suite's plugin would change how this one runs its tests."""
     metastore, warehouse = f"sqlite:///{tmp_path}/metastore.db", f"{tmp_path}/warehouse"
     with hivesql.connect(metastore, warehouse) as session:
@@ -74,7 +94,9 @@ def test_compliance_suite(tmp_path: Path) -> None:
     (tmp_path / "setup.cfg").write_text(textwrap.dedent(SETUP))
     (tmp_path / "test_suite.py").write_text("from sqlalchemy.testing.suite import *\n")
     settings = "spark.master=local[2]&spark.sql.shuffle.partitions=1&spark.driver.memory=1g"
-    chosen = f"({' or '.join(GROUPS)}) and not ({' or '.join(f'({n})' for n in NOT_APPLICABLE)})"
+    chosen = (
+        f"({' or '.join(GROUPS[part])}) and not ({' or '.join(f'({n})' for n in NOT_APPLICABLE)})"
+    )
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "test_suite.py", "--durations=15", "-k", chosen, "--dburi",
          f"hivesql:///{warehouse}?metastore={metastore}&{settings}"],

@@ -64,6 +64,8 @@ class HiveSqlDialect(Reflection):
     use_insertmanyvalues_wo_returning = True
     insertmanyvalues_max_parameters = 100_000
     postfetch_lastrowid = False
+    # 3 / 2 is 1.5 in Hive.
+    div_is_floordiv = False
     requires_name_normalize = False
     max_identifier_length = 128
 
