@@ -20,7 +20,14 @@ def write_by_spark(
 ) -> tuple[WrittenFile, ...]:
     """Find the rows and write their events; ``parts`` are the target's files if they are known."""
     table, runtime = change.target.table, work.runtime
-    target = read(change.target, work.txn, runtime, with_partition_texts=True, parts=parts)
+    target = read(
+        change.target,
+        work.txn,
+        runtime,
+        with_partition_texts=True,
+        with_fine_texts=any(branch.delete and branch.insert for branch in change.branches),
+        parts=parts,
+    )
     source = rows_of(change.source, work.txn, runtime) if change.source else None
     register_hashes(runtime.spark(), texts_of(change))
     with registered(change.queries, work.txn, runtime), explained():

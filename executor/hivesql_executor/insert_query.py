@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pyspark.sql import DataFrame
 
 from hivesql_executor.sources import explained, rows_of
-from hivesql_executor.spark.types import hive_type
+from hivesql_executor.spark.types import has_sized_text, hive_type
 from hivesql_executor.spark.write import WrittenFile, write_insert
 from hivesql_executor.touched import foreign_partitions, staging_directory
 from hivesql_executor.work import Work
@@ -19,14 +20,17 @@ from hivesql_planner.table import Column, Table
 def shaped(table: Table, branch: InsertBranch, work: Work) -> Table:
     """The table with the columns that the query gives, partition columns last."""
     rows = rows_of(branch.query, work.txn, work.runtime)
-    return _shaped(table, rows)
+    known = [column.type for column in branch.query.columns] or [""] * len(rows.columns)
+    return _shaped(table, rows, known)
 
 
-def _shaped(table: Table, rows: DataFrame) -> Table:
+def _shaped(table: Table, rows: DataFrame, known: Sequence[str]) -> Table:
+    """``known``: Hive's types where the query tells; Spark has no CHAR and VARCHAR."""
     columns = [
-        Column(field.name.lower(), hive_type(field.dataType.simpleString()))
-        for field in rows.schema.fields
-    ]
+        Column(field.name.lower(),
+               kind if has_sized_text(kind) else hive_type(field.dataType.simpleString()))
+        for field, kind in zip(rows.schema.fields, known, strict=True)
+    ]  # fmt: skip
     for field in rows.schema.fields:
         if field.dataType.simpleString() == "void":
             raise SemanticError(

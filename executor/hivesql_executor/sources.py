@@ -31,6 +31,7 @@ def read(
     runtime: Runtime,
     *,
     with_partition_texts: bool = False,
+    with_fine_texts: bool = False,
     parts: Sequence[PartitionFiles] | None = None,
 ) -> DataFrame:
     """The rows of one table under the transaction's snapshot; texts as in ``spark.scan``.
@@ -67,6 +68,7 @@ def read(
         where=wanted.where.sql if wanted.where else None,
         files=files,
         with_partition_texts=with_partition_texts,
+        with_fine_texts=with_fine_texts,
         broadcast_words=runtime.settings.integer("hivesql.deletes.broadcast.max"),
         local_events=runtime.settings.integer("hivesql.deletes.local.max"),
     )

@@ -30,6 +30,11 @@ def _first(call: Call) -> Type:
     return call.type(0)
 
 
+def _text(call: Call) -> Type:
+    """CHAR and VARCHAR stay what they are."""
+    return call.type(0) if is_text(call.type(0)) else "string"
+
+
 def _all(call: Call) -> Type:
     return common(call.types)
 
@@ -107,7 +112,7 @@ def _values(call: Call) -> Type:
 
 TYPES: dict[str, TypeRule] = {
     **_named("string", """
-        concat concat_ws upper lower ucase lcase trim ltrim rtrim lpad rpad repeat reverse space
+        concat concat_ws trim ltrim rtrim lpad rpad repeat reverse space
         substr substring mid substring_index regexp_replace regexp_extract replace translate chr
         initcap hex bin conv soundex format_number printf quote base64 decode md5 sha sha1 sha2 mask
         mask_first_n mask_last_n mask_show_first_n mask_show_last_n mask_hash get_json_object
@@ -137,6 +142,7 @@ TYPES: dict[str, TypeRule] = {
     **_named("binary", "unhex unbase64 encode aes_encrypt aes_decrypt binary"),
     **_named("array<string>", "split xpath"),
     **{name: name for name in ("tinyint", "smallint", "int", "bigint", "float", "string")},
+    **dict.fromkeys(("upper", "lower", "ucase", "lcase"), _text),
     "coalesce": _all, "nvl": _all, "greatest": _mixed, "least": _mixed,
     "if": lambda call: common(call.types[1:]),
     "nullif": _first, "max": _first, "min": _first, "first_value": _first, "last_value": _first,

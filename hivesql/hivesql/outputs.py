@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from sqlglot import exp
@@ -87,9 +88,18 @@ def united(left: Outputs, right: Outputs) -> Outputs:
                 f"{one.type} on first table and type {other.type} on second table"
             )
     return tuple(
-        Output(one.name, common([one.type, other.type]))
+        Output(one.name, _wider_char(one.type, other.type) or common([one.type, other.type]))
         for one, other in zip(left, right, strict=True)
     )
+
+
+def _wider_char(left: Type, right: Type) -> Type:
+    """The longer of two CHAR, or of two VARCHAR; None for other types."""
+    sizes = [re.fullmatch(r"(char|varchar)\((\d+)\)", kind or "") for kind in (left, right)]
+    found = [(one[1], int(one[2])) for one in sizes if one]
+    if len(found) < 2 or found[0][0] != found[1][0]:
+        return None
+    return f"{found[0][0]}({max(size for _, size in found)})"
 
 
 def _mixable(left: Type, right: Type) -> bool:

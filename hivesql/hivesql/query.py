@@ -55,9 +55,7 @@ class BoundQuery:
         return Query(
             sql=sql or self.sql,
             sources=tuple(use.source(binding) for use in self.uses),
-            columns=tuple(Column(one.name, one.type or "") for one in known)
-            if known and all(one.type for one in known)
-            else (),
+            columns=tuple(Column(one.name, one.type or "") for one in known or ()),
         )
 
 

@@ -260,6 +260,8 @@ class Translator:
                 template = as_timestamp(call, 0)
             elif target in ("double", "float") and kind != target:
                 template = f"CAST(@0 AS {target.upper()})"
+            elif literal and literal.endswith(" ") and "char" in map(family, kinds):
+                template = "rtrim(@0)"
             else:
                 continue
             if template != "@0":

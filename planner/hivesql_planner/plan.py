@@ -144,7 +144,7 @@ class Query:
     sql: str
     sources: tuple[Source, ...] = ()
     columns: tuple[Column, ...] = ()
-    """Known output columns; empty when only Spark knows them."""
+    """Output columns, of an empty type where only Spark knows it; empty when it alone knows all."""
 
 
 class WriteKind(Enum):

@@ -17,12 +17,20 @@ from pyarrow import orc
 from hivesql_executor.event_file import EventFile
 from hivesql_executor.local.types import row_type
 from hivesql_executor.spark.hashing import hash_array
-from hivesql_executor.spark.publish import acid_metadata, row_instants
+from hivesql_executor.spark.publish import row_instants
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail, amend, read_tail
-from hivesql_planner.acid.layout import ACID_FIELDS, DELETE_EVENT, INSERT_EVENT, KEY_INDEX
+from hivesql_planner.acid.layout import (
+    ACID_FIELDS,
+    DELETE_EVENT,
+    INSERT_EVENT,
+    KEY_INDEX,
+    NANOSECONDS,
+    STATS,
+    VERSION,
+)
 from hivesql_planner.acid.row_id import encode_bucket
-from hivesql_planner.plan import Write
+from hivesql_planner.plan import Write, WriteKind
 from hivesql_planner.small.values import base_type
 from hivesql_planner.table import Table
 
@@ -101,7 +109,13 @@ def stage(
     files.make_directories(staging)
     files.write(path, buffer.getvalue())
     tail = read_tail(files, path, buffer.tell())
-    metadata = acid_metadata(tail, write.kind) | {KEY_INDEX: _key_index(events, tail)}
+    stats = f"0,0,{tail.rows}" if write.kind is WriteKind.DELETE_DELTA else f"{tail.rows},0,0"
+    metadata = {
+        STATS: stats.encode(),
+        VERSION: b"2",
+        KEY_INDEX: _key_index(events, tail),
+        NANOSECONDS: b"false",
+    }
     length = amend(files, path, metadata, instants=row_instants(write.table))
     return EventFile(
         name=name, rows=len(events), bytes=length, branch=branch, writer=writer, keys=keys

@@ -6,12 +6,13 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
 from hivesql_executor.spark.checks import held
+from hivesql_executor.spark.nanoseconds import FINE, fine_struct
 from hivesql_executor.spark.placed import text_columns
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.spark.write import partition_text
 from hivesql_planner.errors import CardinalityViolation
 from hivesql_planner.plan import Change, ChangeBranch, When
-from hivesql_planner.rewrite.change import change_writes
+from hivesql_planner.rewrite.change import change_writes, new_row
 from hivesql_planner.table import Table
 
 ROW_ID_TYPE = "struct<writeid:bigint,bucketid:int,rowid:bigint>"
@@ -21,16 +22,16 @@ _ROW_ID_PARTS = ("writeid", "bucketid", "rowid")
 
 
 def change_events(change: Change, target: DataFrame, source: DataFrame | None) -> DataFrame:
-    """Rows ``(branch, row__id, row, p0…)`` for ``write_change``.
+    """Rows ``(branch, row__id, row, p0…)`` for ``write_change``, with FINE where it is needed.
 
-    ``target`` has the table's columns, ``row__id`` and its partitions' texts. Every matched row is
-    looked at once, so a condition that is not deterministic still gives a delete and an insert for
-    the same rows.
+    ``target`` has the table's columns, ``row__id``, its partitions' texts and fine columns. Every
+    matched row is looked at once, so a condition that is not deterministic still gives a delete and
+    an insert for the same rows.
     """
     joined = _joined(change, target, source)
     if change.cardinality_check:
         joined = _refuse_double_matches(change, joined)
-    events = _events_of_row(change)
+    events = _events_of_row(change, target)
     exploded = joined.select(f.explode(events).alias("event"))
     return held(exploded.select("event.*"), change.check)
 
@@ -91,7 +92,7 @@ def cardinality_violation(error: Exception) -> CardinalityViolation | None:
     )
 
 
-def _events_of_row(change: Change) -> Column:
+def _events_of_row(change: Change, target: DataFrame) -> Column:
     """The array of events that one joined row makes; NULL when no branch takes it."""
     indexes = {write.statement_id: i for i, write in enumerate(change_writes(change))}
     matched = f.expr(f"`{change.target_alias}`.row__id is not null")
@@ -100,14 +101,16 @@ def _events_of_row(change: Change) -> Column:
         taken = matched if branch.when is When.MATCHED else ~matched
         if branch.condition:
             taken = taken & f.expr(branch.condition.sql)
-        events = f.array(*_branch_events(change, branch, indexes))
+        events = f.array(*_branch_events(change, branch, indexes, target))
         # CASE takes the next WHEN when a condition is NULL: an unknown condition is not true.
         chosen = f.when(taken, events) if chosen is None else chosen.when(taken, events)
     assert chosen is not None
     return chosen
 
 
-def _branch_events(change: Change, branch: ChangeBranch, indexes: dict[int, int]) -> list[Column]:
+def _branch_events(
+    change: Change, branch: ChangeBranch, indexes: dict[int, int], target: DataFrame
+) -> list[Column]:
     table, alias = change.target.table, change.target_alias
     row_type = struct_ddl(table)
     if branch.when is When.MATCHED:
@@ -121,9 +124,16 @@ def _branch_events(change: Change, branch: ChangeBranch, indexes: dict[int, int]
             for value, column in zip(values, table.partition_columns, strict=True)
         ]
     events = []
+    unchanged = new_row(table, alias, {})
+
+    def is_kept(i: int) -> bool:
+        return branch.when is When.MATCHED and branch.values[i] == unchanged[i]
+
+    fine = fine_struct(table, target, is_kept, f"`{alias}`.")
     if branch.delete:
         empty = f.lit(None).cast(row_type)
-        events.append(_event(indexes[branch.delete.statement_id], row_id, empty, texts))
+        no_texts = None if fine is None else f.when(f.lit(False), fine)
+        events.append(_event(indexes[branch.delete.statement_id], row_id, empty, no_texts, texts))
     if branch.insert:
         row = f.struct(
             *(
@@ -131,15 +141,18 @@ def _branch_events(change: Change, branch: ChangeBranch, indexes: dict[int, int]
                 for value, column in zip(branch.values, table.columns, strict=False)
             )
         ).cast(row_type)
-        events.append(_event(indexes[branch.insert.statement_id], row_id, row, texts))
+        events.append(_event(indexes[branch.insert.statement_id], row_id, row, fine, texts))
     return events
 
 
-def _event(index: int, row_id: Column, row: Column, partition: list[Column]) -> Column:
+def _event(
+    index: int, row_id: Column, row: Column, fine: Column | None, partition: list[Column]
+) -> Column:
     return f.struct(
         f.lit(index).cast("int").alias("branch"),
         row_id.alias("row__id"),
         row.alias("row"),
+        *([] if fine is None else [fine.alias(FINE)]),
         *(text.alias(f"p{i}") for i, text in enumerate(partition)),
     )
 

@@ -16,18 +16,15 @@ from pyspark.sql import functions as f
 from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.spark.change import struct_ddl
 from hivesql_executor.spark.deletes import read_delete_events
-from hivesql_executor.spark.event_files import orc_settings
+from hivesql_executor.spark.event_files import EventColumns, orc_settings, write_events
 from hivesql_executor.spark.footers import holds_changes, read_footers
 from hivesql_executor.spark.merge_files import Merge, plan_deletes, plan_inserts, run_merges
-from hivesql_executor.spark.nanoseconds import refuse_nanoseconds
-from hivesql_executor.spark.publish import publish_buckets, row_instants
+from hivesql_executor.spark.nanoseconds import FINE, fine_struct
 from hivesql_executor.spark.scan import scan
 from hivesql_executor.spark.values import stored_row
-from hivesql_executor.spark.write import BUCKET_OF_ROW_ID, orc_options
+from hivesql_executor.spark.write import BUCKET_OF_ROW_ID
 from hivesql_executor.storage.files import Files
 from hivesql_planner.acid.layout import (
-    DELETE_EVENT,
-    INSERT_EVENT,
     VERSION_FILE,
     VERSION_TEXT,
     AcidDirectory,
@@ -37,7 +34,7 @@ from hivesql_planner.acid.layout import (
 from hivesql_planner.acid.snapshot import AcidState, FilesToRead, files_to_read
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.plan import WriteKind
+from hivesql_planner.plan import Write, WriteKind
 from hivesql_planner.table import Table
 
 _ROW_ID = ("row__id.writeid", "row__id.bucketid", "row__id.rowid")
@@ -156,15 +153,21 @@ def live_rows(
     visible: ValidWriteIdList,
     files: Files,
 ) -> DataFrame:
-    """Event rows: row id, the write that made the row, and the row."""
+    """Event rows: row id, the write that made the row, the row, and FINE where it is needed."""
     alone = replace(table, partition_columns=(), location=location)
-    chosen = files_to_read(state, visible)
-    refuse_nanoseconds(spark, table, location, chosen.data, files=files)
-    part = PartitionFiles(partition=None, location=location, files=chosen)
-    rows = scan(spark, alone, [part], visible=visible, with_row_id=True, where=None, files=files)
+    part = PartitionFiles(partition=None, location=location, files=files_to_read(state, visible))
+    rows = scan(
+        spark, alone, [part], visible=visible, with_row_id=True, with_fine_texts=True, where=None,
+        files=files,
+    )  # fmt: skip
     columns = [f.col(f"`{name}`") for name in table.column_names]
-    events = rows.select("row__id", f.col("row__id.writeid").alias("writer"),
-                         f.struct(*columns).alias("row"))  # fmt: skip
+    texts = fine_struct(table, rows)
+    events = rows.select(
+        "row__id",
+        f.col("row__id.writeid").alias("by"),
+        f.struct(*columns).alias("row"),
+        *([] if texts is None else [texts.alias(FINE)]),
+    )
     return events.withColumn("row", stored_row(table, "row"))
 
 
@@ -176,41 +179,35 @@ def _write(
     kind: WriteKind,
     files: Files,
 ) -> None:
-    deletes = kind is WriteKind.DELETE_DELTA
-    row = f.lit(None).cast(struct_ddl(table)) if deletes else f.col("row")
-    write_id, bucket, number = (f.col(part) for part in _ROW_ID)
     numbered = rows.withColumn("n", f.expr(BUCKET_OF_ROW_ID).cast("int"))
-    events = (
-        numbered.repartition("n")
-        .sortWithinPartitions("n", *_ROW_ID)
-        .select(
-            f.lit(DELETE_EVENT if deletes else INSERT_EVENT).alias("operation"),
-            write_id.alias("originalTransaction"),
-            bucket.alias("bucket"),
-            number.alias("rowId"),
-            f.col("writer").alias("currentTransaction"),
-            row.alias("row"),
-            "n",
-        )
-    )
-    write_events(events, table, location, result, kind, files)
+    if kind is WriteKind.DELETE_DELTA:
+        numbered = numbered.withColumn("row", f.lit(None).cast(struct_ddl(table)))
+    sorted_rows = numbered.repartition("n").sortWithinPartitions("n", *_ROW_ID)
+    write_buckets(sorted_rows, table, location, result, kind, files)
 
 
-def write_events(
-    events: DataFrame,
+def write_buckets(
+    rows: DataFrame,
     table: Table,
     location: str,
     result: AcidDirectory,
     kind: WriteKind,
     files: Files,
 ) -> None:
-    """Write events and ``n``, their bucket, into a new directory.
+    """Write event rows and ``n``, the bucket, into a new directory.
 
     All of one bucket must be in one task, in order.
     """
-    directory, staging = _begin(location, result, files), _staging(location)
+    fine = [FINE] if FINE in rows.columns else []
+    events = rows.select("n", *map(f.col, _ROW_ID), "by", "row", *fine)
+    columns = EventColumns(writer=0, row_id=1, by=4, row=5, fine=6 if fine else None)
+    staging = _staging(location)
     try:
-        events.write.options(**orc_options(table)).partitionBy("n").orc(staging)
-        publish_buckets(staging, directory, kind, files, instants=row_instants(table))
+        written = write_events(
+            events, columns, (Write(kind=kind, table=table),), write_id=0, directory=staging
+        )
+        directory = _begin(location, result, files)
+        for file in written:
+            files.rename(f"{staging}/{file.name}", f"{directory}/{bucket_file_name(file.writer)}")
     finally:
         files.delete(staging)

@@ -158,7 +158,7 @@ def _read_events(
 def read_delete_events(
     spark: SparkSession, paths: Sequence[str], visible: ValidWriteIdList
 ) -> DataFrame:
-    """Visible delete events as ``row__id`` of the deleted row and ``writer``, who deleted it."""
+    """Visible delete events: ``row__id`` of the deleted row and ``by``, the write that did it."""
     schema, where = event_read((), ())
     reader = spark.read.schema(schema).option("__globPaths__", "false")
     rows = reader.orc(list(paths)).where(where)
@@ -169,7 +169,7 @@ def read_delete_events(
         f.col("rowId").alias("rowid"),
     )
     # Two transactions may have deleted one row: one event is enough, the earliest.
-    return rows.groupBy(row_id.alias("row__id")).agg(f.min("currentTransaction").alias("writer"))
+    return rows.groupBy(row_id.alias("row__id")).agg(f.min("currentTransaction").alias("by"))
 
 
 def without_deleted(rows: DataFrame, deletes: DeleteSet, *, broadcast_words: int) -> DataFrame:

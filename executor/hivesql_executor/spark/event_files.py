@@ -29,14 +29,19 @@ class EventColumns:
 
     Without ``branch`` all rows are inserts of the first write. Without ``writer`` the task's number
     is the writer's. ``row_id`` is the first of three columns: write id, bucket and row id of the
-    row to delete. Without ``row``, the table's columns are the frame's first. ``keys``, the texts
-    of partition values, are all columns from there on.
+    row to delete. With ``by``, the write of each event, inserts too have the ids that are given;
+    without it they are numbered, and all events are of one write. Without ``row``, the table's
+    columns are the frame's first. ``fine`` is a struct of texts that are written in the place of
+    the columns of their names (see ``nanoseconds``). ``keys``, the texts of partition values, are
+    all columns from there on.
     """
 
     branch: int | None = None
     writer: int | None = None
     row_id: int | None = None
+    by: int | None = None
     row: int | None = None
+    fine: int | None = None
     keys: int | None = None
 
 

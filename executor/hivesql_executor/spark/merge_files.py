@@ -27,6 +27,7 @@ from hivesql_executor.spark.footers import (
     read_footers,
 )
 from hivesql_executor.spark.jvm import know_flushed_files, new_object
+from hivesql_executor.spark.nanoseconds import SPARK_VERSION, may_be_fine
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail
 from hivesql_planner.acid.ordering import KeySpan, in_order
@@ -35,7 +36,6 @@ from hivesql_planner.acid.write_ids import ValidWriteIdList
 
 _SMALLEST_COPY = 1 << 20
 """Smaller stripes of few rows are decoded and joined: they would make every later read slow."""
-_SPARK = "org.apache.spark.version"
 _UNSORTED = "keys are not in order"
 
 
@@ -173,9 +173,10 @@ def _sorted(location: str, file: DataFile | DeleteFile) -> SortedFile:
 
 
 def origin(tails: Sequence[OrcTail]) -> dict[str, str]:
-    """That Spark wrote all inputs: then there is nothing in them that Spark cannot hold."""
-    versions = {tail.metadata.get(_SPARK, b"").decode() for tail in tails}
-    return {_SPARK: min(versions)} if all(versions) else {}
+    """That Spark wrote all inputs, when there is nothing in them that Spark cannot hold."""
+    versions = {tail.metadata.get(SPARK_VERSION, b"").decode() for tail in tails}
+    coarse = all(versions) and not any(map(may_be_fine, tails))
+    return {SPARK_VERSION: min(versions)} if coarse else {}
 
 
 def run_merges(

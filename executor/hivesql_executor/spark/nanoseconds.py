@@ -1,48 +1,129 @@
-"""Timestamps finer than Spark's: Hive keeps nanoseconds, Spark microseconds."""
+"""Timestamps finer than Spark's: Hive keeps nanoseconds, Spark microseconds.
+
+Spark's ORC reader gives a timestamp as text with all of its digits when it is asked for a string.
+So files that may hold nanoseconds are read that way: the value is made of the text, and the text
+travels beside it to the writer, which puts it into the new file where the value has not changed.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 
-from pyspark.sql import SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from hivesql_executor.flushed import spark_path
-from hivesql_executor.spark.events import event_read
 from hivesql_executor.spark.footers import read_footers
-from hivesql_executor.spark.jvm import know_flushed_files
+from hivesql_executor.spark.lazy_values import is_instant
 from hivesql_executor.spark.raw import position_schema
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.storage.files import Files
+from hivesql_executor.storage.orc import OrcTail
+from hivesql_planner.acid.layout import NANOSECONDS
 from hivesql_planner.acid.snapshot import DataFile
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.table import Column, Table
+from hivesql_planner.table import Table
 
-_SPARK = "org.apache.spark.version"
+SPARK_VERSION = "org.apache.spark.version"
+FINE = "__fine"
+"""A struct of texts, by the names of the columns in whose place they are written."""
 _FINER = r":[0-9]{2}\.[0-9]{7}"
+_TIME = re.compile(r"\btimestamp\b(?! ?:)")
+
+
+def fine_column(number: int) -> str:
+    """Where a scan has the texts of a column's timestamps; NULL where the value says it all."""
+    return f"{FINE}{number}"
+
+
+def may_be_fine(tail: OrcTail) -> bool:
+    """Whether a file may hold nanoseconds: its writer says so, or is another than Spark."""
+    said = tail.metadata.get(NANOSECONDS)
+    return SPARK_VERSION not in tail.metadata if said is None else said == b"true"
+
+
+def fine_columns(table: Table, tail: OrcTail) -> tuple[int, ...]:
+    """The table's columns that hold timestamps in this file, if some of them may be finer."""
+    if not may_be_fine(tail):
+        return ()
+    # A column that had another type when the file was written has texts of another kind.
+    return tuple(
+        i
+        for i, (column, kind) in enumerate(zip(table.columns, tail.row_types, strict=False))
+        if (count := len(_TIME.findall(spark_type(column.type))))
+        and count == kind.count("timestamp")
+        and not is_instant_inside(column.type)
+    )
+
+
+def is_instant_inside(hive_type: str) -> bool:
+    """True for types with TIMESTAMP WITH LOCAL TIME ZONE: its text would have a zone."""
+    return "local time zone" in hive_type.lower() or is_instant(hive_type)
+
+
+def as_text(hive_type: str) -> str:
+    """The Spark type with strings in the place of timestamps."""
+    return _TIME.sub("string", spark_type(hive_type))
+
+
+def with_texts(table: Table, fine: Collection[int]) -> Table:
+    """The table as files are read: timestamps of some columns as texts."""
+    columns = (
+        replace(column, type=as_text(column.type)) if i in fine else column
+        for i, column in enumerate(table.columns)
+    )
+    return replace(table, columns=tuple(columns))
+
+
+def with_values(
+    rows: DataFrame, table: Table, fine: Collection[int], wanted: Collection[int]
+) -> DataFrame:
+    """The rows with values for the texts of ``fine``, and texts of all wanted columns beside."""
+    if not wanted:
+        return rows
+    values = {}
+    for i in wanted:
+        name, kind = table.columns[i].name, table.columns[i].type
+        text = f.col(f"`{name}`") if i in fine else f.lit(None).cast(as_text(kind))
+        values[fine_column(i)] = text
+        if i in fine:
+            value = text.cast(spark_type(kind))
+            # Spark has no 1500-02-29, which the Julian calendar had.
+            lost = f.raise_error(f.lit(f"a time of {name} is in no calendar of Spark's"))
+            gone = text.isNotNull() & value.isNull()
+            values[name] = f.when(gone, lost.cast(spark_type(kind))).otherwise(value)
+    return rows.withColumns(values)
+
+
+def fine_struct(
+    table: Table, rows: DataFrame, kept: Callable[[int], bool] = lambda i: True, alias: str = ""
+) -> Column | None:
+    """The struct FINE of the rows' fine columns, NULL where not ``kept``; None without any."""
+    texts = []
+    for i, column in enumerate(table.columns):
+        if fine_column(i) not in rows.columns:
+            continue
+        text = f.expr(f"{alias}`{fine_column(i)}`") if kept(i) else f.lit(None)
+        texts.append(text.cast(as_text(column.type)).alias(column.name))
+    return f.struct(*texts) if texts else None
 
 
 def refuse_nanoseconds(
     spark: SparkSession, table: Table, location: str, data: Sequence[DataFile], *, files: Files
 ) -> None:
-    """NotSupported when one of these files holds a timestamp that Spark would cut.
+    """NotSupported when a file of a table without row ids holds a timestamp that Spark would cut.
 
-    Reads only timestamp columns, as text, and only of files that another writer than Spark made.
+    Reads only timestamp columns, as text, and only of files that may hold such.
     """
-    timed = {column.name for column in table.columns if "timestamp" in spark_type(column.type)}
-    if not timed:
-        return
     tails = read_footers(files, [(f"{location}/{file.path}", file.length) for file in data])
-    paths_of = {f"{location}/{file.path}": spark_path(location, file) for file in data}
-    groups: dict[tuple[tuple[str, ...], bool], list[str]] = {}
+    groups: dict[tuple[tuple[str, ...], tuple[int, ...]], list[str]] = {}
     for path, tail in tails.items():
-        if tail.rows and _SPARK not in tail.metadata:
-            groups.setdefault((tail.row_fields, tail.is_acid), []).append(paths_of[path])
-    if any(file.side_file for file in data):
-        know_flushed_files(spark)
-    for (names, is_acid), paths in groups.items():
-        found = _finer(spark, table, timed, names, paths, is_acid=is_acid)
+        fine = fine_columns(table, tail)
+        if tail.rows and fine:
+            groups.setdefault((tail.row_fields, fine), []).append(path)
+    for (names, fine), paths in groups.items():
+        found = _finer(spark, table, fine, names, paths)
         if found:
             raise NotSupported(
                 f"compaction of {table.name}: {found} holds timestamps with nanoseconds, which "
@@ -53,29 +134,17 @@ def refuse_nanoseconds(
 def _finer(
     spark: SparkSession,
     table: Table,
-    timed: set[str],
+    fine: Collection[int],
     names: tuple[str, ...],
     paths: Sequence[str],
-    *,
-    is_acid: bool,
 ) -> str | None:
     """A path of those that hold nanoseconds."""
-    texts = tuple(Column(one.name, _as_text(one.type)) for one in table.columns)
+    texts = with_texts(table, fine)
     reader = spark.read.option("__globPaths__", "false")
-    if is_acid:
-        schema, where = event_read(names, [spark_type(column.type) for column in texts])
-        rows = reader.schema(schema).orc(list(paths)).where(where)
-    else:
-        rows = reader.schema(position_schema(table, names, texts)).orc(list(paths))
-    inside = "row." if is_acid else ""
+    rows = reader.schema(position_schema(texts, names)).orc(list(paths))
     finer = f.lit(False)
-    for name, column in zip(names, table.columns, strict=False):
-        if column.name in timed:
-            text = f.col(f"{inside}`{name}`").cast("string")
-            finer = finer | f.coalesce(text.rlike(_FINER), f.lit(False))
+    for i in fine:
+        text = f.col(f"`{names[i]}`").cast("string")
+        finer = finer | f.coalesce(text.rlike(_FINER), f.lit(False))
     row = rows.where(finer).select("_metadata.file_path").first()
     return str(row[0]) if row else None
-
-
-def _as_text(hive_type: str) -> str:
-    return re.sub(r"\btimestamp\b(?! ?:)", "string", spark_type(hive_type))

@@ -11,12 +11,9 @@ from hivesql_executor.event_file import EventFile
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.spark.types import instant_ids
 from hivesql_executor.storage.files import Files
-from hivesql_executor.storage.orc import OrcTail, amend, read_tail
+from hivesql_executor.storage.orc import amend
 from hivesql_executor.storage.rows import row_count
 from hivesql_planner.acid.layout import (
-    KEY_INDEX,
-    STATS,
-    VERSION,
     VERSION_FILE,
     VERSION_TEXT,
     base_name,
@@ -95,20 +92,6 @@ def publish_events(
 def row_instants(table: Table) -> tuple[int, ...]:
     """Ids of the columns of instants in the table's ACID files, where ``row`` is type 6."""
     return instant_ids((column.type for column in table.columns), 7)
-
-
-def publish_buckets(
-    staging: str, directory: str, kind: WriteKind, files: Files, *, instants: Sequence[int]
-) -> None:
-    """Amend and move compacted files, one per bucket, into a directory that exists."""
-    for status in files.list(staging):
-        path = f"{staging}/{status.path}"
-        tail = read_tail(files, path, status.length)
-        if tail.rows == 0:
-            continue
-        amend(files, path, acid_metadata(tail, kind), instants=instants)
-        bucket = int(status.path.partition("/")[0].removeprefix("n="))
-        files.rename(path, f"{directory}/{bucket_file_name(bucket)}")
 
 
 def _staged(publication: Publication, files: Files) -> Iterator[_Staged]:
@@ -192,42 +175,6 @@ def _begin(files: Files, directory: str) -> None:
         )
     files.make_directories(directory)
     files.write(f"{directory}/{VERSION_FILE}", VERSION_TEXT)
-
-
-def acid_metadata(tail: OrcTail, kind: WriteKind) -> dict[str, bytes]:
-    """The footer keys of an ACID file; the key index only where it is certain."""
-    deletes = kind is WriteKind.DELETE_DELTA
-    stats = f"0,0,{tail.rows}" if deletes else f"{tail.rows},0,0"
-    metadata = {STATS: stats.encode(), VERSION: b"2"}
-    index = key_index(tail)
-    if index is not None:
-        metadata[KEY_INDEX] = index.encode()
-    return metadata
-
-
-def key_index(tail: OrcTail) -> str | None:
-    """The last key of each stripe, or None where the footer cannot tell.
-
-    A wrong index makes Hive lose deletes; a missing one costs nothing but a skipped optimisation.
-    """
-    if tail.rows == 0:
-        return ""
-    keys = tail.key_range
-    if not keys:
-        return None
-    (write_id, last_write), (bucket, last_bucket) = keys["originalTransaction"], keys["bucket"]
-    first, last = keys["rowId"]
-    if write_id != last_write or bucket != last_bucket:
-        return None
-    if len(tail.stripe_rows) == 1:
-        return f"{write_id},{bucket},{last};"
-    if last - first + 1 != tail.rows:
-        return None
-    entries, number = [], first - 1
-    for count in tail.stripe_rows:
-        number += count
-        entries.append(f"{write_id},{bucket},{number};")
-    return "".join(entries)
 
 
 def _publish_plain(publication: Publication, files: Files) -> Iterator[WrittenFile]:

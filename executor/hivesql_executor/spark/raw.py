@@ -12,21 +12,15 @@ from hivesql_executor.spark.types import spark_type
 from hivesql_executor.spark.values import read_value
 from hivesql_planner.acid.row_id import encode_bucket
 from hivesql_planner.acid.snapshot import RawFile
-from hivesql_planner.table import Column as TableColumn
 from hivesql_planner.table import Table
 
 _WHOLE_FILE = str(2**60)
 _SPLIT_SETTINGS = ("spark.sql.files.maxPartitionBytes", "spark.sql.files.openCostInBytes")
 
 
-def position_schema(
-    table: Table, names: Sequence[str], columns: Sequence[TableColumn] | None = None
-) -> str:
-    """The Spark schema of a plain ORC file whose columns have these names.
-
-    ``columns`` to read as, the table's own where they are not given.
-    """
-    types = [spark_type(column.type) for column in columns or table.columns]
+def position_schema(table: Table, names: Sequence[str]) -> str:
+    """The Spark schema of a plain ORC file whose columns have these names."""
+    types = [spark_type(column.type) for column in table.columns]
     # Spark refuses generated names (_col0, …) unless it is told of all of them.
     types += ["string"] * (len(names) - len(types))
     return ", ".join(f"`{name}` {kind}" for name, kind in zip(names, types, strict=False))

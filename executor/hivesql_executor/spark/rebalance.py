@@ -8,9 +8,10 @@ from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from hivesql_executor.spark.compact import live_rows, write_events
+from hivesql_executor.spark.compact import live_rows, write_buckets
+from hivesql_executor.spark.nanoseconds import FINE
 from hivesql_executor.storage.files import Files
-from hivesql_planner.acid.layout import INSERT_EVENT, AcidDirectory
+from hivesql_planner.acid.layout import AcidDirectory
 from hivesql_planner.acid.row_id import MAX_BUCKET
 from hivesql_planner.acid.snapshot import AcidState, files_to_read
 from hivesql_planner.acid.write_ids import ValidWriteIdList
@@ -52,7 +53,7 @@ def rebalance(
     ).persist(StorageLevel.DISK_ONLY)
     try:
         events = _events(numbered, count, by_newest=bool(order))
-        write_events(events, table, location, result, WriteKind.BASE, files)
+        write_buckets(events, table, location, result, WriteKind.BASE, files)
     finally:
         numbered.unpersist()
 
@@ -77,17 +78,20 @@ def _events(numbered: DataFrame, count: int, *, by_newest: bool) -> DataFrame:
     placed = numbered.withColumn("number", number)
     placed = placed.withColumn("n", f.expr(f"number div {size}L").cast("int"))
     write_id = f.lit(newest).cast("bigint") if by_newest else f.col("row__id.writeid")
+    fine = [FINE] if FINE in numbered.columns else []
     bucket = f.lit(1 << 29).bitwiseOR(f.shiftleft("n", 16))
     return (
         placed.repartition("n")
         .sortWithinPartitions("n", "number")
         .select(
-            f.lit(INSERT_EVENT).alias("operation"),
-            write_id.alias("originalTransaction"),
-            bucket.cast("int").alias("bucket"),
-            f.col("number").alias("rowId"),
-            write_id.alias("currentTransaction"),
+            f.struct(
+                write_id.alias("writeid"),
+                bucket.cast("int").alias("bucketid"),
+                f.col("number").alias("rowid"),
+            ).alias("row__id"),
+            write_id.alias("by"),
             "row",
+            *fine,
             "n",
         )
     )

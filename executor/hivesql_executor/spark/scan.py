@@ -28,6 +28,7 @@ from hivesql_executor.spark.footers import (
     read_footers,
 )
 from hivesql_executor.spark.jvm import know_flushed_files
+from hivesql_executor.spark.nanoseconds import fine_column, fine_columns, with_texts, with_values
 from hivesql_executor.spark.packing import KEYS
 from hivesql_executor.spark.placed import (
     PLACE,
@@ -60,6 +61,8 @@ class _Read:
     where: str | None
     events: bool = False
     """Whether rows carry what their event does, and who wrote it."""
+    fine: tuple[int, ...] = ()
+    """Columns whose timestamps are wanted as texts too, see ``nanoseconds``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,7 @@ def scan(
     where: str | None,
     files: Files,
     with_partition_texts: bool = False,
+    with_fine_texts: bool = False,
     broadcast_words: int = 4_000_000,
     local_events: int = 1_000_000,
 ) -> DataFrame:
@@ -92,6 +96,7 @@ def scan(
 
     ``with_partition_texts`` adds the texts of the partition values as the catalog has them, which
     a change needs to find back to the directory: the values do not tell ``01`` from ``1``.
+    ``with_fine_texts`` adds a ``fine_column`` for each column that may hold nanoseconds.
 
     ``where`` only helps to skip stripes; the caller filters all the same. Row ids repeat across
     partitions, so deletes are matched within their partition. Up to ``broadcast_words`` 64-row
@@ -109,6 +114,9 @@ def scan(
     pieces = _pieces(files, placed)
     if any(piece.file.side_file for piece in pieces):
         know_flushed_files(spark)
+    if with_fine_texts:
+        fine = {i for piece in pieces for i in fine_columns(table, piece.tail)}
+        read = replace(read, fine=tuple(sorted(fine)))
     deletes = [(place, chosen.deletes) for place, chosen in placed if chosen.deletes]
     hit = [piece for piece in pieces if piece.place.number < len(deletes)]
     spared = [piece for piece in pieces if piece.place.number >= len(deletes)]
@@ -119,8 +127,8 @@ def scan(
             spark, table, deletes, visible=visible, files=files, local_events=local_events
         )
         frames.append(without_deleted(rows, events, broadcast_words=broadcast_words))
-    texts = text_columns(table)
-    texts = texts if with_partition_texts else []
+    texts = text_columns(table) if with_partition_texts else []
+    texts += map(fine_column, read.fine)
     if not frames:
         schema = _schema(table, with_row_id=with_row_id, texts=texts)
         return spark.createDataFrame([], schema)
@@ -184,17 +192,18 @@ def _live(read: _Read, pieces: Sequence[_Piece], *, numbered: bool) -> list[Data
 
 def _rows(read: _Read, pieces: Sequence[_Piece], *, numbered: bool) -> list[DataFrame]:
     """User columns, ID_COLUMNS, PLACE and partition values of some data files."""
-    groups: dict[tuple[tuple[str, ...], bool], dict[Place, list[str]]] = {}
+    groups: dict[tuple[tuple[str, ...], bool, tuple[int, ...]], dict[Place, list[str]]] = {}
     raw = []
     for piece in pieces:
         if piece.file.raw is not None:
             raw.append(piece)
             continue
-        group = groups.setdefault((piece.tail.row_fields, piece.file.write_id_filter), {})
+        fine = fine_columns(read.table, piece.tail) if read.fine else ()
+        group = groups.setdefault((piece.tail.row_fields, piece.file.write_id_filter, fine), {})
         group.setdefault(piece.place, []).append(piece.path)
     frames = [
-        _acid_rows(read, list(group.items()), names, filtered=filtered)
-        for (names, filtered), group in groups.items()
+        _acid_rows(read, list(group.items()), names, fine, filtered=filtered)
+        for (names, filtered, fine), group in groups.items()
     ]
     return frames + _raw_frames(read, raw, numbered=numbered)
 
@@ -203,13 +212,14 @@ def _acid_rows(
     read: _Read,
     found: Sequence[tuple[Place, list[str]]],
     names: tuple[str, ...],
+    fine: tuple[int, ...],
     *,
     filtered: bool,
 ) -> DataFrame:
-    table = read.table
+    table = with_texts(read.table, fine)
     schema, where = event_read(names, [spark_type(column.type) for column in table.columns])
     options = {}
-    present = table.columns[: len(names)]
+    present = read.table.columns[: len(names)]
     if read.where and [name.lower() for name in names] == [column.name for column in present]:
         options = search_argument(read.spark, read.where, present)
     rows = read_placed(read.spark, table, schema, found, options, where)
@@ -219,7 +229,8 @@ def _acid_rows(
     ids = (f.col(key).alias(name) for key, name in zip(KEYS, ID_COLUMNS, strict=True))
     event = [f.col("operation").alias(OPERATION), f.col("currentTransaction").alias(WRITER)]
     event = event if read.events else []
-    return rows.select(*user, *ids, PLACE, *value_columns(table), *event)
+    rows = rows.select(*user, *ids, PLACE, *value_columns(table), *event)
+    return with_values(rows, read.table, fine, read.fine)
 
 
 def _raw_frames(read: _Read, raw: Sequence[_Piece], *, numbered: bool) -> list[DataFrame]:
@@ -234,8 +245,11 @@ def _raw_frames(read: _Read, raw: Sequence[_Piece], *, numbered: bool) -> list[D
         key = (piece.place, scope, file.bucket)
         first = counts.get(key, 0)
         counts[key] = first + piece.tail.rows
-        about = (read.spark, read.table, piece.path, names, file.raw, file.bucket)
+        fine = fine_columns(read.table, piece.tail) if read.fine else ()
+        table = with_texts(read.table, fine)
+        about = (read.spark, table, piece.path, names, file.raw, file.bucket)
         rows = numbered_rows(*about, first) if numbered else raw_rows(*about)
+        rows = with_values(rows, read.table, fine, read.fine)
         if read.events:
             rows = rows.withColumns({OPERATION: f.lit(INSERT_EVENT), WRITER: f.col(ID_COLUMNS[0])})
         frames.append(with_place(rows, read.table, piece.place))

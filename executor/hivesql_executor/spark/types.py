@@ -28,18 +28,20 @@ def spark_type(hive_type: str) -> str:
 
     Both of Hive's timestamps are Spark's TIMESTAMP. NotSupported for union types.
     """
-    text = " ".join(hive_type.lower().split())
-    if _UNION.search(text):
-        raise NotSupported(f"the type {hive_type}: Spark has no unions")
-    text = _INSTANT.sub("timestamp", text)
-    text = _SIZED_TEXT.sub("string", text)
-    return _SYNONYM.sub(lambda match: _SYNONYMS[match[0]], text)
+    return _SIZED_TEXT.sub("string", _INSTANT.sub("timestamp", _plain(hive_type)))
 
 
 def orc_type(hive_type: str) -> str:
-    """The type in files that are written here: CHAR and VARCHAR are strings there."""
-    text = _BARE_DECIMAL.sub("decimal(10,0)", spark_type(_INSTANT.sub(_MARK, hive_type.lower())))
+    """The type in ORC files of ACID tables."""
+    text = _BARE_DECIMAL.sub("decimal(10,0)", _INSTANT.sub(_MARK, _plain(hive_type)))
     return text.replace(" ", "").replace(_MARK, "timestamp with local time zone")
+
+
+def _plain(hive_type: str) -> str:
+    text = " ".join(hive_type.lower().split())
+    if _UNION.search(text):
+        raise NotSupported(f"the type {hive_type}: Spark has no unions")
+    return _SYNONYM.sub(lambda match: _SYNONYMS[match[0]], text)
 
 
 def instant_ids(hive_types: Iterable[str], first: int) -> tuple[int, ...]:
@@ -62,6 +64,11 @@ def text_limit(hive_type: str) -> tuple[str, int] | None:
     """``("char", n)`` or ``("varchar", n)`` of a sized text type, else None."""
     match = re.fullmatch(r"(char|varchar)\s*\(\s*(\d+)\s*\)", hive_type.strip(), re.IGNORECASE)
     return (match[1].lower(), int(match[2])) if match else None
+
+
+def has_sized_text(hive_type: str) -> bool:
+    """Whether there is a CHAR or VARCHAR in the type."""
+    return bool(_SIZED_TEXT.search(hive_type.lower()))
 
 
 def decimal_scale(hive_type: str) -> int | None:

@@ -2,27 +2,74 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql import types as t
 
-from hivesql_executor.spark.types import decimal_scale, spark_type, text_limit
+from hivesql_executor.spark.types import decimal_scale, has_sized_text, spark_type, text_limit
 from hivesql_planner.table import DEFAULT_PARTITION, Table
+from hivesql_planner.table import Column as TableColumn
+from hivesql_planner.type_text import parts_of
 
 
 def stored_value(value: Column, hive_type: str) -> Column:
     """A value as the table stores it: cast, VARCHAR cut, CHAR padded with blanks."""
-    cast = value.cast(spark_type(hive_type))
+    return _each_sized(value.cast(spark_type(hive_type)), hive_type, _stored_text)
+
+
+def _stored_text(text: Column, kind: str, size: int) -> Column:
+    return f.rpad(text, size, " ") if kind == "char" else f.substring(text, 1, size)
+
+
+def _each_sized(
+    value: Column, hive_type: str, change: Callable[[Column, str, int], Column]
+) -> Column:
+    """The value with each CHAR and VARCHAR in it changed, at any depth."""
     limit = text_limit(hive_type)
-    if limit is None:
-        return cast
-    kind, size = limit
-    return f.rpad(cast, size, " ") if kind == "char" else f.substring(cast, 1, size)
+    if limit is not None:
+        return change(value, *limit)
+    if not has_sized_text(hive_type):
+        return value
+    parts = parts_of(hive_type)
+    match spark_type(hive_type).partition("<")[0]:
+        case "array":
+            return f.transform(value, lambda one: _each_sized(one, parts[0][1], change))
+        case "map":
+
+            def entry(one: Column) -> Column:
+                return f.struct(
+                    _each_sized(one["key"], parts[0][1], change).alias("key"),
+                    _each_sized(one["value"], parts[1][1], change).alias("value"),
+                )
+
+            return f.map_from_entries(f.transform(f.map_entries(value), entry))
+    fields = (_each_sized(value[name], kind, change).alias(name) for name, kind in parts)
+    return f.when(value.isNotNull(), f.struct(*fields))
+
+
+def as_shown(frame: DataFrame, columns: Sequence[TableColumn]) -> DataFrame:
+    """The rows of a query with its CHAR values padded; ``columns`` are known ones of its own."""
+    if not any(has_sized_text(column.type) for column in columns):
+        return frame
+
+    def shown(text: Column, kind: str, size: int) -> Column:
+        return f.rpad(text, size, " ") if kind == "char" else text
+
+    # Two columns may have one name.
+    numbered = frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
+    return numbered.select(
+        *(
+            _each_sized(f.col(f"c{i}"), column.type, shown).alias(name)
+            for i, (name, column) in enumerate(zip(frame.columns, columns, strict=True))
+        )
+    )
 
 
 def stored_row(table: Table, row: str) -> Column:
     """A struct column of the table's data columns with stored values; NULL stays NULL."""
-    if not any(text_limit(column.type) for column in table.columns):
+    if not any(has_sized_text(column.type) for column in table.columns):
         return f.col(row)
     values = (
         stored_value(f.col(row)[column.name], column.type).alias(column.name)
@@ -49,8 +96,11 @@ def partition_value(text: Column, hive_type: str) -> Column:
 
 def read_value(value: Column, hive_type: str) -> Column:
     """A stored value as it compares: CHAR without the blanks that pad it."""
-    limit = text_limit(hive_type)
-    return f.rtrim(value) if limit and limit[0] == "char" else value
+    return _each_sized(value, hive_type, _read_text)
+
+
+def _read_text(text: Column, kind: str, size: int) -> Column:
+    return f.rtrim(text) if kind == "char" else text
 
 
 def as_wall_clock(frame: DataFrame) -> DataFrame:

@@ -14,6 +14,7 @@ from hivesql_executor.spark.buckets import bucket_column
 from hivesql_executor.spark.checks import held
 from hivesql_executor.spark.event_files import EventColumns, orc_settings, write_events
 from hivesql_executor.spark.lines import is_of_lines, write_line
+from hivesql_executor.spark.nanoseconds import FINE
 from hivesql_executor.spark.publish import Publication, WrittenFile, publish, publish_events
 from hivesql_executor.spark.values import partition_text, stored_row, stored_value
 from hivesql_executor.storage.files import Files
@@ -146,8 +147,9 @@ def write_change(
     """Write delete and insert events in one job.
 
     ``events`` has ``branch`` (an index into ``writes``), ``row__id`` of the old row (NULL for a new
-    one), ``row`` (NULL for a delete) and the partition value texts ``p0…``. Delete events land in
-    the bucket file of the row they delete, sorted by row id, as Hive's readers rely on.
+    one), ``row`` (NULL for a delete), perhaps FINE, and the partition value texts ``p0…``. Delete
+    events land in the bucket file of the row they delete, sorted by row id, as Hive's readers rely
+    on.
     """
     table = writes[0].table
     keys = [f"p{i}" for i in range(len(table.partition_columns))]
@@ -159,8 +161,12 @@ def write_change(
     rows = rows.repartition(*keys, "n")
     ids = [f.col(f"row__id.{part}") for part in ("writeid", "bucketid", "rowid")]
     ordered = rows.sortWithinPartitions("branch", "n", *keys, *ids)
-    sorted_events = ordered.select("branch", "n", *ids, "row", *keys)
-    columns = EventColumns(branch=0, writer=1, row_id=2, row=5, keys=6 if keys else None)
+    fine = [FINE] if FINE in events.columns else []
+    sorted_events = ordered.select("branch", "n", *ids, "row", *fine, *keys)
+    columns = EventColumns(
+        branch=0, writer=1, row_id=2, row=5,
+        fine=6 if fine else None, keys=6 + len(fine) if keys else None,
+    )  # fmt: skip
     publication = Publication(
         writes=writes,
         write_id=write_id,

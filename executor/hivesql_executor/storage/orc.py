@@ -50,6 +50,8 @@ class OrcTail:
     schema: str
     metadata: Mapping[str, bytes]
     key_range: Mapping[str, tuple[int, int]]
+    row_types: tuple[str, ...]
+    """The types of ``row_fields`` in ORC's words."""
     operations: tuple[int, int] | None = None
     """Least and greatest operation code of an ACID file's events, where the file has statistics."""
 
@@ -88,6 +90,7 @@ def read_tail(files: Files, path: str, length: int | None = None) -> OrcTail:
         stripe_rows=tuple(len(stripe) for stripe in reader.iter_stripes()),
         is_acid=is_acid,
         row_fields=tuple(row.fields),
+        row_types=tuple(str(row.fields[name]) for name in row.fields),
         schema=str(reader.schema),
         metadata=dict(reader.user_metadata),
         key_range=_key_range(reader) if has_statistics else {},

@@ -21,6 +21,8 @@ METADATA_FILE = "_metadata_acid"
 KEY_INDEX = "hive.acid.key.index"
 STATS = "hive.acid.stats"
 VERSION = "hive.acid.version"
+NANOSECONDS = "hivesql.nanoseconds"
+"""Whether a file has timestamps that are finer than microseconds, where its writer knows."""
 SIDE_FILE_SUFFIX = "_flush_length"
 
 _BUCKET_FILE = re.compile(r"bucket_([0-9]+)(?:_([0-9]+))?")

@@ -48,7 +48,9 @@ public final class AcidWriter implements Function2, Serializable {
     private final int branchAt;
     private final int writerAt;
     private final int idAt;
+    private final int byAt;
     private final int rowAt;
+    private final int fineAt;
     private final int keysAt;
     private final boolean evenEmpty;
 
@@ -71,7 +73,9 @@ public final class AcidWriter implements Function2, Serializable {
         this.branchAt = ordinal(plan, "branch at");
         this.writerAt = ordinal(plan, "writer at");
         this.idAt = ordinal(plan, "row_id at");
+        this.byAt = ordinal(plan, "by at");
         this.rowAt = ordinal(plan, "row at");
+        this.fineAt = ordinal(plan, "fine at");
         this.keysAt = ordinal(plan, "keys at");
         this.evenEmpty = ((Boolean) plan.get("even empty")).booleanValue();
     }
@@ -104,6 +108,9 @@ public final class AcidWriter implements Function2, Serializable {
         private final Configuration settings;
         private final TypeDescription schema;
         private final ColumnSetter[] setters;
+        private final ColumnSetter[] fineSetters;
+        private final int[] fineOf;
+        private final boolean[] finer = new boolean[1];
         private final VectorizedRowBatch batch;
         private final StructColumnVector row;
         private final UTF8String[] keys;
@@ -131,7 +138,18 @@ public final class AcidWriter implements Function2, Serializable {
             this.row = (StructColumnVector) batch.cols[5];
             this.setters = new ColumnSetter[row.fields.length];
             for (int i = 0; i < setters.length; i++) {
-                setters[i] = ColumnSetter.of(columns.apply(i).dataType());
+                setters[i] = ColumnSetter.of(columns.apply(i).dataType(), finer);
+            }
+            StructType fine = new StructType();
+            if (plan.fineAt >= 0) {
+                fine = (StructType) plan.input.apply(plan.fineAt).dataType();
+            }
+            this.fineSetters = new ColumnSetter[fine.length()];
+            this.fineOf = new int[setters.length];
+            Arrays.fill(fineOf, -1);
+            for (int i = 0; i < fineSetters.length; i++) {
+                fineSetters[i] = ColumnSetter.of(fine.apply(i).dataType(), finer);
+                fineOf[columns.fieldIndex(fine.apply(i).name())] = i;
             }
             this.keys = new UTF8String[plan.keysAt < 0 ? 0 : plan.input.length() - plan.keysAt];
         }
@@ -142,15 +160,25 @@ public final class AcidWriter implements Function2, Serializable {
                 beginFile(input);
             }
             int at = batch.size++;
-            if (deletes) {
-                addDelete(input, at);
-            } else {
+            if (deletes || plan.byAt >= 0) {
+                addId(input, at);
+            }
+            if (!deletes) {
                 InternalRow values = input;
                 if (plan.rowAt >= 0) {
                     values = input.getStruct(plan.rowAt, setters.length);
                 }
+                InternalRow texts = null;
+                if (plan.fineAt >= 0 && !input.isNullAt(plan.fineAt)) {
+                    texts = input.getStruct(plan.fineAt, fineSetters.length);
+                }
                 for (int i = 0; i < setters.length; i++) {
-                    setters[i].set(values, i, row.fields[i], at);
+                    int text = texts == null ? -1 : fineOf[i];
+                    if (text >= 0 && !texts.isNullAt(text)) {
+                        fineSetters[text].set(texts, text, row.fields[i], at);
+                    } else {
+                        setters[i].set(values, i, row.fields[i], at);
+                    }
                 }
             }
             if (batch.size == BATCH) {
@@ -158,7 +186,10 @@ public final class AcidWriter implements Function2, Serializable {
             }
         }
 
-        private void addDelete(InternalRow input, int at) {
+        private void addId(InternalRow input, int at) {
+            if (plan.byAt >= 0) {
+                ((LongColumnVector) batch.cols[4]).vector[at] = input.getLong(plan.byAt);
+            }
             ((LongColumnVector) batch.cols[1]).vector[at] = input.getLong(plan.idAt);
             ((LongColumnVector) batch.cols[2]).vector[at] = (long) input.getInt(plan.idAt + 1);
             ((LongColumnVector) batch.cols[3]).vector[at] = input.getLong(plan.idAt + 2);
@@ -183,7 +214,8 @@ public final class AcidWriter implements Function2, Serializable {
             bucket = (long) (1 << 29 | writer << 16 | plan.statements[branch]);
             count = 0L;
             name = "part-" + partition + "-" + context.taskAttemptId() + "-" + written.size();
-            index = new KeyIndex(deletes, plan.sparkVersion);
+            finer[0] = false;
+            index = new KeyIndex(deletes, plan.sparkVersion, finer);
             file = OrcFile.createWriter(
                 new Path(plan.directory, name),
                 OrcFile.writerOptions(settings).setSchema(schema).callback(index));
@@ -193,12 +225,14 @@ public final class AcidWriter implements Function2, Serializable {
             if (batch.size == 0) return;
             context.killTaskIfInterrupted();
             fill(batch.cols[0], deletes ? DELETE : INSERT);
-            fill(batch.cols[4], plan.writeId);
+            if (plan.byAt < 0) {
+                fill(batch.cols[4], plan.writeId);
+            }
             if (deletes) {
                 row.isRepeating = true;
                 row.noNulls = false;
                 row.isNull[0] = true;
-            } else {
+            } else if (plan.byAt < 0) {
                 fill(batch.cols[1], plan.writeId);
                 fill(batch.cols[2], bucket);
                 long[] numbers = ((LongColumnVector) batch.cols[3]).vector;

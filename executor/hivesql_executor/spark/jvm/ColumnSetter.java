@@ -1,5 +1,6 @@
 package hivesql;
 
+import java.time.LocalDate;
 import org.apache.hadoop.hive.common.type.HiveDecimal;
 import org.apache.hadoop.hive.ql.exec.vector.BytesColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.ColumnVector;
@@ -38,8 +39,8 @@ import org.apache.spark.unsafe.types.UTF8String;
 
 /** Puts a value of Spark's rows into ORC's column vectors. */
 public abstract class ColumnSetter {
-    /** The setter of a type of Spark's. */
-    public static ColumnSetter of(DataType type) {
+    /** The setter of a type of Spark's; finer[0] becomes true once a time has nanoseconds. */
+    public static ColumnSetter of(DataType type, boolean[] finer) {
         if (type instanceof BooleanType) return new OfBoolean();
         if (type instanceof ByteType) return new OfByte();
         if (type instanceof ShortType) return new OfShort();
@@ -47,14 +48,14 @@ public abstract class ColumnSetter {
         if (type instanceof LongType) return new OfLong();
         if (type instanceof FloatType) return new OfFloat();
         if (type instanceof DoubleType) return new OfDouble();
-        if (type instanceof StringType) return new OfString();
+        if (type instanceof StringType) return new OfString(finer);
         if (type instanceof BinaryType) return new OfBinary();
         if (type instanceof DateType) return new OfDate();
         if (type instanceof TimestampType) return new OfTimestamp();
         if (type instanceof DecimalType) return new OfDecimal((DecimalType) type);
-        if (type instanceof ArrayType) return new OfArray((ArrayType) type);
-        if (type instanceof MapType) return new OfMap((MapType) type);
-        if (type instanceof StructType) return new OfStruct((StructType) type);
+        if (type instanceof ArrayType) return new OfArray((ArrayType) type, finer);
+        if (type instanceof MapType) return new OfMap((MapType) type, finer);
+        if (type instanceof StructType) return new OfStruct((StructType) type, finer);
         throw new IllegalArgumentException("no ORC type for " + type.simpleString());
     }
 
@@ -112,9 +113,20 @@ public abstract class ColumnSetter {
         }
     }
 
+    /** Also the text of a timestamp that is finer than Spark's. */
     private static final class OfString extends ColumnSetter {
+        private final boolean[] finer;
+
+        OfString(boolean[] finer) {
+            this.finer = finer;
+        }
+
         void put(SpecializedGetters row, int ordinal, ColumnVector vector, int at) {
             UTF8String text = row.getUTF8String(ordinal);
+            if (vector instanceof TimestampColumnVector) {
+                TimeText.put(text.toString(), (TimestampColumnVector) vector, at, finer);
+                return;
+            }
             Object base = text.getBaseObject();
             if (base instanceof byte[]) {
                 int start = (int) (text.getBaseOffset() - Platform.BYTE_ARRAY_OFFSET);
@@ -142,10 +154,7 @@ public abstract class ColumnSetter {
 
     private static final class OfTimestamp extends ColumnSetter {
         void put(SpecializedGetters row, int ordinal, ColumnVector vector, int at) {
-            long micros = RebaseDateTime.rebaseGregorianToJulianMicros(row.getLong(ordinal));
-            TimestampColumnVector times = (TimestampColumnVector) vector;
-            times.time[at] = Math.floorDiv(micros, 1000L);
-            times.nanos[at] = (int) Math.floorMod(micros, 1000000L) * 1000;
+            TimeText.put(row.getLong(ordinal), 0, (TimestampColumnVector) vector, at);
         }
     }
 
@@ -171,8 +180,8 @@ public abstract class ColumnSetter {
     private static final class OfArray extends ColumnSetter {
         private final ColumnSetter element;
 
-        OfArray(ArrayType type) {
-            this.element = ColumnSetter.of(type.elementType());
+        OfArray(ArrayType type, boolean[] finer) {
+            this.element = ColumnSetter.of(type.elementType(), finer);
         }
 
         void put(SpecializedGetters row, int ordinal, ColumnVector vector, int at) {
@@ -194,9 +203,9 @@ public abstract class ColumnSetter {
         private final ColumnSetter key;
         private final ColumnSetter value;
 
-        OfMap(MapType type) {
-            this.key = ColumnSetter.of(type.keyType());
-            this.value = ColumnSetter.of(type.valueType());
+        OfMap(MapType type, boolean[] finer) {
+            this.key = ColumnSetter.of(type.keyType(), finer);
+            this.value = ColumnSetter.of(type.valueType(), finer);
         }
 
         void put(SpecializedGetters row, int ordinal, ColumnVector vector, int at) {
@@ -221,10 +230,10 @@ public abstract class ColumnSetter {
     private static final class OfStruct extends ColumnSetter {
         private final ColumnSetter[] fields;
 
-        OfStruct(StructType type) {
+        OfStruct(StructType type, boolean[] finer) {
             this.fields = new ColumnSetter[type.length()];
             for (int i = 0; i < fields.length; i++) {
-                fields[i] = ColumnSetter.of(type.apply(i).dataType());
+                fields[i] = ColumnSetter.of(type.apply(i).dataType(), finer);
             }
         }
 
@@ -235,5 +244,39 @@ public abstract class ColumnSetter {
                 fields[i].set(struct, i, children[i], at);
             }
         }
+    }
+}
+
+/** Times in the hybrid calendar that Hive's files have. */
+final class TimeText {
+    private TimeText() {}
+
+    /** Put microseconds since 1970, and the nanoseconds below them. */
+    static void put(long time, int below, TimestampColumnVector times, int at) {
+        long micros = RebaseDateTime.rebaseGregorianToJulianMicros(time);
+        times.time[at] = Math.floorDiv(micros, 1000L);
+        times.nanos[at] = (int) Math.floorMod(micros, 1000000L) * 1000 + below;
+    }
+
+    /** Put a text as ORC makes it: yyyy-MM-dd HH:mm:ss[.fffffffff]. */
+    static void put(String text, TimestampColumnVector times, int at, boolean[] finer) {
+        int blank = text.indexOf(' ');
+        int day = text.lastIndexOf('-', blank);
+        int month = text.lastIndexOf('-', day - 1);
+        LocalDate date = LocalDate.of(
+            Integer.parseInt(text.substring(0, month)),
+            Integer.parseInt(text.substring(month + 1, day)),
+            Integer.parseInt(text.substring(day + 1, blank)));
+        String[] clock = text.substring(blank + 1).split("[:.]");
+        long seconds = date.toEpochDay() * 86400L + Integer.parseInt(clock[0]) * 3600L
+            + Integer.parseInt(clock[1]) * 60L + Integer.parseInt(clock[2]);
+        int nanos = 0;
+        if (clock.length > 3) {
+            nanos = Integer.parseInt((clock[3] + "000000000").substring(0, 9));
+        }
+        if (nanos % 1000 != 0) {
+            finer[0] = true;
+        }
+        put(seconds * 1000000L + nanos / 1000, nanos % 1000, times, at);
     }
 }

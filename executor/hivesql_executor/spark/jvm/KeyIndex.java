@@ -12,14 +12,17 @@ import org.apache.orc.Writer;
 public final class KeyIndex implements OrcFile.WriterCallback {
     private final boolean deletes;
     private final String sparkVersion;
+    private final boolean[] finer;
     private final StringBuilder keys = new StringBuilder();
     private String last;
     private boolean open;
     private long events;
 
-    public KeyIndex(boolean deletes, String sparkVersion) {
+    /** finer[0] tells in the end whether there are times that Spark would cut. */
+    public KeyIndex(boolean deletes, String sparkVersion, boolean[] finer) {
         this.deletes = deletes;
         this.sparkVersion = sparkVersion;
+        this.finer = finer;
     }
 
     /** Call before each batch is added: a stripe ends with the last row of a batch. */
@@ -49,6 +52,9 @@ public final class KeyIndex implements OrcFile.WriterCallback {
         writer.addUserMetadata("hive.acid.stats", encoded(stats));
         writer.addUserMetadata("hive.acid.version", encoded("2"));
         writer.addUserMetadata("org.apache.spark.version", encoded(sparkVersion));
+        if (finer[0]) {
+            writer.addUserMetadata("hivesql.nanoseconds", encoded("true"));
+        }
     }
 
     private static ByteBuffer encoded(String text) {
