@@ -32,7 +32,7 @@ def row(n: int) -> Row:
     return {
         "id": n,
         "s": f"row {n:06d}" if some else None,
-        "c": f"c{n % 10}",
+        "c": f"c{n % 10}  ",
         "d": Decimal(n).scaleb(-2) if some else None,
         "day": DAY + datetime.timedelta(days=n % 1000) if some else None,
         "t": datetime.datetime(1899, 12, 31, 23, 59, 59) + datetime.timedelta(hours=n),
@@ -82,7 +82,7 @@ PREDICATES: dict[str, tuple[str, Callable[[Row], bool]]] = {
     "null": ("s IS NULL AND id < 50", lambda r: r["s"] is None and r["id"] < 50),
     "not null": ("s IS NOT NULL AND id < 50", lambda r: r["s"] is not None and r["id"] < 50),
     "null-safe": ("d <=> NULL AND id < 50", lambda r: r["d"] is None and r["id"] < 50),
-    "char": ("c = 'c5' AND id < 100", lambda r: r["c"] == "c5" and r["id"] < 100),
+    "char": ("c = 'c5' AND id < 100", lambda r: r["c"] == "c5  " and r["id"] < 100),
     "decimal": ("d = 123.45", lambda r: r["d"] == Decimal("123.45")),
     "date": ("day = DATE '2020-01-11' AND id < 2000",
              lambda r: r["day"] == datetime.date(2020, 1, 11) and r["id"] < 2000),
@@ -113,7 +113,7 @@ def test_search_arguments_skip_what_cannot_match(
     columns = [Column("id", "int"), Column("s", "string")]
     schema, every_column = event_read(["id", "s"], ["int", "string"])
     for column, where in (("id", "id = 12345"), ("s", "s = 'row 012345'")):
-        options = search_argument(spark, where, columns)
+        options = search_argument(spark, where, columns, ["int", "string"])
         read = spark.read.schema(schema).options(**options).orc(str(path)).where(every_column)
         assert 0 < read.agg(f.count(f"row.{column}")).collect()[0][0] <= ROWS / 4, where
 

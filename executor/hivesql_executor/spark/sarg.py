@@ -20,20 +20,25 @@ from hivesql_planner.table import Column
 _log = logging.getLogger(__name__)
 
 
-def search_argument(spark: SparkSession, where: str, columns: Sequence[Column]) -> dict[str, str]:
+def search_argument(
+    spark: SparkSession, where: str, columns: Sequence[Column], types: Sequence[str]
+) -> dict[str, str]:
     """Reader options that let ORC skip stripes; empty when the predicate has no such form.
 
-    ``columns`` are the row's columns in the file. Never changes which rows a query gives: the
-    predicate is applied again above the scan, and parts of it that ORC cannot judge are left out.
+    ``columns`` are the row's columns in the file, ``types`` what they are there. Never changes
+    which rows a query gives: the predicate is applied again above the scan, and parts of it that
+    ORC cannot judge are left out.
     """
     try:
-        return _options(spark, where, columns)
+        return _options(spark, where, columns, types)
     except (Py4JError, PySparkException, TypeError, AttributeError) as error:
         _log.debug("no search argument for %s: %s", where, error)
         return {}
 
 
-def _options(spark: SparkSession, where: str, columns: Sequence[Column]) -> dict[str, str]:
+def _options(
+    spark: SparkSession, where: str, columns: Sequence[Column], types: Sequence[str]
+) -> dict[str, str]:
     jvm: Any = spark._jvm
     ddl = ", ".join(f"`{column.name}` {spark_type(column.type)}" for column in columns)
     # A frame over an RDD keeps its filter: over no rows at all it would be optimised away.
@@ -43,9 +48,11 @@ def _options(spark: SparkSession, where: str, columns: Sequence[Column]) -> dict
         if plan.children().isEmpty():
             return {}
         plan = plan.children().head()
-    # Files hold CHAR padded with blanks, literals do not: their order differs.
-    limits = {column.name: text_limit(column.type) for column in columns}
-    unusable = {name for name, limit in limits.items() if limit and limit[0] == "char"}
+    unusable = {
+        column.name
+        for column, kind in zip(columns, types, strict=False)
+        if _differs(text_limit(column.type), text_limit(kind))
+    }
     filters = jvm.java.util.ArrayList()
     for condition in _conjuncts(plan.condition()):
         translated = _filter(jvm, condition)
@@ -67,6 +74,14 @@ def _options(spark: SparkSession, where: str, columns: Sequence[Column]) -> dict
     jvm.org.apache.orc.mapred.OrcInputFormat.setSearchArgument(conf, argument.get(), names)
     keys = ("orc.kryo.sarg", "orc.sarg.column.names")
     return {key: conf.get(key) for key in keys}
+
+
+def _differs(wanted: tuple[str, int] | None, found: tuple[str, int] | None) -> bool:
+    """Whether values compare otherwise than they stand in the file."""
+    if wanted is None:
+        return False
+    # CHAR is padded there, and VARCHAR may be longer than it is read.
+    return wanted[0] == "char" or found is None or found[1] > wanted[1]
 
 
 def _conjuncts(condition: Any) -> Iterator[Any]:

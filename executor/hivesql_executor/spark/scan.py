@@ -65,6 +65,10 @@ class _Read:
     """Columns whose timestamps are wanted as texts too, see ``nanoseconds``."""
 
 
+_Columns = tuple[tuple[str, ...], tuple[str, ...]]
+"""Names and types of a file's columns."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Piece:
     """One data file, where it is, and its footer."""
@@ -192,18 +196,19 @@ def _live(read: _Read, pieces: Sequence[_Piece], *, numbered: bool) -> list[Data
 
 def _rows(read: _Read, pieces: Sequence[_Piece], *, numbered: bool) -> list[DataFrame]:
     """User columns, ID_COLUMNS, PLACE and partition values of some data files."""
-    groups: dict[tuple[tuple[str, ...], bool, tuple[int, ...]], dict[Place, list[str]]] = {}
+    groups: dict[tuple[_Columns, bool, tuple[int, ...]], dict[Place, list[str]]] = {}
     raw = []
     for piece in pieces:
         if piece.file.raw is not None:
             raw.append(piece)
             continue
         fine = fine_columns(read.table, piece.tail) if read.fine else ()
-        group = groups.setdefault((piece.tail.row_fields, piece.file.write_id_filter, fine), {})
+        columns = piece.tail.row_fields, piece.tail.row_types
+        group = groups.setdefault((columns, piece.file.write_id_filter, fine), {})
         group.setdefault(piece.place, []).append(piece.path)
     frames = [
-        _acid_rows(read, list(group.items()), names, fine, filtered=filtered)
-        for (names, filtered, fine), group in groups.items()
+        _acid_rows(read, list(group.items()), columns, fine, filtered=filtered)
+        for (columns, filtered, fine), group in groups.items()
     ]
     return frames + _raw_frames(read, raw, numbered=numbered)
 
@@ -211,17 +216,18 @@ def _rows(read: _Read, pieces: Sequence[_Piece], *, numbered: bool) -> list[Data
 def _acid_rows(
     read: _Read,
     found: Sequence[tuple[Place, list[str]]],
-    names: tuple[str, ...],
+    columns: _Columns,
     fine: tuple[int, ...],
     *,
     filtered: bool,
 ) -> DataFrame:
+    names, types = columns
     table = with_texts(read.table, fine)
     schema, where = event_read(names, [spark_type(column.type) for column in table.columns])
-    options = {}
+    options: dict[str, str] = {}
     present = read.table.columns[: len(names)]
     if read.where and [name.lower() for name in names] == [column.name for column in present]:
-        options = search_argument(read.spark, read.where, present)
+        options = search_argument(read.spark, read.where, present, types)
     rows = read_placed(read.spark, table, schema, found, options, where)
     if filtered:
         rows = rows.where(visible_writes("currentTransaction", read.visible))

@@ -95,12 +95,14 @@ def partition_value(text: Column, hive_type: str) -> Column:
 
 
 def read_value(value: Column, hive_type: str) -> Column:
-    """A stored value as it compares: CHAR without the blanks that pad it."""
+    """A stored value as it compares: cut to its size, CHAR without the blanks that pad it."""
     return _each_sized(value, hive_type, _read_text)
 
 
 def _read_text(text: Column, kind: str, size: int) -> Column:
-    return f.rtrim(text) if kind == "char" else text
+    # Longer texts are from before the column was made shorter.
+    cut = f.substring(text, 1, size)
+    return f.rtrim(cut) if kind == "char" else cut
 
 
 def as_wall_clock(frame: DataFrame) -> DataFrame:
