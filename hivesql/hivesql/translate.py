@@ -261,7 +261,7 @@ class Translator:
             elif target in ("double", "float") and kind != target:
                 template = f"CAST(@0 AS {target.upper()})"
             elif literal and literal.endswith(" ") and "char" in map(family, kinds):
-                template = "rtrim(@0)"
+                template = _without_blanks(self._text(part))
             else:
                 continue
             if template != "@0":
@@ -354,6 +354,12 @@ class Translator:
     def _replace(self, node: exp.Expr, template: str, given: Sequence[exp.Expr]) -> None:
         spans = [place_of(one) for one in given]
         self.edits.append(Edit(*place_of(node), "", tuple(filled(template, spans))))
+
+
+def _without_blanks(literal: str) -> str:
+    """A literal as it compares with CHAR."""
+    plain = literal[-1] in "'\"" and "@" not in literal
+    return literal[:-1].rstrip(" ") + literal[-1] if plain else "rtrim(@0)"
 
 
 def _with_digits(parts: tuple[exp.Expr, ...], kinds: tuple[Type, Type]) -> tuple[Type, Type]:

@@ -145,6 +145,8 @@ def _rows(
         return reader.text([path for path, _ in found])
     alone = replace(table, partition_columns=(), location=location)
     rows = scan_plain(spark, alone, [(None, location, found)], files=files)
+    if table.format == "orc":
+        return rows
     return rows.select(
         *(stored_value(f.col(f"`{c.name}`"), c.type).alias(c.name) for c in table.columns)
     )

@@ -16,7 +16,7 @@ from hivesql_executor.spark.event_files import EventColumns, orc_settings, write
 from hivesql_executor.spark.lines import is_of_lines, write_line
 from hivesql_executor.spark.nanoseconds import FINE
 from hivesql_executor.spark.publish import Publication, WrittenFile, publish, publish_events
-from hivesql_executor.spark.values import partition_text, stored_row, stored_value
+from hivesql_executor.spark.values import partition_text, read_value, stored_row, stored_value
 from hivesql_executor.storage.files import Files
 from hivesql_planner.acid.row_id import MAX_BUCKET
 from hivesql_planner.errors import NotSupported
@@ -85,6 +85,12 @@ def _plain_rows(
     """Rows of a table without row ids, and the staging keys."""
     keys = [_KEY.format(i) for i in range(len(parts))]
     placed = [part.alias(key) for part, key in zip(parts, keys, strict=True)]
+    if table.format == "orc":
+        # Spark's files call CHAR a string, and readers of strings would see the blanks.
+        values = [
+            read_value(value, column.type).alias(column.name)
+            for value, column in zip(values, table.columns, strict=True)
+        ]
     rows = named.select(*values, *placed)
     if table.is_bucketed:
         bucket = bucket_column(table, [f.col(_quoted(name)) for name in table.column_names])
