@@ -59,7 +59,11 @@ def write_insert(
         for i, column in enumerate(table.columns)
     ]
     if check is not None:
-        named = held(named.select("*", f.struct(*values).alias("row")), check).drop("row")
+        compared = (
+            read_value(value, column.type).alias(column.name)
+            for value, column in zip(values, table.columns, strict=True)
+        )
+        named = held(named.select("*", f.struct(*compared).alias("row")), check).drop("row")
     parts = [
         partition_text(f.col(f"c{len(values) + i}"), types[name])
         for i, name in enumerate(dynamic_partition)
