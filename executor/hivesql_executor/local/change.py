@@ -47,7 +47,7 @@ def hits(small: SmallChange, snapshot: SmallSnapshot) -> list[Hit]:
     found = [hit for part in snapshot.parts for hit in _hits(small, snapshot, part)]
     if small.values is not None:
         for hit in found:
-            hold(small.check, hit.row)
+            hold(small.check, hit.row, snapshot.table)
     return found
 
 

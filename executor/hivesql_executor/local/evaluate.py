@@ -19,6 +19,8 @@ from hivesql_planner.small.nodes import (
     Predicate,
     UnlessFalse,
 )
+from hivesql_planner.small.values import base_type
+from hivesql_planner.table import Table
 
 _COMPARISONS: dict[str, Callable[[pa.Array, pa.Scalar], pa.Array]] = {
     "=": pc.equal,
@@ -57,11 +59,17 @@ def _compare(comparison: Compare, column: pa.Array) -> pa.Array:
     return _COMPARISONS[comparison.operator](column, pa.scalar(comparison.value, column.type))
 
 
-def hold(check: Predicate | None, row: pa.StructArray) -> None:
-    """Raise ConstraintViolation unless every row satisfies the check."""
+def hold(check: Predicate | None, row: pa.StructArray, table: Table) -> None:
+    """Raise ConstraintViolation unless every row of the table's columns satisfies the check."""
     if check is None or not len(row):
         return
-    columns = {field.name: row.field(i) for i, field in enumerate(row.type)}
+    # CHAR compares without the blanks that pad it.
+    columns = {
+        column.name: pc.utf8_rtrim(row.field(i), " ")
+        if base_type(column.type)[0] == "char"
+        else row.field(i)
+        for i, column in enumerate(table.columns)
+    }
     fine = pc.fill_null(evaluate(check, columns), False)
     if not pc.all(fine).as_py():
         raise violation()

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from hivesql_executor.event_file import EventFile
 from hivesql_executor.local.evaluate import hold
@@ -17,7 +16,6 @@ from hivesql_executor.spark.publish import Publication, WrittenFile, publish_eve
 from hivesql_executor.storage.files import Files
 from hivesql_planner.plan import InsertBranch
 from hivesql_planner.small.nodes import SmallInsert
-from hivesql_planner.small.values import base_type
 from hivesql_planner.table import Table
 
 _Place = tuple[int, tuple[str, ...]]
@@ -38,7 +36,7 @@ def write_rows(
     """
     table = branch.write.table
     row = rows_of(small, table)
-    hold(small.check, _compared(row, table))
+    hold(small.check, row, table)
     publication = Publication(
         writes=(branch.write,),
         write_id=write_id,
@@ -58,15 +56,6 @@ def rows_of(small: SmallInsert, table: Table) -> pa.StructArray:
     arrays = [
         pa.array(values, arrow_type(column.type))
         for values, column in zip(columns, table.columns, strict=True)
-    ]
-    return pa.StructArray.from_arrays(arrays, list(table.column_names))
-
-
-def _compared(row: pa.StructArray, table: Table) -> pa.StructArray:
-    """The rows as they compare: CHAR without the blanks that pad it."""
-    arrays = [
-        pc.utf8_rtrim(row.field(i), " ") if base_type(column.type)[0] == "char" else row.field(i)
-        for i, column in enumerate(table.columns)
     ]
     return pa.StructArray.from_arrays(arrays, list(table.column_names))
 
