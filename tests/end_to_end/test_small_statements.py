@@ -138,7 +138,6 @@ def footer(path: Path) -> dict[str, Any]:
     with path.open("rb") as file:
         reader = pyorc.Reader(file)
         metadata = {k: v for k, v in reader.user_metadata.items() if k.startswith("hive.acid")}
-        metadata.pop("hivesql.nanoseconds", None)
         # Arrow's ORC files have no CHAR and VARCHAR.
         schema = re.sub(r"\b(?:var)?char\(\d+\)", "string", str(reader.schema))
         return {"schema": schema, "codec": reader.compression, **metadata}
