@@ -151,7 +151,7 @@ def test_star_beside_row_ids_needs_known_columns() -> None:
          "_c0 int, _c1 double, _c2 string, _c3 decimal(21,2)"),
         ("SELECT sum(amount), avg(id), count(*), max(name) FROM t",
          "_c0 decimal(20,2), _c1 double, _c2 bigint, _c3 string"),
-        ("SELECT round(amount, 1) FROM t", ""),
+        ("SELECT round(amount, 1) FROM t", "_c0 "),
         ("SELECT * FROM t JOIN s USING (id)", ""),
     ],
 )  # fmt: skip
