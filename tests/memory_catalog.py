@@ -58,6 +58,11 @@ class MemoryCatalog:
         )
         return self
 
+    def partition(self, name: TableName, values: Sequence[str | None]) -> Partition | None:
+        """The partition with these values, or None."""
+        found = self.partitions(name)
+        return next((one for one in found if one.values == tuple(values)), None)
+
     def partition_count(self, name: TableName) -> int:
         """How many partitions a table has."""
         return len(self.partitions(name))

@@ -116,9 +116,8 @@ def _check_dynamic(
 
 
 def _existing(table: Table, static: dict[str, str | None], binding: Binding) -> Partition | None:
-    values = tuple(static[name] for name in table.partition_names)
-    found = binding.catalog.partitions(table.name)
-    return next((partition for partition in found if partition.values == values), None)
+    values = [static[name] for name in table.partition_names]
+    return binding.catalog.partition(table.name, values)
 
 
 def _check_columns(

@@ -9,7 +9,7 @@ from hivesql_planner.ddl import Analyze, LoadData, RepairTable
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.plan import Query, Scan, Source
 from hivesql_planner.statistics import is_simple, statistics_sql
-from hivesql_planner.table import Column, Table
+from hivesql_planner.table import Column, Partition, Table
 
 
 def bind_load(body: LoadBody, binding: Binding) -> LoadData:
@@ -31,14 +31,13 @@ def bind_load(body: LoadBody, binding: Binding) -> LoadData:
         binding.fail(NotSupported("LOAD DATA into partitions that no specification names"),
                      body.table.start)  # fmt: skip
     values = new_values(table, body.partition, binding) if body.partition else None
-    known = binding.catalog.partitions(table.name) if values else ()
     return LoadData(
         table=table,
         path=body.path,
         local=body.local,
         overwrite=body.overwrite,
         values=values,
-        partition=next((one for one in known if one.values == values), None),
+        partition=binding.catalog.partition(table.name, values) if values else None,
     )
 
 
@@ -62,12 +61,17 @@ def bind_analyze(body: AnalyzeBody, binding: Binding) -> Analyze:
             f"{table.name} table is not partitioned but partition spec exists", code=10006
         )
         binding.fail(error, body.partition[0].key.start)
-    known = binding.catalog.partitions(table.name) if table.partition_columns else ()
-    partitions = binding.matching(table, body.partition) if body.partition and known else known
+    count = binding.catalog.partition_count(table.name) if table.partition_columns else 0
+    partitions: tuple[Partition, ...] = ()
+    if count:
+        some = body.partition
+        partitions = (
+            binding.matching(table, some) if some else binding.catalog.partitions(table.name)
+        )
     columns = _columns(body, table, binding)
     query = None
     if not body.no_scan:
-        scan = Scan(table=table, partitions=partitions, partition_count=len(known))
+        scan = Scan(table=table, partitions=partitions, partition_count=count)
         view = binding.view_name(table.name)
         sql = statistics_sql(table, view, columns)
         query = Query(sql=sql, sources=(Source(view=view, scan=scan),))

@@ -16,6 +16,7 @@ from hivesql.alter_trees import (
 )
 from hivesql.binding import Binding, partition_value
 from hivesql.named import base_table, existing, new_values, partitioned_table
+from hivesql.partition_tests import partition_tests
 from hivesql.prune import And, Compare, Constant, IsNull, Not, Other, Predicate, keeps
 from hivesql.trees import ChosenPartitions
 from hivesql_planner.alter import altered_partition
@@ -37,7 +38,7 @@ def bind_rename_partition(body: RenamePartitionBody, binding: Binding) -> Rename
     table = partitioned_table(body.table, binding)
     partition = existing(table, body.partition, binding)
     values = new_values(table, body.to, binding)
-    if any(one.values == values for one in binding.catalog.partitions(table.name)):
+    if binding.catalog.partition(table.name, values) is not None:
         name = partition_name(table.partition_names, values)
         error = SemanticError(f"Partition already exists: {table.name} {name}", code=10118)
         binding.fail(error, body.to[0].key.start)
@@ -95,9 +96,8 @@ def bind_exchange(body: ExchangeBody, binding: Binding) -> ExchangePartitions:
         )
         binding.fail(error, body.source.start)
     moved = binding.matching(source, body.partition)
-    taken = {one.values for one in binding.catalog.partitions(table.name)}
     for one in moved:
-        if one.values in taken:
+        if binding.catalog.partition(table.name, one.values) is not None:
             name = partition_name(table.partition_names, one.values)
             error = SemanticError(
                 f"Partition already exists [{table.name.name}({name})]", code=10118
@@ -120,13 +120,14 @@ def bind_drop_partitions(body: DropPartitionsBody, binding: Binding) -> DropPart
     """DROP PARTITION: all that match."""
     table = partitioned_table(body.table, binding)
     types = {column.name: column.type for column in table.partition_columns}
-    existing = binding.catalog.partitions(table.name)
     doomed: dict[Partition, None] = {}
     for filters in body.filters:
         wanted = all_of(filters, table, types, binding)
         found = [
             partition
-            for partition in existing
+            for partition in binding.catalog.partitions(
+                table.name, partition_tests(table, [wanted])
+            )
             if keeps(wanted, dict(zip(types, partition.values, strict=True)), types)
         ]
         if not found and not body.if_exists:
@@ -173,12 +174,12 @@ def _filter(one: PartitionFilter, type_: str, binding: Binding) -> Predicate:
 def chosen_names(chosen: ChosenPartitions, table: Table, binding: Binding) -> tuple[str, ...]:
     """Names of the partitions that SHOW PARTITIONS … WHERE … ORDER BY … LIMIT asks for."""
     types = {column.name: column.type for column in table.partition_columns}
-    found = list(binding.catalog.partitions(table.name))
-    if chosen.filters:
-        wanted = all_of(chosen.filters, table, types, binding)
-        found = [
-            one for one in found if keeps(wanted, dict(zip(types, one.values, strict=True)), types)
-        ]
+    wanted = all_of(chosen.filters, table, types, binding)
+    found = [
+        one
+        for one in binding.catalog.partitions(table.name, partition_tests(table, [wanted]))
+        if keeps(wanted, dict(zip(types, one.values, strict=True)), types)
+    ]
     found.sort(key=lambda one: partition_name(table.partition_names, one.values))
     for name, descending in reversed(chosen.order):
         if name.text not in types:

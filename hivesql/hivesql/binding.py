@@ -11,7 +11,7 @@ from hivesql.script import StatementText
 from hivesql.tokens import Name, TableRef, Token, at, tokenize
 from hivesql.trees import PartitionItems
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
-from hivesql_planner.partition_filter import PartitionTest
+from hivesql_planner.partition_filter import PartitionTest, equal_to
 from hivesql_planner.settings import Settings
 from hivesql_planner.table import DEFAULT_PARTITION, Database, Partition, Table, TableName
 
@@ -27,6 +27,7 @@ class Catalog(Protocol):
     def partitions(
         self, name: TableName, tests: Sequence[PartitionTest] = ()
     ) -> tuple[Partition, ...]: ...
+    def partition(self, name: TableName, values: Sequence[str | None]) -> Partition | None: ...
     def partition_count(self, name: TableName) -> int: ...
     def tables_in(self, database: str) -> tuple[Table, ...]: ...
 
@@ -114,7 +115,7 @@ class Binding:
         names = table.partition_names
         found = tuple(
             partition
-            for partition in self.catalog.partitions(table.name)
+            for partition in self.catalog.partitions(table.name, equal_to(table, wanted))
             if all(
                 name not in wanted or wanted[name] == value
                 for name, value in zip(names, partition.values, strict=True)

@@ -61,6 +61,10 @@ class WithFrame:
         """As the catalog's."""
         return self.under.partitions(name, tests)
 
+    def partition(self, name: TableName, values: Sequence[str | None]) -> Partition | None:
+        """As the catalog's."""
+        return self.under.partition(name, values)
+
     def partition_count(self, name: TableName) -> int:
         """As the catalog's."""
         return self.under.partition_count(name)

@@ -5,21 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from hivesql.prune import And, Compare, Constant, Or, Predicate
-from hivesql_planner.partition_filter import OPERATORS, Kind, PartitionTest
+from hivesql_planner.partition_filter import (
+    DATE_LENGTH,
+    KINDS,
+    MOST_DIGITS,
+    OPERATORS,
+    Kind,
+    PartitionTest,
+)
 from hivesql_planner.table import Table
-
-_KINDS: dict[str, Kind] = {
-    "tinyint": "integer",
-    "smallint": "integer",
-    "int": "integer",
-    "bigint": "integer",
-    "string": "text",
-    "varchar": "text",
-    "date": "date",
-}
-# Databases compare numbers of up to so many digits exactly.
-_DIGITS = 18
-_DATE_LENGTH = 10
 
 
 def partition_tests(table: Table, predicates: Iterable[Predicate]) -> tuple[PartitionTest, ...]:
@@ -37,7 +31,7 @@ def _tests(table: Table, predicate: Predicate) -> Iterator[PartitionTest]:
     if not isinstance(first, Compare) or first.column not in table.partition_names:
         return
     position = table.partition_names.index(first.column)
-    kind = _KINDS.get(table.partition_columns[position].type.partition("(")[0])
+    kind = KINDS.get(table.partition_columns[position].type.partition("(")[0])
     operator = next((one for one in OPERATORS if one == first.operator), None)
     if kind is None or operator is None or (len(either) > 1 and operator != "="):
         return
@@ -61,7 +55,7 @@ def _either(predicate: Predicate) -> Iterator[Predicate]:
 def _is(value: Constant, kind: Kind) -> bool:
     if kind == "integer":
         digits = value.text.removeprefix("-")
-        return value.kind == "number" and digits.isdecimal() and len(digits) <= _DIGITS
+        return value.kind == "number" and digits.isdecimal() and len(digits) <= MOST_DIGITS
     if kind == "date":
-        return value.kind in ("date", "string") and len(value.text) == _DATE_LENGTH
+        return value.kind in ("date", "string") and len(value.text) == DATE_LENGTH
     return value.kind == "string"

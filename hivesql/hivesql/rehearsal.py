@@ -84,6 +84,13 @@ class _Overlay:
             return self.changed[name]
         return () if name in self.tables else self.under.partitions(name, tests)
 
+    def partition(self, name: TableName, values: Sequence[str | None]) -> Partition | None:
+        """The partition with these values, if there is one, or would be."""
+        if name in self.tables or name in self.changed:
+            found = self.partitions(name)
+            return next((one for one in found if one.values == tuple(values)), None)
+        return self.under.partition(name, values)
+
     def partition_count(self, name: TableName) -> int:
         """How many partitions there are, or would be."""
         if name in self.changed:

@@ -49,6 +49,10 @@ class TemporaryTables:
         """As the metastore's."""
         return self.runtime.metastore.partitions(name, tests)
 
+    def partition(self, name: TableName, values: Sequence[str | None]) -> Partition | None:
+        """As the metastore's."""
+        return self.runtime.metastore.partition(name, values)
+
     def partition_count(self, name: TableName) -> int:
         """As the metastore's."""
         return self.runtime.metastore.partition_count(name)
