@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import hivesql
+from hivesql import streaming
 from hivesql_planner.errors import HiveSqlError, NotSupported, WriteConflict
 from hivesql_planner.table import TableName
 from interop import hive
@@ -173,6 +175,66 @@ def test_at_once(shared: Shared) -> None:
         ours("UPDATE busy SET b = 'late' WHERE a = 2")
     assert ours("SELECT * FROM busy") == [(1, "ours"), (2, "hive")]
     ours("DROP TABLE busy")
+
+
+def test_conflicts_streams_and_hives_own_compactor(shared: Shared) -> None:
+    """Hive loses a race; then it reads a stream, and its compactor works on what we wrote."""
+    ours, session = shared.ours, shared.session
+    acid = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+    session.set("hive.txn.xlock.write", "false")
+    ours(
+        f"CREATE TABLE contested (a INT, b STRING) {acid}",
+        "INSERT INTO contested VALUES (1, 'x'), (2, 'x')",
+        f"CREATE TABLE streamed (a INT) PARTITIONED BY (p INT) {acid}",
+    )
+    stream(session, "streamed", [1, 2, 3])
+    stream(session, "streamed", [4])
+    ours("DELETE FROM contested WHERE a = 2", "ALTER TABLE contested COMPACT 'major'",
+         "ALTER TABLE streamed PARTITION (p=0) COMPACT 'minor'")  # fmt: skip
+    told: list[hive.Block] = []
+    running = threading.Thread(
+        target=lambda: told.extend(
+            shared.hive(
+                "!error UPDATE contested SET b = 'hive' WHERE a = 1",
+                "SELECT a, b FROM contested ORDER BY a",
+                "SELECT a, p FROM streamed ORDER BY a",
+                "!worker", "!worker",
+                "SHOW COMPACTIONS",
+                "!cleaner",
+                "SELECT a, b FROM contested ORDER BY a",
+                "SELECT a, p FROM streamed ORDER BY a",
+                settings=["hive.txn.xlock.write=false"],
+            )
+        )
+    )  # fmt: skip
+    running.start()
+    store = session.runtime.metastore
+    while running.is_alive() and not store.locks("default", "contested"):
+        running.join(0.05)
+    # Hive has its locks and reads; whoever commits first wins.
+    ours("UPDATE contested SET b = 'ours' WHERE a = 1")
+    running.join()
+    assert "write conflict" in (told[0].error or "").lower()
+    streamed = [["1", "1"], ["2", "0"], ["3", "1"], ["4", "0"]]
+    for contested, read in ((told[1], told[2]), (told[-2], told[-1])):
+        assert contested.lines == ["1\tours"]
+        assert [line.split("\t") for line in read.lines] == streamed
+    (shown,) = [block for block in told if block.statement == "SHOW COMPACTIONS"]
+    done = [line for line in shown.lines if "ready for cleaning" in line]
+    assert {line.split("\t")[2] for line in done} == {"contested", "streamed"}
+    assert ours("SELECT a, p FROM streamed") == [(1, 1), (2, 0), (3, 1), (4, 0)]
+    assert ours("SELECT a, b FROM contested") == [(1, "ours")]
+    ours("DROP TABLE contested", "DROP TABLE streamed")
+
+
+def stream(session: hivesql.Session, table: str, numbers: Sequence[int]) -> None:
+    """One streamed transaction."""
+    builder = streaming.HiveStreamingConnection.builder().with_session(session)
+    builder = builder.with_table(table).with_record_writer(streaming.StrictJsonWriter())
+    with builder.connect() as connection:
+        connection.begin_transaction()
+        connection.write("\n".join(json.dumps({"a": one, "p": one % 2}) for one in numbers))
+        connection.commit_transaction()
 
 
 def test_what_only_our_own_metastore_has(shared: Shared) -> None:

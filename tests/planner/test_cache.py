@@ -26,7 +26,7 @@ from hivesql_planner.cache.steps import (
     steps,
     unresolved,
 )
-from hivesql_planner.partition_filter import PartitionTest
+from hivesql_planner.partition_filter import PartitionTest, equal_to, may_pass
 from hivesql_planner.table import Column, Partition, Table, TableName
 
 T, U = TableName("d", "t"), TableName("d", "u")
@@ -286,3 +286,25 @@ GAPS = {
 @pytest.mark.parametrize(("read", "expected"), GAPS.values(), ids=GAPS)
 def test_has_gap(read: LogPage, expected: bool) -> None:
     assert has_gap(7, read) is expected
+
+
+KEYED = replace(
+    ACID,
+    partition_columns=tuple(
+        Column(*one)
+        for one in [("s", "string"), ("n", "int"), ("d", "date"), ("x", "decimal(3,1)")]
+    ),
+)
+EQUAL = {
+    "each kind": ({"s": "a", "n": "07", "d": "2020-01-01"}, ["a", "07", "2020-01-01"]),
+    "what no database compares": ({"x": "1.0", "n": "+7", "d": "today", "s": None}, []),
+    "nothing": ({}, []),
+}
+
+
+@pytest.mark.parametrize(("wanted", "expected"), EQUAL.values(), ids=EQUAL)
+def test_equal_to(wanted: dict[str, str | None], expected: list[str]) -> None:
+    tests = equal_to(KEYED, wanted)
+    assert [value for test in tests for value in test.values] == expected
+    values = [wanted.get(name) for name in KEYED.partition_names]
+    assert all(may_pass(values[test.position], test) for test in tests)

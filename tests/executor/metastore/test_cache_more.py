@@ -20,6 +20,7 @@ from hivesql_executor.metastore.cache.metastore import CachingMetastore
 from hivesql_executor.metastore.cache.shelf import Limits
 from hivesql_executor.metastore.database import DatabaseMetastore
 from hivesql_planner.errors import HiveSqlError, NoSuchObject
+from hivesql_planner.partition_filter import OPERATORS, Kind, PartitionTest
 from hivesql_planner.statistics import Statistics
 from hivesql_planner.table import Column, Database, Partition, Table, TableName
 
@@ -165,6 +166,38 @@ class Players:
         to = TableName("default", self.chance.choice("tuv"))
         if to not in self.world.now.tables("default"):
             self.world.now.alter_table(name, replace(self.world.now.table(name), name=to))
+
+
+def test_partitions_in_memory_pass_the_same_tests(world: World) -> None:
+    world.create(partition_columns=(Column("p", "string"),))
+    values = [
+        "1",
+        "01",
+        "-1",
+        "10",
+        "9",
+        "x",
+        "2020-01-01",
+        "2020-1-1",
+        "é",
+        "A",
+        "a" * 19,
+        "1" * 19,
+    ]
+    new = [Partition(values=(one,), location="") for one in (*values, None)]
+    world.now.add_partitions(T, new)
+    world.h2.table(T)
+    world.h2.partitions(T)
+    kinds: list[tuple[Kind, tuple[str, ...]]] = [
+        ("integer", ("1", "10")), ("date", ("2020-01-01",)), ("text", ("a", "9"))
+    ]  # fmt: skip
+    for kind, wanted in kinds:
+        for operator in OPERATORS:
+            given = wanted if operator == "=" else wanted[:1]
+            test = PartitionTest(position=0, operator=operator, values=given, kind=kind)
+            found = world.h2.partitions(T, [test])
+            assert found == world.now.partitions(T, [test]), test
+    assert world.h2.counters.hits == len(kinds) * len(OPERATORS)
 
 
 def _age(table: Table) -> int:
