@@ -254,6 +254,11 @@ def test_what_only_our_own_metastore_has(shared: Shared) -> None:
             continue
         with pytest.raises(error):
             shared.ours(statement)
+    with pytest.raises(NotSupported, match="cache with a Hive Metastore"):
+        hivesql.connect(
+            metastore=shared.settings[0].partition("=")[2],
+            settings={"hivesql.metastore.cache": "true"},
+        )
     name = TableName("default", "kept")
     assert shared.session.runtime.metastore.statistics(name).rows == 1
     shared.session.set("hivesql.compactor.inline", "true")

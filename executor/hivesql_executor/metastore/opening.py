@@ -25,8 +25,12 @@ def open_metastore(
         return metastore
     from hivesql_executor.metastore.cache.metastore import CachingMetastore
 
-    # It hands on whatever it does not answer itself, which no type can say.
-    return cast(Metastore, CachingMetastore(metastore, cache))
+    try:
+        # It hands on whatever it does not answer itself, which no type can say.
+        return cast(Metastore, CachingMetastore(metastore, cache))
+    except BaseException:
+        metastore.close()
+        raise
 
 
 def counters_of(metastore: Metastore) -> Counters | None:
