@@ -20,6 +20,7 @@ def analyze(statement: Analyze, txn: Transaction | None, runtime: Runtime) -> Ou
     if statement.query is not None and txn is not None:
         counted = _count(statement, txn, runtime)
     files = runtime.files(table.location)
+    visible = txn.visible.get(table.name) if txn is not None and statement.query else None
     found = []
     for partition, location in table_roots(table, statement.partitions):
         sizes = data_sizes(files, location)
@@ -32,6 +33,7 @@ def analyze(statement: Analyze, txn: Transaction | None, runtime: Runtime) -> Ou
                 files=len(sizes),
                 bytes=sum(sizes),
                 columns=known.columns if known else (),
+                writes=visible.format() if visible else "",
             )
         )
     runtime.metastore.put_statistics(table.name, found)

@@ -14,6 +14,7 @@ from hivesql_planner.table import Column, ConstraintKind, Database, Partition, T
 _COLUMNS = ("col_name", "data_type", "comment")
 _HEADER = ("# col_name", "data_type", "comment")
 _EMPTY = ("", "", "")
+_ACCURATE = "COLUMN_STATS_ACCURATE"
 _MEASURES = (
     ("min", "low"), ("max", "high"), ("num_nulls", "nulls"), ("distinct_count", "distinct"),
     ("avg_col_len", "average_length"), ("max_col_len", "longest"), ("num_trues", "trues"),
@@ -35,11 +36,17 @@ def describe_table(
     partition: Partition | None,
     style: str,
     statistics: Statistics | None = None,
+    *,
+    accurate: bool = False,
 ) -> Outcome:
-    """Columns, partition columns, and with a style everything else."""
+    """Columns, partition columns, and with a style everything else.
+
+    ``accurate`` statistics are those of the present.
+    """
     table = table.stored_as(partition)
     if style == "formatted":
-        return Outcome.of_table(_COLUMNS, _formatted(table, partition, statistics))
+        truth = {_ACCURATE: '{"BASIC_STATS":"true"}'} if accurate else {}
+        return Outcome.of_table(_COLUMNS, _formatted(table, partition, statistics, truth))
     rows = [_column_row(column) for column in table.all_columns]
     if table.partition_columns:
         rows += [_EMPTY, ("# Partition Information", "", ""), _HEADER]
@@ -92,13 +99,19 @@ def _column_row(column: Column) -> _Row:
 
 
 def _formatted(
-    table: Table, partition: Partition | None, statistics: Statistics | None
+    table: Table,
+    partition: Partition | None,
+    statistics: Statistics | None,
+    truth: Mapping[str, str],
 ) -> list[_Row]:
     rows = [_HEADER, *map(_column_row, table.columns), _EMPTY]
     if table.partition_columns:
         rows += [("# Partition Information", "", ""), _HEADER]
         rows += [*map(_column_row, table.partition_columns), _EMPTY]
-    rows += _of_partition(table, partition, statistics) if partition else _of_table(table)
+    if partition:
+        rows += _of_partition(table, partition, {**_basics(statistics), **truth})
+    else:
+        rows += _of_table(table, truth)
     rows += _of_storage(table)
     if table.constraints and not partition:
         rows += _of_constraints(table)
@@ -112,7 +125,7 @@ def _formatted(
     return rows
 
 
-def _of_table(table: Table) -> list[_Row]:
+def _of_table(table: Table, truth: Mapping[str, str]) -> list[_Row]:
     location = [("Location:", table.location, "")] if not table.is_view else []
     return [
         ("# Detailed Table Information", "", ""),
@@ -125,12 +138,12 @@ def _of_table(table: Table) -> list[_Row]:
         *location,
         ("Table Type:", table.type, ""),
         ("Table Parameters:", "", ""),
-        *_pairs(stored_properties(table)),
+        *_pairs({**stored_properties(table), **truth}),
         _EMPTY,
     ]
 
 
-def _of_partition(table: Table, partition: Partition, statistics: Statistics | None) -> list[_Row]:
+def _of_partition(table: Table, partition: Partition, parameters: Mapping[str, str]) -> list[_Row]:
     values = ", ".join(value or "__HIVE_DEFAULT_PARTITION__" for value in partition.values)
     return [
         ("# Detailed Partition Information", "", ""),
@@ -140,7 +153,7 @@ def _of_partition(table: Table, partition: Partition, statistics: Statistics | N
         ("LastAccessTime:", "UNKNOWN", ""),
         ("Location:", partition.location, ""),
         ("Partition Parameters:", "", ""),
-        *_pairs(_basics(statistics)),
+        *_pairs(parameters),
         _EMPTY,
     ]
 

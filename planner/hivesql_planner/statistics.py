@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
+from hivesql_planner.acid.write_ids import ValidWriteIdList
+from hivesql_planner.cache.lists import compare
 from hivesql_planner.table import Column, Table
 
 BASICS = ("numRows", "numFiles", "totalSize")
@@ -38,6 +41,20 @@ class Statistics:
     files: int = 0
     bytes: int = 0
     columns: tuple[ColumnStatistics, ...] = ()
+    writes: str = ""
+    """Hive's text of the table's valid write ids when the rows were counted; empty: unknown."""
+
+
+def is_accurate(known: Statistics, visible: ValidWriteIdList, sizes: Collection[int]) -> bool:
+    """Whether rows, files and bytes are those of the present.
+
+    That is so while the same writes are committed, and the files, of these ``sizes``, are as many
+    and as long as then: a compaction changes only them.
+    """
+    if known.rows is None or not known.writes:
+        return False
+    same_files = (known.files, known.bytes) == (len(sizes), sum(sizes))
+    return same_files and compare(ValidWriteIdList.parse(known.writes), visible) == 0
 
 
 def is_simple(column: Column) -> bool:

@@ -31,6 +31,8 @@ def test_statistics_of_tables_partitions_and_columns(session: hivesql.Session) -
     table = told(session, "DESCRIBE FORMATTED t")
     assert (table["numRows"], table["numFiles"]) == ("2", "2")
     assert int(table["totalSize"]) > 0
+    assert table["COLUMN_STATS_ACCURATE"] == '{"BASIC_STATS":"true"}'
+    assert "hivesql" not in str(session.sql("SHOW TBLPROPERTIES t").rows)
     column = told(session, "DESCRIBE FORMATTED t a")
     assert [column[key] for key in ("min", "max", "num_nulls", "distinct_count")] == [
         "1", "1", "1", "1",
@@ -43,6 +45,13 @@ def test_statistics_of_tables_partitions_and_columns(session: hivesql.Session) -
     assert (truth["num_trues"], truth["num_falses"]) == ("2", "0")
     assert told(session, "DESCRIBE FORMATTED t d")["min"] == "2024-01-02"
     assert "numRows" not in str(session.sql("SHOW CREATE TABLE t").rows)
+    session.sql("ALTER TABLE t COMPACT 'major' AND WAIT")
+    assert "COLUMN_STATS_ACCURATE" not in told(session, "DESCRIBE FORMATTED t")
+    session.sql("ANALYZE TABLE t COMPUTE STATISTICS")
+    assert "COLUMN_STATS_ACCURATE" in told(session, "DESCRIBE FORMATTED t")
+    session.sql("INSERT INTO t (a) VALUES (8)")
+    after = told(session, "DESCRIBE FORMATTED t")
+    assert ("COLUMN_STATS_ACCURATE" in after, after["numRows"]) == (False, "2")
 
     session.sql("""
         CREATE TABLE p (a int) PARTITIONED BY (ds string, hr int) STORED AS ORC

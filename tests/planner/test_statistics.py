@@ -2,18 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.statistics import (
     ColumnStatistics,
+    Statistics,
     column_statistics,
+    is_accurate,
     is_simple,
     statistics_sql,
 )
 from hivesql_planner.table import Column
 from memory_catalog import table
+
+ACCURATE = {
+    "the same writes and files": ("d.t:5:9223372036854775807::", "5:", [1, 2], True),
+    "an aborted write is no difference": ("d.t:5:9223372036854775807::", "6:6", [1, 2], True),
+    "another write has committed": ("d.t:5:9223372036854775807::", "6:", [1, 2], False),
+    "other files": ("d.t:5:9223372036854775807::", "5:", [3], False),
+    "as many bytes in other files": ("d.t:5:9223372036854775807::", "5:", [1, 1, 1], False),
+    "nobody knows": ("", "5:", [1, 2], False),
+}
+
+
+@pytest.mark.parametrize(("writes", "now", "sizes", "expected"), ACCURATE.values(), ids=ACCURATE)
+def test_is_accurate(writes: str, now: str, sizes: list[int], expected: bool) -> None:
+    high, _, aborted = now.partition(":")
+    visible = ValidWriteIdList(
+        int(high), aborted=frozenset(map(int, filter(None, [aborted]))), table="d.t"
+    )
+    known = Statistics(rows=7, files=2, bytes=3, writes=writes)
+    assert is_accurate(known, visible, sizes) is expected
+    assert not is_accurate(replace(known, rows=None), visible, sizes)
 
 
 def test_one_row_per_partition_and_six_cells_per_column() -> None:

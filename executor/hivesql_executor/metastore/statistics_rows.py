@@ -10,7 +10,7 @@ from sqlalchemy import Table as SqlTable
 
 from hivesql_executor.metastore import catalog, schema
 from hivesql_executor.metastore.notification_log import note_change
-from hivesql_executor.metastore.table_rows import add_params, params
+from hivesql_executor.metastore.table_rows import STATISTICS_WRITES, add_params, params
 from hivesql_planner.cache.events import EventKind
 from hivesql_planner.errors import NoSuchObject
 from hivesql_planner.statistics import BASICS, ColumnStatistics, Statistics
@@ -28,7 +28,10 @@ def put_statistics(db: Connection, name: TableName, found: Collection[Statistics
         basics = {_FILES: str(one.files), _BYTES: str(one.bytes)}
         if one.rows is not None:
             basics[_ROWS] = str(one.rows)
-        db.execute(delete(numbers).where(numbers.c.owner_id == owner, numbers.c.name.in_(basics)))
+        if one.writes:
+            basics[STATISTICS_WRITES] = one.writes
+        old = numbers.c.name.in_([*basics, STATISTICS_WRITES])
+        db.execute(delete(numbers).where(numbers.c.owner_id == owner, old))
         add_params(db, numbers, owner, basics)
         names = [column.name for column in one.columns]
         db.execute(delete(columns).where(columns.c.owner_id == owner, columns.c.name.in_(names)))
@@ -53,6 +56,7 @@ def statistics(db: Connection, name: TableName, values: Sequence[str | None] | N
         rows=int(basics[_ROWS]) if _ROWS in basics else None,
         files=int(basics.get(_FILES, 0)),
         bytes=int(basics.get(_BYTES, 0)),
+        writes=basics.get(STATISTICS_WRITES, ""),
         columns=tuple(
             ColumnStatistics(**{field: getattr(row, field) for field in _FIELDS})
             for row in db.execute(query)

@@ -37,6 +37,8 @@ TableRow = Row[Any]
 _ASCENDING, _DESCENDING = 1, 0
 # Hive keeps these among the table's parameters; Table has fields for them.
 _COMMENT, _EXTERNAL = "comment", "EXTERNAL"
+STATISTICS_WRITES = "hivesql.statistics.writes"
+"""A parameter that is no property: which writes the statistics have counted."""
 
 
 def add_params(db: Connection, table: SqlTable, owner_id: int, values: Mapping[str, str]) -> None:
@@ -136,6 +138,7 @@ def read_table(db: Connection, name: TableName, row: TableRow) -> Table:
     ).one()
     properties = params(db, table_params, row.id)
     comment = properties.pop(_COMMENT, None)
+    properties.pop(STATISTICS_WRITES, None)
     kind = _table_type(row.type, name)
     if kind == "EXTERNAL_TABLE":
         properties.pop(_EXTERNAL, None)

@@ -22,10 +22,12 @@ TRUTH = ColumnStatistics(name="c", type="boolean", nulls=0, trues=3, falses=4)
 def test_of_a_table(metastore: Metastore, make_table: MakeTable) -> None:
     table = make_table()
     assert metastore.statistics(table.name) == Statistics()
-    found = Statistics(rows=7, files=2, bytes=300, columns=(NUMBER, TEXT, TRUTH))
+    writes = "default.t:5:9223372036854775807::"
+    found = Statistics(rows=7, files=2, bytes=300, columns=(NUMBER, TEXT, TRUTH), writes=writes)
     metastore.put_statistics(table.name, [found])
     assert metastore.statistics(table.name) == found
     assert metastore.table(table.name).properties["numRows"] == "7"
+    assert writes not in metastore.table(table.name).properties.values()
     again = Statistics(rows=8, files=3, bytes=400, columns=(replace(NUMBER, high="10"),))
     metastore.put_statistics(table.name, [again])
     kept = replace(again, columns=(replace(NUMBER, high="10"), TEXT, TRUTH))
