@@ -17,7 +17,7 @@ from pyarrow import orc
 from hivesql_executor.event_file import EventFile
 from hivesql_executor.local.types import row_type
 from hivesql_executor.spark.hashing import hash_array
-from hivesql_executor.spark.publish import row_instants
+from hivesql_executor.spark.publish import row_types
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail, amend, read_tail
 from hivesql_planner.acid.layout import (
@@ -35,6 +35,8 @@ from hivesql_planner.small.values import base_type
 from hivesql_planner.table import Table
 
 _CODECS = {"none": "uncompressed"}
+# Footers that cannot be changed here: texts stay STRING, which Hive takes as well.
+_SEALED = ("LZ4", "LZO", "BROTLI")
 _SIZES = {
     "orc.stripe.size": "stripe_size",
     "orc.row.index.stride": "row_index_stride",
@@ -116,7 +118,10 @@ def stage(
         KEY_INDEX: _key_index(events, tail),
         NANOSECONDS: b"false",
     }
-    length = amend(files, path, metadata, instants=row_instants(write.table))
+    types = row_types(write.table)
+    if write.table.properties.get("orc.compress", "ZLIB").upper() in _SEALED:
+        types = {column: one for column, one in types.items() if one.length is None}
+    length = amend(files, path, metadata, types=types)
     return EventFile(
         name=name, rows=len(events), bytes=length, branch=branch, writer=writer, keys=keys
     )

@@ -18,7 +18,7 @@ from hivesql_executor.spark.lines import is_of_lines, skipped_lines
 from hivesql_executor.spark.merge_files import Merge, SortedFile, origin, run_merges
 from hivesql_executor.spark.nanoseconds import refuse_nanoseconds
 from hivesql_executor.spark.plain import scan_plain
-from hivesql_executor.spark.publish import plain_instants
+from hivesql_executor.spark.publish import plain_types
 from hivesql_executor.spark.values import stored_value
 from hivesql_executor.spark.write import orc_options
 from hivesql_executor.storage.files import Files
@@ -189,8 +189,8 @@ def _publish(table: Table, staging: str, directory: str, files: Files) -> None:
         if _PART.match(name) is None:
             raise DataError(f"unexpected staged file {status.path}")
         number = int(folder.rpartition("=")[2]) if folder else numbered
-        if instants := plain_instants(table):
-            amend(files, path, {}, instants=instants)
+        if types := plain_types(table):
+            amend(files, path, {}, types=types)
         files.make_directories(directory)
         files.rename(path, f"{directory}/{number:06d}_0")
         numbered += 1

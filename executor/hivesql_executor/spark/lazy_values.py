@@ -8,7 +8,7 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
-from hivesql_executor.spark.types import instant_ids, spark_type, text_limit
+from hivesql_executor.spark.types import instants, spark_type, text_limit
 
 _INTEGER = r"^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$"
 _DATE = r"^\s*(-?\d{1,4})-(\d{1,2})-(\d{1,2})(?!\d)"
@@ -68,7 +68,7 @@ def lazy_binary(text: Column) -> Column:
 
 def is_instant(hive_type: str) -> bool:
     """True for TIMESTAMP WITH LOCAL TIME ZONE."""
-    return bool(instant_ids([hive_type], 0))
+    return bool(instants([hive_type], 0))
 
 
 def _floating(text: Column, kind: str) -> Column:

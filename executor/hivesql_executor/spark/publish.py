@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from hivesql_executor.event_file import EventFile
 from hivesql_executor.failpoints import FailPoint, reach
-from hivesql_executor.spark.types import instant_ids
+from hivesql_executor.spark.types import instants, stored_types
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import amend
+from hivesql_executor.storage.protobuf import StoredType
 from hivesql_executor.storage.rows import row_count
 from hivesql_planner.acid.layout import (
     VERSION_FILE,
@@ -89,9 +90,9 @@ def publish_events(
         files.delete(publication.staging)
 
 
-def row_instants(table: Table) -> tuple[int, ...]:
-    """Ids of the columns of instants in the table's ACID files, where ``row`` is type 6."""
-    return instant_ids((column.type for column in table.columns), 7)
+def row_types(table: Table) -> dict[int, StoredType]:
+    """What Arrow calls otherwise in the table's ACID files, where ``row`` is type 6."""
+    return stored_types((column.type for column in table.columns), 7)
 
 
 def _staged(publication: Publication, files: Files) -> Iterator[_Staged]:
@@ -192,9 +193,8 @@ def _publish_plain(publication: Publication, files: Files) -> Iterator[WrittenFi
             rows = row_count(files, staged.path, staged.length, write.table.format)
             if rows == 0 and write.kind is not WriteKind.BASE:
                 continue
-            instants = plain_instants(write.table)
-            if instants:
-                amend(files, staged.path, {}, instants=instants)
+            if types := plain_types(write.table):
+                amend(files, staged.path, {}, types=types)
             yield WrittenFile(
                 path=_move_to_free_name(files, staged, directory, taken),
                 partition=staged.partition,
@@ -218,10 +218,10 @@ def _check_unlike(write: Write, partition: str | None) -> None:
         )
 
 
-def plain_instants(table: Table) -> tuple[int, ...]:
-    """Ids of the columns of instants in the table's plain ORC files."""
+def plain_types(table: Table) -> dict[int, StoredType]:
+    """The instants in the table's plain ORC files, which Spark calls timestamps."""
     types = (column.type for column in table.columns)
-    return instant_ids(types, 1) if table.format == "orc" else ()
+    return instants(types, 1) if table.format == "orc" else {}
 
 
 def _move_to_free_name(files: Files, staged: _Staged, directory: str, taken: set[str]) -> str:

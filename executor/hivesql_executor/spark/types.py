@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from hivesql_executor.storage.protobuf import StoredType
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.type_text import parts_of
 
@@ -44,13 +45,26 @@ def _plain(hive_type: str) -> str:
     return _SYNONYM.sub(lambda match: _SYNONYMS[match[0]], text)
 
 
-def instant_ids(hive_types: Iterable[str], first: int) -> tuple[int, ...]:
-    """Ids of the TIMESTAMP WITH LOCAL TIME ZONE columns among an ORC file's types.
+def stored_types(hive_types: Iterable[str], first: int) -> dict[int, StoredType]:
+    """The columns of an ORC file that Spark or Arrow gives a plainer type, by their ids.
 
-    ORC numbers types in the order of their text; ``first`` is the id of the first column.
+    These are TIMESTAMP WITH LOCAL TIME ZONE, CHAR and VARCHAR. ORC numbers types in the order of
+    their text; ``first`` is the id of the first column.
     """
-    kinds = [kind for one in hive_types for kind in _kinds(one.lower().strip())]
-    return tuple(first + i for i, kind in enumerate(kinds) if _INSTANT.fullmatch(kind))
+    found = {}
+    kinds = (kind for one in hive_types for kind in _kinds(one.lower().strip()))
+    for i, kind in enumerate(kinds):
+        if _INSTANT.fullmatch(kind):
+            found[first + i] = StoredType("timestamp with local time zone")
+        elif limit := text_limit(kind):
+            found[first + i] = StoredType(*limit)
+    return found
+
+
+def instants(hive_types: Iterable[str], first: int) -> dict[int, StoredType]:
+    """The TIMESTAMP WITH LOCAL TIME ZONE columns among ``stored_types``."""
+    found = stored_types(hive_types, first)
+    return {column: one for column, one in found.items() if one.length is None}
 
 
 def _kinds(text: str) -> Iterator[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,12 +18,13 @@ import pyorc
 
 from hivesql_executor.storage.files import Files, RangeFile
 from hivesql_executor.storage.protobuf import (
+    StoredType,
     chunks,
     delimited,
     fields,
     plain_footer,
     varint,
-    with_instants,
+    with_types,
 )
 from hivesql_planner.acid.layout import ACID_FIELDS
 from hivesql_planner.errors import DataError
@@ -112,13 +113,18 @@ def _range(reader: Any, column: int) -> tuple[int, int] | None:
 
 
 def amend(
-    files: Files, path: str, metadata: Mapping[str, bytes], *, instants: Sequence[int] = ()
+    files: Files,
+    path: str,
+    metadata: Mapping[str, bytes],
+    *,
+    types: Mapping[int, StoredType] | None = None,
 ) -> int:
     """Add user metadata to a complete ORC file, and return its new length in bytes.
 
-    ``instants`` are the ids of TIMESTAMP columns that the footer shall call TIMESTAMP_INSTANT: in
-    UTC both are encoded alike. Rows and statistics stay as they are. DataError for a file without
-    an ORC postscript, NotSupported for instants under a codec that cannot be undone here.
+    ``types`` are what the footer shall call some columns, by their ids: TIMESTAMP_INSTANT what was
+    TIMESTAMP, which are encoded alike in UTC, CHAR and VARCHAR what was STRING. Rows and statistics
+    stay as they are. DataError for a file without an ORC postscript, NotSupported for types under a
+    codec that cannot be undone here.
     """
     size = files.size(path)
     start = max(0, size - 256)
@@ -137,9 +143,9 @@ def amend(
     if codec:
         added = b"".join(chunks(added, block))
     start, kept = size - 1 - length, old_length
-    if instants:
+    if types:
         start, kept = start - old_length, 0
-        footer = with_instants(plain_footer(files.read(path, start, old_length), codec), instants)
+        footer = with_types(plain_footer(files.read(path, start, old_length), codec), types)
         added = (b"".join(chunks(footer, block)) if codec else footer) + added
     footer_length = varint(_FOOTER_LENGTH << 3) + varint(kept + len(added))
     changed = b"".join(

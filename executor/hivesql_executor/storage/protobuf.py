@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 import pyarrow as pa
 
 from hivesql_planner.errors import DataError, NotSupported
 
 _LONGEST_CHUNK = (1 << 23) - 1
-_TYPES, _KIND = 4, 1
-_TIMESTAMP, _INSTANT = 9, 18
+_TYPES, _KIND, _MOST = 4, 1, 4
+_STRING, _TIMESTAMP = 7, 9
+_NUMBERS = {"varchar": 16, "char": 17, "timestamp with local time zone": 18}
 
 
 def _inflate(data: bytes) -> bytes:
@@ -26,6 +28,19 @@ def _unsnap(data: bytes) -> bytes:
 
 def _unzstd(data: bytes) -> bytes:
     return bytes(pa.CompressedInputStream(pa.BufferReader(data), "zstd").read())
+
+
+@dataclass(frozen=True, slots=True)
+class StoredType:
+    """A type that ORC encodes like the one that a footer names: of a name, with a longest text."""
+
+    name: str
+    length: int | None = None
+
+    @property
+    def encoded_like(self) -> int:
+        """The number of the type that it may replace."""
+        return _TIMESTAMP if self.length is None else _STRING
 
 
 # By the number of the codec in the postscript.
@@ -49,23 +64,37 @@ def plain_footer(data: bytes, codec: int) -> bytes:
     return b"".join(found)
 
 
-def with_instants(footer: bytes, columns: Sequence[int]) -> bytes:
-    """The footer with these columns, by their ids, as TIMESTAMP_INSTANT instead of TIMESTAMP."""
-    wanted, changed, number = set(columns), bytearray(footer), 0
-    for field, _, begin, _ in fields(footer):
-        if field != _TYPES:
-            continue
-        if number in wanted:
-            length, at = read_varint(footer, begin + 1)
-            for kind, value, _, stop in fields(footer[at : at + length]):
-                if kind == _KIND and value == _TIMESTAMP:
-                    # Both kinds are one byte long.
-                    changed[at + stop - 1] = _INSTANT
-                    wanted.discard(number)
-        number += 1
-    if wanted:
-        raise DataError(f"columns {sorted(wanted)} of an ORC file are no timestamps")
-    return bytes(changed)
+def with_types(footer: bytes, types: Mapping[int, StoredType]) -> bytes:
+    """The footer with other types for these columns, by their ids.
+
+    DataError where a column's type is none that is encoded like the wanted one.
+    """
+    found, number = [], 0
+    wrong = set(types)
+    for field, _, begin, end in fields(footer):
+        piece = footer[begin:end]
+        if field == _TYPES:
+            if number in types:
+                _, at = read_varint(footer, begin + 1)
+                if _kind(footer[at:end]) == types[number].encoded_like:
+                    piece = delimited(_TYPES, _retyped(footer[at:end], types[number]))
+                    wrong.discard(number)
+            number += 1
+        found.append(piece)
+    if wrong:
+        raise DataError(f"columns {sorted(wrong)} of an ORC file are of other types than expected")
+    return b"".join(found)
+
+
+def _kind(message: bytes) -> int | None:
+    return next((value for field, value, _, _ in fields(message) if field == _KIND), None)
+
+
+def _retyped(message: bytes, wanted: StoredType) -> bytes:
+    kind = varint(_KIND << 3) + varint(_NUMBERS[wanted.name])
+    most = b"" if wanted.length is None else varint(_MOST << 3) + varint(wanted.length)
+    rest = (message[begin:end] for field, _, begin, end in fields(message) if field != _KIND)
+    return b"".join([kind, *rest, most])
 
 
 def chunks(data: bytes, block_size: int) -> Iterator[bytes]:

@@ -13,7 +13,8 @@ from pyarrow import orc
 
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.local.events import insert_events, orc_options
-from hivesql_executor.spark.publish import row_instants
+from hivesql_executor.spark.publish import row_types
+from hivesql_executor.spark.types import instants
 from hivesql_executor.streaming.orc_pieces import OrcPieces
 from hivesql_planner.acid.layout import (
     KEY_INDEX,
@@ -41,12 +42,15 @@ class GrowingFile:
     statement_id: int
     with_side_file: bool
     fast: bool
-    _pieces: OrcPieces = field(default_factory=OrcPieces)
+    _pieces: OrcPieces = field(init=False)
     _index: str = ""
     _file: BinaryIO | None = None
     _side: BinaryIO | None = None
     _next: dict[int, int] = field(default_factory=dict)
     _flushed: int = 0
+
+    def __post_init__(self) -> None:
+        self._pieces = OrcPieces(row_types(self.table))
 
     @property
     def path(self) -> Path:
@@ -139,7 +143,7 @@ class GrowingFile:
 
 def streamable(table: Table) -> bool:
     """Whether all columns of a table can be written here."""
-    return not row_instants(table)
+    return not instants((column.type for column in table.columns), 0)
 
 
 def _write(file: BinaryIO, data: bytes) -> None:

@@ -12,12 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hivesql_executor.storage.protobuf import (
+    StoredType,
     chunks,
     delimited,
     fields,
     plain_footer,
     read_varint,
     varint,
+    with_types,
 )
 from hivesql_planner.errors import DataError
 
@@ -44,8 +46,12 @@ class _Tail:
 
 @dataclass(slots=True)
 class OrcPieces:
-    """The state of a growing file: what its next footer must say."""
+    """The state of a growing file: what its next footer must say.
 
+    ``types`` are columns that it calls otherwise than the pieces do, by their ids.
+    """
+
+    types: Mapping[int, StoredType] = field(default_factory=dict)
     length: int = 0
     rows: int = 0
     stripe_rows: list[int] = field(default_factory=list)
@@ -113,7 +119,7 @@ class OrcPieces:
             for key, value in user_metadata.items()
         )
         return b"".join([
-            kept,
+            with_types(kept, self.types),
             _number(_CONTENT_LENGTH, self.length),
             *self._stripes,
             *items,

@@ -7,9 +7,10 @@ import pytest
 from hivesql_executor.spark.types import (
     decimal_scale,
     hive_type,
-    instant_ids,
+    instants,
     is_nested,
     spark_type,
+    stored_types,
     text_limit,
 )
 from hivesql_planner.errors import NotSupported
@@ -78,7 +79,18 @@ def test_decimal_scale(hive: str, scale: int | None) -> None:
     ],
 )  # fmt: skip
 def test_ids_of_instants(types: list[str], ids: tuple[int, ...]) -> None:
-    assert instant_ids(types, 7) == ids
+    assert tuple(instants(types, 7)) == ids
+
+
+def test_types_that_orc_stores_under_a_plainer_name() -> None:
+    types = ["char(3)", "array<VARCHAR( 10 )>", "struct<a:string,b:timestamplocaltz,c:varchar(5)>"]
+    found = {column: (one.name, one.length) for column, one in stored_types(types, 7).items()}
+    assert found == {
+        7: ("char", 3),
+        9: ("varchar", 10),
+        12: ("timestamp with local time zone", None),
+        13: ("varchar", 5),
+    }
 
 
 def test_is_nested() -> None:

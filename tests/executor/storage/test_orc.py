@@ -17,7 +17,7 @@ from pyorc import CompressionKind
 from hivesql_executor.storage.hadoop import HadoopFiles
 from hivesql_executor.storage.local import LocalFiles
 from hivesql_executor.storage.orc import amend, cached_tail, read_tail
-from hivesql_executor.storage.protobuf import plain_footer
+from hivesql_executor.storage.protobuf import StoredType, plain_footer
 from hivesql_planner.errors import DataError, NotSupported
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ EVENT = (
 )
 GOLDEN = Path(__file__).parents[2] / "golden"
 FILES = LocalFiles()
+INSTANT = StoredType("timestamp with local time zone")
 KEYS = {"hive.acid.version": b"2", "hive.acid.stats": b"3,0,0"}
 
 
@@ -158,7 +159,7 @@ def test_timestamps_become_instants(tmp_path: Path, codec: str) -> None:
         for i in range(3000):
             writer.write((then, [(i, then)], then))
     before = rows_of(str(path))
-    length = amend(FILES, str(path), KEYS, instants=(5, 6))
+    length = amend(FILES, str(path), KEYS, types={5: INSTANT, 6: INSTANT})
     assert length == path.stat().st_size
     with path.open("rb") as file:
         assert str(pyorc.Reader(file).schema) == (
@@ -167,10 +168,31 @@ def test_timestamps_become_instants(tmp_path: Path, codec: str) -> None:
         )
     assert rows_of(str(path)) == before
     assert metadata_of(str(path)) == KEYS
-    with pytest.raises(DataError, match="no timestamps"):
-        amend(FILES, str(path), KEYS, instants=(4,))
+    with pytest.raises(DataError, match="other types"):
+        amend(FILES, str(path), KEYS, types={4: INSTANT})
     with pytest.raises(NotSupported, match=r"orc\.compress"):
         plain_footer(b"", 4)
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_texts_get_their_lengths(tmp_path: Path, codec: str) -> None:
+    path = tmp_path / "f"
+    with path.open("wb") as file:
+        schema = "struct<a:string,b:array<string>,c:map<string,int>>"
+        with pyorc.Writer(file, schema, compression=CODECS[codec]) as writer:
+            for i in range(3000):
+                writer.write((f"a{i % 7}", [f"b{i}"], [("c", i)]))
+    before = rows_of(str(path))
+    types = {1: StoredType("char", 4), 3: StoredType("varchar", 65535), 5: StoredType("char", 1)}
+    amend(FILES, str(path), KEYS, types=types)
+    with path.open("rb") as file:
+        assert str(pyorc.Reader(file).schema) == (
+            "struct<a:char(4),b:array<varchar(65535)>,c:map<char(1),int>>"
+        )
+    after = rows_of(str(path))
+    assert [(a.rstrip(), *rest) for a, *rest in after] == [tuple(row) for row in before]
+    with pytest.raises(DataError, match="other types"):
+        amend(FILES, str(path), KEYS, types={6: StoredType("char", 4)})
 
 
 def test_amending_twice_adds(tmp_path: Path) -> None:
