@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from hivesql import __version__
@@ -34,6 +35,17 @@ _IGNORED_VALUES = ("isolation", "numberFormat", "maxHistoryRows", "addlocaldrive
 _ONE_DASH = ("hiveconf", "hivevar", "database", "define")
 
 
+def add_places(parser: argparse.ArgumentParser, *, master: bool = True) -> None:
+    """The flags that every command has: where metadata, files, Spark and configuration are."""
+    add = parser.add_argument
+    add("--metastore", help="database URL or thrift://host:9083 (default: sqlite:///metastore.db)")
+    add("--warehouse", help="directory of managed tables (default: warehouse)")
+    if master:
+        add("--master", help="Spark master (default: local[*])")
+    add("--config", type=Path, metavar="FILE", help="configuration file instead of the user's")
+    add("--profile", help="profile of the configuration file")
+
+
 def arguments() -> argparse.ArgumentParser:
     """The parser; its flags keep the names that hive and beeline gave them."""
     parser = argparse.ArgumentParser(
@@ -48,11 +60,7 @@ def arguments() -> argparse.ArgumentParser:
     add("-e", dest="texts", metavar="SQL", help="run this text", **many)
     add("-i", dest="init", metavar="FILE", help="run this script first", **many)
     add("--database", help="database to start in (default: default)")
-    add("--metastore", help="database URL or thrift://host:9083 (default: sqlite:///metastore.db)")
-    add("--warehouse", help="directory of managed tables (default: warehouse)")
-    add("--master", help="Spark master (default: local[*])")
-    add("--config", metavar="FILE", help="configuration file instead of the user's")
-    add("--profile", help="profile of the configuration file")
+    add_places(parser)
     add(
         "-d",
         "--define",

@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if words and words[0] in COMMANDS:
             return COMMANDS[words[0]](words[1:])
         options = arguments().parse_args(words)
-        profile = read_profile(options.config and Path(options.config), options.profile)
+        profile = read_profile(options.config, options.profile)
         return _run(options, profile)
     except (ValueError, OSError) as error:
         print(f"hivesql: {error}", file=sys.stderr)

@@ -15,6 +15,7 @@ from typing import Literal
 
 from hivesql import HiveSqlError, Session, connect
 from hivesql_executor.spark.class_archive import find_archive, make_archive
+from hivesql_repl.arguments import add_places
 from hivesql_repl.configuration import Profile, default_path, read_profile
 
 _OLDEST_JAVA = 17
@@ -145,10 +146,7 @@ def run_doctor(argv: Sequence[str]) -> int:
     from rich.console import Console
 
     parser = argparse.ArgumentParser(prog="hivesql doctor", description=examine.__doc__)
-    parser.add_argument("--metastore")
-    parser.add_argument("--warehouse")
-    parser.add_argument("--config", type=Path)
-    parser.add_argument("--profile")
+    add_places(parser, master=False)
     parser.add_argument("--no-spark", action="store_true", help="do not start Spark")
     parser.add_argument(
         "--speed-up",

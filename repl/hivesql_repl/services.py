@@ -7,11 +7,10 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 
 from hivesql import HiveSqlError, connect
 from hivesql.services import run_services
-from hivesql_repl.arguments import pairs
+from hivesql_repl.arguments import add_places, pairs
 from hivesql_repl.batch import FAILED
 from hivesql_repl.configuration import read_profile
 
@@ -51,12 +50,6 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument("--once", action="store_true", help="one round of each, then end")
     parser.add_argument("--workers", type=int, help="how many compactions run at a time")
     parser.add_argument("--pool", help="take the requests of this pool alone")
-    parser.add_argument(
-        "--metastore", help="database URL or thrift://host:9083 (default: sqlite:///metastore.db)"
-    )
-    parser.add_argument("--warehouse", help="directory of managed tables (default: warehouse)")
-    parser.add_argument("--master", help="Spark master (default: local[*])")
-    parser.add_argument("--config", type=Path, metavar="FILE", help="configuration file")
-    parser.add_argument("--profile", help="profile of the configuration file")
+    add_places(parser)
     parser.add_argument("--hiveconf", action="append", default=[], metavar="KEY=VALUE")
     return parser

@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from hivesql import HiveSqlError, Session, connect
-from hivesql_repl.arguments import pairs
+from hivesql_repl.arguments import add_places, pairs
 from hivesql_repl.batch import FAILED
 from hivesql_repl.configuration import read_profile
 from hivesql_repl.layout import draw, report
@@ -29,13 +28,7 @@ def _run(name: str, argv: Sequence[str], look: Callable[[Session, str], int]) ->
     parser = argparse.ArgumentParser(prog=f"hivesql {name}", description=command.__doc__)
     parser.add_argument("table", help="a table's name, with its database or without")
     parser.add_argument("--database", help="database of a name without one")
-    parser.add_argument(
-        "--metastore", help="database URL or thrift://host:9083 (default: sqlite:///metastore.db)"
-    )
-    parser.add_argument("--warehouse", help="directory of managed tables (default: warehouse)")
-    parser.add_argument("--master", help="Spark master (default: local[*])")
-    parser.add_argument("--config", type=Path, metavar="FILE", help="configuration file")
-    parser.add_argument("--profile", help="profile of the configuration file")
+    add_places(parser)
     parser.add_argument("--hiveconf", action="append", default=[], metavar="KEY=VALUE")
     given = parser.parse_args(argv)
     profile = read_profile(given.config, given.profile)
