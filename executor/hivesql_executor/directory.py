@@ -62,8 +62,10 @@ def write_directory(statement: WriteDirectory, txn: Transaction, runtime: Runtim
 def _table(statement: WriteDirectory, rows: DataFrame, location: str) -> Table:
     """Files are those of a table; Hive numbers its columns."""
     fields = rows.schema.fields
-    types = [column.type for column in statement.query.columns] or [
-        hive_type(field.dataType.simpleString()) for field in fields
+    known = [column.type for column in statement.query.columns] or [""] * len(fields)
+    types = [
+        kind or hive_type(field.dataType.simpleString())
+        for kind, field in zip(known, fields, strict=True)
     ]
     return Table(
         name=TableName("directory", Path(location).parent.name),
