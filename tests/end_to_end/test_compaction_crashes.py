@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import hivesql
+from end_to_end.places import COMPACTION_PLACES
 from hivesql.services import run_services
-from hivesql_executor.failpoints import VARIABLE, FailPoint
+from hivesql_executor.failpoints import VARIABLE
 from hivesql_planner.errors import HiveSqlError
 
 if TYPE_CHECKING:
@@ -24,15 +25,6 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
-PLACES = (
-    FailPoint.COMPACTION_CLAIMED,
-    FailPoint.COMPACTION_STARTED,
-    FailPoint.COMPACTION_WRITTEN,
-    FailPoint.COMPACTION_MARKED,
-    FailPoint.COMPACTION_COMMITTED,
-    FailPoint.ENTRY_DELETED,
-    FailPoint.DIRECTORY_CLEANED,
-)
 
 
 def rows(session: hivesql.Session) -> list[tuple[Any, ...]]:
@@ -43,7 +35,7 @@ def test_a_killed_service_loses_nothing(session: hivesql.Session, tmp_path: Path
     """Killed again and again, then finished by a service that lives."""
     session.sql(f"CREATE TABLE t (id int, v int) {ACID}; SET hivesql.compactor.inline=false")
     home = Path(session.runtime.metastore.database("default").location) / "t"
-    for number, place in enumerate(PLACES):
+    for number, place in enumerate(COMPACTION_PLACES):
         first = 10 * number
         session.sql(f"""
             INSERT INTO t VALUES ({first}, 1), ({first + 1}, 2);

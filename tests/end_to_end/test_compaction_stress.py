@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import hivesql
+from end_to_end.places import COMPACTION_PLACES
 from hivesql.services import run_services
-from hivesql_executor.failpoints import VARIABLE, FailPoint
+from hivesql_executor.failpoints import VARIABLE
 from hivesql_planner.errors import LockTimeout, TransactionLost, WriteConflict
 
 if TYPE_CHECKING:
@@ -35,15 +36,6 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(SECONDS +
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 ACCOUNTS, DEPOSIT = 20, 100
-PLACES = (
-    FailPoint.COMPACTION_CLAIMED,
-    FailPoint.COMPACTION_STARTED,
-    FailPoint.COMPACTION_WRITTEN,
-    FailPoint.COMPACTION_MARKED,
-    FailPoint.COMPACTION_COMMITTED,
-    FailPoint.ENTRY_DELETED,
-    FailPoint.DIRECTORY_CLEANED,
-)
 SETTINGS = {
     "hive.compactor.delta.num.threshold": "3",
     "hive.compactor.delta.pct.threshold": "0.5",
@@ -99,7 +91,9 @@ class Stress:
         settings = [f"--hiveconf={key}={value}" for key, value in SETTINGS.items()]
         command = [sys.executable, "-m", "hivesql_repl", "services", "--master", "local[1]",
                    "--hiveconf=spark.driver.memory=1g", *settings]  # fmt: skip
-        for place, nth in zip(itertools.cycle(PLACES), itertools.chain((1,), itertools.repeat(2))):
+        for place, nth in zip(
+            itertools.cycle(COMPACTION_PLACES), itertools.chain((1,), itertools.repeat(2))
+        ):
             if self.stop.is_set():
                 return
             with (self.place / "services.log").open("a") as log:
