@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from array import array
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,6 +34,8 @@ LEFT_OUT = (
     # Here the files are Hive's own, and partitions that the catalog does not know.
     "test_compaction_never_cuts",
     "test_check_finds_partitions",
+    # Numbers made of timestamps before 1582 are known to differ (docs/LIMITS.md).
+    "test_columns_of_another_type",
 )
 
 
@@ -95,18 +98,31 @@ def reading(session: hivesql.Session, table: Table) -> hive.Reading:
 def comparable(table: Table, rows: list[hive.Row]) -> list[tuple[object, ...]]:
     """Rows in an order and a form that both sides have.
 
-    Hive pads CHAR; and directories spell numbers and times in other ways than values do.
+    Hive pads CHAR, shows nanoseconds, and writes a FLOAT with as few digits as tell it apart; and
+    directories spell numbers and times in other ways than values do.
     """
-    padded = [column.type.lower().startswith("char") for column in table.columns]
+    kinds = [column.type.lower().partition("(")[0] for column in table.columns]
     found = []
     for row in rows:
-        values = [
-            value.rstrip(" ") if char and isinstance(value, str) else value
-            for value, char in zip(row.values, padded, strict=True)
-        ]
+        values = [_value(*one) for one in zip(row.values, kinds, strict=True)]
         partition = map(_partition_value, row.partition, table.partition_columns)
         found.append((*partition, row.row_id, *values))
     return sorted(found, key=repr)
+
+
+def _value(value: object, kind: str) -> object:
+    match value:
+        case str() if kind == "char":
+            return value.rstrip(" ")
+        case str() if kind == "timestamp":
+            # Queries see microseconds here.
+            whole, _, fraction = value.partition(".")
+            return (whole, fraction[:6].rstrip("0"))
+        case float() if value != value:  # noqa: PLR0124
+            return "NaN"
+        case float() if kind == "float":
+            return array("f", [value])[0]
+    return value
 
 
 def _partition_value(text: str, column: Column) -> object:
