@@ -139,7 +139,7 @@ def _rename(statement: RenameTable, runtime: Runtime) -> None:
 
 
 def _default_home(table: Table, partition: Partition) -> str:
-    return f"{table.location}/{partition_name(table.partition_names, partition.values)}"
+    return table.home_of(partition.values)
 
 
 def _rename_partition(statement: RenamePartition, runtime: Runtime) -> None:

@@ -98,7 +98,7 @@ def _location(statement: LoadData) -> str:
     table = statement.table
     if statement.values is None:
         return table.location
-    return f"{table.location}/{partition_name(table.partition_names, statement.values)}"
+    return table.home_of(statement.values)
 
 
 def _add_partition(statement: LoadData, location: str, runtime: Runtime) -> Partition | None:

@@ -8,7 +8,7 @@ from hivesql_executor.removal import removing
 from hivesql_executor.runtime import Runtime
 from hivesql_planner.ddl import AddPartitions, DropPartitions
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.table import Partition, Table, partition_name
+from hivesql_planner.table import Partition, Table
 
 
 def add_partitions(statement: AddPartitions, runtime: Runtime) -> None:
@@ -28,8 +28,7 @@ def add_partitions(statement: AddPartitions, runtime: Runtime) -> None:
 def _placed(table: Table, partition: Partition) -> Partition:
     if partition.location:
         return partition
-    name = partition_name(table.partition_names, partition.values)
-    return replace(partition, location=f"{table.location}/{name}")
+    return replace(partition, location=table.home_of(partition.values))
 
 
 def drop_partitions(statement: DropPartitions, runtime: Runtime) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from sqlglot import exp
@@ -12,6 +11,7 @@ from hivesql.edits import Edit
 from hivesql.scope import Output, Outputs
 from hivesql.type_rules import TIMES, Type, common, is_number, is_text
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.type_text import text_limit
 
 # Functions that give rows; their columns keep the names that Hive and Spark agree on.
 _GENERATORS = frozenset(
@@ -95,11 +95,10 @@ def united(left: Outputs, right: Outputs) -> Outputs:
 
 def _wider_char(left: Type, right: Type) -> Type:
     """The longer of two CHAR, or of two VARCHAR; None for other types."""
-    sizes = [re.fullmatch(r"(char|varchar)\((\d+)\)", kind or "") for kind in (left, right)]
-    found = [(one[1], int(one[2])) for one in sizes if one]
-    if len(found) < 2 or found[0][0] != found[1][0]:
+    one, other = text_limit(left or ""), text_limit(right or "")
+    if one is None or other is None or one[0] != other[0]:
         return None
-    return f"{found[0][0]}({max(size for _, size in found)})"
+    return f"{one[0]}({max(one[1], other[1])})"
 
 
 def _mixable(left: Type, right: Type) -> bool:

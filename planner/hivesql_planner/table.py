@@ -147,6 +147,10 @@ class Table:
         """True where Hive leaves a dropped table's directory (``t.v0000007``) to its cleaner."""
         return self.is_transactional and self.properties.get("soft_delete", "").lower() == "true"
 
+    def home_of(self, values: Sequence[str | None]) -> str:
+        """The directory of a partition with these values, unless it was given another."""
+        return f"{self.location}/{partition_name(self.partition_names, values)}"
+
     @property
     def owns_files(self) -> bool:
         """Whether the files go where the table goes, or is emptied: external.table.purge."""

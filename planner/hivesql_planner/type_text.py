@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
+_SIZED_TEXT = re.compile(r"(char|varchar)\s*\(\s*(\d+)\s*\)", re.IGNORECASE)
+
+
+def text_limit(hive_type: str) -> tuple[str, int] | None:
+    """``("char", n)`` or ``("varchar", n)`` of a sized text type, else None."""
+    match = _SIZED_TEXT.fullmatch(hive_type.strip())
+    return (match[1].lower(), int(match[2])) if match else None
+
 
 def parts_of(hive_type: str) -> list[tuple[str, str]]:
     """The types inside a nested type, those of a struct's fields with their names; else none."""

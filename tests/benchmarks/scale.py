@@ -14,20 +14,18 @@ import argparse
 import json
 import os
 import re
-import socket
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pyspark
-
 import hivesql
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from standalone import standalone_cluster
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 ROWS = (
@@ -106,37 +104,6 @@ def _numbers(session: hivesql.Session, home: Path, rows: int) -> None:
     session.sql(f"CREATE EXTERNAL TABLE numbers (id bigint) STORED AS ORC LOCATION '{where}'")
 
 
-@contextmanager
-def _cluster(home: Path, memory: str) -> Iterator[str]:
-    """Master and two workers; yields the master's URL."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    master, deploy = f"spark://127.0.0.1:{port}", "org.apache.spark.deploy"
-    program = str(Path(pyspark.__file__).parent / "bin" / "spark-class")
-    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
-    commands = [[f"{deploy}.master.Master", "--host", "127.0.0.1", "--port", str(port),
-                 "--webui-port", "0"]]  # fmt: skip
-    commands += [
-        [f"{deploy}.worker.Worker", "--cores", "1", "--memory", memory, "--webui-port", "0",
-         "--host", "127.0.0.1", "--work-dir", str(home / f"work{number}"), master]
-        for number in range(2)
-    ]  # fmt: skip
-    started = []
-    with (home / "cluster.log").open("w") as log:
-        try:
-            for command in commands:
-                started.append(
-                    subprocess.Popen([program, *command], stdout=log, stderr=log, env=environment)
-                )
-                time.sleep(3)
-            yield master
-        finally:
-            for process in reversed(started):
-                process.terminate()
-                process.wait(60)
-
-
 def _memory(pid: int, field: str) -> float:
     """A line of a process's status in MiB."""
     found = re.search(rf"{field}:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
@@ -176,7 +143,10 @@ def measure_growth(home: Path, rows: int, factor: int, executors: str) -> None:
         "spark.executor.instances": "2",
     }  # fmt: skip
     memory = executors.replace("g", "024m") if executors == "1g" else executors
-    with _cluster(home, memory) as master, _open(home, master, **settings) as session:
+    with (
+        standalone_cluster(home, memory=memory) as master,
+        _open(home, master, **settings) as session,
+    ):
         jvm = _driver_jvm(session)
         print(f"{'rows':>10} {'statement':14} {'wall s':>8} {'driver JVM s':>13} {'Python s':>9} "
               f"{'to driver KiB':>14} {'JVM peak MiB':>13} {'Python peak MiB':>16}")  # fmt: skip

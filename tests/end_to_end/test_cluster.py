@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import re
-import socket
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-import pyspark
 import pytest
 
 from acid_files import bucket_files, check_file
+from standalone import standalone_cluster
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -77,49 +71,8 @@ with hivesql.connect(f"sqlite:///{home}/metastore.db", f"{home}/warehouse", sett
 """
 
 
-@contextmanager
-def started(*arguments: str, log: Path) -> Iterator[None]:
-    """One process of the cluster; it ends with the block."""
-    program = Path(pyspark.__file__).parent / "bin" / "spark-class"
-    environment = {**os.environ, "SPARK_DAEMON_MEMORY": "256m", "SPARK_LOCAL_IP": "127.0.0.1",
-                   "PYSPARK_PYTHON": sys.executable}  # fmt: skip
-    with log.open("w") as out:
-        process = subprocess.Popen(
-            [program, *arguments], stdout=out, stderr=subprocess.STDOUT, env=environment
-        )
-        try:
-            yield
-        finally:
-            process.terminate()
-            process.wait(timeout=60)
-
-
-def wait_for(pattern: str, log: Path) -> None:
-    for _ in range(300):
-        if re.search(pattern, log.read_text(errors="replace")):
-            return
-        time.sleep(0.2)
-    pytest.fail(f"{pattern!r} does not appear in {log}:\n{log.read_text()[-2000:]}")
-
-
 def test_no_row_id_occurs_twice_on_two_executors(tmp_path: Path) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
-    master = f"spark://127.0.0.1:{port}"
-    deploy = "org.apache.spark.deploy"
-    with ExitStack() as cluster:
-        log = tmp_path / "master.log"
-        at = ("--host", "127.0.0.1", "--port", port, "--webui-port", "0")
-        cluster.enter_context(started(f"{deploy}.master.Master", *at, log=log))
-        wait_for("New state: ALIVE", log)
-        for number in range(2):
-            size = ("--cores", "1", "--memory", "600m", "--webui-port", "0")
-            work = ("--host", "127.0.0.1", "--work-dir", str(tmp_path / f"work{number}"))
-            worker_log = tmp_path / f"worker{number}.log"
-            worker = started(f"{deploy}.worker.Worker", *size, *work, master, log=worker_log)
-            cluster.enter_context(worker)
-            wait_for("Successfully registered", worker_log)
+    with standalone_cluster(tmp_path, memory="600m") as master:
         done = subprocess.run(
             [sys.executable, "-c", DRIVER, master, str(tmp_path)],
             capture_output=True, text=True, check=False, timeout=500,

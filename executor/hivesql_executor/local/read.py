@@ -23,6 +23,7 @@ from hivesql_executor.spark.footers import (
     holds_changes,
     read_footers,
 )
+from hivesql_executor.storage.event_ids import seen_by
 from hivesql_executor.storage.files import Files, RangeFile
 from hivesql_executor.storage.orc import OrcTail
 from hivesql_planner.acid.layout import ACID_FIELDS
@@ -135,10 +136,7 @@ def _seen(
     snapshot: SmallSnapshot, file: DataFile | DeleteFile, writers: pa.Array
 ) -> pa.Array | None:
     """Which events the snapshot sees; None for all."""
-    if not file.write_id_filter:
-        return None
-    seen = [one for one in pc.unique(writers).to_pylist() if snapshot.visible.sees(one)]
-    return pc.is_in(writers, pa.array(seen, pa.int64()))
+    return seen_by(snapshot.visible, writers) if file.write_id_filter else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,5 +65,7 @@ class NotificationCalls(ABC):
         )
 
     def purge_events(self, seconds: float) -> int:
-        """Forget events older than so many seconds; how many."""
+        """Forget events older than so many seconds; how many. Without a log, nothing is written."""
+        if self._read(notification_log.latest_event) is None:
+            return 0
         return self._write(lambda db: notification_log.purge_events(db, seconds))

@@ -56,12 +56,8 @@ def foreign_partitions(db: Connection, name: TableName) -> tuple[Partition, ...]
     table = catalog.table(db, name)
     if is_marked(db, table.id):
         listed = partitions(db, name, ())
-        homes = (f"{table.location}/{partition_name(table.partition_names, p.values)}"
-                 for p in listed)  # fmt: skip
         return tuple(
-            one
-            for one, home in zip(listed, homes, strict=True)
-            if one.storage or one.location != home
+            one for one in listed if one.storage or one.location != table.home_of(one.values)
         )
     home = literal(f"{table.location}/") + rows.c.name
     return _listed(db, _select().where(rows.c.table_id == table.id, sds.c.location != home))

@@ -18,11 +18,12 @@ from pyspark.sql.types import StructType
 
 from hivesql_executor.spark import avro_rows
 from hivesql_executor.spark.lazy_values import sized_text
-from hivesql_executor.spark.types import spark_type, text_limit
+from hivesql_executor.spark.types import spark_type
 from hivesql_executor.storage.files import Files
 from hivesql_planner.avro import LITERAL, URL, Schema, schema_of
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.table import Table
+from hivesql_planner.type_text import text_limit
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -178,19 +178,18 @@ def without_deleted(rows: DataFrame, deletes: DeleteSet, *, broadcast_words: int
     ``rows`` have ID_COLUMNS and PLACE. ``broadcast_words``: up to this many words go to every
     executor, above it the join is sorted.
     """
-    spark, here = rows.sparkSession, deletes.events
-    if isinstance(here, pa.Table) and not len(here):
-        return rows
-    ranges = _ranges_of(here) if isinstance(here, pa.Table) else deletes.ranges
-    packing = Packing.of(ranges, deletes.places) if ranges else None
+    spark, found = rows.sparkSession, deletes.events
+    if isinstance(found, pa.Table):
+        if not len(found):
+            return rows
+        packing = Packing.of(_ranges_of(found), deletes.places)
+        events = _words_here(spark, found, packing) if packing else spark.createDataFrame(found)
+    else:
+        packing = Packing.of(deletes.ranges, deletes.places) if deletes.ranges else None
+        events = _words_of(found, packing) if packing else found
     if packing is None:
-        events = spark.createDataFrame(here) if isinstance(here, pa.Table) else here
         return _anti_join(rows, events)
-    words = (
-        _words_here(spark, here, packing)
-        if isinstance(here, pa.Table)
-        else _words_of(here, packing)
-    ).hint("broadcast" if deletes.words <= broadcast_words else "merge")
+    words = events.hint("broadcast" if deletes.words <= broadcast_words else "merge")
     ids = [f.col(name) for name in ID_COLUMNS]
     # Spread, so that a sorted join does not send all other rows to one task.
     outside = -(f.col("__row").bitwiseAND(f.lit(0xFFFF)) + 1)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
-from hivesql_executor.spark.types import instants, spark_type, text_limit
+from hivesql_executor.spark.types import instants, spark_type
+from hivesql_planner.type_text import text_limit
 
 _INTEGER = r"^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$"
 _DATE = r"^\s*(-?\d{1,4})-(\d{1,2})-(\d{1,2})(?!\d)"

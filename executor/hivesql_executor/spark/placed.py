@@ -101,10 +101,7 @@ def with_place(rows: DataFrame, table: Table, place: Place) -> DataFrame:
 
 
 def _is_home(table: Table, place: Place) -> bool:
-    if place.partition is None:
-        return False
-    name = partition_name(table.partition_names, place.partition.values)
-    return place.location == f"{table.location}/{name}"
+    return place.partition is not None and place.location == table.home_of(place.partition.values)
 
 
 def _with_places(

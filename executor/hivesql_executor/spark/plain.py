@@ -22,7 +22,7 @@ from hivesql_executor.spark.values import partition_value
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import cached_tail
 from hivesql_planner.errors import DataError, NotSupported
-from hivesql_planner.table import Partition, Table, partition_name
+from hivesql_planner.table import Partition, Table
 
 Part = tuple[Partition | None, str, Sequence[tuple[str, int]]]
 
@@ -78,8 +78,7 @@ def _base_path(table: Table, partition: Partition | None, location: str) -> str:
     """Where Spark's partition discovery starts; ``!…`` for a partition that lives elsewhere."""
     if partition is None:
         return table.location
-    name = partition_name(table.partition_names, partition.values)
-    return table.location if location == f"{table.location}/{name}" else f"!{location}"
+    return table.location if location == table.home_of(partition.values) else f"!{location}"
 
 
 def _rows(

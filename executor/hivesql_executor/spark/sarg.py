@@ -14,8 +14,9 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from hivesql_executor.spark.types import spark_type, text_limit
+from hivesql_executor.spark.types import spark_type
 from hivesql_planner.table import Column
+from hivesql_planner.type_text import text_limit
 
 _log = logging.getLogger(__name__)
 

@@ -64,6 +64,10 @@ class _Read:
     fine: tuple[int, ...] = ()
     """Columns whose timestamps are wanted as texts too, see ``nanoseconds``."""
 
+    def fine_in(self, tail: OrcTail) -> tuple[int, ...]:
+        """Those of them that are read as texts in a file."""
+        return fine_columns(self.table, tail) if self.fine else ()
+
 
 _Columns = tuple[tuple[str, ...], tuple[str, ...]]
 """Names and types of a file's columns."""
@@ -202,7 +206,7 @@ def _rows(read: _Read, pieces: Sequence[_Piece], *, numbered: bool) -> list[Data
         if piece.file.raw is not None:
             raw.append(piece)
             continue
-        fine = fine_columns(read.table, piece.tail) if read.fine else ()
+        fine = read.fine_in(piece.tail)
         columns = piece.tail.row_fields, piece.tail.row_types
         group = groups.setdefault((columns, piece.file.write_id_filter, fine), {})
         group.setdefault(piece.place, []).append(piece.path)
@@ -251,7 +255,7 @@ def _raw_frames(read: _Read, raw: Sequence[_Piece], *, numbered: bool) -> list[D
         key = (piece.place, scope, file.bucket)
         first = counts.get(key, 0)
         counts[key] = first + piece.tail.rows
-        fine = fine_columns(read.table, piece.tail) if read.fine else ()
+        fine = read.fine_in(piece.tail)
         table = with_texts(read.table, fine)
         about = (read.spark, table, piece.path, names, file.raw, file.bucket)
         rows = numbered_rows(*about, first) if numbered else raw_rows(*about)

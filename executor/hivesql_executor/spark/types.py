@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from hivesql_executor.storage.protobuf import StoredType
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.type_text import parts_of
+from hivesql_planner.type_text import parts_of, text_limit
 
 _INSTANT = re.compile(r"\btimestamp with local time zone\b|\btimestamplocaltz\b(?! ?:)")
 _SIZED_TEXT = re.compile(r"\b(?:var)?char ?\( ?\d+ ?\)")
@@ -72,12 +72,6 @@ def _kinds(text: str) -> Iterator[str]:
     yield text.partition("<")[0].strip()
     for _, part in parts_of(text):
         yield from _kinds(part)
-
-
-def text_limit(hive_type: str) -> tuple[str, int] | None:
-    """``("char", n)`` or ``("varchar", n)`` of a sized text type, else None."""
-    match = re.fullmatch(r"(char|varchar)\s*\(\s*(\d+)\s*\)", hive_type.strip(), re.IGNORECASE)
-    return (match[1].lower(), int(match[2])) if match else None
 
 
 def has_sized_text(hive_type: str) -> bool:

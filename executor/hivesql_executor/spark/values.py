@@ -8,10 +8,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql import types as t
 
-from hivesql_executor.spark.types import decimal_scale, has_sized_text, spark_type, text_limit
+from hivesql_executor.spark.types import decimal_scale, has_sized_text, spark_type
 from hivesql_planner.table import DEFAULT_PARTITION, Table
 from hivesql_planner.table import Column as TableColumn
-from hivesql_planner.type_text import parts_of
+from hivesql_planner.type_text import parts_of, text_limit
 
 
 def stored_value(value: Column, hive_type: str) -> Column:

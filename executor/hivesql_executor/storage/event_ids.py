@@ -18,6 +18,12 @@ _WRITER = ACID_FIELDS[4]
 _BUFFER = 1 << 20
 
 
+def seen_by(visible: ValidWriteIdList, writers: pa.Array) -> pa.Array:
+    """Which events of these writes are seen."""
+    seen = [one for one in pc.unique(writers).to_pylist() if visible.sees(one)]
+    return pc.is_in(writers, pa.array(seen, pa.int64()))
+
+
 def read_event_ids(
     files: Files, path: str, length: int, visible: ValidWriteIdList | None
 ) -> pa.Table | None:
@@ -39,9 +45,7 @@ def read_event_ids(
     if any(column.null_count for column in events.columns):
         return None
     if visible is not None:
-        writers = events.column(_WRITER)
-        seen = [one for one in pc.unique(writers).to_pylist() if visible.sees(one)]
-        events = events.filter(pc.is_in(writers, pa.array(seen, pa.int64())))
+        events = events.filter(seen_by(visible, events.column(_WRITER)))
     ids = events.select(list(_KEYS))
     wanted = pa.schema(list(_TYPES.items()))
     return ids if ids.schema.equals(wanted) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from hivesql_planner.cache.entries import Entry
@@ -181,22 +181,28 @@ def _settled(entry: Entry, step: Settle) -> Entry | None:
 
 def _allocated(
     table: TableName, writes: tuple[Write, ...], notes: Mapping[int, TxnNotes]
-) -> dict[int, TxnNotes | None]:
-    changed: dict[int, TxnNotes | None] = {}
-    for txn_id, write_id in writes:
-        known = notes.get(txn_id, TxnNotes())
-        changed[txn_id] = replace(known, writes=known.writes | {(table, write_id)})
-    return changed
+) -> dict[int, TxnNotes]:
+    def noted(known: TxnNotes, write_id: int) -> TxnNotes:
+        return replace(known, writes=known.writes | {(table, write_id)})
+
+    return {one: noted(notes.get(one, TxnNotes()), write_id) for one, write_id in writes}
 
 
 def _touched(
     table: TableName, writes: tuple[Write, ...], notes: Mapping[int, TxnNotes]
-) -> dict[int, TxnNotes | None]:
-    changed: dict[int, TxnNotes | None] = {}
-    for txn_id, _ in writes:
-        known = notes.get(txn_id, TxnNotes())
-        changed[txn_id] = replace(known, touched=known.touched | {table})
-    return changed
+) -> dict[int, TxnNotes]:
+    def noted(known: TxnNotes) -> TxnNotes:
+        return replace(known, touched=known.touched | {table})
+
+    return {one: noted(notes.get(one, TxnNotes())) for one, _ in writes}
+
+
+def _rewritten(
+    notes: Mapping[int, TxnNotes], change: Callable[[TxnNotes], TxnNotes]
+) -> dict[int, TxnNotes]:
+    """The notes that the change makes others of."""
+    changed = {txn_id: change(known) for txn_id, known in notes.items()}
+    return {txn_id: after for txn_id, after in changed.items() if after != notes[txn_id]}
 
 
 def _ended(
@@ -221,21 +227,22 @@ def _renamed(
     table: TableName, to: TableName, writes: tuple[Write, ...], notes: Mapping[int, TxnNotes]
 ) -> Steps:
     """Write ids follow the new name at once, and so do the notes."""
-    changed: dict[int, TxnNotes | None] = {}
-    for txn_id, known in notes.items():
-        moved = frozenset((to if name == table else name, one) for name, one in known.writes)
+
+    def moved(known: TxnNotes) -> TxnNotes:
+        writes = frozenset((to if name == table else name, one) for name, one in known.writes)
         names = frozenset(to if name == table else name for name in known.touched)
-        if moved != known.writes or names != known.touched:
-            changed[txn_id] = replace(known, writes=moved, touched=names)
-    after = {**notes, **{txn_id: one for txn_id, one in changed.items() if one is not None}}
-    return Steps(notes=changed | _touched(to, writes, after), tables=(Evict(table), Evict(to)))
+        return replace(known, writes=writes, touched=names)
+
+    changed = _rewritten(notes, moved)
+    touched = _touched(to, writes, {**notes, **changed})
+    return Steps(notes=changed | touched, tables=(Evict(table), Evict(to)))
 
 
-def _forgotten(table: TableName, notes: Mapping[int, TxnNotes]) -> dict[int, TxnNotes | None]:
+def _forgotten(table: TableName, notes: Mapping[int, TxnNotes]) -> dict[int, TxnNotes]:
     """A table of the same name will count its writes from 1 again."""
-    changed: dict[int, TxnNotes | None] = {}
-    for txn_id, known in notes.items():
+
+    def without(known: TxnNotes) -> TxnNotes:
         writes = frozenset(one for one in known.writes if one[0] != table)
-        if writes != known.writes or table in known.touched:
-            changed[txn_id] = replace(known, writes=writes, touched=known.touched - {table})
-    return changed
+        return replace(known, writes=writes, touched=known.touched - {table})
+
+    return _rewritten(notes, without)

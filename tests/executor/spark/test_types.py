@@ -11,9 +11,9 @@ from hivesql_executor.spark.types import (
     is_nested,
     spark_type,
     stored_types,
-    text_limit,
 )
 from hivesql_planner.errors import NotSupported
+from hivesql_planner.type_text import text_limit
 
 
 @pytest.mark.parametrize(

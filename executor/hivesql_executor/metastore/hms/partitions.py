@@ -54,9 +54,7 @@ class PartitionCalls(CatalogCalls):
         return tuple(
             one
             for one in self.partitions(name)
-            if one.storage
-            or one.location
-            != f"{table.location}/{partition_name(table.partition_names, one.values)}"
+            if one.storage or one.location != table.home_of(one.values)
         )
 
     def partition(self, name: TableName, values: Sequence[str | None]) -> Partition | None:
