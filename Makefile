@@ -49,11 +49,11 @@ fast: $(VENV)/.dev postgres  ## tests without Spark and Hive; under three minute
 	$(BIN)/python -m pytest -q -m 'not spark and not hive and not slow'
 
 test: lint postgres  ## set up, lint and run every test except the interop suite
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q $(if $(KEEP),--basetemp=$(KEEP))
 
 interop: $(VENV)/.dev  ## compare with real Apache Hive; needs JDK 17 and Maven
 	tests/interop/hive/hive-local build
-	$(BIN)/python -m pytest -q -m hive tests/interop tests/executor/metastore
+	HIVESQL_KEPT_TESTS=$(KEEP) $(BIN)/python -m pytest -q -m hive tests/interop tests/executor/metastore
 
 bench: $(VENV)/.dev  ## time HiveSQL beside plain ORC, Delta and Iceberg; needs Maven and two hours
 	$(BIN)/python -m pip install --quiet --group bench

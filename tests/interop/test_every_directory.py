@@ -4,6 +4,8 @@ reader: the rows and the row ids that we read ourselves.
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
 from array import array
@@ -41,25 +43,36 @@ LEFT_OUT = (
 
 @pytest.fixture(scope="module")
 def metastores(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """The metastores of the tests, run once more with their files kept."""
-    kept = tmp_path_factory.mktemp("kept") / "tests"
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "--basetemp",
-        str(kept),
-        "-p",
-        "no:cacheprovider",
-    ]
-    done = subprocess.run(
-        [*command, *WRITERS], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout[-5000:]
+    """The metastores that the tests left, of the run whose files were kept or of one made now."""
+    given = os.environ.get("HIVESQL_KEPT_TESTS")
+    kept = Path(given) if given else run_writers(tmp_path_factory.mktemp("kept") / "tests")
+    taken = tuple(directories_of_writers())
     return sorted(
-        path for path in kept.rglob("metastore.db") if not path.parent.name.startswith(LEFT_OUT)
+        path
+        for path in kept.glob("*/**/metastore.db")
+        if path.relative_to(kept).parts[0].startswith(taken)
+        and not path.parent.name.startswith(LEFT_OUT)
     )
+
+
+def directories_of_writers() -> set[str]:
+    """How the directories begin that pytest makes for the tests and fixtures of WRITERS."""
+    files = [one for name in WRITERS for one in sorted((ROOT / name).rglob("*.py"))]
+    files += [ROOT / name for name in WRITERS if name.endswith(".py")]
+    text = "\n".join(one.read_text() for one in files)
+    names = re.findall(r"^def (test_\w+)", text, re.MULTILINE)
+    return {name[:30] for name in names} | set(re.findall(r'mktemp\("(\w+)"\)', text))
+
+
+def run_writers(kept: Path) -> Path:
+    """Run the tests once more, their files below ``kept``."""
+    quiet = ("-q", "-p", "no:cacheprovider")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *quiet, "--basetemp", str(kept), *WRITERS],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-5000:]
+    return kept
 
 
 def full_acid_tables(session: hivesql.Session) -> Iterator[Table]:
