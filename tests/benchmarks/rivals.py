@@ -1,8 +1,10 @@
 """HiveSQL beside plain ORC, Delta and Iceberg: every operation in turn, ratios at the end.
 
     python tests/benchmarks/rivals.py [--rows 10000000] [--reps 3] [--home .bench] [--only a,b]
-                                      [--compaction]
+                                      [--compaction | --statements]
 
+``--statements``: narrow scans, lookups and updates of single rows (five of each at a time), an update
+of a tenth, and scans while more and more rows are deleted.
 ``--compaction``: five inserts and a delete, then a minor compaction (ours), and all files into few:
 our major compaction, a plain rewrite, Delta's OPTIMIZE, Iceberg's rewrite_data_files.
 
@@ -29,9 +31,18 @@ from typing import Any
 WORKER = Path(__file__).with_name("worker.py")
 OPERATIONS = ("insert", "scan", "update", "delete", "merge", "scan after")
 COMPACTION = ("parts", "scan", "minor", "scan after minor", "major", "scan after major")
+STATEMENTS = (
+    "insert", "scan", "narrow", "lookup", "updaterow", "update10", "scan updated", "fresh",
+    "insert", "delete", "scan 1% gone", "narrow 1% gone", "delete10", "scan 10% gone",
+    "delete50", "scan 50% gone", "narrow 50% gone",
+)  # fmt: skip
 _MINOR = ("minor", "scan after minor")
 CAN_NOT = {
-    "orc": ("update", "delete", "merge", "scan after", *_MINOR), "delta": _MINOR, "iceberg": _MINOR
+    "orc": (
+        "update", "updaterow", "update10", "delete", "delete10", "delete50", "merge", *_MINOR,
+        *(one for one in (*OPERATIONS, *STATEMENTS) if one.split()[1:]),
+    ),
+    "delta": _MINOR, "iceberg": _MINOR
 }  # fmt: skip
 ENVIRONMENTS = {"delta": "pyspark==4.2.1", "iceberg": "pyspark==4.1.4"}
 JARS = (
@@ -107,9 +118,11 @@ def run(
     contenders = [Process(name, rows, home, work) for name in names]
     try:
         for rep in range(reps + 1):
-            for contender in contenders:
-                contender.ask("fresh")
-            for operation in operations:
+            for operation in ("fresh", *operations):
+                if operation == "fresh":
+                    for contender in contenders:
+                        contender.ask("fresh")
+                    continue
                 results = set()
                 for contender in contenders:
                     if operation in CAN_NOT.get(contender.name, ()):
@@ -121,7 +134,7 @@ def run(
                     if rep:
                         seconds[operation][contender.name].append(answer["seconds"])
                         seconds[f"{operation} cpu"][contender.name].append(answer["cpu"])
-                    print(f"{rep} {operation:10} {contender.name:8} {answer['seconds']:7.2f} s "
+                    print(f"{rep} {operation:15} {contender.name:8} {answer['seconds']:7.2f} s "
                           f"cpu {answer['cpu']:7.2f} s", flush=True)  # fmt: skip
                 if len(results) > 1:
                     print(f"results differ: {results}", file=sys.stderr)
@@ -156,11 +169,13 @@ def main() -> None:
     parser.add_argument("--home", type=Path, default=Path(".bench"))
     parser.add_argument("--only", default="hivesql,orc,delta,iceberg")
     parser.add_argument("--compaction", action="store_true")
+    parser.add_argument("--statements", action="store_true")
     options = parser.parse_args()
     home = options.home.absolute()
     set_up(home)
     names = options.only.split(",")
-    operations = COMPACTION if options.compaction else OPERATIONS
+    operations = STATEMENTS if options.statements else OPERATIONS
+    operations = COMPACTION if options.compaction else operations
     print(table(run(names, options.rows, options.reps, home, operations), names))
 
 

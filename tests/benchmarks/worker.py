@@ -19,7 +19,7 @@ ROWS = (
 COLUMNS = "id bigint, k int, v double, s string, ts timestamp, d decimal(10,2)"
 SCAN = "SELECT count(*), sum(id), sum(cast(v * 100 as bigint)), max(s) FROM {table}"
 PARTS = 5
-UPDATE = "UPDATE {table} SET k = k + 1 WHERE id % 100 = 7"
+NARROW = "SELECT sum(k) FROM {table}"
 DELETE = "DELETE FROM {table} WHERE id % 100 = 8"
 # Half of the source's rows match, half are new.
 MERGE = """MERGE INTO {table} t USING (
@@ -29,6 +29,24 @@ MERGE = """MERGE INTO {table} t USING (
 ON t.id = s.id
 WHEN MATCHED THEN UPDATE SET k = s.k, s = s.s
 WHEN NOT MATCHED THEN INSERT (id, k, v, s, ts, d) VALUES (s.id, s.k, s.v, s.s, s.ts, s.d)"""
+STATEMENTS = {
+    "scan": SCAN,
+    "narrow": NARROW,
+    "update": "UPDATE {table} SET k = k + 1 WHERE id % 100 = 7",
+    "update10": "UPDATE {table} SET k = k + 1 WHERE id % 10 = 3",
+    "delete": DELETE,
+    # With the one above, a tenth and a half of the rows are gone.
+    "delete10": "DELETE FROM {table} WHERE id % 100 BETWEEN 10 AND 18",
+    "delete50": "DELETE FROM {table} WHERE id % 100 BETWEEN 20 AND 59",
+    "merge": MERGE,
+}
+# One row of a table that is sorted by id; each run takes several, all different.
+ROWS_OF_ONE = {
+    "lookup": "SELECT * FROM {table} WHERE id = {id}",
+    "updaterow": "UPDATE {table} SET k = k + 1 WHERE id = {id}",
+}
+ONES = 5
+READS = ("scan", "narrow", "lookup")
 
 
 class Contender:
@@ -95,11 +113,19 @@ class Contender:
         if operation in ("insert", "parts", "minor", "major"):
             getattr(self, operation)()
             return None
-        text = {"scan": SCAN, "update": UPDATE, "delete": DELETE, "merge": MERGE}[operation]
+        if operation in ROWS_OF_ONE:
+            return [self.one(ROWS_OF_ONE[operation], i) for i in range(ONES)]
         source = self.rows // 100
         return self.sql(
-            text.format(table=self.table, rows=self.rows, source=source, half=source // 2)
+            STATEMENTS[operation].format(
+                table=self.table, rows=self.rows, source=source, half=source // 2
+            )
         )
+
+    def one(self, text: str, number: int) -> object:
+        """A statement about one of the table's rows, far from the one before."""
+        number = (self.number * ONES + number) * 7919 * 100 % self.rows
+        return self.sql(text.format(table=self.table, id=number))
 
 
 class Orc(Contender):
@@ -247,7 +273,7 @@ def main() -> None:
             cpu, began = _cpu(), time.monotonic()
             result = contender.run(operation)
             answer = {"seconds": time.monotonic() - began, "cpu": _cpu() - cpu}
-            if operation == "scan":
+            if operation in READS:
                 answer["result"] = str(result)
         answer["rss"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         print(json.dumps(answer), file=answers, flush=True)
