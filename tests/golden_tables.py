@@ -16,7 +16,7 @@ from hivesql_executor.snapshot import acid_state
 from hivesql_executor.spark.plain import scan_plain
 from hivesql_executor.spark.scan import scan
 from hivesql_executor.storage.local import LocalFiles
-from hivesql_planner.acid.snapshot import files_to_read
+from hivesql_planner.acid.reading import files_to_read
 from hivesql_planner.acid.write_ids import ALL_TXNS, NONE_OPEN, ValidWriteIdList
 from hivesql_planner.table import (
     DEFAULT_PARTITION,

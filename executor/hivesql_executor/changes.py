@@ -18,7 +18,7 @@ from hivesql_executor.spark.scan import scan
 from hivesql_executor.spark.verify import delete_events, row_id_and_texts
 from hivesql_executor.transaction import Transaction
 from hivesql_planner.acid.past import after_write, require_events
-from hivesql_planner.acid.snapshot import FilesToRead, files_to_read
+from hivesql_planner.acid.reading import FilesToRead, files_to_read
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.plan import CHANGE_COLUMNS, Changes, Scan

@@ -27,7 +27,8 @@ from hivesql_executor.spark.verify import (
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail, cached_tail
 from hivesql_planner.acid.layout import KEY_INDEX, STATS, AcidDirectory, is_hidden, parse_directory
-from hivesql_planner.acid.snapshot import AcidState, files_to_read
+from hivesql_planner.acid.reading import files_to_read
+from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import DataError, NotSupported, SemanticError
 from hivesql_planner.table import Partition, Table, TableName

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from hivesql_executor.storage.files import Files
 from hivesql_planner.acid.layout import SIDE_FILE_SUFFIX, is_side_file, parse_directory
-from hivesql_planner.acid.snapshot import DataFile, DeleteFile, FileStatus
+from hivesql_planner.acid.reading import DataFile, DeleteFile
+from hivesql_planner.acid.snapshot import FileStatus
 from hivesql_planner.errors import DataError
 
 _NUMBER = 8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hivesql_planner.acid.snapshot import FilesToRead
+from hivesql_planner.acid.reading import FilesToRead
 from hivesql_planner.table import Partition
 
 

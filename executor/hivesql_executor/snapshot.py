@@ -13,7 +13,8 @@ from hivesql_executor.past import require_history
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.storage.files import Files
 from hivesql_planner.acid.layout import METADATA_FILE, VERSION_FILE, VERSION_TEXT
-from hivesql_planner.acid.snapshot import AcidState, FileStatus, files_to_read, select
+from hivesql_planner.acid.reading import files_to_read
+from hivesql_planner.acid.snapshot import AcidState, FileStatus, select
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import DataError
 from hivesql_planner.plan import Scan

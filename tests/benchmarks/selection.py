@@ -10,7 +10,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from hivesql_planner.acid.snapshot import FileStatus, files_to_read, select
+from hivesql_planner.acid.reading import files_to_read
+from hivesql_planner.acid.snapshot import FileStatus, select
 from hivesql_planner.acid.write_ids import ALL_TXNS, ValidWriteIdList
 
 DELTAS = 10_000
@@ -22,6 +23,11 @@ LISTINGS = {
     "half of them delete deltas": [
         FileStatus(f"{'delete_' * (one % 2)}delta_{one:07d}_{one:07d}_0000/bucket_00000", 100)
         for one in range(1, DELTAS + 1)
+    ],
+    "with version files": [
+        FileStatus(f"delta_{one:07d}_{one:07d}_0000/{name}", 100)
+        for one in range(1, DELTAS + 1)
+        for name in ("_orc_acid_version", "bucket_00000_0")
     ],
     "below a base": [
         FileStatus("base_0005000_v0000099/bucket_00000", 100),

@@ -27,7 +27,7 @@ from hivesql_executor.storage.event_ids import seen_by
 from hivesql_executor.storage.files import Files, RangeFile
 from hivesql_executor.storage.orc import OrcTail
 from hivesql_planner.acid.layout import ACID_FIELDS
-from hivesql_planner.acid.snapshot import DataFile, DeleteFile
+from hivesql_planner.acid.reading import DataFile, DeleteFile
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.small.decide import is_small
 from hivesql_planner.small.nodes import SmallChange

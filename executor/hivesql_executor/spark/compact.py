@@ -31,7 +31,8 @@ from hivesql_planner.acid.layout import (
     DirectoryKind,
     bucket_file_name,
 )
-from hivesql_planner.acid.snapshot import AcidState, FilesToRead, files_to_read
+from hivesql_planner.acid.reading import FilesToRead, files_to_read
+from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.plan import Write, WriteKind

@@ -25,7 +25,8 @@ from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import amend
 from hivesql_executor.storage.rows import row_count
 from hivesql_planner.acid.layout import parse_original_file
-from hivesql_planner.acid.snapshot import AcidState, files_to_read
+from hivesql_planner.acid.reading import files_to_read
+from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import DataError, NotSupported
 from hivesql_planner.table import Table

@@ -28,7 +28,7 @@ from hivesql_executor.spark.placed import PLACE, Place, read_placed
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.storage.event_ids import read_event_ids
 from hivesql_executor.storage.files import Files
-from hivesql_planner.acid.snapshot import DeleteFile
+from hivesql_planner.acid.reading import DeleteFile
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.table import Table
 

@@ -21,7 +21,7 @@ from hivesql_executor.spark.types import spark_type
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail
 from hivesql_planner.acid.layout import NANOSECONDS
-from hivesql_planner.acid.snapshot import DataFile
+from hivesql_planner.acid.reading import DataFile
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.table import Table
 

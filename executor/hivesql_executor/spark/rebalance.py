@@ -12,8 +12,9 @@ from hivesql_executor.spark.compact import live_rows, write_buckets
 from hivesql_executor.spark.nanoseconds import FINE
 from hivesql_executor.storage.files import Files
 from hivesql_planner.acid.layout import AcidDirectory
+from hivesql_planner.acid.reading import files_to_read
 from hivesql_planner.acid.row_id import MAX_BUCKET
-from hivesql_planner.acid.snapshot import AcidState, files_to_read
+from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.compaction_request import OrderKey
 from hivesql_planner.errors import SemanticError

@@ -46,7 +46,7 @@ from hivesql_executor.spark.version1 import OPERATION, WRITER, newest
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail
 from hivesql_planner.acid.layout import INSERT_EVENT
-from hivesql_planner.acid.snapshot import DataFile, FilesToRead
+from hivesql_planner.acid.reading import DataFile, FilesToRead
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.table import Table
 

@@ -16,7 +16,7 @@ from hivesql_executor.spark.scan import scan
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail
-from hivesql_planner.acid.snapshot import FilesToRead
+from hivesql_planner.acid.reading import FilesToRead
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.table import Table
 

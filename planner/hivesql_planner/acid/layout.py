@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 ACID_FIELDS = (
     "operation",
@@ -29,10 +29,11 @@ _BUCKET_FILE = re.compile(r"bucket_([0-9]+)(?:_([0-9]+))?")
 _ORIGINAL_FILE = re.compile(r"([0-9]+)_[0-9]+(?:_copy_[0-9]+)?")
 # Hive knows one negative write id: the smallest number, for the base of an empty table.
 _DIRECTORY = re.compile(
-    r"(?P<kind>base|delta|delete_delta)_(?P<low>-?[0-9]+)"
-    r"(?:_(?P<high>[0-9]+)(?:_(?P<statement>[0-9]+))?)?(?:_v(?P<txn>[0-9]+))?"
+    r"(base|delta|delete_delta)_(-?[0-9]+)(?:_([0-9]+)(?:_([0-9]+))?)?(?:_v([0-9]+))?"
 )
-_HIDDEN = re.compile(rf"(?:\A|/)(?!(?:{VERSION_FILE}|{METADATA_FILE})\Z)(?:[_.]|-tmp\.)")
+_HIDDEN_STARTS = ("_", ".", "-tmp.")
+_HIDDEN_BELOW = ("/_", "/.", "/-tmp.")
+_MARKERS = frozenset({VERSION_FILE, METADATA_FILE})
 
 
 class DirectoryKind(Enum):
@@ -44,11 +45,11 @@ class DirectoryKind(Enum):
 
 
 _KINDS = {kind.value: kind for kind in DirectoryKind}
+_BASE, _DELTA, _DELETE_DELTA = DirectoryKind
 ACID_PREFIXES = tuple(f"{word}_" for word in _KINDS)
 
 
-@dataclass(frozen=True, slots=True)
-class AcidDirectory:
+class AcidDirectory(NamedTuple):
     """A parsed directory name. Statement id -1 means none, visibility transaction 0 none."""
 
     kind: DirectoryKind
@@ -61,13 +62,13 @@ class AcidDirectory:
     def may_grow(self) -> bool:
         """Whether side files count here: the delta of a streaming batch, not a compacted one."""
         several = self.min_write_id != self.max_write_id
-        return self.kind is DirectoryKind.DELTA and several and not self.visibility_txn
+        return self.kind is _DELTA and several and not self.visibility_txn
 
     @property
     def name(self) -> str:
         """The name with Hive's padding."""
         suffix = f"_v{self.visibility_txn:07d}" if self.visibility_txn else ""
-        if self.kind is DirectoryKind.BASE:
+        if self.kind is _BASE:
             return f"base_{self.max_write_id:07d}{suffix}"
         statement = f"_{self.statement_id:04d}" if self.statement_id >= 0 else ""
         return (
@@ -82,24 +83,24 @@ def parse_directory(name: str) -> AcidDirectory | None:
         return None
     word, low, high, statement, txn = match.groups()
     kind = _KINDS[word]
-    if (high is None) is not (kind is DirectoryKind.BASE):
+    if (high is None) is not (kind is _BASE):
         return None
     return AcidDirectory(kind, int(low), int(high or low), int(statement or -1), int(txn or 0))
 
 
 def delta_name(write_id: int, statement_id: int) -> str:
     """``delta_W_W_S`` of one statement."""
-    return AcidDirectory(DirectoryKind.DELTA, write_id, write_id, statement_id).name
+    return AcidDirectory(_DELTA, write_id, write_id, statement_id).name
 
 
 def delete_delta_name(write_id: int, statement_id: int) -> str:
     """``delete_delta_W_W_S`` of one statement."""
-    return AcidDirectory(DirectoryKind.DELETE_DELTA, write_id, write_id, statement_id).name
+    return AcidDirectory(_DELETE_DELTA, write_id, write_id, statement_id).name
 
 
 def base_name(write_id: int) -> str:
     """``base_W`` of an overwrite."""
-    return AcidDirectory(DirectoryKind.BASE, write_id, write_id).name
+    return AcidDirectory(_BASE, write_id, write_id).name
 
 
 def bucket_file_name(bucket: int, attempt: int | None = None) -> str:
@@ -132,4 +133,14 @@ def is_hidden(path: str) -> bool:
     ``-tmp.`` directories are running writes; Hive's own filter misses them (its readers then take
     manifests for data), ours must not.
     """
-    return _HIDDEN.search(path) is not None
+    above, _, name = path.rpartition("/")
+    if name.startswith(_HIDDEN_STARTS) and name not in _MARKERS:
+        return True
+    if above.startswith(_HIDDEN_STARTS):
+        return True
+    return "/" in above and any(one in above for one in _HIDDEN_BELOW)
+
+
+def is_marker(path: str) -> bool:
+    """True for the files that say something about their directory and hold no rows."""
+    return path.rpartition("/")[2] in _MARKERS

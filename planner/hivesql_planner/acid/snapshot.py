@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from hivesql_planner.acid.layout import (
     ACID_PREFIXES,
     METADATA_FILE,
-    SIDE_FILE_SUFFIX,
-    VERSION_FILE,
     AcidDirectory,
     DirectoryKind,
     is_hidden,
-    is_side_file,
-    parse_bucket_file,
+    is_marker,
     parse_directory,
-    parse_original_file,
 )
 from hivesql_planner.acid.write_ids import Range, ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import DataError
 
+_BASE = DirectoryKind.BASE
+_NONE, _SOME, _ALL = Range
 _SMALLEST = -(2**63)
 _DATA_FORMATS = frozenset({"compacted", "truncated", "dropped"})
 
@@ -34,8 +33,7 @@ class FileStatus:
     modified: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ListedDirectory:
+class ListedDirectory(NamedTuple):
     """An ACID directory with all files below it."""
 
     name: str
@@ -53,47 +51,6 @@ class AcidState:
     obsolete: tuple[str, ...] = ()
     aborted: tuple[str, ...] = ()
     uncompacted_aborts: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class RawFile:
-    """A file without ACID columns: the write and statement id that its rows get."""
-
-    write_id: int
-    statement_id: int
-
-
-@dataclass(frozen=True, slots=True)
-class DataFile:
-    """A file of rows. ``write_id_filter``: some rows belong to writes that are not visible."""
-
-    path: str
-    length: int
-    bucket: int
-    write_id_filter: bool = False
-    raw: RawFile | None = None
-    side_file: bool = False
-    """Only ``length`` bytes count: a streaming writer is at work behind them, or died there."""
-
-
-@dataclass(frozen=True, slots=True)
-class DeleteFile:
-    """A file of delete events."""
-
-    path: str
-    length: int
-    bucket: int
-    write_id_filter: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class FilesToRead:
-    """Data files in path order, and the delete events that apply to all of them."""
-
-    data: tuple[DataFile, ...] = ()
-    deletes: tuple[DeleteFile, ...] = ()
-    orphans: tuple[DeleteFile, ...] = ()
-    """Delete files of buckets that have no data file though no base can have dropped it."""
 
 
 @dataclass(slots=True)
@@ -125,17 +82,16 @@ def select(
     when its own write id is visible (Hive also takes one that is still open and the lowest).
     """
     metadata = {name: _known_format(name, text) for name, text in (metadata or {}).items()}
-    directories, originals = _group(files)
+    bases, deltas, originals = _group(files)
     found = _Found()
-    for entry in directories:
-        if entry.directory.kind is DirectoryKind.BASE:
-            _judge_base(entry, found, write_ids, txns, metadata)
-        else:
-            _judge_delta(entry, found, write_ids, txns)
+    for entry in bases:
+        _judge_base(entry, found, write_ids, txns, metadata)
+    for entry in deltas:
+        _judge_delta(entry, found, write_ids, txns)
     if found.base is not None:
         found.obsolete += _original_names(originals)
         originals = []
-    deltas = _uncovered(found, write_ids)
+    current = _uncovered(found, write_ids)
     oldest = found.oldest_base
     if oldest and found.base is None and _is_compacted(oldest, metadata):
         first = min(write_ids.exceptions, default=None)
@@ -146,7 +102,7 @@ def select(
         )
     return AcidState(
         base=found.base,
-        deltas=tuple(deltas),
+        deltas=tuple(current),
         originals=tuple(sorted(originals, key=lambda file: file.path)),
         obsolete=tuple(found.obsolete),
         aborted=tuple(found.aborted),
@@ -154,33 +110,34 @@ def select(
     )
 
 
-def _group(files: Iterable[FileStatus]) -> tuple[list[ListedDirectory], list[FileStatus]]:
-    """Files by their ACID directory; everything else is an original file."""
+def _group(
+    files: Iterable[FileStatus],
+) -> tuple[list[ListedDirectory], list[ListedDirectory], list[FileStatus]]:
+    """Bases and deltas by name, with their files; everything else is an original file."""
     grouped: dict[str, list[FileStatus]] = {}
-    parsed: dict[str, AcidDirectory] = {}
     originals: list[FileStatus] = []
     for status in files:
-        if is_hidden(status.path):
+        path = status.path
+        if is_hidden(path):
             continue
-        name = status.path.partition("/")[0] if "/" in status.path else ""
-        if name not in grouped:
-            directory = parse_directory(name) if name else None
-            if directory is None:
-                if name.startswith(ACID_PREFIXES):
-                    raise DataError(
-                        f"{name} begins like an ACID directory but is none: rename or remove it"
-                    )
-                originals.append(status)
-                continue
-            parsed[name], grouped[name] = directory, []
-        grouped[name].append(status)
-    entries = [ListedDirectory(name, parsed[name], tuple(grouped[name])) for name in grouped]
-    entries.sort(key=lambda entry: entry.name)
-    return entries, [one for one in originals if not _is_marker(one.path)]
-
-
-def _is_marker(path: str) -> bool:
-    return path.rpartition("/")[2] in (VERSION_FILE, METADATA_FILE)
+        name, slash, _ = path.partition("/")
+        if not slash or not name.startswith(ACID_PREFIXES):
+            originals.append(status)
+        elif name in grouped:
+            grouped[name].append(status)
+        else:
+            grouped[name] = [status]
+    bases: list[ListedDirectory] = []
+    deltas: list[ListedDirectory] = []
+    for name in sorted(grouped):
+        directory = parse_directory(name)
+        if directory is None:
+            raise DataError(
+                f"{name} begins like an ACID directory but is none: rename or remove it"
+            )
+        kind = bases if directory.kind is _BASE else deltas
+        kind.append(ListedDirectory(name, directory, tuple(grouped[name])))
+    return bases, deltas, [one for one in originals if not is_marker(one.path)]
 
 
 def _known_format(name: str, text: str) -> str:
@@ -249,33 +206,25 @@ def _judge_delta(
         return
     low, high = entry.directory.min_write_id, entry.directory.max_write_id
     aborted = write_ids.range_aborted(low, high)
-    if aborted is Range.ALL:
+    if aborted is _ALL:
         found.aborted.append(entry.name)
         return
-    if aborted is Range.SOME:
+    if aborted is _SOME:
         found.uncompacted_aborts = True
-    if write_ids.range_valid(low, high) is not Range.NONE:
+    if write_ids.range_valid(low, high) is not _NONE:
         found.working.append(entry)
 
 
 def _uncovered(found: _Found, write_ids: ValidWriteIdList) -> list[ListedDirectory]:
     """Deltas that no wider delta and no base covers, in reading order."""
-    found.working.sort(
-        key=lambda entry: (
-            entry.directory.min_write_id,
-            -entry.directory.max_write_id,
-            entry.directory.statement_id,
-            entry.name,
-        )
-    )
     current = found.base.directory.max_write_id if found.base else 0
     last_statement = -1
     previous: AcidDirectory | None = None
     taken: list[ListedDirectory] = []
-    for entry in found.working:
+    for entry in sorted(found.working, key=_reading_order):
         delta = entry.directory
         if delta.max_write_id > current:
-            if write_ids.range_valid(current + 1, delta.max_write_id) is not Range.NONE:
+            if write_ids.range_valid(current + 1, delta.max_write_id) is not _NONE:
                 taken.append(entry)
                 current, last_statement = delta.max_write_id, delta.statement_id
                 previous = delta
@@ -289,6 +238,11 @@ def _uncovered(found: _Found, write_ids: ValidWriteIdList) -> list[ListedDirecto
     return taken
 
 
+def _reading_order(entry: ListedDirectory) -> tuple[int, int, int, str]:
+    name, (_, low, high, statement, _), _ = entry
+    return low, -high, statement, name
+
+
 def _same_span(one: AcidDirectory, other: AcidDirectory) -> bool:
     return (one.min_write_id, one.max_write_id, one.statement_id) == (
         other.min_write_id,
@@ -299,101 +253,3 @@ def _same_span(one: AcidDirectory, other: AcidDirectory) -> bool:
 
 def _original_names(originals: Iterable[FileStatus]) -> list[str]:
     return sorted(file.path for file in originals)
-
-
-def files_to_read(
-    state: AcidState,
-    write_ids: ValidWriteIdList,
-    *,
-    insert_only: bool = False,
-    keep_deletes: bool = False,
-) -> FilesToRead:
-    """The data files and delete files of a state.
-
-    Files of insert-only tables are taken whole, whatever their names; originals of such tables
-    are not read (hive.mm.allow.originals=false). A delete file whose name says no bucket raises
-    DataError: silently skipping it would bring deleted rows back. Deletes are left out when there
-    are no rows to delete, unless ``keep_deletes``.
-    """
-    data: list[DataFile] = []
-    deletes: list[DeleteFile] = []
-    for entry in (*([state.base] if state.base else []), *state.deltas):
-        if entry.directory.kind is DirectoryKind.DELETE_DELTA:
-            deletes += _delete_files(entry, write_ids)
-        elif insert_only:
-            data += [
-                DataFile(file.path, file.length, 0)
-                for file in sorted(entry.files, key=lambda one: one.path)
-                if not _is_marker(file.path)
-            ]
-        else:
-            data += _data_files(entry, write_ids)
-    if not insert_only:
-        data += [_original(file) for file in state.originals if file.length > 0]
-    buckets = {file.bucket for file in data}
-    orphans = [file for file in deletes if state.base is None and file.bucket not in buckets]
-    kept = tuple(deletes) if data or keep_deletes else ()
-    return FilesToRead(tuple(data), kept, tuple(orphans))
-
-
-def _filtered(entry: ListedDirectory, write_ids: ValidWriteIdList) -> bool:
-    low, high = entry.directory.min_write_id, entry.directory.max_write_id
-    if entry.directory.kind is DirectoryKind.BASE:
-        return False
-    some_valid = write_ids.range_valid(low, high) is Range.SOME
-    return some_valid or write_ids.range_aborted(low, high) is Range.SOME
-
-
-def _data_files(entry: ListedDirectory, write_ids: ValidWriteIdList) -> list[DataFile]:
-    directory = entry.directory
-    side_files = {file.path for file in entry.files if is_side_file(file.path)}
-    filtered = _filtered(entry, write_ids)
-    chosen = []
-    for file in sorted(entry.files, key=lambda one: one.path):
-        name = file.path.rpartition("/")[2]
-        if _is_marker(file.path) or file.path in side_files:
-            continue
-        parsed = parse_bucket_file(name)
-        if parsed is not None:
-            side = directory.may_grow and f"{file.path}{SIDE_FILE_SUFFIX}" in side_files
-            if side and not file.length:
-                continue
-            chosen.append(DataFile(file.path, file.length, parsed[0], filtered, None, side))
-            continue
-        if file.length == 0:
-            continue
-        bucket = parse_original_file(name)
-        if bucket is None:
-            raise DataError(f"{file.path} is neither an ACID nor an original data file")
-        if directory.min_write_id != directory.max_write_id or directory.visibility_txn:
-            raise DataError(f"{file.path} has no row ids and cannot be given any in this directory")
-        raw = RawFile(directory.max_write_id, max(0, directory.statement_id))
-        chosen.append(DataFile(file.path, file.length, bucket, False, raw))
-    return chosen
-
-
-def _delete_files(entry: ListedDirectory, write_ids: ValidWriteIdList) -> list[DeleteFile]:
-    filtered = _filtered(entry, write_ids)
-    chosen = []
-    for file in sorted(entry.files, key=lambda one: one.path):
-        if _is_marker(file.path) or is_side_file(file.path):
-            continue
-        parsed = parse_bucket_file(file.path.rpartition("/")[2])
-        if parsed is None:
-            raise DataError(
-                f"{file.path}: the name of this delete file says no bucket, so its deletes "
-                "cannot be applied. Remove or rename it if it does not belong here"
-            )
-        chosen.append(DeleteFile(file.path, file.length, parsed[0], filtered))
-    return chosen
-
-
-def _original(file: FileStatus) -> DataFile:
-    name = file.path.rpartition("/")[2]
-    bucket = parse_original_file(name)
-    if bucket is None:
-        raise DataError(
-            f"{file.path}: original files of an ACID table must be named like 000000_0, "
-            "otherwise their rows cannot be given ids"
-        )
-    return DataFile(file.path, file.length, bucket, False, RawFile(0, 0))

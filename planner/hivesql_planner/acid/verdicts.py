@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from hivesql_planner.acid.layout import AcidDirectory, DirectoryKind, parse_directory
@@ -36,12 +36,13 @@ def judge(
     """
     verdicts = []
     has_originals = False
+    fates = _fates(state)
     for name in sorted({file.path.partition("/")[0] for file in files if "/" in file.path}):
         directory = parse_directory(name)
         if directory is None:
             has_originals = True
             continue
-        is_read, why = _of(name, directory, state, write_ids, txns)
+        is_read, why = _of(name, directory, fates, state, write_ids, txns)
         kind = directory.kind.value.replace("_", " ")
         verdicts.append(Verdict(name, kind, is_read, why))
     if has_originals or any("/" not in file.path for file in files):
@@ -57,21 +58,32 @@ def _of_originals(state: AcidState, *, insert_only: bool) -> Verdict:
     return Verdict(ORIGINALS, "original", True, "no base holds their rows yet")
 
 
+def _fates(state: AcidState) -> dict[str, str]:
+    """The part of the state that names each directory; what is nowhere is not seen."""
+    return {
+        **dict.fromkeys(state.obsolete, "obsolete"),
+        **dict.fromkeys(state.aborted, "aborted"),
+        **{entry.name: "delta" for entry in state.deltas},
+    }
+
+
 def _of(
     name: str,
     directory: AcidDirectory,
+    fates: Mapping[str, str],
     state: AcidState,
     write_ids: ValidWriteIdList,
     txns: ValidTxnList,
 ) -> tuple[bool, str]:
     if state.base is not None and state.base.name == name:
         return True, "the newest base that the snapshot sees"
-    if any(entry.name == name for entry in state.deltas):
-        return True, _why_read(directory, write_ids)
-    if name in state.aborted:
-        return False, "rolled back: the cleaner will remove it"
-    if name in state.obsolete:
-        return False, f"covered by {_cover(directory, state)}: the cleaner will remove it"
+    match fates.get(name):
+        case "delta":
+            return True, _why_read(directory, write_ids)
+        case "aborted":
+            return False, "rolled back: the cleaner will remove it"
+        case "obsolete":
+            return False, f"covered by {_cover(directory, state)}: the cleaner will remove it"
     return False, _why_unseen(directory, write_ids, txns)
 
 
@@ -87,11 +99,14 @@ def _why_read(directory: AcidDirectory, write_ids: ValidWriteIdList) -> str:
 
 
 def _cover(directory: AcidDirectory, state: AcidState) -> str:
-    for entry in state.deltas:
-        other = entry.directory
-        within = other.min_write_id <= directory.min_write_id
-        if within and directory.max_write_id <= other.max_write_id:
-            return entry.name
+    base = state.base
+    if base is None or directory.max_write_id > base.directory.max_write_id:
+        for entry in state.deltas:
+            other = entry.directory
+            if other.min_write_id > directory.min_write_id:
+                break
+            if directory.max_write_id <= other.max_write_id:
+                return entry.name
     return _cover_name(state)
 
 

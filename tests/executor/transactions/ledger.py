@@ -23,8 +23,8 @@ from hivesql_executor.snapshot import acid_state
 from hivesql_executor.storage.local import LocalFiles
 from hivesql_executor.transaction import Transaction, continuing, transaction
 from hivesql_planner.acid.layout import delete_delta_name, delta_name
+from hivesql_planner.acid.reading import files_to_read
 from hivesql_planner.acid.row_id import encode_bucket
-from hivesql_planner.acid.snapshot import files_to_read
 from hivesql_planner.errors import StaleSnapshot
 from hivesql_planner.plan import Change, Expr, Insert, Plan, Query, Scan, Source, Write
 from hivesql_planner.planning import plan
