@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,10 @@ from hivesql_planner.acid.row_id import decode_bucket
 
 Event = tuple[Any, ...]
 """operation, originalTransaction, bucket, rowId, currentTransaction, row."""
+EVENT = (
+    "struct<operation:int,originalTransaction:bigint,bucket:int,rowId:bigint,"
+    "currentTransaction:bigint,row:struct<{}>>"
+)
 
 
 def tree(root: Path) -> list[str]:
@@ -59,3 +64,14 @@ def check_file(path: Path) -> list[Event]:
         index = "".join("{},{},{};".format(*keys[end]) for end in ends)
         assert metadata["hive.acid.key.index"].decode() == index
     return found
+
+
+def write_events(
+    directory: Path, given: Sequence[Event], columns: str = "a:int,b:string", **options: Any
+) -> Path:
+    """A file of these events, and of no others, in a new directory."""
+    directory.mkdir(parents=True)
+    path = directory / "bucket_00000"
+    with path.open("wb") as file, pyorc.Writer(file, EVENT.format(columns), **options) as writer:
+        writer.writerows(given)
+    return path

@@ -21,6 +21,7 @@ from hivesql_planner.plan import Scan
 from hivesql_planner.table import Partition, Table
 
 _LISTING_THREADS = 8
+_METADATA_VERSION = "0"
 
 
 def table_roots(
@@ -81,9 +82,14 @@ def read_metadata(files: Files, location: str, listing: Sequence[FileStatus]) ->
             continue
         path = f"{location}/{status.path}"
         try:
-            found[directory] = str(json.loads(files.read(path, 0, status.length))["dataFormat"])
-        except (ValueError, KeyError) as error:
-            raise DataError(f"{path} is not a valid ACID metadata file: {error}") from error
+            said = json.loads(files.read(path, 0, status.length))
+            version, found[directory] = said["thisFileVersion"], str(said["dataFormat"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise DataError(f"{path} is not a valid ACID metadata file: {error!r}") from error
+        if version != _METADATA_VERSION:
+            raise DataError(
+                f"{path} is of version {version!r}, and only {_METADATA_VERSION!r} is known"
+            )
     return found
 
 

@@ -158,6 +158,17 @@ def test_damaged_directories_are_named(session: hivesql.Session) -> None:
         with pytest.raises(hivesql.DataError, match="delta_0000001_0000001_0000/_orc_acid_vers"):
             session.sql("SELECT * FROM t")
     version.write_bytes(b"2")
+    metadata = version.with_name("_metadata_acid")
+    for said in (
+        "{",
+        "[]",
+        '{"dataFormat":"compacted"}',
+        '{"thisFileVersion":"1","dataFormat":""}',
+    ):
+        metadata.write_text(said)
+        with pytest.raises(hivesql.DataError, match="_metadata_acid is "):
+            session.sql("SELECT * FROM t")
+    metadata.unlink()
     assert session.sql("SELECT * FROM t").rows == rows
     for path in version.parent.glob("bucket_*"):
         path.unlink()
