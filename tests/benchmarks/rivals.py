@@ -3,8 +3,8 @@
     python tests/benchmarks/rivals.py [--rows 10000000] [--reps 3] [--home .bench] [--only a,b]
                                       [--compaction | --statements]
 
-``--statements``: narrow scans, lookups and updates of single rows (five of each at a time), an update
-of a tenth, and scans while more and more rows are deleted.
+``--statements``: narrow scans, lookups and updates of single rows (five of each at a time), an
+update of a tenth, and scans while more and more rows are deleted.
 ``--compaction``: five inserts and a delete, then a minor compaction (ours), and all files into few:
 our major compaction, a plain rewrite, Delta's OPTIMIZE, Iceberg's rewrite_data_files.
 
@@ -118,11 +118,9 @@ def run(
     contenders = [Process(name, rows, home, work) for name in names]
     try:
         for rep in range(reps + 1):
-            for operation in ("fresh", *operations):
-                if operation == "fresh":
-                    for contender in contenders:
-                        contender.ask("fresh")
-                    continue
+            for contender in contenders:
+                contender.ask("fresh")
+            for operation in operations:
                 results = set()
                 for contender in contenders:
                     if operation in CAN_NOT.get(contender.name, ()):
