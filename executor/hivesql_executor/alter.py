@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from hivesql_executor.metastore.api import Move
 from hivesql_executor.partitions import add_partitions, drop_partitions
-from hivesql_executor.removal import moving
+from hivesql_executor.removal import placing
 from hivesql_executor.runtime import Runtime
+from hivesql_executor.transaction import Transaction
 from hivesql_planner.acid.layout import parse_original_file
 from hivesql_planner.alter import ChangeLocation
 from hivesql_planner.ddl import (
@@ -36,7 +38,7 @@ _CONVERTED_NEXT_WRITE_ID = 10_000_001
 
 
 def run_ddl(  # noqa: C901 - one flat list of statements
-    statement: DdlStatement, runtime: Runtime
+    statement: DdlStatement, txn: Transaction | None, runtime: Runtime
 ) -> None:
     """Carry out one ALTER."""
     store = runtime.metastore
@@ -51,13 +53,13 @@ def run_ddl(  # noqa: C901 - one flat list of statements
             store.alter_database(absolute_database(altered))
         case RenameTable(table=table):
             _check_unchanged(table, runtime)
-            _rename(statement, runtime)
+            _rename(statement, txn, runtime)
         case AddPartitions():
             add_partitions(statement, runtime)
         case DropPartitions():
-            drop_partitions(statement, runtime)
+            drop_partitions(statement, txn, runtime)
         case RenamePartition():
-            _rename_partition(statement, runtime)
+            _rename_partition(statement, txn, runtime)
         case MovePartition(table=table, partition=partition, location=location):
             moved = replace(partition, location=absolute(location))
             store.alter_partition(table.name, partition.values, moved)
@@ -65,7 +67,7 @@ def run_ddl(  # noqa: C901 - one flat list of statements
             for one in altered:
                 store.alter_partition(table.name, one.values, one)
         case ExchangePartitions():
-            _exchange(statement, runtime)
+            _exchange(statement, txn, runtime)
         case Touch():
             return
 
@@ -117,7 +119,7 @@ def _check_file_names(table: Table, runtime: Runtime) -> None:
                 )
 
 
-def _rename(statement: RenameTable, runtime: Runtime) -> None:
+def _rename(statement: RenameTable, txn: Transaction | None, runtime: Runtime) -> None:
     """Rename in the catalog; the directory moves only when it has the default name."""
     table, to, store = statement.table, statement.to, runtime.metastore
     if to == table.name:
@@ -134,7 +136,7 @@ def _rename(statement: RenameTable, runtime: Runtime) -> None:
             f"New location for this table {to} already exists: {new_home}. Remove it first"
         )
     renamed = replace(table, name=to, location=new_home if moves else table.location)
-    with moving(files, [(old_home, new_home)] if moves else []):
+    with placing([Move(source=old_home, target=new_home)] if moves else [], runtime, txn):
         store.alter_table(table.name, renamed)
 
 
@@ -142,17 +144,19 @@ def _default_home(table: Table, partition: Partition) -> str:
     return table.home_of(partition.values)
 
 
-def _rename_partition(statement: RenamePartition, runtime: Runtime) -> None:
+def _rename_partition(
+    statement: RenamePartition, txn: Transaction | None, runtime: Runtime
+) -> None:
     table, partition = statement.table, statement.partition
     renamed = replace(partition, values=statement.values)
     old, new = partition.location, _default_home(table, renamed)
     moves = table.type == "MANAGED_TABLE" and old == _default_home(table, partition)
     renamed = replace(renamed, location=new if moves else old)
-    with moving(runtime.files(table.location), [(old, new)] if moves else []):
+    with placing([Move(source=old, target=new)] if moves else [], runtime, txn):
         runtime.metastore.alter_partition(table.name, partition.values, renamed)
 
 
-def _exchange(statement: ExchangePartitions, runtime: Runtime) -> None:
+def _exchange(statement: ExchangePartitions, txn: Transaction | None, runtime: Runtime) -> None:
     table, source = statement.table, statement.source
     moves, placed = [], []
     for partition in statement.partitions:
@@ -160,8 +164,8 @@ def _exchange(statement: ExchangePartitions, runtime: Runtime) -> None:
             name = partition_name(source.partition_names, partition.values)
             raise SemanticError(f"{name} of {source.name} does not live under its table")
         home = _default_home(table, partition)
-        moves.append((partition.location, home))
+        moves.append(Move(source=partition.location, target=home))
         kept = table.storage_of(source.stored_as(partition))
         placed.append(replace(partition, location=home, storage=kept))
-    with moving(runtime.files(table.location), moves):
+    with placing(moves, runtime, txn):
         runtime.metastore.exchange_partitions(source.name, table.name, placed)

@@ -50,14 +50,14 @@ def run_command(  # noqa: C901 - one flat list of statements
             owned = replace(absolute_database(database), owner=runtime.user)
             store.create_database(owned, if_not_exists=if_not_exists)
         case DropDatabase():
-            drop_database(statement, runtime)
+            drop_database(statement, txn, runtime)
         case CreateTable():
             create_table_if_new(statement, runtime)
         case CreateView(table=view, if_not_exists=if_not_exists, or_replace=or_replace):
             view = replace(view, owner=runtime.user)
             _create_view(view, runtime, if_not_exists=if_not_exists, or_replace=or_replace)
         case DropTable():
-            drop_table(statement, runtime)
+            drop_table(statement, txn, runtime)
         case TruncateTable():
             truncate_table(statement, txn, runtime)
         case CompactTable():
@@ -88,7 +88,7 @@ def run_command(  # noqa: C901 - one flat list of statements
         case RepairTable():
             return repair_table(statement, runtime)
         case _ if isinstance(statement, DdlStatement):
-            run_ddl(statement, runtime)
+            run_ddl(statement, txn, runtime)
         case _:
             raise NotSupported(type(statement).__name__)
     return Outcome()

@@ -40,6 +40,10 @@ class FailPoint(StrEnum):
     STREAM_DATA_WRITTEN = "stream-data-written"
     """A streamed delta has grown, but its side file does not say so yet."""
     STREAM_FLUSHED = "stream-flushed"
+    DIRECTORIES_MOVED = "directories-moved"
+    """Directories have their new names, or are hidden, and the catalog does not say so yet."""
+    CATALOG_CHANGED = "catalog-changed"
+    """It does now, and what was hidden is not deleted yet."""
     COMMIT_ANSWER_LOST = "commit-answer-lost"
     """The metastore commits, and the process is told that the connection broke."""
 

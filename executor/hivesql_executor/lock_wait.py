@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hivesql_executor.metastore.api import LockAnswer, LockState, Metastore
+from hivesql_executor.reaping import reap
 from hivesql_executor.runtime import Runtime
 from hivesql_planner.errors import Deadlock, ExecutionError, LockTimeout
 from hivesql_planner.plan import Plan
@@ -47,7 +48,7 @@ def acquire_locks(txn_id: int, plan: Plan, runtime: Runtime) -> bool:
         pause, tries = min(pause * 2, cap), tries + 1
         runtime.check_cancelled()
         # Whoever was killed holds its locks until somebody notices; no service may be running.
-        store.reap(settings.seconds("hive.txn.timeout"))
+        reap(runtime)
         # The locks of an aborted transaction are gone: this tells why.
         store.heartbeat(txn_id)
         answer = _ask_again(txn_id, answer.lock_id, store)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hivesql_executor.removal import removing
+from hivesql_executor.metastore.api import Move
+from hivesql_executor.removal import hiding, placing
 from hivesql_executor.runtime import Runtime
+from hivesql_executor.transaction import Transaction
 from hivesql_planner.ddl import AddPartitions, DropPartitions
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.table import Partition, Table
+from hivesql_planner.table import Partition, Table, partition_name
 
 
 def add_partitions(statement: AddPartitions, runtime: Runtime) -> None:
@@ -31,12 +33,15 @@ def _placed(table: Table, partition: Partition) -> Partition:
     return replace(partition, location=table.home_of(partition.values))
 
 
-def drop_partitions(statement: DropPartitions, runtime: Runtime) -> None:
+def drop_partitions(statement: DropPartitions, txn: Transaction | None, runtime: Runtime) -> None:
     """Drop partitions from the catalog; the files go with them where they are the table's own."""
     table = statement.table
-    doomed: list[str] = []
+    doomed: list[Move] = []
     if table.owns_files:
-        doomed = [partition.location for partition in statement.partitions]
-    with removing(runtime.files(table.location), doomed):
+        doomed = [
+            hiding(one.location, table.id, partition_name(table.partition_names, one.values))
+            for one in statement.partitions
+        ]
+    with placing(doomed, runtime, txn):
         values = [partition.values for partition in statement.partitions]
         runtime.metastore.drop_partitions(table.name, values)

@@ -1,27 +1,67 @@
-"""Directories that go together with their catalog entries."""
+"""Directories that move, or go, together with their catalog entries."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
+from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.metastore.api import BegunMoves, Move, Remedy
+from hivesql_executor.reaping import mend
+from hivesql_executor.runtime import Runtime
 from hivesql_executor.storage.files import Files
+from hivesql_executor.transaction import Transaction
+
+
+@contextmanager
+def placing(moves: Sequence[Move], runtime: Runtime, txn: Transaction | None) -> Iterator[None]:
+    """Move directories for the block, which changes the catalog; missing ones are left out.
+
+    What is hidden because its table is dropped is deleted after the block. When the block fails,
+    or the process dies and `reap` finds it, the directories go where the catalog says.
+    """
+    present = [one for one in moves if runtime.files(one.source).exists(one.source)]
+    if not present:
+        yield
+        return
+    store = runtime.metastore
+    key = store.note_moves(txn.id if txn else 0, present)
+    try:
+        for one in present:
+            runtime.files(one.source).rename(one.source, one.target)
+        reach(FailPoint.DIRECTORIES_MOVED)
+        yield
+    except BaseException:
+        # The block may have failed after its change: a lost answer, Ctrl-C.
+        mend(store.noted_moves(key) or _all_back(key, present), runtime)
+        raise
+    reach(FailPoint.CATALOG_CHANGED)
+    for one in present:
+        if one.table_id:
+            runtime.files(one.source).delete(one.target)
+    store.forget_moves(key)
+
+
+def _all_back(key: str, moves: Sequence[Move]) -> BegunMoves:
+    return BegunMoves(key=key, moves=tuple((one, Remedy.TAKE_BACK) for one in moves))
+
+
+def hiding(location: str, table_id: int, partition: str = "") -> Move:
+    """The move that hides a directory until its table, or partition, is dropped."""
+    return Move(source=location, target=_aside(location), table_id=table_id, partition=partition)
 
 
 @contextmanager
 def removing(files: Files, locations: Iterable[str]) -> Iterator[None]:
-    """Remove directories once the block has dropped their catalog entries.
-
-    They are hidden before: a crash in between must not leave files that a later table or
-    partition of the same name would read. When the block fails they are put back.
-    """
+    """Remove files once the block is done; hidden before, and put back when the block fails."""
     hidden: list[tuple[str, str]] = []
     try:
         for location in locations:
             if files.exists(location):
-                # One by one: what is hidden must be known when hiding the next one fails.
-                hidden.append((location, _hide(files, location)))  # noqa: PERF401
+                aside = _aside(location)
+                files.rename(location, aside)
+                hidden.append((location, aside))
         yield
     except BaseException:
         for location, aside in reversed(hidden):
@@ -31,11 +71,9 @@ def removing(files: Files, locations: Iterable[str]) -> Iterator[None]:
         files.delete(aside)
 
 
-def _hide(files: Files, location: str) -> str:
+def _aside(location: str) -> str:
     parent, _, name = location.rstrip("/").rpartition("/")
-    aside = f"{parent}/.hivesql-dropped-{name}-{uuid.uuid4().hex[:8]}"
-    files.rename(location, aside)
-    return aside
+    return f"{parent}/.hivesql-dropped-{name}-{uuid.uuid4().hex[:8]}"
 
 
 @contextmanager

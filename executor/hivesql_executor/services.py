@@ -10,6 +10,7 @@ from hivesql_executor.compaction.aborts import clean_aborted
 from hivesql_executor.compaction.cleaner import clean
 from hivesql_executor.compaction.initiator import initiate
 from hivesql_executor.compaction.worker import release_dead, run_next
+from hivesql_executor.reaping import reap
 from hivesql_executor.runtime import Runtime
 from hivesql_planner.compaction_queue import (
     FAILED,
@@ -110,7 +111,7 @@ def _steady(name: str, runtime: Runtime, work: Callable[[Runtime], object], key:
 def _keep_house(runtime: Runtime) -> None:
     """End what is silent, hand on what nobody works on any more, forget what has ended."""
     store, settings = runtime.metastore, runtime.settings
-    store.reap(settings.seconds("hive.txn.timeout"))
+    reap(runtime)
     release_dead(runtime)
     store.release_compactions(silent=settings.seconds("hive.compactor.worker.timeout"))
     store.clean_txns()

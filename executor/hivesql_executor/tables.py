@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hivesql_executor.outcome import Outcome
-from hivesql_executor.removal import removing
+from hivesql_executor.removal import hiding, placing
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import table_roots
 from hivesql_executor.transaction import Transaction
@@ -45,7 +45,7 @@ def create_table(table: Table, runtime: Runtime) -> Table:
     return created
 
 
-def drop_table(statement: DropTable, runtime: Runtime) -> None:
+def drop_table(statement: DropTable, txn: Transaction | None, runtime: Runtime) -> None:
     """Drop a table or view; the files go with it where they are the table's own."""
     store = runtime.metastore
     try:
@@ -60,19 +60,19 @@ def drop_table(statement: DropTable, runtime: Runtime) -> None:
             return
         what = "a view with DROP TABLE" if table.is_view else "a base table with DROP VIEW"
         raise SemanticError(f"Cannot drop {what}: {statement.name}")
-    _drop(table, runtime)
+    _drop(table, txn, runtime)
 
 
-def _drop(table: Table, runtime: Runtime) -> None:
+def _drop(table: Table, txn: Transaction | None, runtime: Runtime) -> None:
     store = runtime.metastore
     if not table.owns_files:
         store.drop_table(table.name)
         return
-    with removing(runtime.files(table.location), [table.location]):
+    with placing([hiding(table.location, table.id)], runtime, txn):
         store.drop_table(table.name)
 
 
-def drop_database(statement: DropDatabase, runtime: Runtime) -> Outcome:
+def drop_database(statement: DropDatabase, txn: Transaction | None, runtime: Runtime) -> Outcome:
     """Drop a database; with CASCADE its tables first."""
     store = runtime.metastore
     try:
@@ -85,7 +85,7 @@ def drop_database(statement: DropDatabase, runtime: Runtime) -> Outcome:
         raise SemanticError("Can not drop default database")
     if statement.cascade:
         for name in store.tables(database.name):
-            _drop(store.table(name), runtime)
+            _drop(store.table(name), txn, runtime)
     store.drop_database(database.name)
     files = runtime.files(database.location)
     if files.exists(database.location) and not files.list(database.location):

@@ -10,6 +10,7 @@ from hivesql.lazy_spark import LazySpark
 from hivesql.session import Session
 from hivesql_executor.metastore.cache.shelf import Limits
 from hivesql_executor.metastore.opening import THRIFT, open_metastore
+from hivesql_executor.reaping import reap
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.storage.files import files_for
 from hivesql_planner.settings import Settings
@@ -63,7 +64,7 @@ def connect(
         notify=notify or (lambda line: None),
     )
     # Transactions of processes that died hold no locks longer than their time-out.
-    store.reap(runtime.settings.seconds("hive.txn.timeout"))
+    reap(runtime)
     store.clean_txns()
     store.purge_events(known.seconds("hive.metastore.event.db.listener.timetolive"))
     store.database(database)

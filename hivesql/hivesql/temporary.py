@@ -97,7 +97,7 @@ class TemporaryTables:
         databases = {name.database for name in self.hidden.values()}
         self.hidden.clear()
         for name in databases:
-            drop_database(DropDatabase(name=name, if_exists=True, cascade=True), self.runtime)
+            drop_database(DropDatabase(name=name, if_exists=True, cascade=True), None, self.runtime)
         if databases:
             self.runtime.files(self._root()).delete(self._root())
 

@@ -34,6 +34,7 @@ from hivesql_executor.metastore.api import (
 from hivesql_executor.metastore.compaction_calls import CompactionCalls
 from hivesql_executor.metastore.connection import Rdbms
 from hivesql_executor.metastore.idempotence import IdempotenceCalls, Once
+from hivesql_executor.metastore.moves import MoveCalls
 from hivesql_executor.metastore.notification_calls import NotificationCalls
 from hivesql_executor.metastore.object_locks import ObjectLockCalls
 from hivesql_executor.metastore.table_notes import TableNote
@@ -47,7 +48,9 @@ from hivesql_planner.table import Database, Partition, Table, TableName
 T = TypeVar("T")
 
 
-class DatabaseMetastore(CompactionCalls, ObjectLockCalls, IdempotenceCalls, NotificationCalls):
+class DatabaseMetastore(
+    CompactionCalls, ObjectLockCalls, IdempotenceCalls, NotificationCalls, MoveCalls
+):
     """Metastore over Hive's tables: every method is one database transaction."""
 
     def __init__(self, rdbms: Rdbms) -> None:

@@ -12,7 +12,7 @@ from hivesql_executor.metastore.notification_schema import notification_sequence
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.table import Database
 
-REVISIONS = ("0001", "0002", "0003")
+REVISIONS = ("0001", "0002", "0003", "0004")
 """All revisions that this release knows, the oldest first; alembic's directory has the same."""
 MIGRATIONS = Path(__file__).with_name("migrations")
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from hivesql_executor.metastore.hms.client import Client
 from hivesql_executor.metastore.hms.compactions import CompactionCalls
 from hivesql_executor.metastore.hms.transactions import KEYS
 from hivesql_executor.metastore.idempotence import Done, Once
+from hivesql_executor.metastore.move_api import BegunMoves, Move
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.cache.events import LogPage
 from hivesql_planner.errors import NotSupported
@@ -41,6 +42,21 @@ class HiveMetastore(CompactionCalls):
 
     def clean_txns(self) -> None:
         """Nothing: the metastore forgets ended transactions itself."""
+
+    def note_moves(self, txn_id: int, given: Sequence[Move]) -> str:
+        """Nothing is noted: the metastore has no table for it."""
+        return ""
+
+    def forget_moves(self, key: str) -> None:
+        """Nothing: none were noted."""
+
+    def noted_moves(self, key: str) -> BegunMoves | None:
+        """None, for the same reason."""
+        return None
+
+    def lost_moves(self, timeout: float) -> tuple[BegunMoves, ...]:
+        """None, for the same reason."""
+        return ()
 
     def done(self, once: Once) -> Done | None:
         """NotSupported: the metastore keeps no keys."""
