@@ -1,11 +1,15 @@
 """TPC-H on ACID tables: 22 queries, changes, 22 queries again; every answer compared with DuckDB's.
 
     python tests/benchmarks/tpch.py [--scale 1] [--home .bench] [--master local[2]] [--memory 4g]
+                                    [--rounds 3] [--seconds 250]
 
 Each query runs on the ACID tables and on plain ORC tables of the same rows, in turns in the same
 Spark, so load from outside hits both alike. A first round warms up; what is printed is the least of
-two rounds for each, and the ratio.
+the other rounds for each, and the ratio.
 After the changes the plain tables are written anew, since they cannot be changed.
+
+Tables and times are kept: a run that was cut off, or that had no more than ``--seconds`` (it ends
+with status 75 then), goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -17,7 +21,6 @@ import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from datetime import date
@@ -26,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+from results import Results
 
 import hivesql
 
@@ -103,50 +107,82 @@ def _is_same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
+class OutOfTime(Exception):
+    """The run shall go on in another process."""
+
+
 class Bench:
     """HiveSQL's session with both kinds of tables, and DuckDB with its own."""
 
-    def __init__(self, data: Path, work: Path, master: str, memory: str) -> None:
-        self.data = data
-        self.wrong: list[str] = []
-        self.means: dict[str, float] = {}
-        self.duck = duckdb.connect()
+    def __init__(
+        self,
+        data: Path,
+        work: Path,
+        results: Results,
+        *,
+        master: str,
+        memory: str,
+        rounds: int,
+        seconds: float,
+    ) -> None:
+        self.data, self.results, self.rounds = data, results, rounds
+        self.until = time.monotonic() + seconds
+        self.duck = duckdb.connect(str(work / "duck.db"))
         self.session = hivesql.connect(
             f"sqlite:///{work}/metastore.db",
             str(work / "warehouse"),
             settings={"spark.master": master, "spark.driver.memory": memory},
         )
-        self.sql("CREATE DATABASE plain")
+        self.sql("CREATE DATABASE IF NOT EXISTS plain")
+        self.session.runtime.spark()  # its start is no table's time
 
     def sql(self, text: str) -> list[tuple[Any, ...]]:
         """A statement's rows."""
         return [tuple(row) for row in self.session.sql(text).rows]
 
-    def timed(self, name: str, text: str) -> float:
-        """Run a statement, print and return its wall seconds."""
-        began = time.monotonic()
-        self.sql(text)
-        seconds = time.monotonic() - began
-        print(f"{name:20} {seconds:8.2f} s", flush=True)
-        return seconds
+    def is_done(self, name: str) -> bool:
+        """Whether a step has been taken before; OutOfTime when it should not be begun any more."""
+        if name in self.results:
+            return True
+        if time.monotonic() > self.until:
+            raise OutOfTime(name)
+        return False
+
+    def note(self, name: str, value: object) -> None:
+        """Keep and print what a step took."""
+        self.results.note(name, value)
+        print(f"{name:28} {value}", flush=True)
 
     def load(self) -> None:
         """All tables, ours and plain."""
         for table, columns in TABLES.items():
+            if self.is_done(f"load/{table}"):
+                continue
+            self.sql(f"DROP TABLE IF EXISTS {table}")
             parquet = self.given(f"{table}_files", columns, table)
             self.sql(f"CREATE TABLE {table} ({columns}) STORED AS ORC "
                      "TBLPROPERTIES ('transactional'='true')")  # fmt: skip
-            ours = self.timed(f"load {table}", f"INSERT INTO {table} SELECT * FROM {parquet}")
+            ours = self.timed(f"INSERT INTO {table} SELECT * FROM {parquet}")
             plain = self.write_plain(table, parquet)
-            print(f"{'':20} plain ORC {plain:.2f} s, ratio {ours / plain:.2f}", flush=True)
-            self.duck.execute(f"CREATE TABLE {table} AS FROM '{self.data}/{table}/*.parquet'")
+            self.duck.execute(
+                f"CREATE OR REPLACE TABLE {table} AS FROM '{self.data}/{table}/*.parquet'"
+            )
+            self.note(f"load/{table}", [ours, plain])
         for table, like in ARRIVALS.items():
             self.given(table, TABLES[like], table)
-            self.duck.execute(f"CREATE VIEW {table} AS FROM '{self.data}/{table}/*.parquet'")
+            self.duck.execute(
+                f"CREATE OR REPLACE VIEW {table} AS FROM '{self.data}/{table}/*.parquet'"
+            )
+
+    def timed(self, text: str) -> float:
+        """A statement's wall seconds."""
+        began = time.monotonic()
+        self.sql(text)
+        return round(time.monotonic() - began, 3)
 
     def given(self, name: str, columns: str, directory: str) -> str:
         """An external table over generated files."""
-        self.sql(f"CREATE EXTERNAL TABLE {name} ({columns}) STORED AS PARQUET "
+        self.sql(f"CREATE EXTERNAL TABLE IF NOT EXISTS {name} ({columns}) STORED AS PARQUET "
                  f"LOCATION '{self.data}/{directory}'")  # fmt: skip
         return name
 
@@ -157,66 +193,116 @@ class Bench:
             f"CREATE EXTERNAL TABLE plain.{table} ({TABLES[table]}) STORED AS ORC "
             "TBLPROPERTIES ('orc.compress'='ZLIB', 'external.table.purge'='true')"
         )
-        began = time.monotonic()
-        self.sql(f"INSERT INTO plain.{table} SELECT * FROM {source}")
-        return time.monotonic() - began
+        return self.timed(f"INSERT INTO plain.{table} SELECT * FROM {source}")
 
     def queries(self, title: str) -> None:
         """The 22 queries on both kinds of tables, compared with DuckDB's rows."""
-        ratios = []
-        print(f"\n{title:20} {'ACID':>8} {'plain':>8} {'ratio':>6}")
         for name, text in texts_of("queries.sql").items():
+            if self.is_done(f"{title}/{name}"):
+                continue
             expected = self.duck.execute(text).fetchall()
             seconds: dict[str, list[float]] = {"default": [], "plain": []}
-            for _ in range(3):
+            for _ in range(self.rounds):
                 for database, taken in seconds.items():
                     self.sql(f"USE {database}")
                     began = time.monotonic()
                     found = self.sql(text)
-                    taken.append(time.monotonic() - began)
+                    taken.append(round(time.monotonic() - began, 3))
                     self.compare(f"{title} {name} on {database}", found, expected)
-            ours, plain = (min(taken[1:]) for taken in seconds.values())
-            ratios.append(ours / plain)
-            print(f"{name:20} {ours:8.2f} {plain:8.2f} {ratios[-1]:6.2f}", flush=True)
-        self.sql("USE default")
-        self.means[title] = statistics.geometric_mean(ratios)
-        print(f"{'geometric mean':38} {self.means[title]:6.2f}", flush=True)
+            self.sql("USE default")
+            self.note(f"{title}/{name}", [min(taken[1:]) for taken in seconds.values()])
 
     def compare(self, what: str, found: Sequence[Any], expected: Sequence[Any]) -> None:
         """Note what differs."""
         if len(found) != len(expected) or not all(map(same, found, expected)):
             pairs: Iterable[Any] = zip(found, expected, strict=False)
             first = next((pair for pair in pairs if not same(*pair)), None)
-            self.wrong.append(f"{what}: {len(found)} rows, expected {len(expected)}; {first}")
-            print(self.wrong[-1], file=sys.stderr)
+            self.note(f"wrong/{what}", f"{len(found)} rows, expected {len(expected)}; {first}")
 
     def change(self) -> None:
         """The refresh functions, here and in DuckDB; then every row compared by sums."""
         for name, text in texts_of("refresh.sql").items():
-            self.timed(name, text)
-            self.duck.execute(text)
+            if not self.is_done(f"change/{name}"):
+                seconds = self.timed(text)
+                self.duck.execute(text)
+                self.note(f"change/{name}", seconds)
         for table in ("orders", "lineitem"):
+            if self.is_done(f"changed/{table}"):
+                continue
             key = table[0]
             text = (f"SELECT count(*), sum({key}_orderkey), count(DISTINCT {key}_comment) "
                     f"FROM {table}")  # fmt: skip
             self.compare(table, self.sql(text), self.duck.execute(text).fetchall())
-            self.write_plain(table, table)
+            self.note(f"changed/{table}", self.write_plain(table, table))
+
+    def compact(self) -> None:
+        """A major compaction of the changed tables."""
+        for table in ("orders", "lineitem"):
+            if not self.is_done(f"compact/{table}"):
+                self.note(f"compact/{table}", self.timed(f"ALTER TABLE {table} COMPACT 'major'"))
 
 
-def run(scale: float, home: Path, master: str, memory: str) -> Bench:
-    """Everything once; what differed from DuckDB is in ``wrong``."""
+def means(results: Results) -> dict[str, float]:
+    """The geometric mean of ours / plain, for each round of queries."""
+    found = {}
+    for title in ("before", "after", "compacted"):
+        pairs = results.starting(f"{title}/").values()
+        if pairs:
+            found[title] = statistics.geometric_mean(ours / plain for ours, plain in pairs)
+    return found
+
+
+def table(results: Results) -> str:
+    """Seconds of each query, ACID and plain, and what the changes took."""
+    lines = [f"{'query':8}" + "".join(f"{title:>24}" for title in ("before", "after", "compacted"))]
+    for name in texts_of("queries.sql"):
+        cells = []
+        for title in ("before", "after", "compacted"):
+            if f"{title}/{name}" in results:
+                ours, plain = results[f"{title}/{name}"]
+                cells.append(f"{ours:10.2f}{plain:8.2f}{ours / plain:6.2f}")
+            else:
+                cells.append(f"{'-':>24}")
+        lines.append(f"{name:8}{''.join(cells)}")
+    lines += [f"geometric mean, {title}: {mean:.2f}" for title, mean in means(results).items()]
+    for prefix in ("load/", "change/", "compact/", "wrong/"):
+        lines += [f"{prefix}{name}: {value}" for name, value in results.starting(prefix).items()]
+    return "\n".join(lines)
+
+
+def run(
+    scale: float,
+    home: Path,
+    master: str,
+    memory: str,
+    *,
+    rounds: int = 3,
+    seconds: float = math.inf,
+) -> tuple[Results, bool]:
+    """Everything that has not been done yet, and whether all is done."""
     data = generate(scale, home)
-    with tempfile.TemporaryDirectory(prefix="hivesql-tpch-", dir=home) as work:
-        bench = Bench(data, Path(work), master, memory)
-        with bench.session:
+    sizes = {"scale": scale, "master": master, "memory": memory}
+    results = Results(home / "results" / f"tpch-{scale:g}.json", sizes)
+    work = home / "tpch" / f"tables-sf{scale:g}"
+    if not results.starting(""):
+        shutil.rmtree(work, ignore_errors=True)
+    if "done" in results:
+        return results, True
+    work.mkdir(parents=True, exist_ok=True)
+    bench = Bench(data, work, results, master=master, memory=memory, rounds=rounds, seconds=seconds)
+    with bench.session:
+        try:
             bench.load()
-            bench.queries("before the changes")
+            bench.queries("before")
             bench.change()
-            bench.queries("after the changes")
-            for table in ("orders", "lineitem"):
-                bench.timed(f"compact {table}", f"ALTER TABLE {table} COMPACT 'major'")
-            bench.queries("after compaction")
-    return bench
+            bench.queries("after")
+            bench.compact()
+            bench.queries("compacted")
+        except OutOfTime:
+            return results, False
+    shutil.rmtree(work)
+    results.note("done", value=True)
+    return results, True
 
 
 def main() -> None:
@@ -225,11 +311,21 @@ def main() -> None:
     parser.add_argument("--home", type=Path, default=Path(".bench"))
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--memory", default="4g")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=math.inf)
     options = parser.parse_args()
     home = options.home.absolute()
     home.mkdir(parents=True, exist_ok=True)
-    wrong = run(options.scale, home, options.master, options.memory).wrong
-    sys.exit("\n".join(wrong) if wrong else None)
+    results, done = run(
+        options.scale,
+        home,
+        options.master,
+        options.memory,
+        rounds=options.rounds,
+        seconds=options.seconds,
+    )
+    print(table(results))
+    sys.exit(75 if not done else bool(results.starting("wrong/")))
 
 
 if __name__ == "__main__":

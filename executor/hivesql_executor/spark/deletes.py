@@ -80,12 +80,12 @@ class DeleteSet:
         if sum(tails[path].rows for _, _, path in found) <= local_events:
             events = _read_here(files, found, visible)
         if events is None:
-            groups: dict[tuple[bool, tuple[str, ...]], dict[Place, list[str]]] = {}
+            groups: dict[tuple[bool, tuple[str, ...]], dict[Place, list[tuple[str, int]]]] = {}
             for place, file, path in found:
                 fields = tails[path].row_fields
                 names = fields[:1] if are_generated(fields) else ()
                 group = groups.setdefault((file.write_id_filter, names), {})
-                group.setdefault(place, []).append(path)
+                group.setdefault(place, []).append((path, file.length))
             frames = [
                 _read_events(spark, table, group, names, visible if filtered else None)
                 for (filtered, names), group in groups.items()
@@ -142,7 +142,7 @@ def _words(rows: int, found: Mapping[str, Range]) -> int:
 def _read_events(
     spark: SparkSession,
     table: Table,
-    group: Mapping[Place, list[str]],
+    group: Mapping[Place, Sequence[tuple[str, int]]],
     names: tuple[str, ...],
     visible: ValidWriteIdList | None,
 ) -> DataFrame:

@@ -10,20 +10,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
 
-from pyspark.sql import Column, DataFrame, SparkSession
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from hivesql_executor.spark.listed import listed_number, read_listed
 from hivesql_executor.spark.values import partition_value
-from hivesql_planner.table import DEFAULT_PARTITION, Partition, Table, partition_name
+from hivesql_planner.table import DEFAULT_PARTITION, Partition, Table
 
 PLACE = "__place"
 """The number of the row's partition in its scan. Values could not tell ``p=1`` from ``p=01``."""
 
-# Up to this many partitions each gets a read of its own; above it, one read and a lookup by path.
+# Up to this many partitions each gets a read of its own; above it, one read and a lookup by number.
 _MOST_READS = 16
-_NAME = "__name"
+_NUMBER = "__number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +36,8 @@ class Place:
     location: str
 
 
-Found = Sequence[tuple[Place, Sequence[str]]]
-"""Absolute paths ``<location>/<ACID directory>/<file>`` of some places."""
+Found = Sequence[tuple[Place, Sequence[tuple[str, int]]]]
+"""Absolute paths and lengths in bytes of some places' files."""
 
 
 def value_column(number: int) -> str:
@@ -70,23 +71,13 @@ def read_placed(
 ) -> DataFrame:
     """The rows of some ORC files that satisfy ``where``, with their place and partition values."""
 
-    def read(paths: Sequence[str]) -> DataFrame:
-        # Paths are meant as they stand: brackets and stars are no patterns.
-        reader = spark.read.schema(schema).option("__globPaths__", "false").options(**options)
-        return reader.orc(list(paths)).where(where)
+    def read(some: Found) -> DataFrame:
+        files = [(path, length, place.number) for place, files in some for path, length in files]
+        return read_listed(spark, schema, files, options).where(where)
 
-    homes = [one for one in found if _is_home(table, one[0])]
-    if len(homes) <= _MOST_READS:
-        homes = []
-    looked_up = {place.number for place, _ in homes}
-    frames = [
-        with_place(read(paths), table, place)
-        for place, paths in found
-        if place.number not in looked_up
-    ]
-    if homes:
-        rows = read([path for _, paths in homes for path in paths])
-        frames.append(_with_places(spark, table, rows, [place for place, _ in homes]))
+    if len(found) > _MOST_READS:
+        return _with_places(spark, table, read(found), [place for place, _ in found])
+    frames = [with_place(read([one]), table, one[0]) for one in found]
     return reduce(DataFrame.unionByName, frames)
 
 
@@ -100,35 +91,23 @@ def with_place(rows: DataFrame, table: Table, place: Place) -> DataFrame:
     return rows.select("*", f.lit(place.number).alias(PLACE), *typed, *texts)
 
 
-def _is_home(table: Table, place: Place) -> bool:
-    return place.partition is not None and place.location == table.home_of(place.partition.values)
-
-
 def _with_places(
-    spark: SparkSession, table: Table, rows: DataFrame, homes: Sequence[Place]
+    spark: SparkSession, table: Table, rows: DataFrame, places: Sequence[Place]
 ) -> DataFrame:
     depth = len(table.partition_columns)
-    # …/<k=v>/…/<ACID directory>/<file>
-    tail = f.substring_index(f.col("_metadata.file_path"), "/", -(depth + 2))
-    name = f.substring_index(tail, "/", depth)
-    known = [
-        (_encoded(spark, partition_name(table.partition_names, home.partition.values)),
-         home.number, *home.partition.values)
-        for home in homes
-        if home.partition
-    ]  # fmt: skip
-    texts = ", ".join(f"`{text_column(i)}` string" for i in range(depth))
-    places = spark.createDataFrame(known, f"`{_NAME}` string, `number` int, {texts}")
-    named = rows.withColumn("__path", name)
-    joined = named.join(places.hint("broadcast"), f.col("__path") == f.col(_NAME), "left")
-    # A path that is not found would silently lose its partition: fail instead.
-    problem = f.raise_error(f.concat(f.lit("no partition for "), f.col("__path")))
-    lost = f.col(_NAME).isNull()
-    number: Column = f.when(lost, problem.cast("int")).otherwise(f.col("number"))
+    values = [place.partition.values if place.partition else () for place in places]
+    known = pa.table(
+        {_NUMBER: pa.array([place.number for place in places], pa.int32())}
+        | {text_column(i): pa.array([one[i] for one in values], pa.string()) for i in range(depth)}
+    )
+    placed = rows.withColumn(PLACE, listed_number())
+    lookup = spark.createDataFrame(known).hint("broadcast")
+    joined = placed.join(lookup, f.col(PLACE) == f.col(_NUMBER), "left")
+    # A place that is not found would silently lose its partition: fail instead.
+    problem = f.raise_error(f.concat(f.lit("no partition has the number "), f.col(PLACE)))
+    number = f.when(f.col(_NUMBER).isNull(), problem.cast("int")).otherwise(f.col(_NUMBER))
     typed = [
-        partition_value(
-            f.when(lost, problem.cast("string")).otherwise(f.col(text_column(i))), column.type
-        ).alias(value_column(i))
+        partition_value(f.col(text_column(i)), column.type).alias(value_column(i))
         for i, column in enumerate(table.partition_columns)
     ]
     plain = [
@@ -137,11 +116,3 @@ def _with_places(
     ]
     user = (f"`{one}`" for one in rows.columns)
     return joined.select(*user, number.alias(PLACE), *typed, *plain)
-
-
-def _encoded(spark: SparkSession, name: str) -> str:
-    """A relative path as it stands in a URI."""
-    if all((char.isalnum() and char.isascii()) or char in "=_-./" for char in name):
-        return name
-    jvm: Any = spark._jvm
-    return str(jvm.org.apache.hadoop.fs.Path(f"/{name}").toUri().toString())[1:]

@@ -32,6 +32,7 @@ from hivesql_executor.spark.nanoseconds import fine_column, fine_columns, with_t
 from hivesql_executor.spark.packing import KEYS
 from hivesql_executor.spark.placed import (
     PLACE,
+    Found,
     Place,
     read_placed,
     text_columns,
@@ -200,7 +201,7 @@ def _live(read: _Read, pieces: Sequence[_Piece], *, numbered: bool) -> list[Data
 
 def _rows(read: _Read, pieces: Sequence[_Piece], *, numbered: bool) -> list[DataFrame]:
     """User columns, ID_COLUMNS, PLACE and partition values of some data files."""
-    groups: dict[tuple[_Columns, bool, tuple[int, ...]], dict[Place, list[str]]] = {}
+    groups: dict[tuple[_Columns, bool, tuple[int, ...]], dict[Place, list[tuple[str, int]]]] = {}
     raw = []
     for piece in pieces:
         if piece.file.raw is not None:
@@ -209,7 +210,7 @@ def _rows(read: _Read, pieces: Sequence[_Piece], *, numbered: bool) -> list[Data
         fine = read.fine_in(piece.tail)
         columns = piece.tail.row_fields, piece.tail.row_types
         group = groups.setdefault((columns, piece.file.write_id_filter, fine), {})
-        group.setdefault(piece.place, []).append(piece.path)
+        group.setdefault(piece.place, []).append((piece.path, piece.file.length))
     frames = [
         _acid_rows(read, list(group.items()), columns, fine, filtered=filtered)
         for (columns, filtered, fine), group in groups.items()
@@ -219,7 +220,7 @@ def _rows(read: _Read, pieces: Sequence[_Piece], *, numbered: bool) -> list[Data
 
 def _acid_rows(
     read: _Read,
-    found: Sequence[tuple[Place, list[str]]],
+    found: Found,
     columns: _Columns,
     fine: tuple[int, ...],
     *,

@@ -41,6 +41,8 @@ SQL_SETTINGS: Mapping[str, str] = {
     "spark.sql.autoBroadcastJoinThreshold": "64m",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     "spark.sql.sources.default": "orc",
+    # Deltas are small and many: a task shall read hundreds of them.
+    "spark.sql.files.openCostInBytes": "256k",
     # ${…} in a text is the user's own; our scripts put variables in before Spark sees anything.
     "spark.sql.variable.substitute": "false",
 }

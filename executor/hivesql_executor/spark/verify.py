@@ -136,7 +136,7 @@ def delete_events(
             (place, chosen)
             for number, part in enumerate(parts)
             if (place := Place(number, part.partition, part.location))
-            and (chosen := [path for file in part.files.deletes
+            and (chosen := [(path, file.length) for file in part.files.deletes
                             if (path := f"{part.location}/{file.path}") in wanted])
         ]  # fmt: skip
         if found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import zipfile
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ _SOURCES = (
     "FlushedFiles",
 )
 _loaders: dict[str, Any] = {}
+_driver_classes: dict[tuple[str, str], Any] = {}
 _loading = threading.Lock()
 
 
@@ -29,9 +31,22 @@ def new_object(spark: SparkSession, name: str, *arguments: Any) -> Any:
 
     The classes are compiled once for each Spark application, in about half a second.
     """
-    loader = _loader(spark)
+    return _made(spark, _loader(spark).loadClass(f"hivesql.{name}"), arguments)
+
+
+def new_driver_object(spark: SparkSession, name: str, *arguments: Any) -> Any:
+    """An object of a class that executors do not need: it is compiled alone, which is soon done."""
+    key = (str(spark.sparkContext.applicationId), name)
+    with _loading:
+        if key not in _driver_classes:
+            compiled = _compiled(spark, name, _context_loader(spark))
+            _driver_classes[key] = compiled.getClassLoader().loadClass(f"hivesql.{name}")
+    return _made(spark, _driver_classes[key], arguments)
+
+
+def _made(spark: SparkSession, found: Any, arguments: Sequence[Any]) -> Any:
     gateway: Any = spark.sparkContext._gateway
-    constructor = loader.loadClass(f"hivesql.{name}").getConstructors()[0]
+    constructor = found.getConstructors()[0]
     given = gateway.new_array(gateway.jvm.java.lang.Object, len(arguments))
     for i, argument in enumerate(arguments):
         given[i] = argument
@@ -57,19 +72,31 @@ def _loader(spark: SparkSession) -> Any:
 def _load(spark: SparkSession) -> Any:
     """Compile, add the classes to the application as a jar, and load them into the driver."""
     jvm: Any = spark._jvm
-    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    loader = _context_loader(spark)
     # Executors fetch the jar from there at any time; Spark removes the directory when it stops.
     directory = Path(jvm.org.apache.spark.SparkFiles.getRootDirectory()) / "hivesql-classes"
     directory.mkdir(exist_ok=True)
     jar = directory / "hivesql.jar"
     with zipfile.ZipFile(jar, "w") as archive:
         for name in _SOURCES:
-            source = resources.files(__package__).joinpath(f"{name}.java")
-            compiler = jvm.org.codehaus.janino.SimpleCompiler()
-            compiler.setParentClassLoader(loader)
-            compiler.cook(source.read_text(encoding="utf-8"))
+            compiler = _compiled(spark, name, loader)
             loader = compiler.getClassLoader()
             for class_name, code in compiler.getBytecodes().items():
                 archive.writestr(f"{class_name.replace('.', '/')}.class", bytes(code))
     spark.sparkContext._jsc.addJar(jar.as_uri())
     return loader
+
+
+def _context_loader(spark: SparkSession) -> Any:
+    jvm: Any = spark._jvm
+    return jvm.java.lang.Thread.currentThread().getContextClassLoader()
+
+
+def _compiled(spark: SparkSession, name: str, loader: Any) -> Any:
+    """The compiler that has compiled one of our classes; ``loader`` knows all that it uses."""
+    jvm: Any = spark._jvm
+    compiler = jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(loader)
+    source = resources.files(__package__).joinpath(f"{name}.java")
+    compiler.cook(source.read_text(encoding="utf-8"))
+    return compiler

@@ -1,0 +1,57 @@
+"""Files that Spark does not list again: their partitions, and what Spark thinks they weigh."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import hivesql
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+
+
+def test_each_row_knows_its_partition_among_many(spark: SparkSession, tmp_path: Path) -> None:
+    odd = {"1": "x/y=z", "2": "ü[*]?%41", "3": None, "4": "01"}
+    with hivesql.connect(
+        f"sqlite:///{tmp_path}/m.db", f"{tmp_path}/warehouse", spark=spark
+    ) as session:
+        session.sql(f"CREATE TABLE t (id int) PARTITIONED BY (p string, q int) {ACID}")
+        for number in range(18):
+            text = odd.get(str(number), f"plain {number}")
+            value = "NULL" if text is None else f"'{text}'"
+            session.sql(f"INSERT INTO t PARTITION (p, q) VALUES ({number}, {value}, {number % 2})")
+        session.sql(f"ALTER TABLE t ADD PARTITION (p='far', q=7) LOCATION '{tmp_path}/far'")
+        session.sql("INSERT INTO t PARTITION (p='far', q=7) VALUES (18)")
+        session.sql("DELETE FROM t WHERE id IN (4, 18)")
+        session.sql("UPDATE t SET id = id + 100 WHERE id < 4")
+        found = {row[0] % 100: tuple(row)[1:] for row in session.sql("SELECT * FROM t").rows}
+    expected = {i: (odd.get(str(i), f"plain {i}"), i % 2) for i in range(18) if i != 4}
+    assert found == expected
+
+
+def test_narrow_reads_weigh_less_than_whole_files(spark: SparkSession, tmp_path: Path) -> None:
+    """Otherwise joins would be shuffled that plain ORC tables broadcast."""
+    columns = ", ".join(f"c{i} bigint" for i in range(40))
+
+    def bytes_of(frame: Any) -> tuple[int, int]:
+        optimized = frame._jdf.queryExecution().optimizedPlan()
+        whole = optimized.collectLeaves().head().relation().location().sizeInBytes()
+        return int(str(optimized.stats().sizeInBytes())), int(whole)
+
+    with hivesql.connect(
+        f"sqlite:///{tmp_path}/m.db", f"{tmp_path}/warehouse", spark=spark
+    ) as session:
+        session.sql(f"CREATE TABLE t ({columns}) {ACID}")
+        session.sql(f"INSERT INTO t SELECT {', '.join(f'{i} + x' for i in range(40))} FROM "
+                    "(SELECT posexplode(split(space(99), ' ')) AS (x, blank)) n")  # fmt: skip
+        narrow, whole = session.sql("SELECT c7 FROM t", consume=bytes_of).value
+        wide, _ = session.sql("SELECT * FROM t", consume=bytes_of).value
+    assert narrow < whole / 10
+    assert wide > whole / 2
