@@ -12,6 +12,7 @@ from hivesql_executor.compaction.initiator import initiate
 from hivesql_executor.compaction.worker import release_dead, run_next
 from hivesql_executor.reaping import reap
 from hivesql_executor.runtime import Runtime
+from hivesql_executor.temporary import drop_orphans
 from hivesql_planner.compaction_queue import (
     FAILED,
     NOT_INITIATED,
@@ -113,6 +114,7 @@ def _keep_house(runtime: Runtime) -> None:
     store, settings = runtime.metastore, runtime.settings
     reap(runtime)
     release_dead(runtime)
+    drop_orphans(runtime)
     store.release_compactions(silent=settings.seconds("hive.compactor.worker.timeout"))
     store.clean_txns()
     store.purge_events(settings.seconds("hive.metastore.event.db.listener.timetolive"))

@@ -11,14 +11,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.tables import drop_database
+from hivesql_executor.temporary import drop_orphans, drop_temporary, owner_properties
 from hivesql_planner.ddl import RenameTable
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.partition_filter import PartitionTest
 from hivesql_planner.statements import (
     CreateTable,
     Describe,
-    DropDatabase,
     DropTable,
     Show,
     Statement,
@@ -97,9 +96,7 @@ class TemporaryTables:
         databases = {name.database for name in self.hidden.values()}
         self.hidden.clear()
         for name in databases:
-            drop_database(DropDatabase(name=name, if_exists=True, cascade=True), None, self.runtime)
-        if databases:
-            self.runtime.files(self._root()).delete(self._root())
+            drop_temporary(name, self.runtime)
 
     def _visible(self, name: TableName) -> TableName | None:
         found: Iterable[TableName] = (one for one, own in self.hidden.items() if own == name)
@@ -114,6 +111,12 @@ class TemporaryTables:
     def _home(self, database: str) -> str:
         """The hidden database beside a database, made when it is first needed."""
         name = self._database(database)
-        home = Database(name=name, location=f"{self._root()}/{database}")
+        if not self.hidden:
+            drop_orphans(self.runtime)
+        home = Database(
+            name=name,
+            location=f"{self._root()}/{database}",
+            properties=owner_properties(self.runtime),
+        )
         self.runtime.metastore.create_database(home, if_not_exists=True)
         return name

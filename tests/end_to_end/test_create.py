@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 import hivesql
 from end_to_end.answers import rows, table_of
+from hivesql.services import run_services
 from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
@@ -54,6 +59,33 @@ def test_temporary_tables_shadow_others_until_the_session_ends(
         session.sql("SELECT * FROM tac")
     assert session.runtime.metastore.databases() == ("default",)
     assert sorted(path.name for path in (tmp_path / "warehouse").iterdir()) == ["t"]
+
+
+KILLED = """
+import os, signal, sys, hivesql
+session = hivesql.connect(sys.argv[1], sys.argv[2])
+session.sql("CREATE TEMPORARY TABLE t (a int); CREATE TEMPORARY TABLE u (a int)")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_temporary_tables_of_a_killed_session_go(tmp_path: Path) -> None:
+    places = f"sqlite:///{tmp_path}/metastore.db", str(tmp_path / "warehouse")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", KILLED, *places], env=environment, check=False)
+    with hivesql.connect(*places) as session:
+        store = session.runtime.metastore
+        (left,) = set(store.databases()) - {"default"}
+        session.sql("CREATE TEMPORARY TABLE own (a int)")
+        (own,) = set(store.databases()) - {"default"}
+        assert own != left
+        with hivesql.connect(*places) as other:
+            run_services(other, threading.Event(), once=True)
+        assert set(store.databases()) == {"default", own}
+    with hivesql.connect(*places) as session:
+        assert session.runtime.metastore.databases() == ("default",)
+    assert not list((tmp_path / "warehouse").glob(".hivesql-*"))
 
 
 @pytest.mark.spark

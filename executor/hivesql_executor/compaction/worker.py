@@ -12,6 +12,7 @@ from hivesql_executor.compaction.unit import Place, find_place
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.heartbeat import Heartbeat
 from hivesql_executor.metastore.api import Compaction, LockState, TxnType
+from hivesql_executor.processes import is_alive
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import acid_state, check_versions
 from hivesql_planner.compaction import decide, refusal
@@ -57,21 +58,9 @@ def release_dead(runtime: Runtime) -> int:
     for row in store.compactions():
         host, dash, rest = (row.worker_id or "").rpartition("-")
         process = rest.partition(".")[0]
-        if row.state == WORKING and dash and host == runtime.host and not _is_alive(process):
+        if row.state == WORKING and dash and host == runtime.host and not is_alive(process):
             released += store.release_compactions(worker_id=row.worker_id)
     return released
-
-
-def _is_alive(process: str) -> bool:
-    if not process.isdigit():
-        return True
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _refuse(compaction: Compaction, reason: str, runtime: Runtime) -> str:
