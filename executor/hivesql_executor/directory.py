@@ -15,9 +15,9 @@ from hivesql_executor.spark.types import hive_type
 from hivesql_executor.spark.write import write_insert
 from hivesql_executor.storage.files import Files
 from hivesql_executor.transaction import Transaction
-from hivesql_planner.ddl import WriteDirectory
 from hivesql_planner.errors import ExecutionError, SemanticError
 from hivesql_planner.plan import Write, WriteKind
+from hivesql_planner.statements import WriteDirectory
 from hivesql_planner.table import Column, Table, TableName
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from hivesql_executor.runtime import Runtime
-from hivesql_executor.storage.files import Files
-from hivesql_executor.transaction import Transaction
+from typing import TYPE_CHECKING
+
 from hivesql_planner.acid.past import after_write, check_history, without_writes
-from hivesql_planner.acid.snapshot import AcidState
-from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import DataError
-from hivesql_planner.plan import AsOf
-from hivesql_planner.table import TableName
+
+if TYPE_CHECKING:
+    from hivesql_executor.runtime import Runtime
+    from hivesql_executor.storage.files import Files
+    from hivesql_executor.transaction import Transaction
+    from hivesql_planner.acid.snapshot import AcidState
+    from hivesql_planner.acid.write_ids import ValidWriteIdList
+    from hivesql_planner.plan import AsOf
+    from hivesql_planner.table import TableName
 
 
 def visible_as_of(

@@ -12,9 +12,9 @@ from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transaction import OpenTransaction, continuing, transaction
 from hivesql_executor.work import Consume, Work
-from hivesql_planner.ddl import WriteDirectory
 from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.plan import Change, Command, Insert, Plan, Select
+from hivesql_planner.statements import WriteDirectory
 
 
 def run(

@@ -10,14 +10,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from hivesql_executor.metastore.api import Metastore, Once
-from hivesql_executor.storage.files import Files
 from hivesql_planner.errors import Cancelled
 from hivesql_planner.settings import Settings
-from hivesql_planner.table import TableName
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from hivesql_executor.metastore.api import Metastore, Once
+    from hivesql_executor.storage.files import Files
+    from hivesql_planner.table import TableName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,6 @@ from hivesql_executor.show_tables import (
     show_table_types,
     show_tables_of_type,
 )
-from hivesql_executor.snapshot import data_sizes
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.statements import Describe, Show
 from hivesql_planner.statistics import Statistics, is_accurate
@@ -74,6 +73,9 @@ def _is_accurate(
         return False
     store = runtime.metastore
     visible = store.valid_write_ids(store.valid_txns(), [name])[name]
+    # Imported late, as what lists files is: few of these statements do.
+    from hivesql_executor.snapshot import data_sizes
+
     return is_accurate(
         statistics, visible, data_sizes(runtime.files(place.location), place.location)
     )

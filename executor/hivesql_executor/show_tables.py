@@ -7,7 +7,6 @@ from hivesql_executor.metastore.storage_formats import STORAGE
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.patterns import matching
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.snapshot import data_sizes, table_roots
 from hivesql_planner.errors import NoSuchObject
 from hivesql_planner.statements import Show
 from hivesql_planner.table import Column, Partition, Table
@@ -82,6 +81,8 @@ def _paragraph(table: Table, partition: Partition | None, runtime: Runtime) -> l
         return [*lines, "location:null"]
     partitions = [partition] if partition else list(runtime.metastore.partitions(table.name))
     files = runtime.files(table.location)
+    from hivesql_executor.snapshot import data_sizes, table_roots
+
     sizes = [size for _, root in table_roots(table, partitions) for size in data_sizes(files, root)]
     return [
         *lines,

@@ -6,19 +6,22 @@ import functools
 import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 from hivesql_executor.flushed import with_flushed_lengths
 from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.past import require_history
-from hivesql_executor.runtime import Runtime
-from hivesql_executor.storage.files import Files
 from hivesql_planner.acid.layout import METADATA_FILE, VERSION_FILE, VERSION_TEXT
 from hivesql_planner.acid.reading import files_to_read
 from hivesql_planner.acid.snapshot import AcidState, FileStatus, select
-from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import DataError
-from hivesql_planner.plan import Scan
-from hivesql_planner.table import Partition, Table
+
+if TYPE_CHECKING:
+    from hivesql_executor.runtime import Runtime
+    from hivesql_executor.storage.files import Files
+    from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
+    from hivesql_planner.plan import Scan
+    from hivesql_planner.table import Partition, Table
 
 _LISTING_THREADS = 8
 _METADATA_VERSION = "0"

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.heartbeat import Heartbeat
 from hivesql_executor.lock_wait import acquire_locks
 from hivesql_executor.metastore.api import TxnType
-from hivesql_executor.runtime import Runtime
-from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import CommitUnknown, StaleSnapshot, WriteConflict
 from hivesql_planner.multi_statement import continued, next_statement_id, replaced_tables
-from hivesql_planner.plan import Plan
-from hivesql_planner.table import TableName
+
+if TYPE_CHECKING:
+    from hivesql_executor.runtime import Runtime
+    from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
+    from hivesql_planner.plan import Plan
+    from hivesql_planner.table import TableName
 
 
 @dataclass(frozen=True, kw_only=True)

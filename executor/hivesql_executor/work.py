@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hivesql_executor.runtime import Runtime
-from hivesql_executor.transaction import Transaction
-from hivesql_planner.plan import Plan
-
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    from hivesql_executor.runtime import Runtime
+    from hivesql_executor.transaction import Transaction
+    from hivesql_planner.plan import Plan
 
 Consume = Callable[["DataFrame"], Any]
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from hivesql.slices import PartitionItems, Slice
-from hivesql.tokens import Name, TableRef
-from hivesql_planner.alter import Change
-from hivesql_planner.table import OwnerType
+if TYPE_CHECKING:
+    from hivesql.slices import PartitionItems, Slice
+    from hivesql.tokens import Name, TableRef
+    from hivesql.trees import PartitionFilter
+    from hivesql_planner.alter import Change
+    from hivesql_planner.table import OwnerType
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,17 +105,6 @@ class AddPartitionsBody:
     table: TableRef
     partitions: tuple[tuple[PartitionItems, str], ...]
     if_not_exists: bool
-
-
-@dataclass(frozen=True, slots=True)
-class PartitionFilter:
-    """``key operator value`` of DROP PARTITION."""
-
-    key: Name
-    operator: str
-    value: str | None
-    end: int = field(default=0, compare=False)
-    """Offset behind the filter."""
 
 
 @dataclass(frozen=True, slots=True)

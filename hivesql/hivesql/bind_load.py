@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from hivesql.binding import Binding
 from hivesql.named import new_values
 from hivesql.trees import AnalyzeBody, LoadBody, RepairBody
 from hivesql_planner.ddl import Analyze, LoadData, RepairTable
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.plan import Query, Scan, Source
+from hivesql_planner.statements import Statement
 from hivesql_planner.statistics import is_simple, statistics_sql
 from hivesql_planner.table import Column, Partition, Table
 
@@ -91,3 +95,10 @@ def _columns(body: AnalyzeBody, table: Table, binding: Binding) -> tuple[Column,
             )
             binding.fail(error, name.start)
     return tuple(known[name.text] for name in body.columns) or tuple(known.values())
+
+
+BINDERS: dict[type, Callable[[Any, Binding], Statement]] = {
+    LoadBody: bind_load,
+    RepairBody: bind_repair,
+    AnalyzeBody: bind_analyze,
+}

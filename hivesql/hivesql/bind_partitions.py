@@ -10,7 +10,6 @@ from hivesql.alter_trees import (
     DropPartitionsBody,
     ExchangeBody,
     MovePartitionBody,
-    PartitionFilter,
     RenamePartitionBody,
     TouchBody,
 )
@@ -18,7 +17,7 @@ from hivesql.binding import Binding, partition_value
 from hivesql.named import base_table, existing, new_values, partitioned_table
 from hivesql.partition_tests import partition_tests
 from hivesql.prune import And, Compare, Constant, IsNull, Not, Other, Predicate, keeps
-from hivesql.trees import ChosenPartitions
+from hivesql.trees import ChosenPartitions, PartitionFilter
 from hivesql_planner.alter import altered_partition
 from hivesql_planner.ddl import (
     AddPartitions,

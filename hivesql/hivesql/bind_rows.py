@@ -45,9 +45,8 @@ from hivesql.trees import (
     UpdateBody,
 )
 from hivesql.type_rules import YEAR_MONTH
-from hivesql_planner.ddl import WriteDirectory
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.statements import SelectRows, Statement
+from hivesql_planner.statements import SelectRows, Statement, WriteDirectory
 
 
 def _bind_directory(body: DirectoryBody, binding: Binding) -> WriteDirectory:

@@ -16,7 +16,6 @@ from hivesql.bind_command import (
     bind_use,
 )
 from hivesql.bind_compact import bind_abort_compactions, bind_compact
-from hivesql.bind_load import bind_analyze, bind_load, bind_repair
 from hivesql.bind_table import bind_drop_table, bind_truncate
 from hivesql.bind_transaction import bind_end, bind_lock, bind_start
 from hivesql.binding import Binding, Catalog
@@ -71,8 +70,10 @@ def _bind(body: Body, binding: Binding) -> Statement:
         return Explain(statement=_bind(body.body, binding), style=body.style)
     bind_body = _BINDERS.get(type(body))
     if bind_body is None:
-        from hivesql.bind_rows import BINDERS
-
+        if isinstance(body, (LoadBody, RepairBody, AnalyzeBody)):
+            from hivesql.bind_load import BINDERS
+        else:
+            from hivesql.bind_rows import BINDERS
         bind_body = BINDERS[type(body)]
     return bind_body(body, binding)
 
@@ -86,9 +87,6 @@ _BINDERS: dict[type, Callable[[Any, Binding], Statement]] = {
     AbortCompactionsBody: bind_abort_compactions,
     CompactBody: bind_compact,
     AbortBody: bind_abort,
-    LoadBody: bind_load,
-    RepairBody: bind_repair,
-    AnalyzeBody: bind_analyze,
     StartBody: bind_start,
     EndBody: bind_end,
     LockBody: bind_lock,

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from hivesql_executor.metastore.cache.counters import Counters
+from typing import TYPE_CHECKING
+
 from hivesql_executor.metastore.opening import counters_of
-from hivesql_executor.runtime import Runtime
+
+if TYPE_CHECKING:
+    from hivesql_executor.metastore.cache.counters import Counters
+    from hivesql_executor.runtime import Runtime
 
 
 class CacheCalls:

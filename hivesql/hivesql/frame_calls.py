@@ -7,16 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hivesql.frames import Assignments, Given, append_text, merge_text
-from hivesql.lazy_spark import LazySpark
-from hivesql.result import Result
-from hivesql.script import StatementText
-from hivesql.temporary import TemporaryTables
-from hivesql_executor.metastore.api import Once
 from hivesql_planner.table import TableName
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from hivesql.lazy_spark import LazySpark
+    from hivesql.result import Result
+    from hivesql.script import StatementText
+    from hivesql.temporary import TemporaryTables
+    from hivesql_executor.metastore.api import Once
     from hivesql_executor.spark.given import Frame
 
 

@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hivesql.binding import Catalog
 from hivesql.literals import literal
 from hivesql.script import StatementText
 from hivesql_planner.constraints import default_of
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.partition_filter import PartitionTest
 from hivesql_planner.table import FRAMES, Database, Partition, Table, TableName
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from hivesql.binding import Catalog
     from hivesql_executor.spark.given import Frame
+    from hivesql_planner.partition_filter import PartitionTest
 
 _NAME = TableName(FRAMES, "rows")
 Assignments = bool | Mapping[str, str]

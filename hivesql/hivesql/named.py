@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from hivesql.binding import Binding
 from hivesql.slices import PartitionItems
 from hivesql.tokens import TableRef
 from hivesql.type_rules import INTEGERS
-from hivesql_planner.ddl import Values
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.table import Column, Partition, Table
+
+if TYPE_CHECKING:
+    from hivesql_planner.ddl import Values
 
 
 def base_table(ref: TableRef, binding: Binding) -> Table:

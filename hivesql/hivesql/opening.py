@@ -10,13 +10,13 @@ from hivesql.lazy_spark import LazySpark
 from hivesql.session import Session
 from hivesql_executor.metastore.cache.shelf import Limits
 from hivesql_executor.metastore.opening import THRIFT, open_metastore
-from hivesql_executor.reaping import reap
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.storage.files import files_for
 from hivesql_planner.settings import Settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from hivesql_executor.storage.files import Files
 
 DEFAULT_METASTORE = "sqlite:///metastore.db"
 DEFAULT_WAREHOUSE = "warehouse"
@@ -59,16 +59,29 @@ def connect(
     runtime = Runtime(
         metastore=store,
         spark=lazy,
-        files=lambda place: files_for(place, lazy),
+        files=lambda place: _files(place, lazy),
         settings=known,
         notify=notify or (lambda line: None),
     )
-    # Transactions of processes that died hold no locks longer than their time-out.
-    reap(runtime)
-    store.clean_txns()
-    store.purge_events(known.seconds("hive.metastore.event.db.listener.timetolive"))
+    timeout = known.seconds("hive.txn.timeout")
+    kept = known.seconds("hive.metastore.event.db.listener.timetolive")
+    # Most openings find nothing, and then need not wait for a writer.
+    if store.needs_housekeeping(timeout, kept):
+        from hivesql_executor.reaping import reap
+
+        # Transactions of processes that died hold no locks longer than their time-out.
+        reap(runtime)
+        store.clean_txns()
+        store.purge_events(kept)
     store.database(database)
     return Session(runtime, lazy, database=database, idempotency_key=idempotency_key)
+
+
+def _files(place: str, spark: LazySpark) -> Files:
+    # Imported late: most statements about metadata touch no file.
+    from hivesql_executor.storage.files import files_for
+
+    return files_for(place, spark)
 
 
 def _cache(settings: Settings) -> Limits | None:

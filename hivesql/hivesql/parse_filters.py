@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from hivesql.alter_trees import PartitionFilter
 from hivesql.parse_spec import constant
 from hivesql.tokens import Cursor, Name
-from hivesql.trees import ChosenPartitions
+from hivesql.trees import ChosenPartitions, PartitionFilter
 
 
 def parse_filters(cursor: Cursor) -> tuple[PartitionFilter, ...]:

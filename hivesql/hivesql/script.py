@@ -10,7 +10,6 @@ from __future__ import annotations
 import getpass
 import os
 import re
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -271,6 +270,13 @@ def outside(space: str, key: str) -> str | None:
         "user.name": getpass.getuser,
         "user.home": lambda: str(Path.home()),
         "user.dir": lambda: str(Path.cwd()),
-        "java.io.tmpdir": tempfile.gettempdir,
+        "java.io.tmpdir": _temporary_directory,
     }
     return known[key]() if key in known else None
+
+
+def _temporary_directory() -> str:
+    # Imported late: with all its compressions it takes longer than cutting a script.
+    import tempfile
+
+    return tempfile.gettempdir()

@@ -14,7 +14,6 @@ from hivesql.binder import bind
 from hivesql.cache_calls import CacheCalls
 from hivesql.frame_calls import FrameCalls
 from hivesql.frames import Given, WithFrame
-from hivesql.lazy_spark import LazySpark, Progress
 from hivesql.parser import parse
 from hivesql.result import Result
 from hivesql.script import StatementText, split, split_key
@@ -22,9 +21,8 @@ from hivesql.session_files import AddedFiles
 from hivesql.setting_texts import after_reset, setting_lines, setting_text
 from hivesql.temporary import TemporaryTables
 from hivesql.transactions import Conversation
-from hivesql_executor.metastore.api import Done, Once
+from hivesql_executor.metastore.api import Once
 from hivesql_executor.outcome import Outcome
-from hivesql_executor.runtime import Clock, Runtime
 from hivesql_planner.errors import (
     AlreadyCommitted,
     Cancelled,
@@ -33,11 +31,7 @@ from hivesql_planner.errors import (
     SemanticError,
     StaleSnapshot,
 )
-from hivesql_planner.explain_details import explained
-from hivesql_planner.once import is_recorded
-from hivesql_planner.plan import Plan
 from hivesql_planner.planning import plan
-from hivesql_planner.settings import Settings
 from hivesql_planner.statements import (
     EndTransaction,
     Explain,
@@ -52,8 +46,13 @@ from hivesql_planner.statements import (
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from hivesql.lazy_spark import LazySpark, Progress
     from hivesql_executor.check import Finding
     from hivesql_executor.inspect import Inspection
+    from hivesql_executor.metastore.api import Done
+    from hivesql_executor.runtime import Clock, Runtime
+    from hivesql_planner.plan import Plan
+    from hivesql_planner.settings import Settings
 
 Consume = Callable[["DataFrame"], Any]
 
@@ -277,6 +276,8 @@ class Session(FrameCalls, CacheCalls):
 
                 return run_file_shell(words, self._spark()), None
             case Explain(statement=inner, style=style):
+                from hivesql_planner.explain_details import explained
+
                 told = explained(inner, style, self.settings)
                 lines = [(line,) for line in told.splitlines()]
                 return Outcome.of_table(["Explain"], lines), None
@@ -303,9 +304,16 @@ class Session(FrameCalls, CacheCalls):
         """Who has committed the plan before, under its key or that of its transaction."""
         if self._conversation.skipped and decided.targets:
             return self._conversation.skipped
-        if once is None or self._conversation.opened or not is_recorded(decided):
+        once = self._recorded(decided, once)
+        return self.runtime.metastore.done(once) if once else None
+
+    def _recorded(self, decided: Plan, once: Once | None) -> Once | None:
+        """The key that the plan's own commit records."""
+        if once is None or self._conversation.opened:
             return None
-        return self.runtime.metastore.done(once)
+        from hivesql_planner.once import is_recorded
+
+        return once if is_recorded(decided) else None
 
     def _opened(self, txn_id: int) -> None:
         self._txn_id = txn_id
@@ -313,7 +321,7 @@ class Session(FrameCalls, CacheCalls):
     def _run(self, decided: Plan, asked: _Asked) -> Outcome:
         from hivesql_executor.run import run
 
-        inside, given, once = self._conversation.opened, asked.given, asked.once
+        inside, given = self._conversation.opened, asked.given
         with self._spark.group(self._query_id) as spark:
             runtime = replace(
                 self.runtime,
@@ -322,7 +330,7 @@ class Session(FrameCalls, CacheCalls):
                 query_text=self._query_text,
                 cancelled=self._cancelled,
                 frames={given.table.name: given.rows} if given else {},
-                once=once if once and not inside and is_recorded(decided) else None,
+                once=self._recorded(decided, asked.once),
                 on_open=self._opened,
                 clock=self._clock(),
             )

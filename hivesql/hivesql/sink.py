@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from hivesql.frames import Assignments
 from hivesql.opening import connect
-from hivesql.session import Session
 from hivesql_executor.metastore.api import Once
 from hivesql_planner.errors import HiveSqlError, SemanticError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    from hivesql.frames import Assignments
+    from hivesql.session import Session
 
 # Spark's name for the id that a query keeps in its checkpoint.
 _QUERY_ID = "sql.streaming.queryId"

@@ -9,12 +9,9 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from hivesql_executor.runtime import Runtime
-from hivesql_executor.temporary import drop_orphans, drop_temporary, owner_properties
-from hivesql_planner.ddl import RenameTable
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.partition_filter import PartitionTest
 from hivesql_planner.statements import (
     CreateTable,
     Describe,
@@ -23,6 +20,10 @@ from hivesql_planner.statements import (
     Statement,
 )
 from hivesql_planner.table import TEMPORARY, Database, Partition, Table, TableName
+
+if TYPE_CHECKING:
+    from hivesql_executor.runtime import Runtime
+    from hivesql_planner.partition_filter import PartitionTest
 
 
 @dataclass(slots=True)
@@ -69,8 +70,6 @@ class TemporaryTables:
                 return replace(statement, table=replace(table, name=name))
             case DropTable(name=name, view=False) if name in self.hidden:
                 return replace(statement, name=self.hidden[name])
-            case RenameTable(table=table) if self._visible(table.name):
-                raise NotSupported("ALTER TABLE … RENAME TO of a temporary table")
             case Describe(table=Table() as table):
                 shown = replace(table, name=self._visible(table.name) or table.name)
                 return replace(statement, table=shown, stored=table.name)
@@ -80,7 +79,15 @@ class TemporaryTables:
             case Show(kind="tables", database=database):
                 names = {one.name for one in self.hidden if one.database == database}
                 return replace(statement, temporary=tuple(sorted(names)))
+        if self.hidden:
+            self._check_rename(statement)
         return statement
+
+    def _check_rename(self, statement: Statement) -> None:
+        from hivesql_planner.ddl import RenameTable
+
+        if isinstance(statement, RenameTable) and self._visible(statement.table.name):
+            raise NotSupported("ALTER TABLE … RENAME TO of a temporary table")
 
     def remember(self, asked: Statement) -> None:
         """What the statement, as it was asked, did to the temporary tables."""
@@ -95,6 +102,8 @@ class TemporaryTables:
         """Drop what the session leaves."""
         databases = {name.database for name in self.hidden.values()}
         self.hidden.clear()
+        if databases:
+            from hivesql_executor.temporary import drop_temporary
         for name in databases:
             drop_temporary(name, self.runtime)
 
@@ -110,6 +119,9 @@ class TemporaryTables:
 
     def _home(self, database: str) -> str:
         """The hidden database beside a database, made when it is first needed."""
+        # Imported late: most sessions have no temporary tables.
+        from hivesql_executor.temporary import drop_orphans, owner_properties
+
         name = self._database(database)
         if not self.hidden:
             drop_orphans(self.runtime)

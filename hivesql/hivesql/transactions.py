@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from hivesql_executor.metastore.api import Done, Once
-from hivesql_executor.runtime import Runtime
 from hivesql_executor.transaction import OpenTransaction, commit, open_transaction, roll_back
 from hivesql_planner.errors import CommitUnknown, ExecutionError, SemanticError
 from hivesql_planner.multi_statement import check_inside
-from hivesql_planner.plan import Plan
-from hivesql_planner.statements import EndTransaction, StartTransaction, Statement
 from hivesql_planner.transaction_keys import DB_TXN_MANAGER, DUMMY_TXN_MANAGER
+
+if TYPE_CHECKING:
+    from hivesql_executor.metastore.api import Done, Once
+    from hivesql_executor.runtime import Runtime
+    from hivesql_planner.plan import Plan
+    from hivesql_planner.statements import EndTransaction, StartTransaction, Statement
 
 
 class Conversation:

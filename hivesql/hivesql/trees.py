@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, Union
 
-from hivesql.alter_trees import AlterBodies, PartitionFilter
-from hivesql.script import StatementText
 from hivesql.slices import PartitionItem as PartitionItem
 from hivesql.slices import PartitionItems as PartitionItems
 from hivesql.slices import Slice as Slice
-from hivesql.tokens import Name, TableRef
 from hivesql_planner.compaction_request import (
     NO_DETAILS,
     NO_FILTER,
@@ -19,8 +16,13 @@ from hivesql_planner.compaction_request import (
     CompactionFilter,
     OrderKey,
 )
-from hivesql_planner.statements import FileSystemShell, SessionFiles
-from hivesql_planner.table import Column, Constraint, FileFormat
+
+if TYPE_CHECKING:
+    from hivesql.alter_trees import AlterBodies
+    from hivesql.script import StatementText
+    from hivesql.tokens import Name, TableRef
+    from hivesql_planner.statements import FileSystemShell, SessionFiles
+    from hivesql_planner.table import Column, Constraint, FileFormat
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +279,17 @@ class LockBody:
 
 
 @dataclass(frozen=True, slots=True)
+class PartitionFilter:
+    """``key operator value`` of DROP PARTITION and SHOW PARTITIONS."""
+
+    key: Name
+    operator: str
+    value: str | None
+    end: int = field(default=0, compare=False)
+    """Offset behind the filter."""
+
+
+@dataclass(frozen=True, slots=True)
 class ChosenPartitions:
     """WHERE (an AND of comparisons), ORDER BY (True is descending) and LIMIT."""
 
@@ -344,36 +357,37 @@ class ExplainBody:
     style: Literal["", "extended", "formatted", "locks", "formatted locks"]
 
 
-Body = (
-    QueryBody
-    | InsertBody
-    | DirectoryBody
-    | UpdateBody
-    | DeleteBody
-    | MergeBody
-    | CreateDatabaseBody
-    | DropDatabaseBody
-    | UseBody
-    | CreateTableBody
-    | CreateViewBody
-    | DropTableBody
-    | TruncateBody
-    | AlterBodies
-    | CompactBody
-    | LoadBody
-    | RepairBody
-    | AnalyzeBody
-    | AbortBody
-    | AbortCompactionsBody
-    | StartBody
-    | EndBody
-    | LockBody
-    | ShowBody
-    | DescribeBody
-    | SetBody
-    | ClientBody
-    | ExplainBody
-)
+# Not imported: most statements need none of them.
+Body = Union[
+    QueryBody,
+    InsertBody,
+    DirectoryBody,
+    UpdateBody,
+    DeleteBody,
+    MergeBody,
+    CreateDatabaseBody,
+    DropDatabaseBody,
+    UseBody,
+    CreateTableBody,
+    CreateViewBody,
+    DropTableBody,
+    TruncateBody,
+    "AlterBodies",
+    CompactBody,
+    LoadBody,
+    RepairBody,
+    AnalyzeBody,
+    AbortBody,
+    AbortCompactionsBody,
+    StartBody,
+    EndBody,
+    LockBody,
+    ShowBody,
+    DescribeBody,
+    SetBody,
+    ClientBody,
+    ExplainBody,
+]
 
 
 @dataclass(frozen=True, slots=True)

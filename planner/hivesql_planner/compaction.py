@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from hivesql_planner.acid.layout import AcidDirectory, DirectoryKind
-from hivesql_planner.acid.snapshot import AcidState
-from hivesql_planner.table import Table
+
+if TYPE_CHECKING:
+    from hivesql_planner.acid.snapshot import AcidState
+    from hivesql_planner.table import Table
 
 Kind = Literal["minor", "major", "rebalance"]
 

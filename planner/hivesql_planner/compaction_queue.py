@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from hivesql_planner.compaction import Kind
 from hivesql_planner.table import TableName
+
+if TYPE_CHECKING:
+    from hivesql_planner.compaction import Kind
 
 INITIATED, WORKING, READY = "initiated", "working", "ready for cleaning"
 FAILED, SUCCEEDED, REFUSED = "failed", "succeeded", "refused"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hivesql_planner.alter import Change
-from hivesql_planner.table import Column, Database, FileFormat, Partition, Table, TableName
+from hivesql_planner.table import Column, Database, Partition, Table, TableName
 
 if TYPE_CHECKING:
     from hivesql_planner.plan import Query
@@ -135,17 +134,6 @@ class Analyze:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WriteDirectory:
-    """INSERT OVERWRITE [LOCAL] DIRECTORY: files of no table take the place of what is there."""
-
-    path: str
-    local: bool
-    format: FileFormat
-    serde_properties: Mapping[str, str] = field(default_factory=dict, hash=False)
-    query: Query
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RepairTable:
     """MSCK: partitions follow the directories; without either it only reports."""
 
@@ -174,7 +162,6 @@ DdlStatement = (
     | ExchangePartitions
     | LoadData
     | Analyze
-    | WriteDirectory
     | RepairTable
     | Touch
 )

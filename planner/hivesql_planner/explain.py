@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from hivesql_planner.ddl import WriteDirectory
 from hivesql_planner.plan import (
     Change,
     ChangeBranch,
@@ -20,7 +19,7 @@ from hivesql_planner.plan import (
     Write,
     WriteKind,
 )
-from hivesql_planner.statements import Statement
+from hivesql_planner.statements import Statement, WriteDirectory
 from hivesql_planner.table import partition_name
 
 _LOCKS = "LOCK INFORMATION:"

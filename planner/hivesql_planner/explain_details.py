@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from hivesql_planner.deciding import requested
 from hivesql_planner.explain import explain, explain_locks
 from hivesql_planner.plan import (
     Change,
@@ -21,7 +22,7 @@ from hivesql_planner.plan import (
     Select,
     Write,
 )
-from hivesql_planner.planning import plan, wanted_locks
+from hivesql_planner.planning import plan
 from hivesql_planner.settings import Settings
 from hivesql_planner.statements import Statement
 from hivesql_planner.table import Table, TableName, partition_name
@@ -32,7 +33,7 @@ _Json = dict[str, Any]
 def explained(statement: Statement, style: str, settings: Settings) -> str:
     """What EXPLAIN answers in one of its styles; ``locks`` may go with ``formatted``."""
     if style.endswith("locks"):
-        return explain_locks(wanted_locks(statement, settings), formatted=style != "locks")
+        return explain_locks(requested(statement, settings), formatted=style != "locks")
     tell = {"extended": explain_extended, "formatted": explain_formatted}.get(style, explain)
     return tell(plan(statement, settings))
 

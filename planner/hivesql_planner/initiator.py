@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from hivesql_planner.acid.layout import DirectoryKind, parse_directory
-from hivesql_planner.acid.snapshot import AcidState, ListedDirectory
 from hivesql_planner.compaction_queue import (
     INITIATED,
     WORKING,
@@ -15,8 +14,11 @@ from hivesql_planner.compaction_queue import (
     Unit,
     is_given_up,
 )
-from hivesql_planner.settings import Settings
-from hivesql_planner.table import Database, Table, TableName
+
+if TYPE_CHECKING:
+    from hivesql_planner.acid.snapshot import AcidState, ListedDirectory
+    from hivesql_planner.settings import Settings
+    from hivesql_planner.table import Database, Table, TableName
 
 DELTA_COUNT = "hive.compactor.delta.num.threshold"
 DELTA_SHARE = "hive.compactor.delta.pct.threshold"

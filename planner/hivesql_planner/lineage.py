@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hivesql_planner.ddl import LoadData
+from hivesql_planner.deciding import scans
 from hivesql_planner.plan import Change, Command, Insert, Plan
-from hivesql_planner.planning import scans
 from hivesql_planner.statements import TruncateTable
 from hivesql_planner.table import Table
 

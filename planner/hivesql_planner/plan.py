@@ -10,10 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum, StrEnum
+from typing import TYPE_CHECKING
 
-from hivesql_planner.small.nodes import SmallChange, SmallInsert
-from hivesql_planner.statements import Statement
 from hivesql_planner.table import Column, Partition, Table, TableName
+
+if TYPE_CHECKING:
+    from hivesql_planner.small.nodes import SmallChange, SmallInsert
+    from hivesql_planner.statements import Statement
 
 
 class LockType(StrEnum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Union
 
 from hivesql_planner.compaction_request import (
     NO_DETAILS,
@@ -12,11 +12,11 @@ from hivesql_planner.compaction_request import (
     CompactionDetails,
     CompactionFilter,
 )
-from hivesql_planner.ddl import DdlStatement
-from hivesql_planner.table import Database, Partition, Table, TableName
 
 if TYPE_CHECKING:
+    from hivesql_planner.ddl import DdlStatement
     from hivesql_planner.plan import Expr, Query, Scan, Source
+    from hivesql_planner.table import Database, FileFormat, Partition, Table, TableName
 
 PartitionSpec = Mapping[str, str | None]
 
@@ -51,6 +51,17 @@ class InsertRows:
     """INSERT and multi-insert."""
 
     targets: tuple[InsertTarget, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteDirectory:
+    """INSERT OVERWRITE [LOCAL] DIRECTORY: files of no table take the place of what is there."""
+
+    path: str
+    local: bool
+    format: FileFormat
+    serde_properties: Mapping[str, str] = field(default_factory=dict, hash=False)
+    query: Query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -287,30 +298,32 @@ class Explain:
     style: Literal["", "extended", "formatted", "locks", "formatted locks"] = ""
 
 
-Statement = (
-    SelectRows
-    | InsertRows
-    | UpdateRows
-    | DeleteRows
-    | MergeRows
-    | CreateDatabase
-    | DropDatabase
-    | UseDatabase
-    | CreateTable
-    | CreateView
-    | DropTable
-    | TruncateTable
-    | DdlStatement
-    | CompactTable
-    | AbortCompactions
-    | AbortTransactions
-    | StartTransaction
-    | EndTransaction
-    | LockObject
-    | Show
-    | Describe
-    | SetSetting
-    | SessionFiles
-    | FileSystemShell
-    | Explain
-)
+# Not imported: most statements need none of them.
+Statement = Union[
+    SelectRows,
+    InsertRows,
+    WriteDirectory,
+    UpdateRows,
+    DeleteRows,
+    MergeRows,
+    CreateDatabase,
+    DropDatabase,
+    UseDatabase,
+    CreateTable,
+    CreateView,
+    DropTable,
+    TruncateTable,
+    "DdlStatement",
+    CompactTable,
+    AbortCompactions,
+    AbortTransactions,
+    StartTransaction,
+    EndTransaction,
+    LockObject,
+    Show,
+    Describe,
+    SetSetting,
+    SessionFiles,
+    FileSystemShell,
+    Explain,
+]

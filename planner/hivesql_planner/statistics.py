@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.cache.lists import compare
-from hivesql_planner.table import Column, Table
+
+if TYPE_CHECKING:
+    from hivesql_planner.table import Column, Table
 
 BASICS = ("numRows", "numFiles", "totalSize")
 """The parameters in which the catalog keeps what is known of rows and files."""

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hivesql import HiveSqlError, Session
-from hivesql.rehearsal import rehearse
 from hivesql.script import StatementText, split
 from hivesql_repl.commands import Quit
 from hivesql_repl.render import Printer
@@ -127,6 +126,8 @@ def _is_of_the_session(statement: StatementText) -> bool:
 
 def show_plans(session: Session, printer: Printer, scripts: Sequence[Script]) -> int:
     """Print plan and locks of every statement without running one; the exit code."""
+    from hivesql.rehearsal import rehearse
+
     code = DONE
     for file, text in scripts:
         try:

@@ -23,11 +23,12 @@ from hivesql_planner.ddl import (
     RepairTable,
     Touch,
 )
-from hivesql_planner.locks import merge, wanted
+from hivesql_planner.locks import merge
 from hivesql_planner.plan import Lock
 from hivesql_planner.settings import Settings
 from hivesql_planner.statements import Statement
 from hivesql_planner.table import Column, Database, Partition
+from hivesql_planner.wanted_locks import wanted
 from memory_catalog import altering, table
 
 T = table("t", "id int", bucket_columns=("id",), bucket_count=2)

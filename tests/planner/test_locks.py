@@ -8,7 +8,7 @@ import pytest
 
 from hivesql_planner.alter import AddColumns, ChangeProperties
 from hivesql_planner.ddl import AddPartitions, AlterView, DropPartitions, RenameTable
-from hivesql_planner.locks import SW, XW, S, X, conflicts, merge, wanted
+from hivesql_planner.locks import SW, XW, S, X, conflicts, merge
 from hivesql_planner.plan import Expr, Lock, LockType, Operation, Query, Scan, Source
 from hivesql_planner.settings import Settings
 from hivesql_planner.statements import (
@@ -33,6 +33,7 @@ from hivesql_planner.statements import (
     UseDatabase,
 )
 from hivesql_planner.table import Column, Database, Partition, Table, TableName, TableType
+from hivesql_planner.wanted_locks import wanted
 from memory_catalog import altering
 
 SHORT = {S: "S", SW: "SW", XW: "XW", X: "X"}

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from hivesql_planner.deciding import requested
 from hivesql_planner.explain import explain, explain_locks
 from hivesql_planner.explain_details import explained
 from hivesql_planner.plan import Expr, Query, Scan, Source
-from hivesql_planner.planning import plan, wanted_locks
+from hivesql_planner.planning import plan
 from hivesql_planner.settings import Settings
 from hivesql_planner.statements import (
     DeleteRows,
@@ -187,11 +188,11 @@ def test_locks_explained() -> None:
     delete = DeleteRows(
         target=Scan(table=P, partitions=PARTS, partition_count=2, with_row_id=True), alias="p"
     )
-    assert explain_locks(wanted_locks(delete, Settings())).splitlines() == [
+    assert explain_locks(requested(delete, Settings())).splitlines() == [
         "LOCK INFORMATION:",
         "d.p.k=1 -> EXCL_WRITE",
         "d.p.k=2 -> EXCL_WRITE",
     ]
-    assert explain_locks(wanted_locks(delete, Settings()), formatted=True) == (
+    assert explain_locks(requested(delete, Settings()), formatted=True) == (
         '{"LOCK INFORMATION:":"[d.p.k=1 -> EXCL_WRITE, d.p.k=2 -> EXCL_WRITE]"}'
     )

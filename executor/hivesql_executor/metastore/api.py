@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from hivesql_executor.metastore.compaction_api import Compaction as Compaction
 from hivesql_executor.metastore.compaction_api import CompactionAnswer as CompactionAnswer
@@ -17,13 +17,15 @@ from hivesql_executor.metastore.move_api import BegunMoves as BegunMoves
 from hivesql_executor.metastore.move_api import Move as Move
 from hivesql_executor.metastore.move_api import Remedy as Remedy
 from hivesql_executor.metastore.notification_api import NotificationSource
-from hivesql_executor.metastore.table_notes import TableNote as TableNote
-from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.locks import STRENGTH
-from hivesql_planner.partition_filter import PartitionTest
-from hivesql_planner.plan import Lock, LockType, ObjectLock, Operation
-from hivesql_planner.statistics import Statistics
-from hivesql_planner.table import Database, Partition, Table, TableName
+
+if TYPE_CHECKING:
+    from hivesql_executor.metastore.table_notes import TableNote as TableNote
+    from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
+    from hivesql_planner.partition_filter import PartitionTest
+    from hivesql_planner.plan import Lock, LockType, ObjectLock, Operation
+    from hivesql_planner.statistics import Statistics
+    from hivesql_planner.table import Database, Partition, Table, TableName
 
 # hive.max.open.txns and hive.txn.max.open.batch
 MAX_OPEN = 100_000
@@ -217,6 +219,7 @@ class Metastore(CompactionQueue, NotificationSource, Protocol):
     def object_locks(self) -> tuple[ObjectLockRow, ...]: ...
 
     # -- housekeeping
+    def needs_housekeeping(self, timeout: float, kept: float) -> bool: ...
     def note_moves(self, txn_id: int, given: Sequence[Move]) -> str: ...
     def forget_moves(self, key: str) -> None: ...
     def noted_moves(self, key: str) -> BegunMoves | None: ...

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from hivesql_planner.acid.write_ids import ValidWriteIdList
-from hivesql_planner.compaction import Kind
 from hivesql_planner.compaction_queue import Compaction as Compaction
-from hivesql_planner.compaction_queue import HistoryLimits
 from hivesql_planner.compaction_request import NO_DETAILS, CompactionDetails
-from hivesql_planner.initiator import Candidate
-from hivesql_planner.table import TableName
+
+if TYPE_CHECKING:
+    from hivesql_planner.acid.write_ids import ValidWriteIdList
+    from hivesql_planner.compaction import Kind
+    from hivesql_planner.compaction_queue import HistoryLimits
+    from hivesql_planner.initiator import Candidate
+    from hivesql_planner.table import TableName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy import Connection
 
 from hivesql_executor.metastore import aborts, compaction_history, compactions, snapshots
-from hivesql_executor.metastore.compaction_api import (
-    AbortedWrites,
-    AbortLimits,
-    Compaction,
-    CompactionAnswer,
-)
 from hivesql_executor.metastore.connection import now
-from hivesql_planner.acid.write_ids import ValidWriteIdList
-from hivesql_planner.compaction import Kind
-from hivesql_planner.compaction_queue import HistoryLimits
 from hivesql_planner.compaction_request import NO_DETAILS, CompactionDetails
-from hivesql_planner.initiator import Candidate
 from hivesql_planner.table import TableName
+
+if TYPE_CHECKING:
+    from hivesql_executor.metastore.compaction_api import (
+        AbortedWrites,
+        AbortLimits,
+        Compaction,
+        CompactionAnswer,
+    )
+    from hivesql_planner.acid.write_ids import ValidWriteIdList
+    from hivesql_planner.compaction import Kind
+    from hivesql_planner.compaction_queue import HistoryLimits
+    from hivesql_planner.initiator import Candidate
 
 T = TypeVar("T")
 

@@ -345,6 +345,10 @@ class DatabaseMetastore(
         return self._read(lambda db: lock_queue.locks(db, database, table, partition))
 
     # -- housekeeping
+    def needs_housekeeping(self, timeout: float, kept: float) -> bool:
+        """Whether the calls below have anything worth doing; ``kept`` is the age of events."""
+        return self._read(lambda db: housekeeping.is_due(db, timeout, kept))
+
     def reap(self, timeout: float) -> tuple[int, ...]:
         """Abort transactions and drop locks silent for so many seconds; who was aborted."""
         return self._write(lambda db: housekeeping.reap(db, timeout))

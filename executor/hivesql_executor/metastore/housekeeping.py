@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, delete, exists, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Exists, delete, exists, func, or_, select
 
-from hivesql_executor.metastore import object_locks
+from hivesql_executor.metastore import moves, object_locks
 from hivesql_executor.metastore.compactions import release_lost
 from hivesql_executor.metastore.connection import millis_now, now
+from hivesql_executor.metastore.notification_schema import notification_log
 from hivesql_executor.metastore.schema import (
     completed_txn_components,
     hive_locks,
@@ -27,6 +28,27 @@ from hivesql_executor.metastore.transactions import (
 
 # Hive aborts at most so many in one pass.
 _MAX_EXPIRED = 50_000
+# Some ended transactions cost nobody anything.
+_MANY = 100
+
+
+def is_due(db: Connection, timeout: float, kept: float) -> bool:
+    """Whether there is anything worth writing: someone silent, old events, much that has ended."""
+    moment = now(db)
+    oldest = moment - int(timeout * 1000)
+    silent = [
+        _any(hive_locks.c.txn_id == 0, hive_locks.c.last_heartbeat < oldest),
+        _any(object_locks.is_silent(oldest)),
+        _any(txns.c.state == OPEN, txns.c.last_heartbeat < oldest),
+        _any(moves.are_lost(oldest)),
+        _any(notification_log.c.time < (moment // 1000 - int(kept))),
+    ]
+    count = select(func.count()).select_from(txns).scalar_subquery()
+    return bool(db.scalar(select(or_(*silent, count > _MANY))))
+
+
+def _any(*conditions: ColumnElement[bool]) -> Exists:
+    return exists().where(*conditions)
 
 
 def reap(db: Connection, timeout: float) -> tuple[int, ...]:

@@ -59,11 +59,16 @@ def note_moves(db: Connection, txn_id: int, given: Sequence[Move]) -> str:
 
 def lost_moves(db: Connection, timeout: float) -> tuple[BegunMoves, ...]:
     """Those of transactions silent for ``timeout`` seconds or gone, and older ones without any."""
-    of, oldest = moves.c, now(db) - int(timeout * 1000)
+    return _begun(db, are_lost(now(db) - int(timeout * 1000)))
+
+
+def are_lost(oldest: int) -> ColumnElement[bool]:
+    """Moves of transactions silent since before ``oldest`` or gone, and older ones without any."""
+    of = moves.c
     alive = exists().where(
         txns.c.id == of.txn_id, txns.c.state == OPEN, txns.c.last_heartbeat >= oldest
     )
-    return _begun(db, or_(and_(of.txn_id == 0, of.started < oldest), and_(of.txn_id != 0, ~alive)))
+    return or_(and_(of.txn_id == 0, of.started < oldest), and_(of.txn_id != 0, ~alive))
 
 
 def _begun(db: Connection, which: ColumnElement[bool]) -> tuple[BegunMoves, ...]:

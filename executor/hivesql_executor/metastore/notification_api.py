@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
-from hivesql_planner.cache.events import LogPage
-from hivesql_planner.table import Table, TableName
+if TYPE_CHECKING:
+    from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
+    from hivesql_planner.cache.events import LogPage
+    from hivesql_planner.table import Table, TableName
 
 
 class NotificationSource(Protocol):

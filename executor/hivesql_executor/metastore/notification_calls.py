@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy import Connection
 
 from hivesql_executor.metastore import catalog, notification_log, snapshots
-from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
-from hivesql_planner.cache.events import LogPage
-from hivesql_planner.table import Table, TableName
+
+if TYPE_CHECKING:
+    from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
+    from hivesql_planner.cache.events import LogPage
+    from hivesql_planner.table import Table, TableName
 
 T = TypeVar("T")
 

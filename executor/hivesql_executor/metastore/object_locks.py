@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, insert, select, update
 
 from hivesql_executor.metastore.api import ObjectLockRow
 from hivesql_executor.metastore.connection import Rdbms, hold_mutex, millis_now, now
 from hivesql_executor.metastore.schema import object_locks as table
-from hivesql_planner.object_locks import blocks
 from hivesql_planner.plan import ObjectLock
 
 _MUTEX = "ObjectLocks"
@@ -49,6 +48,9 @@ def take(db: Connection, locks: Sequence[ObjectLock], row: ObjectLockRow) -> Obj
 
     ``row`` tells who asks; those of a statement (not explicit) must be kept alive.
     """
+    # Imported late: only DummyTxnManager has such locks.
+    from hivesql_planner.object_locks import blocks
+
     hold_mutex(db, _MUTEX)
     names = [lock.name for lock in locks]
     there = [held for held in _rows(db, names) if held.query_id != row.query_id]
@@ -94,7 +96,12 @@ def beat(db: Connection, query_id: str) -> None:
 
 def reap(db: Connection, oldest: int) -> None:
     """Free the locks of statements that have been silent since before ``oldest``."""
-    db.execute(delete(table).where(~table.c.explicit, table.c.last_heartbeat < oldest))
+    db.execute(delete(table).where(is_silent(oldest)))
+
+
+def is_silent(oldest: int) -> ColumnElement[bool]:
+    """Locks of statements that have been silent since before ``oldest``."""
+    return and_(~table.c.explicit, table.c.last_heartbeat < oldest)
 
 
 def locks(db: Connection) -> tuple[ObjectLockRow, ...]:

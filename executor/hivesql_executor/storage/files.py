@@ -8,10 +8,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hivesql_executor.storage.local import LocalFiles
-from hivesql_planner.acid.snapshot import FileStatus
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from hivesql_planner.acid.snapshot import FileStatus
 
 
 _OTHER_SCHEME = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]*:")

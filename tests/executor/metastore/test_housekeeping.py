@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hivesql_executor.metastore.api import ObjectLockRow
 from hivesql_executor.metastore.schema import (
     completed_txn_components,
     txn_to_write_id,
@@ -13,8 +14,8 @@ from hivesql_executor.metastore.schema import (
     write_set,
 )
 from hivesql_planner.errors import ExecutionError, TransactionLost
-from hivesql_planner.plan import Lock, LockType, Operation
-from hivesql_planner.table import TableName
+from hivesql_planner.plan import Lock, LockType, ObjectLock, Operation
+from hivesql_planner.table import Database, TableName
 
 T = TableName("default", "t")
 READ = Lock(LockType.SHARED_READ, "default", "t")
@@ -43,6 +44,33 @@ def test_a_silent_transaction_is_aborted(store: Any) -> None:
     assert error.value.code == 10263
     store.calls.heartbeat(alive)
     assert store.calls.reap(300) == ()
+
+
+def test_when_housekeeping_is_due(store: Any) -> None:
+    def due(timeout: float = 300, kept: float = 60) -> bool:
+        answer: bool = store.calls.needs_housekeeping(timeout, kept)
+        return answer
+
+    store.begin()
+    assert not due()
+    store.age(400)
+    assert due()
+    store.calls.reap(300)
+    assert not due()
+    store.begin(101)
+    assert due()
+    store.calls.abort_txns(range(3, 104), "enough")
+    store.calls.clean_txns()
+    assert not due()
+    store.calls.keep_log()
+    store.calls.create_database(Database(name="noted", location="/w/noted"))
+    assert not due(kept=60)
+    assert due(kept=-60)
+    lock = ObjectLockRow(explicit=False, query_id="q", query_text="", user="ann", host="here")
+    store.calls.purge_events(-60)
+    store.calls.take_object_locks([ObjectLock(("default",), True)], lock)
+    assert not due(timeout=300)
+    assert due(timeout=-60)
 
 
 def test_a_heartbeat_keeps_a_transaction_alive(store: Any) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from hivesql_planner.cache.entries import Entry
-from hivesql_planner.table import TableName
+if TYPE_CHECKING:
+    from hivesql_planner.cache.entries import Entry
+    from hivesql_planner.table import TableName
 
 _MOST_GENERATIONS = 100_000
 

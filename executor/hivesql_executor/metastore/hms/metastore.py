@@ -36,6 +36,10 @@ class HiveMetastore(CompactionCalls):
         """The server's release."""
         return f"Hive Metastore {self._client.version}"
 
+    def needs_housekeeping(self, timeout: float, kept: float) -> bool:
+        """Never: the metastore does it itself."""
+        return False
+
     def reap(self, timeout: float) -> tuple[int, ...]:
         """Nothing: the metastore aborts silent transactions itself."""
         return ()
