@@ -60,6 +60,7 @@ def test_when_housekeeping_is_due(store: Any) -> None:
     store.begin(101)
     assert due()
     store.calls.abort_txns(range(3, 104), "enough")
+    store.age(2)
     store.calls.clean_txns()
     assert not due()
     store.calls.keep_log()
