@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.snapshot import data_sizes, table_roots
+from hivesql_executor.snapshot import acid_state, data_sizes, table_roots, visible_sizes
 from hivesql_executor.sources import rows_of
 from hivesql_executor.transaction import Transaction
 from hivesql_planner.ddl import Analyze
@@ -15,15 +15,20 @@ _PER_COLUMN = 6
 
 def analyze(statement: Analyze, txn: Transaction | None, runtime: Runtime) -> Outcome:
     """Gather and store the statistics of a table, or of each of some partitions."""
-    table = statement.table
+    table, store = statement.table, runtime.metastore
     counted: dict[tuple[str | None, ...] | None, Statistics] = {}
     if statement.query is not None and txn is not None:
         counted = _count(statement, txn, runtime)
     files = runtime.files(table.location)
-    visible = txn.visible.get(table.name) if txn is not None and statement.query else None
+    txns = txn.txns if txn is not None else store.valid_txns()
+    seen = txn.visible if txn is not None and table.name in txn.visible else None
+    visible = (seen or store.valid_write_ids(txns, [table.name]))[table.name]
     found = []
     for partition, location in table_roots(table, statement.partitions):
-        sizes = data_sizes(files, location)
+        if table.is_transactional:
+            sizes = visible_sizes(acid_state(files, location, visible, txns))
+        else:
+            sizes = data_sizes(files.list(location))
         known = counted.get(partition.values if partition else None)
         scanned = statement.query is not None
         found.append(
@@ -33,10 +38,10 @@ def analyze(statement: Analyze, txn: Transaction | None, runtime: Runtime) -> Ou
                 files=len(sizes),
                 bytes=sum(sizes),
                 columns=known.columns if known else (),
-                writes=visible.format() if visible else "",
+                writes=visible.format(),
             )
         )
-    runtime.metastore.put_statistics(table.name, found)
+    store.put_statistics(table.name, found)
     return Outcome()
 
 

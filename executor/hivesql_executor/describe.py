@@ -8,13 +8,12 @@ from datetime import UTC, datetime
 from hivesql_executor.metastore.storage_formats import STORAGE
 from hivesql_executor.outcome import Outcome
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.statistics import Statistics
+from hivesql_planner.statistics import Statistics, written_basics
 from hivesql_planner.table import Column, ConstraintKind, Database, Partition, Table
 
 _COLUMNS = ("col_name", "data_type", "comment")
 _HEADER = ("# col_name", "data_type", "comment")
 _EMPTY = ("", "", "")
-_ACCURATE = "COLUMN_STATS_ACCURATE"
 _MEASURES = (
     ("min", "low"), ("max", "high"), ("num_nulls", "nulls"), ("distinct_count", "distinct"),
     ("avg_col_len", "average_length"), ("max_col_len", "longest"), ("num_trues", "trues"),
@@ -36,17 +35,11 @@ def describe_table(
     partition: Partition | None,
     style: str,
     statistics: Statistics | None = None,
-    *,
-    accurate: bool = False,
 ) -> Outcome:
-    """Columns, partition columns, and with a style everything else.
-
-    ``accurate`` statistics are those of the present.
-    """
+    """Columns, partition columns, and with a style everything else."""
     table = table.stored_as(partition)
     if style == "formatted":
-        truth = {_ACCURATE: '{"BASIC_STATS":"true"}'} if accurate else {}
-        return Outcome.of_table(_COLUMNS, _formatted(table, partition, statistics, truth))
+        return Outcome.of_table(_COLUMNS, _formatted(table, partition, _basics(statistics)))
     rows = [_column_row(column) for column in table.all_columns]
     if table.partition_columns:
         rows += [_EMPTY, ("# Partition Information", "", ""), _HEADER]
@@ -101,17 +94,16 @@ def _column_row(column: Column) -> _Row:
 def _formatted(
     table: Table,
     partition: Partition | None,
-    statistics: Statistics | None,
-    truth: Mapping[str, str],
+    basics: Mapping[str, str],
 ) -> list[_Row]:
     rows = [_HEADER, *map(_column_row, table.columns), _EMPTY]
     if table.partition_columns:
         rows += [("# Partition Information", "", ""), _HEADER]
         rows += [*map(_column_row, table.partition_columns), _EMPTY]
     if partition:
-        rows += _of_partition(table, partition, {**_basics(statistics), **truth})
+        rows += _of_partition(table, partition, basics)
     else:
-        rows += _of_table(table, truth)
+        rows += _of_table(table, basics)
     rows += _of_storage(table)
     if table.constraints and not partition:
         rows += _of_constraints(table)
@@ -125,7 +117,7 @@ def _formatted(
     return rows
 
 
-def _of_table(table: Table, truth: Mapping[str, str]) -> list[_Row]:
+def _of_table(table: Table, basics: Mapping[str, str]) -> list[_Row]:
     location = [("Location:", table.location, "")] if not table.is_view else []
     return [
         ("# Detailed Table Information", "", ""),
@@ -138,7 +130,7 @@ def _of_table(table: Table, truth: Mapping[str, str]) -> list[_Row]:
         *location,
         ("Table Type:", table.type, ""),
         ("Table Parameters:", "", ""),
-        *_pairs({**stored_properties(table), **truth}),
+        *_pairs({**stored_properties(table), **basics}),
         _EMPTY,
     ]
 
@@ -159,11 +151,12 @@ def _of_partition(table: Table, partition: Partition, parameters: Mapping[str, s
 
 
 def _basics(statistics: Statistics | None) -> dict[str, str]:
-    """Nothing before the first ANALYZE, which always counts the files."""
+    """Nothing where nobody has counted anything, not even files."""
     if statistics is None or (statistics.rows is None and not statistics.files):
         return {}
-    rows = {} if statistics.rows is None else {"numRows": str(statistics.rows)}
-    return {"numFiles": str(statistics.files), "totalSize": str(statistics.bytes)} | rows
+    count = statistics.partitions
+    partitions = {} if count is None else {"numPartitions": str(count)}
+    return written_basics(statistics) | partitions
 
 
 def _of_storage(table: Table) -> list[_Row]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from hivesql_executor.counting import count
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.removal import moving, removing
 from hivesql_executor.runtime import Runtime
@@ -16,6 +17,7 @@ from hivesql_planner.acid.layout import base_name, delta_name
 from hivesql_planner.ddl import LoadData
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.plan import Operation
+from hivesql_planner.statistics import StatisticsChange
 from hivesql_planner.table import Partition, Table, partition_name
 
 _MAGIC = {"orc": b"ORC", "parquet": b"PAR1", "avro": b"Obj\x01", "sequencefile": b"SEQ"}
@@ -41,6 +43,7 @@ def load_data(statement: LoadData, txn: Transaction | None, runtime: Runtime) ->
     for source in sources:
         _check(source_files, source, stored)
     location = _location(statement)
+    sizes = [source_files.size(source) for source in sources]
     added = _add_partition(statement, location, runtime)
     try:
         if table.is_transactional:
@@ -55,7 +58,21 @@ def load_data(statement: LoadData, txn: Transaction | None, runtime: Runtime) ->
         if added is not None:
             runtime.metastore.drop_partitions(table.name, [added.values])
         raise
+    count([_loaded(statement, sizes)], txn, runtime)
     return Outcome(message=f"Loading data to table {table.name}")
+
+
+def _loaded(statement: LoadData, sizes: Sequence[int]) -> StatisticsChange:
+    """Nobody has read the files, so nobody knows their rows."""
+    table, values = statement.table, statement.values
+    return StatisticsChange(
+        table=table.name,
+        partition=None if values is None else partition_name(table.partition_names, values),
+        rows=None,
+        files=len(sizes),
+        bytes=sum(sizes),
+        replaces=statement.overwrite,
+    )
 
 
 def _sources(files: Files, path: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from hivesql_executor.counting import count_changed
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.snapshot import scan_files
@@ -29,6 +30,7 @@ def run_change(change: Change, work: Work) -> Outcome:
     ):
         touched = {file.partition for file in written if file.partition and file.kind is kind}
         record_partitions(table, touched, operation, work, dynamic=True)
+    count_changed(change, written, work.txn, work.runtime)
     return Outcome(affected=_affected(change, written))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hivesql_executor.counting import count_inserted
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.storage.local import LocalFiles
 from hivesql_executor.tables import create_table
@@ -50,6 +51,8 @@ def _insert_branch(branch: InsertBranch, table: Table, work: Work) -> int:
         table, touched, operation, work, dynamic=bool(branch.dynamic_partition),
         replaced=branch.write.overwrite,
     )  # fmt: skip
+    overwrites = branch.write.overwrite or branch.write.kind is WriteKind.BASE
+    count_inserted(table, written, touched, work.txn, work.runtime, replaces=overwrites)
     return sum(file.rows for file in written)
 
 

@@ -27,8 +27,7 @@ from hivesql_executor.show_tables import (
 )
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.statements import Describe, Show
-from hivesql_planner.statistics import Statistics, is_accurate
-from hivesql_planner.table import TEMPORARY, Partition, Table, TableName, partition_name
+from hivesql_planner.table import TEMPORARY, Table, partition_name
 from hivesql_planner.transaction_keys import DUMMY_TXN_MANAGER
 
 LOCK_COLUMNS = (
@@ -52,33 +51,14 @@ def describe(statement: Describe, runtime: Runtime) -> Outcome:
         database = runtime.metastore.database(statement.database or "default")
         return describe_database(database, extended=bool(statement.style))
     partition = statement.partition
-    statistics, accurate = None, False
+    statistics = None
     if statement.style == "formatted":
         stored = statement.stored or statement.table.name
         values = partition.values if partition else None
         statistics = runtime.metastore.statistics(stored, values)
-        accurate = _is_accurate(statistics, stored, partition or statement.table, runtime)
     if statement.column is not None:
         return describe_column(statement.table, statement.column, statement.style, statistics)
-    return describe_table(
-        statement.table, partition, statement.style, statistics, accurate=accurate
-    )
-
-
-def _is_accurate(
-    statistics: Statistics, name: TableName, place: Table | Partition, runtime: Runtime
-) -> bool:
-    """Whether the statistics are those of the present; only such of the last ANALYZE can be."""
-    if not statistics.writes:
-        return False
-    store = runtime.metastore
-    visible = store.valid_write_ids(store.valid_txns(), [name])[name]
-    # Imported late, as what lists files is: few of these statements do.
-    from hivesql_executor.snapshot import data_sizes
-
-    return is_accurate(
-        statistics, visible, data_sizes(runtime.files(place.location), place.location)
-    )
+    return describe_table(statement.table, partition, statement.style, statistics)
 
 
 def _databases(statement: Show, runtime: Runtime) -> Outcome:

@@ -83,7 +83,8 @@ def _paragraph(table: Table, partition: Partition | None, runtime: Runtime) -> l
     files = runtime.files(table.location)
     from hivesql_executor.snapshot import data_sizes, table_roots
 
-    sizes = [size for _, root in table_roots(table, partitions) for size in data_sizes(files, root)]
+    roots = table_roots(table, partitions)
+    sizes = [size for _, root in roots for size in data_sizes(files.list(root))]
     return [
         *lines,
         f"location:{location}",

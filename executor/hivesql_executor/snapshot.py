@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from hivesql_executor.flushed import with_flushed_lengths
 from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.past import require_history
-from hivesql_planner.acid.layout import METADATA_FILE, VERSION_FILE, VERSION_TEXT
+from hivesql_planner.acid.layout import METADATA_FILE, SIDE_FILE_SUFFIX, VERSION_FILE, VERSION_TEXT
 from hivesql_planner.acid.reading import files_to_read
 from hivesql_planner.acid.snapshot import AcidState, FileStatus, select
 from hivesql_planner.errors import DataError
@@ -36,13 +36,20 @@ def table_roots(
     return [(partition, partition.location) for partition in partitions]
 
 
-def data_sizes(files: Files, location: str) -> list[int]:
-    """Length of every file below a directory that Hive would count: no ``_orc_acid_version``."""
+def data_sizes(listed: Iterable[FileStatus]) -> list[int]:
+    """Length of every file that Hive would count: no ``_orc_acid_version``."""
+    names = ((status.path.rpartition("/")[2], status.length) for status in listed)
     return [
-        status.length
-        for status in files.list(location)
-        if not status.path.rpartition("/")[2].startswith("_")
+        length
+        for name, length in names
+        if not name.startswith("_") and not name.endswith(SIDE_FILE_SUFFIX)
     ]
+
+
+def visible_sizes(state: AcidState) -> list[int]:
+    """Length of every file that a reader of this state takes."""
+    taken = (*((state.base,) if state.base else ()), *state.deltas)
+    return data_sizes([*(file for entry in taken for file in entry.files), *state.originals])
 
 
 def scan_files(

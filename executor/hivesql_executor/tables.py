@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from hivesql_executor.counting import count
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.removal import hiding, placing
 from hivesql_executor.runtime import Runtime
@@ -14,6 +15,7 @@ from hivesql_planner.acid.layout import METADATA_FILE, base_name
 from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.plan import Operation
 from hivesql_planner.statements import CreateTable, DropDatabase, DropTable, TruncateTable
+from hivesql_planner.statistics import StatisticsChange
 from hivesql_planner.table import Table, partition_name
 
 # What Hive 4 leaves in the empty base of a truncated table.
@@ -100,7 +102,10 @@ def truncate_table(statement: TruncateTable, txn: Transaction | None, runtime: R
     partitions = statement.partitions
     if partitions is None:
         partitions = runtime.metastore.partitions(table.name) if table.partition_columns else ()
+    emptied = []
     for partition, location in table_roots(table, partitions):
+        unit = partition_name(table.partition_names, partition.values) if partition else None
+        emptied.append(StatisticsChange(table=table.name, partition=unit, replaces=True))
         if not table.is_transactional:
             for status in files.list(location):
                 files.delete(f"{location}/{status.path}")
@@ -110,8 +115,8 @@ def truncate_table(statement: TruncateTable, txn: Transaction | None, runtime: R
         base = f"{location}/{base_name(write_id)}"
         files.make_directories(base)
         files.write(f"{base}/{METADATA_FILE}", _TRUNCATED)
-        if partition is not None:
-            name = partition_name(table.partition_names, partition.values)
+        if unit is not None:
             runtime.metastore.add_dynamic_partitions(
-                txn.id, write_id, table.name, [name], Operation.UPDATE
+                txn.id, write_id, table.name, [unit], Operation.UPDATE
             )
+    count(emptied, txn, runtime)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hivesql_executor.runtime import Runtime
     from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
     from hivesql_planner.plan import Plan
+    from hivesql_planner.statistics import StatisticsChange
     from hivesql_planner.table import TableName
 
 
@@ -30,6 +31,8 @@ class Transaction:
     write_ids: Mapping[TableName, int]
     visible: Mapping[TableName, ValidWriteIdList]
     heartbeat: Heartbeat | None = None
+    counted: list[StatisticsChange] = field(default_factory=list)
+    """What its statements have written so far; the commit makes it statistics."""
 
 
 @dataclass(kw_only=True)
@@ -42,6 +45,7 @@ class OpenTransaction:
     read_only: bool = False
     next_statement_id: int = 0
     replaced: set[TableName] = field(default_factory=set)
+    counted: list[StatisticsChange] = field(default_factory=list)
 
 
 def open_transaction(runtime: Runtime, *, read_only: bool = False) -> OpenTransaction:
@@ -77,7 +81,12 @@ def commit(opened: OpenTransaction, runtime: Runtime, *, exclusive_write: bool) 
     try:
         opened.heartbeat.check()
         reach(FailPoint.BEFORE_COMMIT)
-        runtime.metastore.commit_txn(opened.id, exclusive_write=exclusive_write, once=runtime.once)
+        runtime.metastore.commit_txn(
+            opened.id,
+            exclusive_write=exclusive_write,
+            once=runtime.once,
+            changes=opened.counted,
+        )
         reach(FailPoint.AFTER_COMMIT)
     except CommitUnknown:
         raise
@@ -117,7 +126,10 @@ def transaction(
     if not plan.opens_txn:
         txns = store.valid_txns()
         visible = store.valid_write_ids(txns, plan.reads)
-        yield Transaction(id=0, txns=txns, write_ids={}, visible=visible)
+        none = Transaction(id=0, txns=txns, write_ids={}, visible=visible)
+        yield none
+        if none.counted:
+            store.count_changes(none.counted)
         return
     opened = open_transaction(runtime, read_only=plan.read_only)
     try:
@@ -197,6 +209,7 @@ def _seen(
         write_ids=write_ids,
         visible=visible,
         heartbeat=opened.heartbeat,
+        counted=opened.counted,
     )
 
 

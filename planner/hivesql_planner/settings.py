@@ -67,6 +67,8 @@ KEYS: Mapping[str, Setting] = _table(
      "No casts between numbers and DATE or TIMESTAMP."),
     ("hive.acid.lockless.reads.enabled", "false", "bool", "Readers take no locks."),
     ("hive.acid.truncate.usebase", "true", "bool", "TRUNCATE writes an empty base."),
+    ("hive.stats.autogather", "true", "bool",
+     "Writes keep the number of rows true; without it, it is not called accurate any more."),
     ("hive.metastore.uris", "", "text",
      "Addresses of a Hive Metastore, when a session is opened without a metastore."),
     ("hive.metastore.client.socket.timeout", "600s", "duration",

@@ -1,19 +1,20 @@
-"""What ANALYZE learns of a table or a partition."""
+"""What is known of a table or a partition: counted by ANALYZE, kept up by every write."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hivesql_planner.acid.write_ids import ValidWriteIdList
-from hivesql_planner.cache.lists import compare
-
 if TYPE_CHECKING:
-    from hivesql_planner.table import Column, Table
+    from collections.abc import Iterable, Mapping
+
+    from hivesql_planner.table import Column, Table, TableName
 
 BASICS = ("numRows", "numFiles", "totalSize")
 """The parameters in which the catalog keeps what is known of rows and files."""
+ACCURATE = "COLUMN_STATS_ACCURATE"
+"""The parameter in which Hive keeps which statistics are those of the present."""
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 _TIMES = ("date", "timestamp")
 _TEXTS = ("string", "varchar", "char", "binary")
@@ -37,7 +38,10 @@ class ColumnStatistics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistics:
-    """Of a partition, or of a table when ``values`` is None; ``rows`` is None without a scan."""
+    """Of a partition, or of a table when ``values`` is None; ``rows`` is None without a scan.
+
+    Files and bytes are those that a reader of the present takes.
+    """
 
     values: tuple[str | None, ...] | None = None
     rows: int | None = None
@@ -45,19 +49,127 @@ class Statistics:
     bytes: int = 0
     columns: tuple[ColumnStatistics, ...] = ()
     writes: str = ""
-    """Hive's text of the table's valid write ids when the rows were counted; empty: unknown."""
+    """Given to be stored: Hive's text of the write ids under which the rows were counted."""
+    is_accurate: bool = False
+    """Rows, files and bytes are those of the present."""
+    accurate_columns: tuple[str, ...] = ()
+    """Columns whose statistics are those of the present."""
+    partitions: int | None = None
+    """Of how many partitions these are the sums, for a partitioned table."""
 
 
-def is_accurate(known: Statistics, visible: ValidWriteIdList, sizes: Collection[int]) -> bool:
-    """Whether rows, files and bytes are those of the present.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatisticsChange:
+    """What a transaction does to a table, or to one of its partitions (``k=v``), once it commits.
 
-    That is so while the same writes are committed, and the files, of these ``sizes``, are as many
-    and as long as then: a compaction changes only them.
+    Its counts are added to those that are known, or take their place when the transaction
+    ``replaces`` what was there. ``rows`` is None when nobody knows how many they are.
     """
-    if known.rows is None or not known.writes:
-        return False
-    same_files = (known.files, known.bytes) == (len(sizes), sum(sizes))
-    return same_files and compare(ValidWriteIdList.parse(known.writes), visible) == 0
+
+    table: TableName
+    partition: str | None = None
+    rows: int | None = 0
+    files: int = 0
+    bytes: int = 0
+    replaces: bool = False
+    keeps_values: bool = False
+    """The same rows lie in other files."""
+
+    @property
+    def is_nothing(self) -> bool:
+        """True when the transaction only tells that it knows what it did to the table."""
+        return not (self.rows != 0 or self.files or self.bytes or self.replaces)
+
+
+Unit = tuple[TableName, str | None]
+
+
+def combined(changes: Iterable[StatisticsChange]) -> dict[Unit, StatisticsChange]:
+    """One change for each table or partition, from those of the statements in their order."""
+    found: dict[Unit, StatisticsChange] = {}
+    for one in changes:
+        unit = (one.table.lower(), one.partition)
+        before = found.get(unit)
+        if before is None or one.replaces:
+            found[unit] = one
+            continue
+        unknown = before.rows is None or one.rows is None
+        found[unit] = replace(
+            before,
+            rows=None if unknown else (before.rows or 0) + (one.rows or 0),
+            files=before.files + one.files,
+            bytes=before.bytes + one.bytes,
+            keeps_values=before.keeps_values and one.keeps_values,
+        )
+    return found
+
+
+def changed(known: Statistics, change: StatisticsChange, *, in_order: bool) -> Statistics:
+    """What is known after a commit.
+
+    ``in_order`` is False when writes and replacements have overtaken each other, so that what one
+    of them counted is not what readers see.
+    """
+    old = Statistics() if change.replaces else known
+    rows = (old.rows or 0) + (change.rows or 0)
+    files, size = old.files + change.files, old.bytes + change.bytes
+    told = change.rows is not None and min(rows, files, size) >= 0
+    accurate = told and in_order and (change.replaces or known.is_accurate)
+    return replace(
+        known,
+        # Like Hive, tell the last number that somebody knew.
+        rows=known.rows if change.rows is None else max(rows, 0),
+        files=max(files, 0),
+        bytes=max(size, 0),
+        is_accurate=accurate,
+        accurate_columns=known.accurate_columns if accurate and change.keeps_values else (),
+    )
+
+
+def accuracy_text(known: Statistics) -> str:
+    """Hive's COLUMN_STATS_ACCURATE; empty when nothing is accurate."""
+    if not known.is_accurate:
+        return ""
+    truth: dict[str, object] = {"BASIC_STATS": "true"}
+    if known.accurate_columns:
+        truth["COLUMN_STATS"] = dict.fromkeys(sorted(known.accurate_columns), "true")
+    return json.dumps(truth, separators=(",", ":"))
+
+
+def read_accuracy(text: str) -> tuple[bool, tuple[str, ...]]:
+    """Whether the basic statistics are accurate, and those of which columns."""
+    try:
+        truth = json.loads(text or "{}")
+        columns = truth.get("COLUMN_STATS") or {}
+        basic = truth.get("BASIC_STATS") == "true"
+        return basic, tuple(sorted(key for key, value in columns.items() if value == "true"))
+    except (ValueError, AttributeError):
+        return False, ()
+
+
+def read_basics(parameters: Mapping[str, str]) -> Statistics:
+    """What a catalog's parameters tell of rows, files and bytes."""
+    rows, files, size = (parameters.get(key, "") for key in BASICS)
+    accurate, columns = read_accuracy(parameters.get(ACCURATE, ""))
+    number = rows.isdecimal()
+    return Statistics(
+        rows=int(rows) if number else None,
+        files=int(files) if files.isdecimal() else 0,
+        bytes=int(size) if size.isdecimal() else 0,
+        is_accurate=accurate and number,
+        accurate_columns=columns if accurate and number else (),
+    )
+
+
+def written_basics(known: Statistics) -> dict[str, str]:
+    """The parameters that say so."""
+    rows, files, size = BASICS
+    found = {files: str(known.files), size: str(known.bytes)}
+    if known.rows is not None:
+        found[rows] = str(known.rows)
+    if text := accuracy_text(known):
+        found[ACCURATE] = text
+    return found
 
 
 def is_simple(column: Column) -> bool:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 import pytest
 
 import hivesql
+from hivesql_executor.snapshot import acid_state, data_sizes, visible_sizes
 from hivesql_planner.errors import HiveSqlError
+from hivesql_planner.table import TableName
 
 pytestmark = pytest.mark.spark
 
+BASIC = '{"BASIC_STATS":"true"}'
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 
 
@@ -31,7 +36,10 @@ def test_statistics_of_tables_partitions_and_columns(session: hivesql.Session) -
     table = told(session, "DESCRIBE FORMATTED t")
     assert (table["numRows"], table["numFiles"]) == ("2", "2")
     assert int(table["totalSize"]) > 0
-    assert table["COLUMN_STATS_ACCURATE"] == '{"BASIC_STATS":"true"}'
+    assert json.loads(table["COLUMN_STATS_ACCURATE"]) == {
+        "BASIC_STATS": "true",
+        "COLUMN_STATS": {"a": "true", "b": "true", "d": "true", "s": "true"},
+    }
     assert "hivesql" not in str(session.sql("SHOW TBLPROPERTIES t").rows)
     column = told(session, "DESCRIBE FORMATTED t a")
     assert [column[key] for key in ("min", "max", "num_nulls", "distinct_count")] == [
@@ -45,13 +53,9 @@ def test_statistics_of_tables_partitions_and_columns(session: hivesql.Session) -
     assert (truth["num_trues"], truth["num_falses"]) == ("2", "0")
     assert told(session, "DESCRIBE FORMATTED t d")["min"] == "2024-01-02"
     assert "numRows" not in str(session.sql("SHOW CREATE TABLE t").rows)
-    session.sql("ALTER TABLE t COMPACT 'major' AND WAIT")
-    assert "COLUMN_STATS_ACCURATE" not in told(session, "DESCRIBE FORMATTED t")
-    session.sql("ANALYZE TABLE t COMPUTE STATISTICS")
-    assert "COLUMN_STATS_ACCURATE" in told(session, "DESCRIBE FORMATTED t")
     session.sql("INSERT INTO t (a) VALUES (8)")
     after = told(session, "DESCRIBE FORMATTED t")
-    assert ("COLUMN_STATS_ACCURATE" in after, after["numRows"]) == (False, "2")
+    assert (after["COLUMN_STATS_ACCURATE"], after["numRows"]) == (BASIC, "3")
 
     session.sql("""
         CREATE TABLE p (a int) PARTITIONED BY (ds string, hr int) STORED AS ORC
@@ -65,7 +69,7 @@ def test_statistics_of_tables_partitions_and_columns(session: hivesql.Session) -
     assert (first["numRows"], first["numFiles"]) == ("2", "1")
     assert told(session, "DESCRIBE FORMATTED p PARTITION (ds='x', hr=1) a")["max"] == "2"
     second = told(session, "DESCRIBE FORMATTED p PARTITION (ds='y', hr=2)")
-    assert ("numRows" in second, second["numFiles"]) == (False, "1")
+    assert (second["numRows"], second["numFiles"]) == ("1", "1")
     session.sql("ANALYZE TABLE p COMPUTE STATISTICS")
     empty = told(session, "DESCRIBE FORMATTED p PARTITION (ds='empty', hr=0)")
     assert empty["numRows"] == "0"
@@ -85,3 +89,105 @@ def test_statistics_of_tables_partitions_and_columns(session: hivesql.Session) -
         with pytest.raises(HiveSqlError) as caught:
             session.sql(sql)
         assert caught.value.code == code
+
+
+def kept(session: hivesql.Session, of: str = "t") -> tuple[str, str, bool, bool]:
+    """Rows, files, whether they are called accurate, and whether the files' sizes are."""
+    found = told(session, f"DESCRIBE FORMATTED {of}")
+    runtime = session.runtime
+    name, _, partition = of.partition(" ")
+    table = runtime.metastore.table(TableName("default", name))
+    values = tuple(re.findall("'(.*?)'", partition))
+    home = table.home_of(values) if values else table.location
+    txns = runtime.metastore.valid_txns()
+    visible = runtime.metastore.valid_write_ids(txns, [table.name])[table.name]
+    files = runtime.files(home)
+    sizes = (
+        visible_sizes(acid_state(files, home, visible, txns))
+        if table.is_transactional
+        else data_sizes(files.list(home))
+    )
+    same = (str(len(sizes)), str(sum(sizes))) == (found["numFiles"], found["totalSize"])
+    return found["numRows"], found["numFiles"], found.get("COLUMN_STATS_ACCURATE") == BASIC, same
+
+
+WRITES = (
+    # What real Hive 4.1 tells after each of these statements.
+    ("INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')", "3", "1", True),
+    ("UPDATE t SET s = 'z' WHERE a = 2", "3", "3", True),
+    ("DELETE FROM t WHERE a = 3", "2", "4", True),
+    (
+        "MERGE INTO t USING (SELECT 1 AS k UNION ALL SELECT 9 AS k) x ON t.a = x.k "
+        "WHEN MATCHED THEN UPDATE SET s = 'm' WHEN NOT MATCHED THEN INSERT VALUES (x.k, 'n')",
+        "3", None, True,
+    ),
+    ("INSERT INTO t SELECT a + 100, s FROM t", "6", None, True),
+    ("ALTER TABLE t COMPACT 'minor' AND WAIT", "6", None, True),
+    ("ALTER TABLE t COMPACT 'major' AND WAIT", "6", None, True),
+    ("INSERT OVERWRITE TABLE t VALUES (1, 'a')", "1", "1", True),
+    ("TRUNCATE TABLE t", "0", "0", True),
+    ("SET hive.stats.autogather=false; INSERT INTO t VALUES (5, 'x')", "0", "1", False),
+    ("SET hive.stats.autogather=true; INSERT INTO t VALUES (6, 'x')", "1", "2", False),
+    ("ALTER TABLE t CHANGE s s2 string", "1", "2", False),
+    ("INSERT OVERWRITE TABLE t SELECT 7, 'y'", "1", "1", True),
+    ("ALTER TABLE t CHANGE s2 s string", "1", "1", True),
+    ("DELETE FROM t WHERE a = 12345", "1", "1", True),
+    (
+        "START TRANSACTION; INSERT INTO t VALUES (8, 'p'), (9, 'q'); DELETE FROM t WHERE a = 8; "
+        "COMMIT",
+        "2", "3", True,
+    ),
+    ("START TRANSACTION; INSERT INTO t VALUES (8, 'p'); ROLLBACK", "2", "3", True),
+    (
+        "SET hive.merge.cardinality.check=false; MERGE INTO t USING (SELECT 9 AS k) x "
+        "ON t.a = x.k WHEN MATCHED THEN DELETE",
+        "2", "4", False,
+    ),
+)  # fmt: skip
+
+
+def test_writes_keep_statistics_true(session: hivesql.Session) -> None:
+    session.sql(f"CREATE TABLE t (a int, s string) {ACID}")
+    assert kept(session) == ("0", "0", True, True)
+    for sql, rows, files, accurate in WRITES:
+        session.sql(sql)
+        found = kept(session)
+        assert (found[0], files or found[1]) == (rows, found[1]), sql
+        assert found[2:] == (accurate, True), sql
+        if accurate:
+            assert session.sql("SELECT count(*) FROM t").rows == [(int(rows),)], sql
+
+    session.sql(f"""
+        CREATE TABLE c {ACID} AS SELECT a FROM t;
+        CREATE TABLE p (a int) PARTITIONED BY (d string) {ACID};
+        INSERT INTO p PARTITION (d) VALUES (1, 'x'), (2, 'y'), (3, 'y');
+    """)
+    assert kept(session, "c") == ("1", "1", True, True)
+    whole = told(session, "DESCRIBE FORMATTED p")
+    assert [whole[key] for key in ("numPartitions", "numRows", "numFiles")] == ["2", "3", "2"]
+    assert whole["COLUMN_STATS_ACCURATE"] == BASIC
+    y = "p PARTITION (d='y')"
+    assert kept(session, y) == ("2", "1", True, True)
+    for sql, expected in (
+        ("INSERT INTO p PARTITION (d='y') VALUES (4)", ("3", "2")),
+        ("DELETE FROM p WHERE a = 2", ("2", "3")),
+        ("INSERT OVERWRITE TABLE p PARTITION (d='y') SELECT 7", ("1", "1")),
+    ):
+        session.sql(sql)
+        assert kept(session, y) == (*expected, True, True), sql
+    assert kept(session, "p PARTITION (d='x')") == ("1", "1", True, True)
+
+    session.sql("""
+        CREATE TABLE plain (c char(5)) STORED AS ORC TBLPROPERTIES ('transactional'='false');
+        INSERT INTO plain VALUES ('a'), ('b');
+        INSERT INTO plain VALUES ('c');
+    """)
+    assert kept(session, "plain") == ("3", "2", True, True)
+    session.sql("INSERT OVERWRITE TABLE plain SELECT 'c'")
+    assert kept(session, "plain") == ("1", "1", True, True)
+    home = session.runtime.metastore.table(TableName("default", "plain")).location
+    session.sql(f"CREATE TABLE lo (c char(5)) {ACID}; INSERT INTO lo VALUES ('a')")
+    session.sql(f"LOAD DATA LOCAL INPATH '{home}' INTO TABLE lo")
+    assert kept(session, "lo") == ("1", "2", False, True)
+    session.sql("TRUNCATE TABLE plain")
+    assert kept(session, "plain") == ("0", "0", True, True)

@@ -7,37 +7,104 @@ from typing import Any
 
 import pytest
 
-from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.statistics import (
     ColumnStatistics,
     Statistics,
+    StatisticsChange,
+    changed,
     column_statistics,
-    is_accurate,
+    combined,
     is_simple,
+    read_basics,
     statistics_sql,
+    written_basics,
 )
-from hivesql_planner.table import Column
+from hivesql_planner.table import Column, TableName
 from memory_catalog import table
 
-ACCURATE = {
-    "the same writes and files": ("d.t:5:9223372036854775807::", "5:", [1, 2], True),
-    "an aborted write is no difference": ("d.t:5:9223372036854775807::", "6:6", [1, 2], True),
-    "another write has committed": ("d.t:5:9223372036854775807::", "6:", [1, 2], False),
-    "other files": ("d.t:5:9223372036854775807::", "5:", [3], False),
-    "as many bytes in other files": ("d.t:5:9223372036854775807::", "5:", [1, 1, 1], False),
-    "nobody knows": ("", "5:", [1, 2], False),
-}
+T = TableName("d", "t")
+TEN = Statistics(rows=10, files=2, bytes=300, is_accurate=True, accurate_columns=("a",))
+CHANGES: dict[str, tuple[Statistics, dict[str, Any], bool, tuple[int | None, int, int, bool]]] = {
+    "rows are added": (TEN, {"rows": 5, "files": 1, "bytes": 50}, True, (15, 3, 350, True)),
+    "or taken away": (TEN, {"rows": -4, "files": 1, "bytes": 50}, True, (6, 3, 350, True)),
+    "an overwrite counts alone": (
+        replace(TEN, is_accurate=False), {"rows": 5, "files": 1, "bytes": 50, "replaces": True},
+        True, (5, 1, 50, True),
+    ),
+    "nobody has counted": (TEN, {"rows": None, "files": 1, "bytes": 50}, True, (10, 3, 350, False)),
+    "nobody has counted an overwrite": (
+        TEN, {"rows": None, "files": 1, "bytes": 50, "replaces": True}, True, (10, 1, 50, False),
+    ),
+    "it is not known what is there": (
+        replace(TEN, is_accurate=False), {"rows": 5, "files": 1, "bytes": 50}, True,
+        (15, 3, 350, False),
+    ),
+    "writes have overtaken each other": (
+        TEN, {"rows": 5, "files": 1, "bytes": 50}, False, (15, 3, 350, False),
+    ),
+    "more is taken away than was known": (TEN, {"rows": -11}, True, (0, 2, 300, False)),
+    "nothing was ever counted": (Statistics(), {"rows": 5, "files": 1}, True, (5, 1, 0, False)),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("writes", "now", "sizes", "expected"), ACCURATE.values(), ids=ACCURATE)
-def test_is_accurate(writes: str, now: str, sizes: list[int], expected: bool) -> None:
-    high, _, aborted = now.partition(":")
-    visible = ValidWriteIdList(
-        int(high), aborted=frozenset(map(int, filter(None, [aborted]))), table="d.t"
+@pytest.mark.parametrize(("known", "change", "in_order", "expected"), CHANGES.values(), ids=CHANGES)
+def test_what_is_known_after_a_commit(
+    known: Statistics, change: dict[str, Any], in_order: bool, expected: tuple[Any, ...]
+) -> None:
+    now = changed(known, StatisticsChange(table=T, **change), in_order=in_order)
+    assert (now.rows, now.files, now.bytes, now.is_accurate) == expected
+    assert now.accurate_columns == ()
+
+
+def test_other_files_leave_what_is_known_of_columns() -> None:
+    change = StatisticsChange(table=T, files=-1, bytes=-100, keeps_values=True)
+    assert changed(TEN, change, in_order=True) == replace(TEN, files=1, bytes=200)
+
+
+def test_statements_of_one_transaction_make_one_change() -> None:
+    def one(partition: str | None, **counts: Any) -> StatisticsChange:
+        return StatisticsChange(table=T, partition=partition, **counts)
+
+    found = combined(
+        [
+            one("p=1", rows=3, files=1, bytes=30),
+            one("p=2", rows=1),
+            one("p=1", rows=-2, files=1, bytes=5),
+            one("p=2", rows=7, replaces=True),
+            one("p=2", rows=2),
+            one("p=3", rows=2),
+            one("p=3", rows=None),
+            one(None),
+        ]
     )
-    known = Statistics(rows=7, files=2, bytes=3, writes=writes)
-    assert is_accurate(known, visible, sizes) is expected
-    assert not is_accurate(replace(known, rows=None), visible, sizes)
+    assert found == {
+        (T, "p=1"): one("p=1", rows=1, files=2, bytes=35),
+        (T, "p=2"): one("p=2", rows=9, replaces=True),
+        (T, "p=3"): one("p=3", rows=None),
+        (T, None): one(None),
+    }
+    assert [key for key, value in found.items() if value.is_nothing] == [(T, None)]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "expected"),
+    [
+        ({}, Statistics()),
+        (
+            {"numRows": "7", "numFiles": "2", "totalSize": "9",
+             "COLUMN_STATS_ACCURATE": '{"BASIC_STATS":"true","COLUMN_STATS":{"a":"true"}}'},
+            Statistics(rows=7, files=2, bytes=9, is_accurate=True, accurate_columns=("a",)),
+        ),
+        ({"numRows": "-1", "COLUMN_STATS_ACCURATE": '{"BASIC_STATS":"true"}'}, Statistics()),
+        ({"numRows": "7", "COLUMN_STATS_ACCURATE": "true"}, Statistics(rows=7)),
+        ({"numRows": "7", "COLUMN_STATS_ACCURATE": "{"}, Statistics(rows=7)),
+        ({"numRows": "7", "COLUMN_STATS_ACCURATE": '{"COLUMN_STATS":{"a":"true"}}'},
+         Statistics(rows=7)),
+    ],
+)  # fmt: skip
+def test_hives_parameters(parameters: dict[str, str], expected: Statistics) -> None:
+    assert read_basics(parameters) == expected
+    assert read_basics(written_basics(expected)) == expected
 
 
 def test_one_row_per_partition_and_six_cells_per_column() -> None:

@@ -14,11 +14,12 @@ from hivesql_executor.heartbeat import Heartbeat
 from hivesql_executor.metastore.api import Compaction, LockState, TxnType
 from hivesql_executor.processes import is_alive
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.snapshot import acid_state, check_versions
+from hivesql_executor.snapshot import acid_state, check_versions, visible_sizes
 from hivesql_planner.compaction import decide, refusal
 from hivesql_planner.compaction_queue import WORKING
 from hivesql_planner.errors import CommitUnknown, ExecutionError, NoSuchObject
 from hivesql_planner.plan import Lock, LockType, Operation
+from hivesql_planner.statistics import StatisticsChange
 
 
 def worker_id(runtime: Runtime, number: int = 0) -> str:
@@ -78,10 +79,10 @@ def _run(compaction: Compaction, place: Place, runtime: Runtime) -> str:
     heartbeat.start()
     try:
         with limited(compaction, txn_id, runtime) as own:
-            state = _compact(compaction, place, txn_id, own)
+            state, counted = _compact(compaction, place, txn_id, own)
             heartbeat.stop()
             heartbeat.check()
-        store.commit_txn(txn_id)
+        store.commit_txn(txn_id, changes=[counted])
         reach(FailPoint.COMPACTION_COMMITTED)
     except CommitUnknown:
         heartbeat.stop()
@@ -120,8 +121,14 @@ def _lock(compaction: Compaction, txn_id: int, runtime: Runtime) -> None:
         )
 
 
-def _compact(compaction: Compaction, place: Place, txn_id: int, runtime: Runtime) -> str:
+def _compact(
+    compaction: Compaction, place: Place, txn_id: int, runtime: Runtime
+) -> tuple[str, StatisticsChange]:
+    """What became of it, and in how many more or fewer files and bytes the same rows lie."""
     store, table = runtime.metastore, place.table
+    counted = StatisticsChange(
+        table=compaction.table, partition=compaction.partition, keeps_values=True
+    )
     _lock(compaction, txn_id, runtime)
     txns = store.valid_txns(txn_id)
     visible = store.compactor_write_ids(table.name)
@@ -135,11 +142,17 @@ def _compact(compaction: Compaction, place: Place, txn_id: int, runtime: Runtime
             state = replace(state, originals=())
         decision = decide(state, compaction.kind)
         if decision.action == "refuse":
-            return _refuse(compaction, decision.reason, runtime)
+            return _refuse(compaction, decision.reason, runtime), counted
         if decision.action == "run":
             check_versions(files, place.location, state)
             merge(compaction, place, state, visible, txn_id, runtime)
             reach(FailPoint.COMPACTION_WRITTEN)
+            # Our own transaction sees what it has written.
+            made = acid_state(files, place.location, visible, txns)
+            before, after = visible_sizes(state), visible_sizes(made)
+            counted = replace(
+                counted, files=len(after) - len(before), bytes=sum(after) - sum(before)
+            )
     store.mark_compacted(compaction.id)
     reach(FailPoint.COMPACTION_MARKED)
-    return "ready for cleaning"
+    return "ready for cleaning", counted

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
     from hivesql_planner.partition_filter import PartitionTest
     from hivesql_planner.plan import Lock, LockType, ObjectLock, Operation
-    from hivesql_planner.statistics import Statistics
+    from hivesql_planner.statistics import Statistics, StatisticsChange
     from hivesql_planner.table import Database, Partition, Table, TableName
 
 # hive.max.open.txns and hive.txn.max.open.batch
@@ -162,6 +162,7 @@ class Metastore(CompactionQueue, NotificationSource, Protocol):
     ) -> None: ...
 
     def put_statistics(self, name: TableName, found: Collection[Statistics]) -> None: ...
+    def count_changes(self, changes: Collection[StatisticsChange]) -> None: ...
     def statistics(
         self, name: TableName, values: Sequence[str | None] | None = None
     ) -> Statistics: ...
@@ -190,7 +191,7 @@ class Metastore(CompactionQueue, NotificationSource, Protocol):
     def newer_writer(self, txn_id: int, locks: Collection[Lock]) -> int | None: ...
     def commit_txn(
         self, txn_id: int, *, exclusive_write: bool = True, once: Once | None = None,
-        note: TableNote | None = None,
+        note: TableNote | None = None, changes: Collection[StatisticsChange] = (),
     ) -> None: ...  # fmt: skip
     def done(self, once: Once) -> Done | None: ...
     def forget_key(self, key: str) -> int: ...

@@ -11,7 +11,14 @@ from hivesql_executor.metastore import cleanup, table_rows
 from hivesql_executor.metastore.connection import now
 from hivesql_executor.metastore.notification_log import note, note_change
 from hivesql_executor.metastore.partition_storage import keep_storage
-from hivesql_executor.metastore.schema import database_params, dbs, partitions, sds, tbls
+from hivesql_executor.metastore.schema import (
+    database_params,
+    dbs,
+    partitions,
+    sds,
+    table_params,
+    tbls,
+)
 from hivesql_executor.metastore.table_rows import add_params, params
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import NoSuchObject, SemanticError
@@ -162,6 +169,10 @@ def alter_table(db: Connection, name: TableName, new: Table, *, txn_id: int = 0)
     if old.storage_of(altered) is not None:
         keep_storage(db, old)
     table_rows.replace_table(db, found, home, altered)
+    moved = to == name and altered.location != old.location
+    if moved or old.storage_of(altered) is not None:
+        # Nobody has counted what is read from now on.
+        table_rows.distrust(db, table_params, [found])
     if to != name:
         cleanup.rename_table(db, name, to)
     if to != name and altered.location != old.location:

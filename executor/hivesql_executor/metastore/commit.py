@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from sqlalchemy import Connection, and_, delete, exists, func, insert, literal, select, update
 
+from hivesql_executor.metastore import statistics_changes
 from hivesql_executor.metastore.api import TxnType
 from hivesql_executor.metastore.connection import lock_txn_table, millis_now
 from hivesql_executor.metastore.idempotence import Once, hold, record
@@ -29,6 +32,7 @@ from hivesql_executor.metastore.transactions import (
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import AlreadyCommitted, HiveSqlError, WriteConflict
 from hivesql_planner.plan import Operation
+from hivesql_planner.statistics import StatisticsChange
 
 _REPLACING = (Operation.UPDATE.value, Operation.DELETE.value)
 # A commit of these types decides until when the cleaner must wait.
@@ -47,8 +51,9 @@ def commit_txn(
     exclusive_write: bool,
     once: Once | None = None,
     note: TableNote | None = None,
+    changes: Collection[StatisticsChange] = (),
 ) -> HiveSqlError | None:
-    """Commit; committing again is silent.
+    """Commit, and count ``changes``; committing again is silent.
 
     A conflict, or another transaction that did the same ``once``, aborts the transaction and is
     returned, not raised: the abort has to be committed.
@@ -57,7 +62,7 @@ def commit_txn(
     if earlier is not None and earlier.txn_id != txn_id:
         abort_txns(db, [txn_id], "idempotency key")
         return AlreadyCommitted(str(earlier))
-    conflict = _commit(db, txn_id, exclusive_write=exclusive_write)
+    conflict = _commit(db, txn_id, exclusive_write=exclusive_write, changes=changes)
     if once is not None and earlier is None and conflict is None:
         record(db, once, txn_id, known=known)
     if note is not None and conflict is None:
@@ -65,7 +70,9 @@ def commit_txn(
     return conflict
 
 
-def _commit(db: Connection, txn_id: int, *, exclusive_write: bool) -> WriteConflict | None:
+def _commit(
+    db: Connection, txn_id: int, *, exclusive_write: bool, changes: Collection[StatisticsChange]
+) -> WriteConflict | None:
     query = select(txns.c.type).where(txns.c.id == txn_id, txns.c.state == OPEN)
     found = db.execute(query.with_for_update()).one_or_none()
     if found is None:
@@ -89,8 +96,7 @@ def _commit(db: Connection, txn_id: int, *, exclusive_write: bool) -> WriteConfl
         # Its row ids are new ones, so it is in the write set too. Hive forgets this note.
         lock_txn_table(db, "EXCLUSIVE")
         commit_id = _latest(db)
-    if kind not in _WRITES_NOTHING:
-        _complete_components(db, txn_id)
+    _record_history(db, txn_id, kind, changes)
     release(db, txn_id)
     db.execute(delete(txn_components).where(txn_components.c.txn_id == txn_id))
     db.execute(update(txns).where(txns.c.id == txn_id).values(state=COMMITTED))
@@ -159,6 +165,16 @@ def _conflict(db: Connection, txn_id: int) -> WriteConflict | None:
         f"Aborting [txnid:{txn_id},{commit_id}] due to a write conflict on {unit} "
         f"committed by [txnid:{other},{other_commit}] {operation}/{other_op}"
     )
+
+
+def _record_history(
+    db: Connection, txn_id: int, kind: int, changes: Collection[StatisticsChange]
+) -> None:
+    if kind == READ_ONLY:
+        return
+    statistics_changes.count(db, txn_id, changes)
+    if kind not in _WRITES_NOTHING:
+        _complete_components(db, txn_id)
 
 
 def _complete_components(db: Connection, txn_id: int) -> None:

@@ -16,6 +16,7 @@ from hivesql_executor.metastore import (
     revisions,
     schema,
     snapshots,
+    statistics_changes,
     statistics_rows,
     transactions,
 )
@@ -42,7 +43,7 @@ from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import CommitUnknown, ExecutionError, HiveSqlError, TransactionLost
 from hivesql_planner.partition_filter import PartitionTest
 from hivesql_planner.plan import Lock, Operation
-from hivesql_planner.statistics import Statistics
+from hivesql_planner.statistics import Statistics, StatisticsChange
 from hivesql_planner.table import Database, Partition, Table, TableName
 
 T = TypeVar("T")
@@ -186,8 +187,12 @@ class DatabaseMetastore(
         """Store what ANALYZE found of a table or of some partitions."""
         self._write(lambda db: statistics_rows.put_statistics(db, name, found))
 
+    def count_changes(self, changes: Collection[StatisticsChange]) -> None:
+        """Add what was written outside of transactions to what is known."""
+        self._write(lambda db: statistics_changes.count(db, 0, changes))
+
     def statistics(self, name: TableName, values: Sequence[str | None] | None = None) -> Statistics:
-        """What the last ANALYZE found of a table, or of the partition with these values."""
+        """What is known of a table, or of the partition with these values."""
         return self._read(lambda db: statistics_rows.statistics(db, name, values))
 
     # -- transactions
@@ -278,8 +283,9 @@ class DatabaseMetastore(
         exclusive_write: bool = True,
         once: Once | None = None,
         note: TableNote | None = None,
+        changes: Collection[StatisticsChange] = (),
     ) -> None:
-        """Commit, and record ``once`` and ``note`` with it; silent when it is committed already.
+        """Commit, and record the rest with it; silent when it is committed already.
 
         WriteConflict, TransactionLost and AlreadyCommitted (by another transaction) mean that it
         was aborted, CommitUnknown that nobody knows.
@@ -287,7 +293,7 @@ class DatabaseMetastore(
 
         def commit(db: Connection) -> HiveSqlError | None:
             return commits.commit_txn(
-                db, txn_id, exclusive_write=exclusive_write, once=once, note=note
+                db, txn_id, exclusive_write=exclusive_write, once=once, note=note, changes=changes
             )
 
         try:

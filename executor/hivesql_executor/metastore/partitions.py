@@ -17,7 +17,7 @@ from hivesql_executor.metastore.partition_storage import (
     write_storage,
 )
 from hivesql_executor.metastore.partition_tests import passes
-from hivesql_executor.metastore.schema import partition_key_vals, sds
+from hivesql_executor.metastore.schema import partition_key_vals, partition_params, sds
 from hivesql_executor.metastore.schema import partitions as rows
 from hivesql_planner.cache.events import EventKind
 from hivesql_planner.errors import NoSuchObject, SemanticError
@@ -114,6 +114,13 @@ def add_partitions(
     for one, (_, sd_id) in zip(fresh.values(), storage, strict=True):
         if one.storage:
             write_storage(db, table, sd_id, one.storage)
+    if txn_id:
+        # Made for the rows that the transaction writes, each begins with none.
+        marks = table_rows.NO_ROWS.items()
+        numbers = [
+            {"owner_id": id_, "name": key, "value": text} for id_ in ids for key, text in marks
+        ]
+        db.execute(insert(partition_params), numbers)
     db.execute(
         insert(partition_key_vals),
         [
@@ -151,7 +158,11 @@ def alter_partition(db: Connection, name: TableName, values: Values, new: Partit
     note_change(db, EventKind.ALTER_PARTITION, table.name, table_id)
     own = known[old]
     sd_id = db.scalar(select(rows.c.sd_id).where(rows.c.id == own))
-    db.execute(update(sds).where(sds.c.id == sd_id).values(location=new.location))
+    changed = update(sds).where(sds.c.id == sd_id, sds.c.location != new.location)
+    moved = bool(db.execute(changed.values(location=new.location)).rowcount)
+    if to == old and (moved or new.storage):
+        # Nobody has counted what is read from now on.
+        table_rows.distrust(db, partition_params, [own])
     if new.storage or is_marked(db, table_id):
         write_storage(db, table, int(sd_id or 0), new.storage)
     if to == old:

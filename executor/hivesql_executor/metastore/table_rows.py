@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, get_args
 
 from sqlalchemy import Connection, Row, delete, insert, select, update
@@ -30,15 +31,20 @@ from hivesql_executor.metastore.schema import (
 )
 from hivesql_executor.metastore.storage_formats import STORAGE, format_of
 from hivesql_planner.errors import DataError
+from hivesql_planner.statistics import ACCURATE, BASICS, Statistics, written_basics
 from hivesql_planner.table import Column, Table, TableName, TableType
 
 TableRow = Row[Any]
 
+_CHUNK = 500
 _ASCENDING, _DESCENDING = 1, 0
 # Hive keeps these among the table's parameters; Table has fields for them.
 _COMMENT, _EXTERNAL = "comment", "EXTERNAL"
-STATISTICS_WRITES = "hivesql.statistics.writes"
-"""A parameter that is no property: which writes the statistics have counted."""
+BASE_WRITE = "hivesql.statistics.base"
+"""A parameter that is no property: the write that last replaced all rows."""
+STATISTICS = (*BASICS, ACCURATE, BASE_WRITE)
+"""Parameters that every write changes, and that are therefore no properties of a Table."""
+NO_ROWS = written_basics(Statistics(rows=0, is_accurate=True))
 
 
 def add_params(db: Connection, table: SqlTable, owner_id: int, values: Mapping[str, str]) -> None:
@@ -54,12 +60,22 @@ def params(db: Connection, table: SqlTable, owner_id: int) -> dict[str, str]:
     return {key: value or "" for key, value in sorted(db.execute(query).all())}
 
 
+def distrust(db: Connection, table: SqlTable, owner_ids: Sequence[int]) -> None:
+    """Call the statistics of some tables or partitions accurate no more."""
+    for start in range(0, len(owner_ids), _CHUNK):
+        chunk = table.c.owner_id.in_(owner_ids[start : start + _CHUNK])
+        db.execute(delete(table).where(chunk, table.c.name == ACCURATE))
+
+
 def add_table(db: Connection, database_id: int, table: Table) -> int:
     """Insert all rows of a new table; its id."""
     cd_id = db.execute(insert(cds).returning(cds.c.id)).scalar_one()
     serde_id, sd_id = add_storage(db, table, cd_id, [table.location])[0]
     values = _own_values(table, database_id) | {"sd_id": sd_id, "created_at": table.created_at}
     table_id = int(db.execute(insert(tbls).values(values).returning(tbls.c.id)).scalar_one())
+    if table.type == "MANAGED_TABLE" and not table.partition_columns:
+        # It begins with no rows, which is known for certain.
+        table = replace(table, properties={**NO_ROWS, **table.properties})
     _add_details(db, table, (table_id, cd_id, serde_id, sd_id))
     return table_id
 
@@ -86,7 +102,12 @@ def replace_table(db: Connection, table_id: int, database_id: int, table: Table)
     """Make the rows of a table say what ``table`` says; ids and partitions stay."""
     owned = _owned_ids(db, table_id)
     _, _, serde_id, sd_id = owned
+    kept = params(db, table_params, table_id)
     _delete_details(db, owned)
+    # Numbers that somebody sets by hand are not called accurate.
+    told = [] if table.properties.keys() & set(BASICS) else [ACCURATE]
+    kept = {key: kept[key] for key in (*BASICS, *told, BASE_WRITE) if key in kept}
+    table = replace(table, properties={**kept, **table.properties})
     statistics = table_statistics
     db.execute(
         delete(statistics).where(
@@ -138,7 +159,8 @@ def read_table(db: Connection, name: TableName, row: TableRow) -> Table:
     ).one()
     properties = params(db, table_params, row.id)
     comment = properties.pop(_COMMENT, None)
-    properties.pop(STATISTICS_WRITES, None)
+    for key in STATISTICS:
+        properties.pop(key, None)
     kind = _table_type(row.type, name)
     if kind == "EXTERNAL_TABLE":
         properties.pop(_EXTERNAL, None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hivesql_executor.event_file import EventFile
 from hivesql_executor.failpoints import FailPoint, reach
@@ -195,6 +195,7 @@ def _publish_plain(publication: Publication, files: Files) -> Iterator[WrittenFi
                 continue
             if types := plain_types(write.table):
                 amend(files, staged.path, {}, types=types)
+                staged = replace(staged, length=files.size(staged.path))
             yield WrittenFile(
                 path=_move_to_free_name(files, staged, directory, taken),
                 partition=staged.partition,

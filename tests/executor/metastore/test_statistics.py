@@ -21,13 +21,11 @@ TRUTH = ColumnStatistics(name="c", type="boolean", nulls=0, trues=3, falses=4)
 
 def test_of_a_table(metastore: Metastore, make_table: MakeTable) -> None:
     table = make_table()
-    assert metastore.statistics(table.name) == Statistics()
-    writes = "default.t:5:9223372036854775807::"
-    found = Statistics(rows=7, files=2, bytes=300, columns=(NUMBER, TEXT, TRUTH), writes=writes)
+    assert metastore.statistics(table.name) == Statistics(rows=0, is_accurate=True)
+    found = Statistics(rows=7, files=2, bytes=300, columns=(NUMBER, TEXT, TRUTH))
     metastore.put_statistics(table.name, [found])
     assert metastore.statistics(table.name) == found
-    assert metastore.table(table.name).properties["numRows"] == "7"
-    assert writes not in metastore.table(table.name).properties.values()
+    assert "numRows" not in metastore.table(table.name).properties
     again = Statistics(rows=8, files=3, bytes=400, columns=(replace(NUMBER, high="10"),))
     metastore.put_statistics(table.name, [again])
     kept = replace(again, columns=(replace(NUMBER, high="10"), TEXT, TRUTH))
@@ -37,17 +35,21 @@ def test_of_a_table(metastore: Metastore, make_table: MakeTable) -> None:
     )
     assert metastore.statistics(table.name).columns == (TEXT,)
     metastore.drop_table(table.name)
-    assert metastore.statistics(make_table().name) == Statistics()
+    assert metastore.statistics(make_table().name) == Statistics(rows=0, is_accurate=True)
 
 
 def test_of_partitions(metastore: Metastore, make_table: MakeTable) -> None:
     name = make_table(partitioned_by=("p", "q")).name
+    none = Statistics(rows=0, is_accurate=True, partitions=0)
+    assert metastore.statistics(name) == none
     values: tuple[str | None, ...] = ("a/b", None)
     metastore.add_partitions(name, [Partition(values=values, location="")])
-    found = Statistics(values=values, rows=0, files=1, bytes=10, columns=(NUMBER,))
+    found = Statistics(values=values, rows=4, files=1, bytes=10, columns=(NUMBER,))
     metastore.put_statistics(name, [found])
     assert metastore.statistics(name, values) == found
-    assert metastore.statistics(name) == Statistics()
+    assert metastore.statistics(name) == replace(
+        found, values=None, columns=(), partitions=1, is_accurate=False
+    )
     with pytest.raises(NoSuchObject):
         metastore.statistics(name, ("x", "y"))
     metastore.drop_partitions(name, [values])

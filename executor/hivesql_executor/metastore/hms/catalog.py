@@ -19,6 +19,7 @@ from hivesql_executor.metastore.hms.tables import (
 )
 from hivesql_executor.metastore.hms.wire import idl
 from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.statistics import ACCURATE
 from hivesql_planner.table import Database, Table, TableName
 
 # What HiveServer2 announces; a client that announces less gets no ACID tables.
@@ -126,7 +127,11 @@ class CatalogCalls:
         )
         # Partitions read with their table's columns here, so they must have them in Hive too.
         cascades = bool(before.partition_columns) and altered.columns != before.columns
-        self._send_table(name, write_table(altered, old), {"CASCADE": "true"} if cascades else {})
+        # Without a list of writes the metastore would call no statistics accurate any more.
+        keeps = ACCURATE in (old.parameters or {}) and to == name
+        state = self._state(name, old.writeId or 0) if keeps else {}
+        cascade = {"CASCADE": "true"} if cascades else {}
+        self._send_table(name, write_table(altered, old), cascade, **state)
         if to != name and altered.location != before.location:
             self._move_partitions(to, before.location, altered.location)
 
@@ -161,6 +166,9 @@ class CatalogCalls:
             **more,
         )
         self._client.call("alter_table_req", request)
+
+    def _state(self, name: TableName, write_id: int) -> dict[str, Any]:
+        raise NotImplementedError
 
     def _move_partitions(self, name: TableName, old: str, new: str) -> None:
         raise NotImplementedError

@@ -17,11 +17,9 @@ from hivesql_executor.metastore.hms.tables import (
 from hivesql_executor.metastore.hms.wire import idl
 from hivesql_planner.errors import ExecutionError, NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.partition_filter import PartitionTest
-from hivesql_planner.statistics import BASICS, Statistics
+from hivesql_planner.statistics import ACCURATE, Statistics, read_basics, written_basics
 from hivesql_planner.table import Partition, Table, TableName, partition_name
 
-ACCURATE = "COLUMN_STATS_ACCURATE"
-_ROWS, _FILES, _BYTES = BASICS
 _ALL = -1
 # Thrift messages have a limit, and the metastore builds one SQL statement for each call.
 _CHUNK = 500
@@ -79,9 +77,17 @@ class PartitionCalls(CatalogCalls):
                 tblName=name.name,
                 parts=[write_partition(one, table) for one in chunk],
                 ifNotExists=if_not_exists,
-                needResult=False,
+                needResult=bool(txn_id),
             )
-            self._client.call("add_partitions_req", request, again=if_not_exists)
+            answer = self._client.call("add_partitions_req", request, again=if_not_exists)
+            if txn_id:
+                keys = table.partition_names
+                added = [read_partition(one, table) for one in answer.partitions or ()]
+                names = [partition_name(keys, one.values) for one in added]
+                self._note_created(txn_id, name, names)
+
+    def _note_created(self, txn_id: int, name: TableName, names: Collection[str]) -> None:
+        raise NotImplementedError
 
     def drop_partitions(self, name: TableName, values: Collection[tuple[str | None, ...]]) -> None:
         """Drop partitions with their write history; files stay."""
@@ -147,10 +153,7 @@ class PartitionCalls(CatalogCalls):
             parameters = dict(owner.parameters or {})
             if ACCURATE in parameters:
                 continue
-            basics = {_FILES: str(one.files), _BYTES: str(one.bytes)}
-            if one.rows is not None:
-                basics[_ROWS] = str(one.rows)
-            owner.parameters = parameters | basics
+            owner.parameters = parameters | written_basics(replace(one, is_accurate=False))
             if one.values is None:
                 self._send_table(name, owner, {})
             else:
@@ -160,13 +163,8 @@ class PartitionCalls(CatalogCalls):
 
     def statistics(self, name: TableName, values: Sequence[str | None] | None = None) -> Statistics:
         """Rows, files and bytes of a table, or of the partition with these values."""
-        basics = self._owner(lower(name), values).parameters or {}
-        return Statistics(
-            values=None if values is None else tuple(values),
-            rows=int(basics[_ROWS]) if _ROWS in basics else None,
-            files=int(basics.get(_FILES, 0)),
-            bytes=int(basics.get(_BYTES, 0)),
-        )
+        known = read_basics(self._owner(lower(name), values).parameters or {})
+        return replace(known, values=None if values is None else tuple(values))
 
     def _owner(self, name: TableName, values: Sequence[str | None] | None) -> Any:
         if values is None:

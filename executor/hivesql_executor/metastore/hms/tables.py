@@ -9,6 +9,7 @@ from typing import Any, get_args
 from hivesql_executor.metastore.hms.wire import idl
 from hivesql_executor.metastore.storage_formats import STORAGE, format_of
 from hivesql_planner.errors import DataError, NotSupported
+from hivesql_planner.statistics import ACCURATE, BASICS, Statistics, written_basics
 from hivesql_planner.table import (
     DEFAULT_PARTITION,
     Column,
@@ -30,6 +31,9 @@ def read_table(found: Any, constraints: tuple[Constraint, ...]) -> Table:
     name = TableName(found.dbName, found.tableName)
     kind = _table_type(found.tableType, name)
     properties = dict(found.parameters or {})
+    for key in (*BASICS, ACCURATE):
+        # What every write changes is no property of a Table.
+        properties.pop(key, None)
     comment = properties.pop(_COMMENT, None)
     if kind == "EXTERNAL_TABLE":
         properties.pop(_EXTERNAL, None)
@@ -67,7 +71,7 @@ def write_table(table: Table, old: Any = None) -> Any:
     if old is not None and old.sd.skewedInfo and old.sd.skewedInfo.skewedColNames:
         raise NotSupported(f"ALTER TABLE of the skewed table {table.name}")
     new = old or wire.Table(lastAccessTime=0, retention=0)
-    properties = dict(table.properties)
+    properties = _statistics(table, old) | dict(table.properties)
     if table.comment is not None:
         properties[_COMMENT] = table.comment
     if table.type == "EXTERNAL_TABLE":
@@ -81,6 +85,16 @@ def write_table(table: Table, old: Any = None) -> Any:
     new.viewOriginalText = new.viewExpandedText = table.view_text
     new.sd = _write_storage(table, old.sd if old else None)
     return new
+
+
+def _statistics(table: Table, old: Any) -> dict[str, str]:
+    """What is known of its rows: a new managed table has none."""
+    if old is None:
+        begins = table.type == "MANAGED_TABLE" and not table.partition_columns
+        return written_basics(Statistics(rows=0, is_accurate=True)) if begins else {}
+    parameters = old.parameters or {}
+    told = () if table.properties.keys() & set(BASICS) else (ACCURATE,)
+    return {key: parameters[key] for key in (*BASICS, *told) if key in parameters}
 
 
 def _write_storage(table: Table, old: Any) -> Any:

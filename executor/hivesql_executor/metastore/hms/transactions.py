@@ -9,19 +9,19 @@ from datetime import datetime
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.metastore.api import MAX_BATCH, MAX_OPEN, Once, TxnRow, TxnType
 from hivesql_executor.metastore.hms.catalog import lower
-from hivesql_executor.metastore.hms.partitions import ACCURATE, PartitionCalls
+from hivesql_executor.metastore.hms.statistics import StatisticsCalls
 from hivesql_executor.metastore.hms.wire import idl
 from hivesql_executor.metastore.table_notes import TableNote
 from hivesql_planner.acid.write_ids import ListMode, ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import (
     CommitUnknown,
     HiveSqlError,
-    NoSuchObject,
     NotSupported,
     TransactionLost,
     WriteConflict,
 )
 from hivesql_planner.plan import Lock, Operation
+from hivesql_planner.statistics import StatisticsChange
 from hivesql_planner.table import TableName
 
 # Hive's reason "rollback": the calls take a number, not a text.
@@ -30,7 +30,7 @@ _ROLLBACK = 50005
 _CHUNK = 500
 
 
-class TransactionCalls(PartitionCalls):
+class TransactionCalls(StatisticsCalls):
     """Calls of Metastore about transactions and write ids.
 
     What each transaction wrote to is remembered here, so that before it commits the statistics
@@ -38,6 +38,7 @@ class TransactionCalls(PartitionCalls):
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self._write_ids: dict[int, dict[TableName, int]] = defaultdict(dict)
         self._written: dict[int, set[tuple[TableName, str | None]]] = defaultdict(set)
 
@@ -173,13 +174,17 @@ class TransactionCalls(PartitionCalls):
         exclusive_write: bool = True,
         once: Once | None = None,
         note: TableNote | None = None,
+        changes: Collection[StatisticsChange] = (),
     ) -> None:
         """Commit; silent when it is committed already. NotSupported with ``once`` or ``note``."""
         if once is not None:
             raise NotSupported(KEYS)
         if note is not None:
             raise NotSupported("a property that a commit sets, with a Hive Metastore")
-        self._distrust_statistics(txn_id)
+        by_table: dict[TableName, list[str]] = defaultdict(list)
+        for name, partition in self._written.get(txn_id, ()):
+            by_table[name] += [partition] if partition else []
+        self._count_all(txn_id, changes, by_table, self._write_ids.get(txn_id, {}))
         request = idl().CommitTxnRequest(txnid=txn_id, exclWriteEnabled=exclusive_write)
         try:
             self._client.call("commit_txn", request)
@@ -243,41 +248,10 @@ class TransactionCalls(PartitionCalls):
                 name = TableName(lock.database, lock.table)
                 self._written[txn_id].add((name, lock.partition))
 
-    def _distrust_statistics(self, txn_id: int) -> None:
-        """Hive counts rows from the catalog alone as long as statistics are called accurate."""
-        by_table: dict[TableName, list[str]] = defaultdict(list)
-        for name, partition in self._written.get(txn_id, ()):
-            by_table[name] += [partition] if partition else []
-        for name, names in sorted(by_table.items()):
-            write_id = self._write_ids[txn_id].get(name)
-            if write_id is None:
-                continue
-            try:
-                self._distrust(name, names, write_id)
-            except NoSuchObject:
-                continue
-
-    def _distrust(self, name: TableName, names: list[str], write_id: int) -> None:
-        table = self._fetch_table(name)
-        seen = self.valid_write_ids(self.valid_txns(), [name])[name].format()
-        state = {"writeId": write_id, "validWriteIdList": seen}
-        if (table.parameters or {}).pop(ACCURATE, None) is not None:
-            table.writeId = write_id
-            self._send_table(name, table, {}, **state)
-        for start in range(0, len(names), _CHUNK):
-            chunk = names[start : start + _CHUNK]
-            found = self._client.call(
-                "get_partitions_by_names", name.database, name.name, chunk, again=True
-            )
-            changed = [one for one in found if (one.parameters or {}).pop(ACCURATE, None)]
-            for one in changed:
-                one.writeId = write_id
-            if changed:
-                self._send_partitions(name, changed, **state)
-
     def _forget(self, txn_id: int) -> None:
         self._write_ids.pop(txn_id, None)
         self._written.pop(txn_id, None)
+        self._created.pop(txn_id, None)
 
 
 def _split(ids: list[int], aborted_bits: bytes) -> tuple[frozenset[int], frozenset[int]]:

@@ -1,0 +1,142 @@
+"""Statistics that writes keep in a Hive Metastore, which itself judges whether they still hold."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from hivesql_executor.metastore.hms.partitions import PartitionCalls
+from hivesql_executor.metastore.hms.tables import read_partition
+from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
+from hivesql_planner.errors import NoSuchObject
+from hivesql_planner.statistics import (
+    ACCURATE,
+    BASICS,
+    Statistics,
+    StatisticsChange,
+    changed,
+    combined,
+    read_basics,
+    written_basics,
+)
+from hivesql_planner.table import TableName, partition_name
+
+_CHUNK = 500
+Told = Mapping[str | None, StatisticsChange]
+
+
+class StatisticsCalls(PartitionCalls):
+    """What commits do to statistics.
+
+    They are changed before the commit, as by Hive, under the transaction's write id: should it
+    abort, nobody calls them accurate. The list of committed writes goes along, fetched before the
+    numbers: where somebody else's numbers are not covered by it, the metastore calls the new ones
+    not accurate.
+    """
+
+    def __init__(self) -> None:
+        self._created: dict[int, set[tuple[TableName, str]]] = defaultdict(set)
+
+    def valid_txns(self, txn_id: int = 0) -> ValidTxnList:
+        """What the transaction sees."""
+        raise NotImplementedError
+
+    def valid_write_ids(
+        self, txns: ValidTxnList, tables: Collection[TableName]
+    ) -> Mapping[TableName, ValidWriteIdList]:
+        """What the list of transactions means in each table."""
+        raise NotImplementedError
+
+    def _note_created(self, txn_id: int, name: TableName, names: Collection[str]) -> None:
+        self._created[txn_id].update((name, one) for one in names)
+
+    def count_changes(self, changes: Collection[StatisticsChange]) -> None:
+        """Add what was written outside of transactions to what is known."""
+        self._count_all(0, changes, {}, {})
+
+    def _count_all(
+        self,
+        txn_id: int,
+        changes: Collection[StatisticsChange],
+        written: Mapping[TableName, Collection[str]],
+        write_ids: Mapping[TableName, int],
+    ) -> None:
+        """Count ``changes``; whatever else was ``written`` is not called accurate any more."""
+        told: dict[TableName, dict[str | None, StatisticsChange]] = defaultdict(dict)
+        for (name, partition), one in combined(changes).items():
+            if (name, partition) in self._created.get(txn_id, ()):
+                one = replace(one, replaces=True)
+            told[name][partition] = one
+        if self._client.is_old:
+            # Hive 3 does not compare write ids, so that nothing can be kept accurate there.
+            written = {name: [*names] for name, names in written.items()} | {
+                name: [key for key in units if key] for name, units in told.items()
+            }
+            told = defaultdict(dict)
+        for name in sorted({*told, *written}):
+            try:
+                if name in told:
+                    units = {key: one for key, one in told[name].items() if not one.is_nothing}
+                    self._change(name, units, write_ids.get(name, 0))
+                else:
+                    self._distrust(name, list(written[name]), write_ids.get(name, 0))
+            except NoSuchObject:
+                continue
+
+    def _change(self, name: TableName, told: Told, write_id: int) -> None:
+        if not told:
+            return
+        state = self._state(name, write_id)
+        if None in told:
+            found = self._fetch_table(name)
+            _count(found, told[None], write_id)
+            self._send_table(name, found, {}, **state)
+            return
+        table = self._plain_table(name)
+        for found in self._named(name, [key for key in told if key is not None]):
+            for one in found:
+                unit = partition_name(table.partition_names, read_partition(one, table).values)
+                if unit in told:
+                    _count(one, told[unit], write_id)
+            self._send_partitions(name, found, **state)
+
+    def _distrust(self, name: TableName, names: list[str], write_id: int) -> None:
+        state = self._state(name, write_id)
+        table = self._fetch_table(name)
+        if (table.parameters or {}).pop(ACCURATE, None) is not None:
+            table.writeId = write_id
+            self._send_table(name, table, {}, **state)
+        for found in self._named(name, names):
+            marked = [one for one in found if (one.parameters or {}).pop(ACCURATE, None)]
+            for one in marked:
+                one.writeId = write_id
+            if marked:
+                self._send_partitions(name, marked, **state)
+
+    def _state(self, name: TableName, write_id: int) -> dict[str, Any]:
+        if not write_id:
+            return {}
+        seen = self.valid_write_ids(self.valid_txns(), [name])[name].format()
+        return {"writeId": write_id, "validWriteIdList": seen}
+
+    def _named(self, name: TableName, names: list[str]) -> Iterator[list[Any]]:
+        for start in range(0, len(names), _CHUNK):
+            chunk = names[start : start + _CHUNK]
+            place = (name.database, name.name)
+            if found := self._client.call("get_partitions_by_names", *place, chunk, again=True):
+                yield list(found)
+
+
+def _count(owner: Any, change: StatisticsChange, write_id: int) -> None:
+    """Put the new numbers into a table or partition of the Thrift interface."""
+    parameters = dict(owner.parameters or {})
+    # Numbers of a later write may count what ours replaces, or replace what ours counts.
+    in_order = not write_id or (owner.writeId or 0) <= write_id
+    known: Statistics = changed(read_basics(parameters), change, in_order=in_order)
+    for key in (*BASICS, ACCURATE):
+        parameters.pop(key, None)
+    owner.parameters = parameters | written_basics(known)
+    if write_id:
+        owner.writeId = write_id
