@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
     from hivesql_planner.table import Column, Table, TableName
 
+    Unit = tuple[TableName, str | None]
+
 BASICS = ("numRows", "numFiles", "totalSize")
 """The parameters in which the catalog keeps what is known of rows and files."""
 ACCURATE = "COLUMN_STATS_ACCURATE"
@@ -79,9 +81,6 @@ class StatisticsChange:
     def is_nothing(self) -> bool:
         """True when the transaction only tells that it knows what it did to the table."""
         return not (self.rows != 0 or self.files or self.bytes or self.replaces)
-
-
-Unit = tuple[TableName, str | None]
 
 
 def combined(changes: Iterable[StatisticsChange]) -> dict[Unit, StatisticsChange]:
