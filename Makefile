@@ -55,9 +55,9 @@ interop: $(VENV)/.dev  ## compare with real Apache Hive; needs JDK 17 and Maven
 	tests/interop/hive/hive-local build
 	HIVESQL_KEPT_TESTS=$(KEEP) $(BIN)/python -m pytest -q -m hive tests/interop tests/executor/metastore
 
-bench: $(VENV)/.dev  ## time HiveSQL beside plain ORC, Delta and Iceberg; needs Maven and two hours
+bench: $(VENV)/.dev  ## time HiveSQL beside plain ORC, Delta and Iceberg (BENCH="--rows 300000 --scale 0.1 --count 500"); needs Maven and two hours
 	$(BIN)/python -m pip install --quiet --group bench
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/benchmarks/report.py
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/benchmarks/report.py $(BENCH)
 
 check: test interop  ## everything that CI runs
 

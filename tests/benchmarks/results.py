@@ -23,6 +23,11 @@ class Results:
             if kept["sizes"] == json.loads(json.dumps(self.sizes)):
                 self._found = kept["measured"]
 
+    @classmethod
+    def kept(cls, path: Path) -> Results:
+        """What is in a file, whatever its sizes."""
+        return cls(path, json.loads(path.read_text())["sizes"])
+
     def __contains__(self, name: str) -> bool:
         return name in self._found
 

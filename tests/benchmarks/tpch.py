@@ -252,6 +252,16 @@ def means(results: Results) -> dict[str, float]:
     return found
 
 
+def extremes(results: Results) -> dict[str, dict[str, float]]:
+    """The two queries that are slowest and the two that are fastest beside plain ORC files."""
+    found = sorted(
+        (ours / plain, f"{name} {title}")
+        for title in ("before", "after", "compacted")
+        for name, (ours, plain) in results.starting(f"{title}/").items()
+    )
+    return {name: {"orc": ratio} for ratio, name in [*found[:2], *found[2:][-2:]]}
+
+
 def table(results: Results) -> str:
     """Seconds of each query, ACID and plain, and what the changes took."""
     lines = [f"{'query':8}" + "".join(f"{title:>24}" for title in ("before", "after", "compacted"))]

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
-import socket
-import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyspark
 import pytest
 
 import hivesql
 from end_to_end.answers import rows
 from hivesql_executor.storage.hadoop import HadoopFiles
+from minidfs import hdfs_cluster
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.spark, pytest.mark.hive]
 
-POM = Path(__file__).with_name("hdfs") / "pom.xml"
-JARS = Path(pyspark.__file__).parent / "jars"
 SCRIPT = """
     CREATE TABLE t (id int, v string) PARTITIONED BY (p int)
     STORED AS ORC TBLPROPERTIES ('transactional'='true');
@@ -49,42 +42,11 @@ SCRIPT = """
 LEFT = [(1, "a", 2), (1, "m", 1), (2, "b", 2), (2, "z", 1), (9, "n", 5)]
 
 
-def _jars(place: Path) -> list[Path]:
-    """HDFS itself; its clients' classes are Spark's own."""
-    version = next(JARS.glob("hadoop-client-api-*.jar")).stem.rpartition("-")[2]
-    subprocess.run(
-        ["mvn", "-q", "-B", "-f", POM, "dependency:copy-dependencies",
-         f"-Dhadoop.version={version}", f"-DoutputDirectory={place}"],
-        check=True, stdout=subprocess.DEVNULL,
-    )  # fmt: skip
-    return sorted(place.glob("*.jar"))
-
-
 @pytest.fixture(scope="module")
 def hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URI of a cluster of one name node and one data node."""
-    place = tmp_path_factory.mktemp("hdfs")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    path = os.pathsep.join([*map(str, _jars(place / "jars")), f"{JARS}/*"])
-    details = place / "details.json"
-    with (place / "log").open("w") as log:
-        process = subprocess.Popen(
-            ["java", "-Xmx512m", "-cp", path, "org.apache.hadoop.test.MiniDFSClusterManager",
-             "-format", "-datanodes", "1", "-nnport", str(port), "-writeDetails", str(details)],
-            stdout=log, stderr=log, cwd=place,
-        )  # fmt: skip
-        try:
-            for _ in range(600):
-                if details.exists() and details.stat().st_size:
-                    break
-                assert process.poll() is None, (place / "log").read_text()[-2000:]
-                time.sleep(0.2)
-            yield f"hdfs://localhost:{port}"
-        finally:
-            process.send_signal(signal.SIGKILL)
-            process.wait(60)
+    with hdfs_cluster(tmp_path_factory.mktemp("hdfs")) as uri:
+        yield uri
 
 
 def test_hdfs_holds_what_a_local_disk_holds(hdfs: str, spark: SparkSession, tmp_path: Path) -> None:

@@ -1,0 +1,54 @@
+"""An HDFS on this machine: a name node and a data node in one process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyspark
+
+POM = Path(__file__).parent / "interop" / "hdfs" / "pom.xml"
+JARS = Path(pyspark.__file__).parent / "jars"
+
+
+def _jars(place: Path) -> list[Path]:
+    """HDFS itself; its clients' classes are Spark's own."""
+    version = next(JARS.glob("hadoop-client-api-*.jar")).stem.rpartition("-")[2]
+    subprocess.run(
+        ["mvn", "-q", "-B", "-f", POM, "dependency:copy-dependencies",
+         f"-Dhadoop.version={version}", f"-DoutputDirectory={place}"],
+        check=True, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    return sorted(place.glob("*.jar"))
+
+
+@contextmanager
+def hdfs_cluster(place: Path) -> Iterator[str]:
+    """Its URI; needs Maven. Jars, logs and blocks go into ``place``."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    path = os.pathsep.join([*map(str, _jars(place / "jars")), f"{JARS}/*"])
+    details = place / "details.json"
+    with (place / "hdfs.log").open("w") as log:
+        process = subprocess.Popen(
+            ["java", "-Xmx512m", "-cp", path, "org.apache.hadoop.test.MiniDFSClusterManager",
+             "-format", "-datanodes", "1", "-nnport", str(port), "-writeDetails", str(details)],
+            stdout=log, stderr=log, cwd=place,
+        )  # fmt: skip
+        try:
+            for _ in range(600):
+                if details.exists() and details.stat().st_size:
+                    break
+                assert process.poll() is None, (place / "hdfs.log").read_text()[-2000:]
+                time.sleep(0.2)
+            yield f"hdfs://localhost:{port}"
+        finally:
+            process.send_signal(signal.SIGKILL)
+            process.wait(60)
