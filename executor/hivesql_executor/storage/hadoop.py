@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from py4j.protocol import Py4JError, Py4JJavaError
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from hivesql_planner.acid.layout import METADATA_FILE, VERSION_FILE, is_hidden
+from hivesql_executor.spark.jvm import new_driver_object
+from hivesql_planner.acid.layout import HIDDEN_STARTS, MARKERS, is_hidden
 from hivesql_planner.acid.snapshot import FileStatus
 from hivesql_planner.errors import DataError, ExecutionError
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 # PySpark turns some Java exceptions, UnsupportedOperationException among them, into its own.
 _FAILURES = (Py4JError, PySparkException)
+_trees: dict[str, Any] = {}
 
 
 @dataclass(frozen=True)
@@ -35,18 +37,33 @@ class HadoopFiles:
         path = jvm.org.apache.hadoop.fs.Path(location)
         return jvm, path, path.getFileSystem(context._jsc.hadoopConfiguration())
 
-    def _status(self, path: str) -> Any:
-        _, target, system = self._open(path)
-        if not system.exists(target):
+    def _tree(self) -> Any:
+        """What answers in one call where Hadoop's own classes would take one for each word."""
+        spark = self.spark()
+        application = str(spark.sparkContext.applicationId)
+        if application not in _trees:
+            context: Any = spark.sparkContext
+            conf = context._jsc.hadoopConfiguration()
+            hidden, shown = "/".join(HIDDEN_STARTS), "/".join(MARKERS)
+            _trees[application] = new_driver_object(spark, "Tree", conf, hidden, shown)
+        return _trees[application]
+
+    def _status(self, path: str) -> tuple[int, int]:
+        """Length, and milliseconds of the last change."""
+        found = self._tree().status(path)
+        if found is None:
             raise DataError(
                 f"{path} is missing: it was listed a moment ago, or the catalog names it"
             )
-        return system.getFileStatus(target)
+        length, modified = str(found).split()
+        return int(length), int(modified)
 
     def list(self, location: str) -> tuple[FileStatus, ...]:
         """Every file below a directory."""
-        _, path, system = self._open(location)
-        return tuple(sorted(_walk(system, path, ""), key=lambda file: file.path))
+        parts = str(self._tree().list(location)).split("\0")
+        found = zip(parts[::3], parts[1::3], parts[2::3], strict=False)
+        files = (FileStatus(path, int(length), int(time)) for path, length, time in found)
+        return tuple(sorted(files, key=lambda file: file.path))
 
     def all_directories(self, location: str) -> tuple[str, ...]:
         """Names of the directories right below, hidden ones too."""
@@ -76,25 +93,18 @@ class HadoopFiles:
 
     def size(self, path: str) -> int:
         """Length of a file."""
-        return int(self._status(path).getLen())
+        return self._status(path)[0]
 
     def modified(self, path: str) -> int:
         """When a file was last changed, in milliseconds."""
-        return int(self._status(path).getModificationTime())
+        return self._status(path)[1]
 
     def read(self, path: str, offset: int, length: int) -> bytes:
         """A range of a file."""
-        jvm, target, system = self._open(path)
         try:
-            stream = system.open(target)
+            return bytes(self._tree().read(path, offset, length))
         except _FAILURES as error:
             raise DataError(f"{path} cannot be read: {_reason(error)}") from error
-        try:
-            stream.seek(offset)
-            # py4j copies arrays by value, so the bytes must come back as a result.
-            return bytes(jvm.org.apache.commons.io.IOUtils.toByteArray(stream, length))
-        finally:
-            stream.close()
 
     def write(self, path: str, data: bytes) -> None:
         """A small new file."""
@@ -189,21 +199,3 @@ def _wait_until_closed(system: Any, path: Any) -> None:
     deadline = time.monotonic() + 60
     while not system.isFileClosed(path) and time.monotonic() < deadline:
         time.sleep(0.1)
-
-
-def _walk(system: Any, directory: Any, prefix: str) -> Iterator[FileStatus]:
-    try:
-        found = system.listStatus(directory)
-    except Py4JJavaError as error:
-        # A cleaner may remove obsolete directories while we look.
-        if "FileNotFoundException" in str(error.java_exception):
-            return
-        raise
-    for status in found:
-        name = status.getPath().getName()
-        if is_hidden(name) and name not in (VERSION_FILE, METADATA_FILE):
-            continue
-        if status.isDirectory():
-            yield from _walk(system, status.getPath(), f"{prefix}{name}/")
-        else:
-            yield FileStatus(f"{prefix}{name}", status.getLen(), status.getModificationTime())

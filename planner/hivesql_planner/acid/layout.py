@@ -31,9 +31,9 @@ _ORIGINAL_FILE = re.compile(r"([0-9]+)_[0-9]+(?:_copy_[0-9]+)?")
 _DIRECTORY = re.compile(
     r"(base|delta|delete_delta)_(-?[0-9]+)(?:_([0-9]+)(?:_([0-9]+))?)?(?:_v([0-9]+))?"
 )
-_HIDDEN_STARTS = ("_", ".", "-tmp.")
+HIDDEN_STARTS = ("_", ".", "-tmp.")
 _HIDDEN_BELOW = ("/_", "/.", "/-tmp.")
-_MARKERS = frozenset({VERSION_FILE, METADATA_FILE})
+MARKERS = frozenset({VERSION_FILE, METADATA_FILE})
 
 
 class DirectoryKind(Enum):
@@ -134,13 +134,13 @@ def is_hidden(path: str) -> bool:
     manifests for data), ours must not.
     """
     above, _, name = path.rpartition("/")
-    if name.startswith(_HIDDEN_STARTS) and name not in _MARKERS:
+    if name.startswith(HIDDEN_STARTS) and name not in MARKERS:
         return True
-    if above.startswith(_HIDDEN_STARTS):
+    if above.startswith(HIDDEN_STARTS):
         return True
     return "/" in above and any(one in above for one in _HIDDEN_BELOW)
 
 
 def is_marker(path: str) -> bool:
     """True for the files that say something about their directory and hold no rows."""
-    return path.rpartition("/")[2] in _MARKERS
+    return path.rpartition("/")[2] in MARKERS
