@@ -41,11 +41,11 @@ def run_ddl(  # noqa: C901 - one flat list of statements
     statement: DdlStatement, txn: Transaction | None, runtime: Runtime
 ) -> None:
     """Carry out one ALTER."""
-    store = runtime.metastore
+    store, txn_id = runtime.metastore, txn.id if txn else 0
     match statement:
         case AlterTable(table=table):
             _check_unchanged(table, runtime)
-            _alter_table(statement, runtime)
+            _alter_table(statement, txn_id, runtime)
         case AlterView(view=view, altered=altered):
             _check_unchanged(view, runtime)
             store.alter_table(view.name, altered)
@@ -55,17 +55,17 @@ def run_ddl(  # noqa: C901 - one flat list of statements
             _check_unchanged(table, runtime)
             _rename(statement, txn, runtime)
         case AddPartitions():
-            add_partitions(statement, runtime)
+            add_partitions(statement, txn_id, runtime)
         case DropPartitions():
             drop_partitions(statement, txn, runtime)
         case RenamePartition():
             _rename_partition(statement, txn, runtime)
         case MovePartition(table=table, partition=partition, location=location):
             moved = replace(partition, location=absolute(location))
-            store.alter_partition(table.name, partition.values, moved)
+            store.alter_partition(table.name, partition.values, moved, txn_id=txn_id)
         case AlterPartitions(table=table, altered=altered):
             for one in altered:
-                store.alter_partition(table.name, one.values, one)
+                store.alter_partition(table.name, one.values, one, txn_id=txn_id)
         case ExchangePartitions():
             _exchange(statement, txn, runtime)
         case Touch():
@@ -94,14 +94,14 @@ def _check_unchanged(table: Table, runtime: Runtime) -> None:
         )
 
 
-def _alter_table(statement: AlterTable, runtime: Runtime) -> None:
+def _alter_table(statement: AlterTable, txn_id: int, runtime: Runtime) -> None:
     table, altered = statement.table, statement.altered
     if isinstance(statement.change, ChangeLocation):
         altered = replace(altered, location=absolute(altered.location))
     if altered.is_full_acid and not table.is_transactional:
         _check_file_names(altered, runtime)
         runtime.metastore.seed_write_id(table.name, _CONVERTED_NEXT_WRITE_ID)
-    runtime.metastore.alter_table(table.name, altered)
+    runtime.metastore.alter_table(table.name, altered, txn_id=txn_id)
 
 
 def _check_file_names(table: Table, runtime: Runtime) -> None:
@@ -137,7 +137,7 @@ def _rename(statement: RenameTable, txn: Transaction | None, runtime: Runtime) -
         )
     renamed = replace(table, name=to, location=new_home if moves else table.location)
     with placing([Move(source=old_home, target=new_home)] if moves else [], runtime, txn):
-        store.alter_table(table.name, renamed)
+        store.alter_table(table.name, renamed, txn_id=txn.id if txn else 0)
 
 
 def _default_home(table: Table, partition: Partition) -> str:
@@ -153,7 +153,9 @@ def _rename_partition(
     moves = table.type == "MANAGED_TABLE" and old == _default_home(table, partition)
     renamed = replace(renamed, location=new if moves else old)
     with placing([Move(source=old, target=new)] if moves else [], runtime, txn):
-        runtime.metastore.alter_partition(table.name, partition.values, renamed)
+        runtime.metastore.alter_partition(
+            table.name, partition.values, renamed, txn_id=txn.id if txn else 0
+        )
 
 
 def _exchange(statement: ExchangePartitions, txn: Transaction | None, runtime: Runtime) -> None:
@@ -168,4 +170,6 @@ def _exchange(statement: ExchangePartitions, txn: Transaction | None, runtime: R
         kept = table.storage_of(source.stored_as(partition))
         placed.append(replace(partition, location=home, storage=kept))
     with placing(moves, runtime, txn):
-        runtime.metastore.exchange_partitions(source.name, table.name, placed)
+        runtime.metastore.exchange_partitions(
+            source.name, table.name, placed, txn_id=txn.id if txn else 0
+        )

@@ -77,7 +77,7 @@ def run_definition(  # noqa: C901 - one flat list of statements
             assert txn is not None
             return write_directory(statement, txn, runtime)
         case RepairTable():
-            return repair_table(statement, runtime)
+            return repair_table(statement, txn, runtime)
         case _ if isinstance(statement, DdlStatement):
             run_ddl(statement, txn, runtime)
         case _:

@@ -13,7 +13,7 @@ from hivesql_planner.errors import NotSupported
 from hivesql_planner.table import Partition, Table, partition_name
 
 
-def add_partitions(statement: AddPartitions, runtime: Runtime) -> None:
+def add_partitions(statement: AddPartitions, txn_id: int, runtime: Runtime) -> None:
     """Add partitions to the catalog and make their directories."""
     table = statement.table
     files = runtime.files(table.location)
@@ -22,7 +22,9 @@ def add_partitions(statement: AddPartitions, runtime: Runtime) -> None:
         if partition.location and table.is_transactional and files.list(partition.location):
             raise NotSupported("ADD PARTITION … LOCATION with data on a transactional table")
         placed.append(_placed(table, partition))
-    runtime.metastore.add_partitions(table.name, placed, if_not_exists=statement.if_not_exists)
+    runtime.metastore.add_partitions(
+        table.name, placed, if_not_exists=statement.if_not_exists, txn_id=txn_id
+    )
     for partition in placed:
         files.make_directories(partition.location)
 
@@ -44,4 +46,4 @@ def drop_partitions(statement: DropPartitions, txn: Transaction | None, runtime:
         ]
     with placing(doomed, runtime, txn):
         values = [partition.values for partition in statement.partitions]
-        runtime.metastore.drop_partitions(table.name, values)
+        runtime.metastore.drop_partitions(table.name, values, txn_id=txn.id if txn else 0)

@@ -7,15 +7,16 @@ from collections.abc import Iterator
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.storage.files import Files
+from hivesql_executor.transaction import Transaction
 from hivesql_planner.acid.layout import parse_directory
 from hivesql_planner.ddl import RepairTable
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.table import Partition, Table, parse_partition_name, partition_name
 
 
-def repair_table(statement: RepairTable, runtime: Runtime) -> Outcome:
+def repair_table(statement: RepairTable, txn: Transaction | None, runtime: Runtime) -> Outcome:
     """Add partitions that have directories, drop those that have none; one line for each."""
-    table, store = statement.table, runtime.metastore
+    table, store, txn_id = statement.table, runtime.metastore, txn.id if txn else 0
     if not table.partition_columns:
         return Outcome()
     files = runtime.files(table.location)
@@ -30,10 +31,10 @@ def repair_table(statement: RepairTable, runtime: Runtime) -> Outcome:
     if statement.add and new:
         if table.is_transactional:
             _adopt_write_ids(files, table, new, runtime)
-        store.add_partitions(table.name, new, if_not_exists=True)
+        store.add_partitions(table.name, new, if_not_exists=True, txn_id=txn_id)
         lines += [f"Repair: Added partition to metastore {_named(table, one)}" for one in new]
     if statement.drop and gone:
-        store.drop_partitions(table.name, [one.values for one in gone])
+        store.drop_partitions(table.name, [one.values for one in gone], txn_id=txn_id)
         lines += [f"Repair: Dropped partition from metastore {_named(table, one)}" for one in gone]
     return Outcome.of_table(["result"], [(line,) for line in lines])
 

@@ -30,7 +30,7 @@ def record_partitions(
     if not table.partition_columns:
         return
     wanted = [_partition(table, name) for name in sorted(touched)]
-    store.add_partitions(table.name, wanted, if_not_exists=True, txn_id=work.txn.id)
+    store.add_partitions(table.name, wanted, if_not_exists=True, txn_id=work.txn.id, for_rows=True)
     for name, partition in foreign_partitions(table, work.runtime).items() if replaced else ():
         if name in touched and partition.storage:
             # Nothing is left of what was stored otherwise.

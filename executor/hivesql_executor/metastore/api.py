@@ -148,18 +148,20 @@ class Metastore(CompactionQueue, NotificationSource, Protocol):
     def partition(self, name: TableName, values: Sequence[str | None]) -> Partition | None: ...
     def add_partitions(
         self, name: TableName, partitions: Collection[Partition], *, if_not_exists: bool = False,
-        txn_id: int = 0,
+        txn_id: int = 0, for_rows: bool = False,
     ) -> None: ...  # fmt: skip
     def drop_partitions(
-        self, name: TableName, values: Collection[tuple[str | None, ...]]
+        self, name: TableName, values: Collection[tuple[str | None, ...]], *, txn_id: int = 0
     ) -> None: ...
 
     def alter_partition(
-        self, name: TableName, values: Sequence[str | None], partition: Partition
-    ) -> None: ...
+        self, name: TableName, values: Sequence[str | None], partition: Partition, *,
+        txn_id: int = 0,
+    ) -> None: ...  # fmt: skip
     def exchange_partitions(
-        self, source: TableName, target: TableName, partitions: Collection[Partition]
-    ) -> None: ...
+        self, source: TableName, target: TableName, partitions: Collection[Partition], *,
+        txn_id: int = 0,
+    ) -> None: ...  # fmt: skip
 
     def put_statistics(self, name: TableName, found: Collection[Statistics]) -> None: ...
     def count_changes(self, changes: Collection[StatisticsChange]) -> None: ...

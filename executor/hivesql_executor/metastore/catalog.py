@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Select, delete, insert, select, update
 
 from hivesql_executor.metastore import cleanup, table_rows
 from hivesql_executor.metastore.connection import now
+from hivesql_executor.metastore.definition_writes import give_write_id
 from hivesql_executor.metastore.notification_log import note, note_change
 from hivesql_executor.metastore.partition_storage import keep_storage
 from hivesql_executor.metastore.schema import (
@@ -165,6 +166,7 @@ def alter_table(db: Connection, name: TableName, new: Table, *, txn_id: int = 0)
         new, name=to, location=new.location or old.location, created_at=old.created_at
     )
     renamed_to = to if to != name else None
+    give_write_id(db, txn_id, old)
     note_change(db, EventKind.ALTER_TABLE, name, found, renamed_to=renamed_to, txn_id=txn_id)
     if old.storage_of(altered) is not None:
         keep_storage(db, old)

@@ -127,7 +127,8 @@ class DatabaseMetastore(
         """Replace the description of a table, its name included.
 
         When it is renamed, partitions under its old location follow it to the new one. With a
-        ``txn_id`` the change belongs to that transaction's write in the table.
+        ``txn_id`` the change belongs to that transaction's write in the table, as in the calls
+        about partitions below: while a notification log is kept, it gets a write id for that.
         """
         self._write(lambda db: catalog.alter_table(db, name, table, txn_id=txn_id))
 
@@ -155,33 +156,43 @@ class DatabaseMetastore(
 
     def add_partitions(
         self, name: TableName, partitions: Collection[Partition], *, if_not_exists: bool = False,
-        txn_id: int = 0,
+        txn_id: int = 0, for_rows: bool = False,
     ) -> None:  # fmt: skip
         """Add partitions; those without a location live under the table.
 
-        With a ``txn_id`` they belong to that transaction's write in the table.
+        Those ``for_rows`` that the transaction writes are known to hold none yet.
         """
         self._write(
             lambda db: partition_rows.add_partitions(
-                db, name, partitions, if_not_exists=if_not_exists, txn_id=txn_id
+                db, name, partitions, if_not_exists=if_not_exists, txn_id=txn_id, for_rows=for_rows
             )
         )
 
-    def drop_partitions(self, name: TableName, values: Collection[tuple[str | None, ...]]) -> None:
+    def drop_partitions(
+        self, name: TableName, values: Collection[tuple[str | None, ...]], *, txn_id: int = 0
+    ) -> None:
         """Drop partitions with their write history."""
-        self._write(lambda db: partition_rows.drop_partitions(db, name, values))
+        self._write(lambda db: partition_rows.drop_partitions(db, name, values, txn_id=txn_id))
 
     def alter_partition(
-        self, name: TableName, values: Sequence[str | None], partition: Partition
-    ) -> None:
+        self, name: TableName, values: Sequence[str | None], partition: Partition, *,
+        txn_id: int = 0,
+    ) -> None:  # fmt: skip
         """Give the partition with these values other values or another location."""
-        self._write(lambda db: partition_rows.alter_partition(db, name, values, partition))
+        self._write(
+            lambda db: partition_rows.alter_partition(db, name, values, partition, txn_id=txn_id)
+        )
 
     def exchange_partitions(
-        self, source: TableName, target: TableName, partitions: Collection[Partition]
-    ) -> None:
+        self, source: TableName, target: TableName, partitions: Collection[Partition], *,
+        txn_id: int = 0,
+    ) -> None:  # fmt: skip
         """Drop partitions from one table and add them to another, at their new locations."""
-        self._write(lambda db: partition_rows.exchange_partitions(db, source, target, partitions))
+        self._write(
+            lambda db: partition_rows.exchange_partitions(
+                db, source, target, partitions, txn_id=txn_id
+            )
+        )
 
     def put_statistics(self, name: TableName, found: Collection[Statistics]) -> None:
         """Store what ANALYZE found of a table or of some partitions."""

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Select, and_, func, insert, literal, select, 
 
 from hivesql_executor.metastore import catalog, cleanup, table_rows
 from hivesql_executor.metastore.connection import now
+from hivesql_executor.metastore.definition_writes import give_write_id
 from hivesql_executor.metastore.notification_log import note_change
 from hivesql_executor.metastore.partition_storage import (
     is_marked,
@@ -87,6 +88,7 @@ def add_partitions(
     *,
     if_not_exists: bool,
     txn_id: int = 0,
+    for_rows: bool = False,
 ) -> None:
     """Add partitions; those that exist are left alone or raise SemanticError 10073."""
     table_id = catalog.table_id(db, name, lock=True)
@@ -100,6 +102,7 @@ def add_partitions(
     fresh = {key: one for key, one in named.items() if key not in known}
     if not fresh:
         return
+    give_write_id(db, txn_id, table)
     note_change(db, EventKind.ADD_PARTITION, table.name, table_id, txn_id=txn_id)
     locations = [one.location or f"{table.location}/{key}" for key, one in fresh.items()]
     cd_id, created = table_rows.columns_id(db, table_id), now(db) // 1000
@@ -114,7 +117,7 @@ def add_partitions(
     for one, (_, sd_id) in zip(fresh.values(), storage, strict=True):
         if one.storage:
             write_storage(db, table, sd_id, one.storage)
-    if txn_id:
+    if for_rows:
         # Made for the rows that the transaction writes, each begins with none.
         marks = table_rows.NO_ROWS.items()
         numbers = [
@@ -131,7 +134,9 @@ def add_partitions(
     )
 
 
-def drop_partitions(db: Connection, name: TableName, values: Collection[Values]) -> None:
+def drop_partitions(
+    db: Connection, name: TableName, values: Collection[Values], *, txn_id: int = 0
+) -> None:
     """Drop partitions and what the transaction tables know of them; NoSuchObject 10006."""
     table_id = catalog.table_id(db, name, lock=True)
     table = catalog.table(db, name)
@@ -139,14 +144,17 @@ def drop_partitions(db: Connection, name: TableName, values: Collection[Values])
     known = _ids(db, table_id, names)
     if missing := sorted(set(names) - known.keys()):
         raise NoSuchObject(f"Partition not found: {table.name} {', '.join(missing)}", code=10006)
-    note_change(db, EventKind.DROP_PARTITION, table.name, table_id)
+    give_write_id(db, txn_id, table)
+    note_change(db, EventKind.DROP_PARTITION, table.name, table_id, txn_id=txn_id)
     ids = list(known.values())
     for start in range(0, len(ids), _CHUNK):
         table_rows.delete_partitions(db, ids[start : start + _CHUNK])
     cleanup.drop_partitions(db, table.name, names)
 
 
-def alter_partition(db: Connection, name: TableName, values: Values, new: Partition) -> None:
+def alter_partition(
+    db: Connection, name: TableName, values: Values, new: Partition, *, txn_id: int = 0
+) -> None:
     """Change values or location; a new name goes to the transaction tables too."""
     table_id = catalog.table_id(db, name, lock=True)
     table = catalog.table(db, name)
@@ -155,7 +163,8 @@ def alter_partition(db: Connection, name: TableName, values: Values, new: Partit
     known = _ids(db, table_id, [old, to])
     if old not in known:
         raise NoSuchObject(f"Partition not found: {table.name} {old}", code=10006)
-    note_change(db, EventKind.ALTER_PARTITION, table.name, table_id)
+    give_write_id(db, txn_id, table)
+    note_change(db, EventKind.ALTER_PARTITION, table.name, table_id, txn_id=txn_id)
     own = known[old]
     sd_id = db.scalar(select(rows.c.sd_id).where(rows.c.id == own))
     changed = update(sds).where(sds.c.id == sd_id, sds.c.location != new.location)
@@ -180,11 +189,16 @@ def alter_partition(db: Connection, name: TableName, values: Values, new: Partit
 
 
 def exchange_partitions(
-    db: Connection, source: TableName, target: TableName, moved: Collection[Partition]
+    db: Connection,
+    source: TableName,
+    target: TableName,
+    moved: Collection[Partition],
+    *,
+    txn_id: int = 0,
 ) -> None:
     """Take partitions from one table and give them to another."""
-    drop_partitions(db, source, [one.values for one in moved])
-    add_partitions(db, target, moved, if_not_exists=False)
+    drop_partitions(db, source, [one.values for one in moved], txn_id=txn_id)
+    add_partitions(db, target, moved, if_not_exists=False, txn_id=txn_id)
 
 
 def _select() -> Select[Any]:

@@ -32,6 +32,39 @@ def world(metastore_url: str) -> Iterator[World]:
     made.close()
 
 
+def definitions_change(world: World) -> None:
+    """Every DDL of a session: a reader beside a log that is not read gets no old answer."""
+    world.create(partition_columns=(Column("p", "string"),), location="/wh/t")
+    world.create(U, partition_columns=(Column("p", "string"),), location="/wh/u")
+    one, two = (Partition(values=(value,), location=f"/wh/t/p={value}") for value in "12")
+
+    def change(make: Callable[[int], None]) -> None:
+        """H2 has a copy before; a reader gets there what the database has afterwards."""
+        world.h2.follow()
+        asked = world.asked()
+        before = (
+            world.h2.get_table(T.database, T.name, *asked),
+            world.h2.get_partitions(T.database, T.name, (), *asked),
+        )
+        (txn_id,) = world.now.open_txns(1, "ann", "here")
+        make(txn_id)
+        world.commit(txn_id)
+        asked = world.asked()
+        after = (
+            world.h2.get_table(T.database, T.name, *asked),
+            world.h2.get_partitions(T.database, T.name, (), *asked),
+        )
+        assert after != before
+        assert after == (world.now.table(T), world.now.partitions(T))
+
+    change(lambda txn: world.now.add_partitions(T, [one, two], txn_id=txn))
+    change(lambda txn: world.alter("new", txn))
+    moved = replace(one, location="/elsewhere")
+    change(lambda txn: world.now.alter_partition(T, ("1",), moved, txn_id=txn))
+    change(lambda txn: world.now.exchange_partitions(T, U, [two], txn_id=txn))
+    change(lambda txn: world.now.drop_partitions(T, [("1",)], txn_id=txn))
+
+
 def a_change_without_a_write(world: World) -> None:
     eleven(world)
     for txn in world.now.transactions():
@@ -89,7 +122,8 @@ def statistics_are_never_copied(world: World) -> None:
 
 
 SCENARIOS = [
-    a_change_without_a_write, a_table_becomes_transactional, a_rename_takes_open_writes_along,
+    definitions_change, a_change_without_a_write,
+    a_table_becomes_transactional, a_rename_takes_open_writes_along,
     databases_go_and_change, statistics_are_never_copied,
 ]  # fmt: skip
 

@@ -130,7 +130,7 @@ def test_partitions_are_judged_one_by_one(
     make_table(partitioned_by=("p",))
     txn_id = begin(store)
     new = [Partition(values=(value,), location="") for value in ("1", "2")]
-    store.calls.add_partitions(T, new, if_not_exists=True, txn_id=txn_id)
+    store.calls.add_partitions(T, new, if_not_exists=True, txn_id=txn_id, for_rows=True)
     store.calls.commit_txn(txn_id, changes=[change(3, "p=1"), change(4, "p=2"), NOTHING])
     assert (known(store, "1"), known(store, "2")) == ((3, 1, 100, True), (4, 1, 100, True))
     silent = begin(store)
@@ -185,6 +185,17 @@ def test_alter_table(store: Store, make_table: MakeTable, backend: str) -> None:
     by_hand = {**table.properties, "numRows": "9"}
     store.calls.alter_table(T, replace(table, properties=by_hand, location="/elsewhere"))
     assert known(store) == (9, 1, 100, False)
+
+
+def test_without_a_log_a_definition_takes_no_write_id(store: Store, make_table: MakeTable) -> None:
+    table = make_table()
+    for expected in (0, 1):
+        txn_id = store.begin()
+        store.calls.alter_table(T, replace(table, comment=str(expected)), txn_id=txn_id)
+        store.calls.commit_txn(txn_id)
+        seen = store.calls.valid_write_ids(store.calls.valid_txns(), [T])[T]
+        assert seen.high_watermark == expected
+        store.calls.keep_log()
 
 
 def test_outside_of_transactions(store: Store, make_table: MakeTable) -> None:

@@ -64,7 +64,7 @@ class PartitionCalls(CatalogCalls):
 
     def add_partitions(
         self, name: TableName, partitions: Collection[Partition], *, if_not_exists: bool = False,
-        txn_id: int = 0,
+        txn_id: int = 0, for_rows: bool = False,
     ) -> None:  # fmt: skip
         """Add partitions; those without a location live under the table."""
         name = lower(name)
@@ -77,10 +77,10 @@ class PartitionCalls(CatalogCalls):
                 tblName=name.name,
                 parts=[write_partition(one, table) for one in chunk],
                 ifNotExists=if_not_exists,
-                needResult=bool(txn_id),
+                needResult=for_rows,
             )
             answer = self._client.call("add_partitions_req", request, again=if_not_exists)
-            if txn_id:
+            if for_rows:
                 keys = table.partition_names
                 added = [read_partition(one, table) for one in answer.partitions or ()]
                 names = [partition_name(keys, one.values) for one in added]
@@ -89,7 +89,9 @@ class PartitionCalls(CatalogCalls):
     def _note_created(self, txn_id: int, name: TableName, names: Collection[str]) -> None:
         raise NotImplementedError
 
-    def drop_partitions(self, name: TableName, values: Collection[tuple[str | None, ...]]) -> None:
+    def drop_partitions(
+        self, name: TableName, values: Collection[tuple[str | None, ...]], *, txn_id: int = 0
+    ) -> None:
         """Drop partitions with their write history; files stay."""
         name = lower(name)
         wire, table = idl(), self._plain_table(name)
@@ -106,8 +108,9 @@ class PartitionCalls(CatalogCalls):
             self._client.call("drop_partitions_req", request)
 
     def alter_partition(
-        self, name: TableName, values: Sequence[str | None], partition: Partition
-    ) -> None:
+        self, name: TableName, values: Sequence[str | None], partition: Partition, *,
+        txn_id: int = 0,
+    ) -> None:  # fmt: skip
         """Give the partition with these values other values or another location.
 
         Other values make it a new partition that takes over the old one's parameters: the
@@ -136,8 +139,9 @@ class PartitionCalls(CatalogCalls):
         self.drop_partitions(name, [tuple(values)])
 
     def exchange_partitions(
-        self, source: TableName, target: TableName, partitions: Collection[Partition]
-    ) -> None:
+        self, source: TableName, target: TableName, partitions: Collection[Partition], *,
+        txn_id: int = 0,
+    ) -> None:  # fmt: skip
         """Add partitions to one table at their new locations, then drop them from another."""
         self.add_partitions(target, partitions)
         self.drop_partitions(source, [one.values for one in partitions])
