@@ -54,6 +54,7 @@ def drop_table(statement: DropTable, txn: Transaction | None, runtime: Runtime) 
         table = store.table(statement.name)
     except NoSuchObject:
         if statement.if_exists:
+            runtime.notify(f"there is no {statement.name}: nothing was dropped")
             return
         raise
     if table.is_view != statement.view:

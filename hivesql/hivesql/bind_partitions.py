@@ -120,6 +120,7 @@ def bind_drop_partitions(body: DropPartitionsBody, binding: Binding) -> DropPart
     table = partitioned_table(body.table, binding)
     types = {column.name: column.type for column in table.partition_columns}
     doomed: dict[Partition, None] = {}
+    may_miss = body.if_exists or binding.settings.flag("hive.exec.drop.ignorenonexistent")
     for filters in body.filters:
         wanted = all_of(filters, table, types, binding)
         found = [
@@ -129,7 +130,7 @@ def bind_drop_partitions(body: DropPartitionsBody, binding: Binding) -> DropPart
             )
             if keeps(wanted, dict(zip(types, partition.values, strict=True)), types)
         ]
-        if not found and not body.if_exists:
+        if not found and not may_miss:
             text = ", ".join(f"{one.key.text}{one.operator}{one.value}" for one in filters)
             error = NoSuchObject(f"Partition not found ({text}) in {table.name}", code=10006)
             binding.fail(error, filters[0].key.start, filters[-1].end)

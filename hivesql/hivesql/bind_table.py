@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from hivesql.binding import Binding
 from hivesql.trees import DropTableBody, TruncateBody
-from hivesql_planner.errors import SemanticError
+from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.statements import DropTable, TruncateTable
 
 
 def bind_drop_table(body: DropTableBody, binding: Binding) -> DropTable:
-    """DROP TABLE, DROP VIEW: an unknown name is no error here with IF EXISTS."""
-    if not body.if_exists:
-        binding.table(body.table)
+    """DROP TABLE, DROP VIEW: by default Hive ignores an unknown name also without IF EXISTS."""
+    if_exists = body.if_exists
+    if not if_exists:
+        try:
+            binding.table(body.table)
+        except NoSuchObject:
+            if not binding.settings.flag("hive.exec.drop.ignorenonexistent"):
+                raise
+            if_exists = True
     return DropTable(
-        name=body.table.full(binding.database), if_exists=body.if_exists, purge=body.purge,
+        name=body.table.full(binding.database), if_exists=if_exists, purge=body.purge,
         view=body.view,
     )  # fmt: skip
 

@@ -49,6 +49,8 @@ KEYS: Mapping[str, Setting] = _table(
     ("hive.exec.dynamic.partition", "true", "bool", "Allow dynamic partitions."),
     ("hive.exec.dynamic.partition.mode", "nonstrict", "text",
      "strict demands at least one static partition column."),
+    ("hive.exec.drop.ignorenonexistent", "true", "bool",
+     "DROP of a table, view or partition that is not there is no error."),
     ("hive.constraint.notnull.enforce", "true", "bool", "Enforce NOT NULL constraints."),
     ("hive.merge.cardinality.check", "true", "bool",
      "MERGE fails when two source rows match one target row."),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from hivesql import __version__
 from hivesql_repl.formats import FORMATS
@@ -35,6 +36,48 @@ _IGNORED_VALUES = ("isolation", "numberFormat", "maxHistoryRows", "addlocaldrive
 _ONE_DASH = ("hiveconf", "hivevar", "database", "define")
 
 
+COMMANDS = {
+    "doctor": "check this machine",
+    "inspect": "draw what lies in a table's directories",
+    "check": "verify a table's files",
+    "services": "compact, clean and expire in the background",
+}
+_EXAMPLES = """
+examples:
+  hivesql                              a shell on ./metastore.db and ./warehouse
+  hivesql -e 'SHOW TABLES'             run a statement
+  hivesql -f load.hql -d day=2024-03-01
+                                       run a script, with ${hivevar:day}
+"""
+
+
+class Arguments(argparse.ArgumentParser):
+    """A parser that says what may have been meant rather than all that there is."""
+
+    def error(self, message: str) -> NoReturn:
+        """Leave with what is wrong."""
+        wrong, _, words = message.partition("unrecognized arguments: ")
+        lines = [f"{self.prog}: {message}"]
+        if words and not wrong:
+            lines += self._meant(words)
+        self.exit(2, "\n".join([*lines, f"{self.prog} --help lists all flags\n"]))
+
+    def _meant(self, words: str) -> Iterator[str]:
+        from hivesql_repl.hints import nearest
+
+        first = words.split()[0]
+        name, equals, value = first.partition("=")
+        if name.startswith("-"):
+            if flag := nearest(name, self._option_string_actions):
+                yield f"did you mean {flag}{equals}{value}?"
+        elif command := nearest(first, COMMANDS):
+            yield f"did you mean {self.prog} {command}?"
+        elif Path(first).is_file():
+            yield f"to run a script: {self.prog} -f {first}"
+        else:
+            yield f"to run a statement: {self.prog} -e {shlex.quote(words)}"
+
+
 def add_places(parser: argparse.ArgumentParser, *, master: bool = True) -> None:
     """The flags that every command has: where metadata, files, Spark and configuration are."""
     add = parser.add_argument
@@ -48,10 +91,13 @@ def add_places(parser: argparse.ArgumentParser, *, master: bool = True) -> None:
 
 def arguments() -> argparse.ArgumentParser:
     """The parser; its flags keep the names that hive and beeline gave them."""
-    parser = argparse.ArgumentParser(
+    commands = "".join(f"\n  hivesql {name:<10}{what}" for name, what in COMMANDS.items())
+    parser = Arguments(
         prog="hivesql",
-        description="Hive's ACID SQL on Spark without a Hive cluster. "
-        "Also: hivesql doctor, to check this machine.",
+        usage="hivesql [flags]",
+        description="Hive's ACID SQL on Spark without a Hive cluster.",
+        epilog=f"commands (each with --help):{commands}\n{_EXAMPLES}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     add = parser.add_argument

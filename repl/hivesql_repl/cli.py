@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from hivesql import HiveSqlError, connect
-from hivesql_repl.arguments import arguments, ignored, normalized, pairs
+from hivesql_repl.arguments import COMMANDS, arguments, ignored, normalized, pairs
 from hivesql_repl.batch import (
     BAD_ARGUMENTS,
     FAILED,
@@ -52,20 +52,17 @@ def _services(argv: Sequence[str]) -> int:
     return run(argv)
 
 
-COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
-    "doctor": _doctor,
-    "inspect": _inspect,
-    "check": _check,
-    "services": _services,
-}
+_COMMANDS: dict[str, Callable[[Sequence[str]], int]] = dict(
+    zip(COMMANDS, (_doctor, _inspect, _check, _services), strict=True)
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; 0 when all went well, 1 for bad arguments, 2 for a failed statement."""
     words = normalized(sys.argv[1:] if argv is None else argv)
     try:
-        if words and words[0] in COMMANDS:
-            return COMMANDS[words[0]](words[1:])
+        if words and words[0] in _COMMANDS:
+            return _COMMANDS[words[0]](words[1:])
         options = arguments().parse_args(words)
         profile = read_profile(options.config, options.profile)
         return _run(options, profile)

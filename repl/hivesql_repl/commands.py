@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from hivesql_repl.running import Runner
 
 Command = Callable[[str], bool]
+# Scripts of beeline begin and end with these.
+_OF_CONNECTIONS = (
+    "connect", "reconnect", "close", "go", "list", "properties", "autocommit", "isolation",
+    "addlocaldriverjar",
+)  # fmt: skip
 _SWITCHES = {"showheader": "header", "escapecrlf": "escape_breaks", "truncatetable": "truncate"}
 
 
@@ -58,8 +63,13 @@ class Commands:
             "watch": (self._watch, "ask again and again until Ctrl-C: !watch 2 SHOW LOCKS"),
             "sh": (self._sh, "run a command of the shell: !sh ls"),
         }
-        self.known |= dict.fromkeys(("exit", "q", "closeall"), self.known["quit"])
-        self.known["desc"] = self.known["describe"]
+        self._hidden = {"desc": self.known["describe"]}
+        self._hidden |= dict.fromkeys(("exit", "q", "closeall"), self.known["quit"])
+        self._hidden |= dict.fromkeys(_OF_CONNECTIONS, (self._without_effect, ""))
+        for name in ("commit", "rollback"):
+            self._hidden[name] = (self._sql(name.upper()), "")
+        self._hidden["sql"] = (self._sql("{}"), "")
+        self.known |= self._hidden
 
     def run(self, line: str) -> bool:
         """Run one line without its ``!``."""
@@ -68,21 +78,30 @@ class Commands:
             return known[0](argument.strip())
         if self.shell:
             return self._sh(line)
-        return self._failed(f"!{name} is not a command; !help lists them, !sh runs a program")
+        from hivesql_repl.hints import nearest
+
+        meant = nearest(name, self.known)
+        instead = f"did you mean !{meant}?" if meant else "!help lists them, !sh runs a program"
+        return self._failed(f"!{name} is not a command; {instead}")
 
     def _failed(self, message: str) -> bool:
         print(f"ERROR: {message}", file=sys.stderr)
         return False
 
     def _help(self, argument: str) -> bool:
-        names = [name for name in self.known if name not in ("exit", "q", "closeall", "desc")]
+        names = [name for name in self.known if name not in self._hidden]
         for name in names:
             print(f"!{name:<14}{self.known[name][1]}")
+        print("They begin with \\ or . as well: \\dt, \\d t, \\timing, .tables, .mode csv2, \\q.")
         print("Statements end with ; or with \\G for one value a line.")
         return True
 
     def _quit(self, argument: str) -> bool:
         raise Quit
+
+    def _without_effect(self, argument: str) -> bool:
+        self.runner.printer.tell("without effect here: there is no server to connect to")
+        return True
 
     def _nothing(self, argument: str) -> bool:
         return True
@@ -90,7 +109,8 @@ class Commands:
     def _sql(self, template: str) -> Command:
         def run(argument: str) -> bool:
             if "{}" in template and not argument:
-                return self._failed("a name is missing, as in: !describe t")
+                example = "describe t" if template != "{}" else "sql SHOW TABLES"
+                return self._failed(f"more is wanted, as in: !{example}")
             return self.run_text(template.format(argument), None)
 
         return run

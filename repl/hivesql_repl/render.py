@@ -105,8 +105,11 @@ class Printer:
             draw_plan(lines, out, color=self.style.color)
         return True
 
-    def fail(self, error: HiveSqlError, text: str | None) -> None:
-        """Print an error and, where the place is known, the offending text underlined."""
+    def fail(self, error: HiveSqlError, text: str | None, meant: str | None = None) -> None:
+        """Print an error and, where the place is known, the offending text underlined.
+
+        ``meant`` is what may have been meant instead of it.
+        """
         self.clear_status()
         lines = [f"ERROR: {error}"]
         if text is not None and error.line is not None:
@@ -114,6 +117,8 @@ class Printer:
 
             place = error.line, error.column or 1
             lines += underlined(_script(error, text), place, error.end)
+        if meant:
+            lines.append(f"  did you mean {meant}?")
         for line in lines:
             print(line, file=sys.stderr, flush=True)
         if self.record:

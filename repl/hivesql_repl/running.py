@@ -72,7 +72,9 @@ class Runner:
             self.printer.fail(error, None)
             raise Interrupted from error
         except HiveSqlError as error:
-            self.printer.fail(error, text)
+            from hivesql_repl.hints import hint
+
+            self.printer.fail(error, text, hint(error, text, self.session))
             return False
         self.printer.show(result)
         return True

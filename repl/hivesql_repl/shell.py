@@ -22,11 +22,10 @@ from pygments.lexers.sql import SqlLexer
 
 from hivesql import HiveSqlError, Session
 from hivesql.script import is_complete, split
+from hivesql_repl.aliases import command_of
 from hivesql_repl.commands import Quit
 from hivesql_repl.completion import SqlCompleter
 from hivesql_repl.running import Interrupted, Runner
-
-_LEAVE = ("quit", "exit")
 
 
 def run_shell(runner: Runner, *, show_database: bool = True) -> int:
@@ -92,7 +91,7 @@ def _keys() -> KeyBindings:
 def ends(text: str) -> bool:
     """Whether Enter runs what was typed so far."""
     typed = text.strip()
-    if not typed or typed.startswith("!") or typed.lower() in _LEAVE:
+    if not typed or command_of(typed) is not None:
         return True
     return typed.endswith("\\G") or is_complete(typed)
 
@@ -126,10 +125,10 @@ def _warm_up(session: Session) -> None:
 
 def _run(runner: Runner, text: str) -> None:
     typed = text.strip()
-    if typed.rstrip(";").lower() in _LEAVE:
-        raise Quit
     try:
-        if typed.endswith("\\G"):
+        if (command := command_of(typed)) is not None:
+            runner.commands.run(command)
+        elif typed.endswith("\\G"):
             with runner.printer.formatted("vertical"):
                 _run_all(runner, typed[:-2])
         else:

@@ -118,7 +118,6 @@ def bound(sql: str, **settings: str) -> Any:
         ("CREATE TABLE x AS SELECT id, id FROM t", 10036, (1, 19)),
         ("CREATE VIEW w (a) AS SELECT id, name FROM t", 10138, (1, 16)),
         ("USE nosuch", 10072, (1, 5)),
-        ("DROP TABLE nosuch", 10001, (1, 12)),
         ("DROP DATABASE nosuch", 10072, (1, 15)),
         ("TRUNCATE TABLE v", 10146, (1, 16)),
         ("TRUNCATE TABLE p PARTITION (ds='nosuch')", 10006, (1, 29)),
@@ -144,7 +143,6 @@ def bound(sql: str, **settings: str) -> Any:
         ("ALTER TABLE p1 EXCHANGE PARTITION (ds='1') WITH TABLE p3", 10235, (1, 55)),
         ("ALTER TABLE t ADD PARTITION (ds='x')", 10241, (1, 13)),
         ("ALTER TABLE p ADD PARTITION (ds='x')", 10006, (1, 30)),
-        ("ALTER TABLE p DROP PARTITION (ds='nosuch')", 10006, (1, 31)),
         ("ALTER TABLE t COMPACT 'foo'", 10282, (1, 23)),
         ("ALTER TABLE plain COMPACT 'major'", 10286, (1, 13)),
         ("ALTER TABLE p PARTITION (ds='2024-01-01') COMPACT 'major'", 10284, (1, 26)),
@@ -215,3 +213,23 @@ def test_an_error_inside_a_view_names_the_view() -> None:
 def test_dropping_needs_a_comparison_that_can_be_decided() -> None:
     with pytest.raises(HiveSqlError, match="cannot compare"):
         bound("ALTER TABLE p DROP PARTITION (hr > 'x')")
+
+
+@pytest.mark.parametrize(
+    ("sql", "code"),
+    [
+        ("DROP TABLE nosuch", 10001),
+        ("DROP VIEW nosuch", 10001),
+        ("DROP TABLE nosuch.t", 10001),
+        ("ALTER TABLE p DROP PARTITION (ds='nosuch')", 10006),
+    ],
+)
+def test_dropping_what_is_not_there(sql: str, code: int) -> None:
+    bound(sql)
+    with pytest.raises(HiveSqlError) as caught:
+        bound(sql, hive__exec__drop__ignorenonexistent="false")
+    assert caught.value.code == code
+
+
+def test_without_if_exists_a_view_is_still_no_table() -> None:
+    assert not bound("DROP TABLE v").if_exists

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import site
@@ -29,7 +30,7 @@ ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 WANTED = (
     "apache-airflow==3.3.*", "apache-airflow-providers-common-sql",
-    "apache-airflow-providers-openlineage",
+    "apache-airflow-providers-openlineage", "apache-airflow-providers-apache-hive",
 )  # fmt: skip
 ROOTS = [str(ROOT / name) for name in ("hivesql", "planner", "executor", "repl")]
 
@@ -65,7 +66,8 @@ def place(tmp_path_factory: pytest.TempPathFactory, python: Path) -> Path:
     dags.mkdir()
     for path in (ROOT / "examples").glob("airflow_*"):
         shutil.copy(path, dags)
-    shutil.copy(HERE / "kill_dag.py", dags)
+    for name in ("kill_dag.py", "hive_dag.py"):
+        shutil.copy(HERE / name, dags)
     arguments = [str(python), "-m", "airflow", "db", "migrate"]
     subprocess.run(arguments, check=True, env=environment(home), capture_output=True, timeout=200)
     return home
@@ -162,6 +164,37 @@ def test_lineage_and_errors(
     assert found["sql"]
     assert "SELEKT" in found["refused"]
     assert rows(warehouse, spark, "SELECT * FROM totals") == []
+
+
+def test_hive_operator_runs_us_as_beeline_and_as_hive(
+    start: Run, place: Path, python: Path, warehouse: hivesql.Session, spark: Any
+) -> None:
+    programs, config = place / "bin", place / "config" / "hivesql"
+    programs.mkdir()
+    config.mkdir(parents=True)
+    for name in ("beeline", "hive"):
+        (programs / name).symlink_to(python.parent / "hivesql")
+    (config / "config.toml").write_text(
+        f'profile = "here"\n[profiles.here]\nmetastore = "sqlite:///{place}/metastore.db"\n'
+        f'warehouse = "{place}/warehouse"\n'
+    )
+    connection = {"conn_type": "hive_cli", "host": "localhost", "port": 10000, "schema": "default",
+                  "login": "ann", "password": "secret", "extra": {"use_beeline": True}}  # fmt: skip
+    more = {
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        "XDG_CONFIG_HOME": str(config.parent),
+        "AIRFLOW_CONN_BY_BEELINE": json.dumps(connection),
+        "AIRFLOW_CONN_BY_HIVE": json.dumps({"conn_type": "hive_cli"}),
+    }
+    states = answer(start("dag_test", "hive_dag", more=more), place)
+    assert states == {"by_beeline": "success", "by_hive": "success", "fails": "failed"}
+    told = (place / "log.txt").read_text()
+    assert "tez.queue.name=etl" in told
+    assert re.search(r"ERROR: .*:3:13: .*nosuch", told)
+    assert rows(warehouse, spark, "SELECT * FROM parcels") == [
+        (2, "2024-03-01", "by_beeline"), (3, "", ""),
+    ]  # fmt: skip
+    assert [str(one) for one in warehouse.runtime.metastore.tables("depot")] == ["depot.days"]
 
 
 def test_a_killed_task_cancels_and_aborts(

@@ -23,6 +23,7 @@ ENDS = {
     "vertical": ("SELECT 1\\G", True),
     "command": ("!tables", True),
     "leaving": ("quit", True),
+    "another shell's": ("\\dt", True),
     "nothing": ("  ", True),
     "two": ("SELECT 1; SELECT 2", False),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -56,18 +56,16 @@ def _hits(small: SmallChange, snapshot: SmallSnapshot, part: PartitionFiles) -> 
     for file in data_of(snapshot, part):
         if small.where is not None:
             known = file.columns | _partition_columns(part.partition, snapshot.table, file)
-            chosen = pc.fill_null(evaluate(small.where, known), False)
-            file = file.take(pc.indices_nonzero(chosen))
+            chosen = pc.indices_nonzero(pc.fill_null(evaluate(small.where, known), False))
+            if not len(chosen):
+                continue
+            file = file.take(chosen)
         if len(file.ids["rowId"]):
             fitting.append(file)
-    # Without a row that fits, nobody needs to know what is deleted.
-    deletes = list(deletes_of(snapshot, part)) if fitting else []
     values = part.partition.values if part.partition else ()
     partition = tuple(value or DEFAULT_PARTITION for value in values)
     by_writer: dict[int, list[pa.Table]] = defaultdict(list)
-    for fits in fitting:
-        gone = deleted_among(fits.ids, deletes)
-        file = fits.take(pc.indices_nonzero(pc.invert(gone)))
+    for file in _alive(fitting, snapshot, part):
         row = _new_row(small, snapshot.table, file)
         events = pa.table({**file.ids, "row": row})
         writers = pc.bit_wise_and(
@@ -77,6 +75,25 @@ def _hits(small: SmallChange, snapshot: SmallSnapshot, part: PartitionFiles) -> 
         for writer in pc.unique(writers).to_pylist():
             by_writer[writer].append(events.filter(pc.equal(writers, writer)))
     return [_hit(writer, partition, tables) for writer, tables in sorted(by_writer.items())]
+
+
+def _alive(
+    fitting: Sequence[SmallFile], snapshot: SmallSnapshot, part: PartitionFiles
+) -> Iterator[SmallFile]:
+    """The rows of the files that nothing has deleted; files without one are left out."""
+    if not fitting:
+        # Without a row that fits, nobody needs to know what is deleted.
+        return
+    ids = {name: pa.concat_arrays([file.ids[name] for file in fitting]) for name in fitting[0].ids}
+    gone, start = deleted_among(ids, list(deletes_of(snapshot, part))), 0
+    for file in fitting:
+        count = len(file.ids["rowId"])
+        kept = pc.indices_nonzero(pc.invert(gone.slice(start, count)))
+        start += count
+        if len(kept) == count:
+            yield file
+        elif len(kept):
+            yield file.take(kept)
 
 
 def _hit(writer: int, partition: tuple[str, ...], tables: Sequence[pa.Table]) -> Hit:

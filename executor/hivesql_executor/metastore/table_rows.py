@@ -162,6 +162,9 @@ def read_table(db: Connection, name: TableName, row: TableRow) -> Table:
     for key in STATISTICS:
         properties.pop(key, None)
     kind = _table_type(row.type, name)
+    # Without buckets there is nothing to ask: most tables have none.
+    buckets = max(storage.bucket_count, 0)
+    sorting = _read_sorting(db, row.sd_id) if buckets else {}
     if kind == "EXTERNAL_TABLE":
         properties.pop(_EXTERNAL, None)
     return Table(
@@ -174,16 +177,10 @@ def read_table(db: Connection, name: TableName, row: TableRow) -> Table:
         format=format_of(storage.input_format, storage.library, name),
         properties=properties,
         serde_properties=params(db, serde_params, storage.serde_id),
-        bucket_columns=_read_names(db, bucketing_cols, row.sd_id),
-        bucket_count=max(storage.bucket_count, 0),
-        sort_columns=_read_names(db, sort_cols, row.sd_id),
-        sort_descending=tuple(
-            db.scalars(
-                select(sort_cols.c.name)
-                .where(sort_cols.c.owner_id == row.sd_id, sort_cols.c.order == _DESCENDING)
-                .order_by(sort_cols.c.position)
-            )
-        ),
+        bucket_columns=_read_names(db, bucketing_cols, row.sd_id) if buckets else (),
+        bucket_count=buckets,
+        sort_columns=tuple(sorting),
+        sort_descending=tuple(one for one, order in sorting.items() if order == _DESCENDING),
         view_text=row.view_text,
         owner=row.owner or "",
         owner_type=row.owner_type or "USER",
@@ -191,6 +188,13 @@ def read_table(db: Connection, name: TableName, row: TableRow) -> Table:
         comment=comment,
         constraints=read_constraints(db, row.id),
     )
+
+
+def _read_sorting(db: Connection, sd_id: int) -> dict[str, int]:
+    """The columns that a table is sorted by, each with its direction."""
+    of = sort_cols.c
+    query = select(of.name, of.order).where(of.owner_id == sd_id).order_by(of.position)
+    return {name: int(order) for name, order in db.execute(query)}
 
 
 def columns_id(db: Connection, table_id: int) -> int:

@@ -11,7 +11,8 @@ from hivesql_planner.acid.layout import DELETE_EVENT, INSERT_EVENT, STATS
 from hivesql_planner.errors import DataError
 
 _THREADS = 8
-_FEW = 8
+# So many are read before the threads of a pool have started.
+_FEW = 64
 
 
 def read_footers(files: Files, found: Sequence[tuple[str, int]]) -> Mapping[str, OrcTail]:

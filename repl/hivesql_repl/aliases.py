@@ -1,0 +1,32 @@
+"""The first words of other shells' commands, and which of ours they mean."""
+
+from __future__ import annotations
+
+# psql and mycli begin them with a backslash, duckdb and sqlite with a dot.
+_MEANINGS = {
+    "?": "help", "h": "help", "d": "describe", "dt": "tables", "l": "databases", "i": "run",
+    "read": "run", "o": "record", "output": "record", "mode": "outputformat", "f": "outputformat",
+    "timer": "timing", "e": "edit", "s": "history", "!": "sh", "shell": "sh", "system": "sh",
+}  # fmt: skip
+_BARE = {"help": "help", "?": "help", "quit": "quit", "exit": "quit", "history": "history"}
+
+
+def command_of(typed: str) -> str | None:
+    r"""What was typed as one of our commands without its ``!``; None for a statement.
+
+    Ours begin with ``!``. Those with ``\`` or ``.`` have our names or those of other shells.
+    """
+    line = typed.strip()
+    if bare := _BARE.get(line.rstrip(";").strip().lower()):
+        return bare
+    if line[:1] not in ("!", "\\", "."):
+        return None
+    name, _, argument = line[1:].strip().partition(" ")
+    argument = argument.strip().rstrip(";").rstrip()
+    if line[0] != "!":
+        if name.startswith("!"):
+            name, argument = "!", f"{name[1:]} {argument}".strip()
+        name = _MEANINGS.get(name.lower(), name)
+        if name == "describe" and not argument:
+            name = "tables"
+    return f"{name} {argument}".rstrip()
