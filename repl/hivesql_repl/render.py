@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 
 # As pgcli: cut nothing, keep colours, leave the screen alone, and end at once when all fits.
 _LESS = ("less", "-SRXF")
+_WAITING = re.compile(
+    r"waiting for locks for ([\d.]+ s): blocked by lock \S+ (\S+) .* on (\S+)"
+    r" of transaction (\d+) by (\S+)"
+)
+_WAITING_SHORT = r"waiting for transaction \4 (\5), \1: it holds \2 on \3"
 
 
 @dataclass(kw_only=True)
@@ -45,6 +51,10 @@ class Printer:
     def tell(self, line: str) -> None:
         """A notice for the person."""
         if not self.quiet:
+            if sys.stderr.isatty() and (waiting := _WAITING.match(line)):
+                # Told again and again: each takes the place of the one before.
+                self.set_status(waiting.expand(_WAITING_SHORT))
+                return
             self.clear_status()
             print(line, file=sys.stderr, flush=True)
 
@@ -134,13 +144,20 @@ class Printer:
             self.format = before
 
     def _write(self, columns: Sequence[str], rows: Any) -> int:
-        write = FORMATS[self.format]
+        write = FORMATS["vertical" if self._is_too_wide(columns) else self.format]
         if self.record:
             rows = list(rows)
             write(self.record, columns, rows, self.style)
             self.record.flush()
         with self._screen() as out:
             return write(out, columns, self._without_status(rows), self._style_of(out))
+
+    def _is_too_wide(self, columns: Sequence[str]) -> bool:
+        """Whether not even the names of a table's columns fit where a person looks."""
+        if self.format != "table" or self.style.max_width or not sys.stdout.isatty():
+            return False
+        wanted = sum(map(len, columns)) + 3 * len(columns) + 1
+        return wanted > shutil.get_terminal_size().columns
 
     def _without_status(self, rows: Any) -> Iterator[Any]:
         """The rows; the status line goes before the first one comes."""

@@ -10,6 +10,7 @@ import pexpect
 import pyte
 import pytest
 
+import hivesql
 from hivesql_repl.shell import ends
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
@@ -120,6 +121,19 @@ def test_typing(terminal: Terminal, tmp_path: Path) -> None:
     terminal.expect("sales>")
     assert "│ stock" in terminal.run("!tables", "1 row selected")
     assert "!outputformat" in terminal.run("!help", "one value a line")
+    # Commands as other shells call them.
+    terminal.run("\\dt", "1 row selected")
+    assert "did you mean !tables?" in terminal.run("!tabels", "!tabels is not a command")
+    # Who holds the lock that is waited for, on one line; Ctrl-C ends the waiting.
+    with hivesql.connect(f"sqlite:///{tmp_path}/metastore.db", f"{tmp_path}/warehouse") as other:
+        other.sql("INSERT INTO sales.stock VALUES (1); START TRANSACTION; DELETE FROM sales.stock")
+        terminal.send("DELETE FROM stock WHERE amount = 1;\r")
+        terminal.expect(f"waiting for transaction {other.open_transaction} (")
+        terminal.send("\x03")
+        terminal.expect("nothing that the statement wrote is visible")
+        # What cannot be read as a table has one value a line.
+        assert "│ 1" not in terminal.run("SHOW LOCKS;", "\nhostname ")
+        other.sql("ROLLBACK")
     assert "!nosuch is not a command" in terminal.run("!nosuch", "!sh runs a program")
     terminal.run("!outputformat csv2", "sales>")
     assert "tab_name\nstock" in terminal.run("SHOW TABLES;", "selected")
