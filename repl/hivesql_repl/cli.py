@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -65,7 +66,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _COMMANDS[words[0]](words[1:])
         options = arguments().parse_args(words)
         profile = read_profile(options.config, options.profile)
-        return _run(options, profile)
+        return _flushed(_run(options, profile))
+    except BrokenPipeError:
+        # Who reads has seen enough; what is still to be written must not fail at the very end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
     except (ValueError, OSError) as error:
         print(f"hivesql: {error}", file=sys.stderr)
         return BAD_ARGUMENTS
@@ -73,6 +78,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except SystemExit as stop:
         return BAD_ARGUMENTS if stop.code else 0
+
+
+def _flushed(code: int) -> int:
+    sys.stdout.flush()
+    return code
 
 
 def _run(options: argparse.Namespace, profile: Profile) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +55,18 @@ def test_bad_arguments(tmp_path: Path) -> None:
     assert (
         "cannot read nosuch.hql: no such file" in hivesql("-f", "nosuch.hql", cwd=tmp_path).stderr
     )
+
+
+def test_a_reader_that_has_seen_enough(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hivesql_repl", "-e", "SET -v"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        assert process.stderr.read() == ""
+        assert process.wait(60) == 128 + signal.SIGPIPE
 
 
 def test_commands_without_spark(tmp_path: Path) -> None:
