@@ -10,6 +10,7 @@ from hivesql.binder import bind
 from hivesql.parser import parse
 from hivesql.script import split
 from hivesql_planner.errors import HiveSqlError
+from hivesql_planner.settings import Settings
 from hivesql_repl.underline import underlined
 from memory_catalog import warehouse
 
@@ -57,10 +58,13 @@ CASES = {
 }  # fmt: skip
 
 
+STRICT = Settings(values={"hive.exec.drop.ignorenonexistent": "false"})
+
+
 def error_of(script: str) -> HiveSqlError:
     with pytest.raises(HiveSqlError) as caught:
         for statement in split(script, None, VARIABLES):
-            bind(parse(statement), warehouse())
+            bind(parse(statement), warehouse(), settings=STRICT)
     return caught.value
 
 
