@@ -194,11 +194,11 @@ def without_deleted(rows: DataFrame, deletes: DeleteSet, *, broadcast_words: int
     # Spread, so that a sorted join does not send all other rows to one task.
     outside = -(f.col("__row").bitwiseAND(f.lit(0xFFFF)) + 1)
     key = f.when(packing.covers(*ids), packing.key(f.col(PLACE), *ids)).otherwise(outside)
-    joined = rows.withColumn("__row_key", key).join(
-        words, f.col("__row_key") == f.col("__key"), "left"
-    )
-    alive = f.expr("__word is null or getbit(__word, cast(__row & 63 as int)) = 0")
-    return joined.where(alive).select(*(f"`{name}`" for name in rows.columns))
+    # Spark takes an anti join for no larger than its rows, and an outer one for their product with
+    # the words: no join above could be broadcast.
+    deleted = f.expr("__row_key = __key and getbit(__word, cast(__row & 63 as int)) = 1")
+    alive = rows.withColumn("__row_key", key).join(words, deleted, "left_anti")
+    return alive.select(*(f"`{name}`" for name in rows.columns))
 
 
 def _ranges_of(events: pa.Table) -> Mapping[str, Range]:

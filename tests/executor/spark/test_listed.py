@@ -53,5 +53,8 @@ def test_narrow_reads_weigh_less_than_whole_files(spark: SparkSession, tmp_path:
                     "(SELECT posexplode(split(space(99), ' ')) AS (x, blank)) n")  # fmt: skip
         narrow, whole = session.sql("SELECT c7 FROM t", consume=bytes_of).value
         wide, _ = session.sql("SELECT * FROM t", consume=bytes_of).value
+        session.sql("DELETE FROM t WHERE c0 = 7")
+        after, _ = session.sql("SELECT c7 FROM t", consume=bytes_of).value
     assert narrow < whole / 10
     assert wide > whole / 2
+    assert after < whole
