@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import BigInteger, Connection, Engine, create_engine, event, make_url, select, text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
@@ -156,17 +156,17 @@ class Rdbms:
 
 
 def _engine(url: str) -> Engine:
-    parsed = make_url(url)
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        raise _unusable(url) from error
     name = parsed.get_backend_name()
     if name == "postgresql":
         if parsed.drivername == "postgresql":
             parsed = parsed.set(drivername="postgresql+psycopg")
         return create_engine(parsed, isolation_level="READ COMMITTED", pool_size=10)
     if name != "sqlite" or parsed.database in (None, "", ":memory:"):
-        raise SemanticError(
-            f"the metastore cannot live in {parsed.render_as_string()}: give a file as "
-            "sqlite:///path/metastore.db, or postgresql://user@host/database"
-        )
+        raise _unusable(parsed.render_as_string())
     Path(str(parsed.database)).absolute().parent.mkdir(parents=True, exist_ok=True)
     engine = create_engine(
         parsed,
@@ -177,6 +177,13 @@ def _engine(url: str) -> Engine:
     event.listen(engine, "connect", _on_connect)
     event.listen(engine, "begin", _on_begin)
     return engine
+
+
+def _unusable(url: str) -> SemanticError:
+    return SemanticError(
+        f"the metastore cannot live in {url}: give a file as "
+        "sqlite:///path/metastore.db, or postgresql://user@host/database"
+    )
 
 
 def _on_connect(connection: Any, record: Any) -> None:

@@ -51,7 +51,7 @@ def test_the_clock_is_in_milliseconds(store: Any) -> None:
     assert abs(there - time.time() * 1000) < 5000
 
 
-@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:", "mysql://h/d"])
+@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:", "mysql://h/d", "metastore.db"])
 def test_where_a_metastore_cannot_live(url: str) -> None:
     with pytest.raises(SemanticError, match="cannot live in"):
         Rdbms(url)
