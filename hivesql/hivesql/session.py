@@ -304,16 +304,8 @@ class Session(FrameCalls, CacheCalls):
         """Who has committed the plan before, under its key or that of its transaction."""
         if self._conversation.skipped and decided.targets:
             return self._conversation.skipped
-        once = self._recorded(decided, once)
+        once = self._conversation.recorded(decided, once)
         return self.runtime.metastore.done(once) if once else None
-
-    def _recorded(self, decided: Plan, once: Once | None) -> Once | None:
-        """The key that the plan's own commit records."""
-        if once is None or self._conversation.opened:
-            return None
-        from hivesql_planner.once import is_recorded
-
-        return once if is_recorded(decided) else None
 
     def _opened(self, txn_id: int) -> None:
         self._txn_id = txn_id
@@ -330,13 +322,11 @@ class Session(FrameCalls, CacheCalls):
                 query_text=self._query_text,
                 cancelled=self._cancelled,
                 frames={given.table.name: given.rows} if given else {},
-                once=self._recorded(decided, asked.once),
+                once=self._conversation.recorded(decided, asked.once),
                 on_open=self._opened,
                 clock=self._clock(),
             )
-            if asked.consume:
-                return run(decided, runtime, consume=asked.consume, inside=inside)
-            return run(decided, runtime, inside=inside)
+            return run(decided, runtime, consume=asked.consume, inside=inside)
 
     def _clock(self) -> Clock:
         """The runtime's clock, whose sleep ends early when the statement is cancelled."""

@@ -31,6 +31,15 @@ class Conversation:
         """Between START TRANSACTION and its end, also where all was committed before."""
         return self.opened is not None or self.skipped is not None
 
+    def recorded(self, plan: Plan, once: Once | None) -> Once | None:
+        """The key that the plan's own commit records; None where the transaction's commit does."""
+        if once is None or self.opened:
+            return None
+        # Imported late: most sessions have no keys.
+        from hivesql_planner.once import is_recorded
+
+        return once if is_recorded(plan) else None
+
     def start(
         self, statement: StartTransaction, runtime: Runtime, once: Once | None = None
     ) -> Done | None:
