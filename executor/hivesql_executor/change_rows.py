@@ -20,12 +20,13 @@ def write_by_spark(
 ) -> tuple[WrittenFile, ...]:
     """Find the rows and write their events; ``parts`` are the target's files if they are known."""
     table, runtime = change.target.table, work.runtime
+    is_update = any(branch.delete and branch.insert for branch in change.branches)
     target = read(
         change.target,
         work.txn,
         runtime,
         with_partition_texts=True,
-        with_fine_texts=any(branch.delete and branch.insert for branch in change.branches),
+        with_fine_texts=range(len(table.columns)) if is_update else (),
         parts=parts,
     )
     source = rows_of(change.source, work.txn, runtime) if change.source else None

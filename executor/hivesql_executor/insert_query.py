@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from pyspark.sql import DataFrame
 
+from hivesql_executor.fine_rows import fine_rows_of
 from hivesql_executor.sources import explained, rows_of
 from hivesql_executor.spark.types import has_sized_text, hive_type
 from hivesql_executor.spark.write import WrittenFile, write_insert
@@ -45,7 +46,8 @@ def _shaped(table: Table, rows: DataFrame, known: Sequence[str]) -> Table:
 def write_query(branch: InsertBranch, table: Table, work: Work) -> tuple[WrittenFile, ...]:
     """Run the query and write what it gives; SemanticError 10044 for a wrong number of columns."""
     runtime = work.runtime
-    rows = rows_of(branch.query, work.txn, runtime)
+    found = fine_rows_of(branch.query, work.txn, runtime)
+    rows = found.rows
     if not branch.query.sources:
         # Rows that stand in the statement make one file, as in Hive.
         rows = rows.coalesce(1)
@@ -58,7 +60,7 @@ def write_query(branch: InsertBranch, table: Table, work: Work) -> tuple[Written
     foreign = foreign_partitions(table, runtime)
     with explained():
         return write_insert(
-            rows,
+            found.whole if found.fine else rows,
             replace(branch.write, table=table),
             write_id=work.txn.write_ids.get(table.name, 0),
             static_partition=branch.static_partition,
@@ -68,4 +70,5 @@ def write_query(branch: InsertBranch, table: Table, work: Work) -> tuple[Written
             locations={name: one.location for name, one in foreign.items()},
             unlike=[name for name, one in foreign.items() if not table.writes_like(one)],
             check=branch.check,
+            fine=found.fine,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from pyspark.errors import AnalysisException, ParseException
@@ -18,6 +18,7 @@ from hivesql_executor.spark.hive_hash import register_hashes
 from hivesql_executor.spark.plain import scan_plain
 from hivesql_executor.spark.scan import scan
 from hivesql_executor.transaction import Transaction
+from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.plan import Query, Scan, Source
 
@@ -31,7 +32,7 @@ def read(
     runtime: Runtime,
     *,
     with_partition_texts: bool = False,
-    with_fine_texts: bool = False,
+    with_fine_texts: Collection[int] = (),
     parts: Sequence[PartitionFiles] | None = None,
 ) -> DataFrame:
     """The rows of one table under the transaction's snapshot; texts as in ``spark.scan``.
@@ -47,11 +48,9 @@ def read(
         return scan_plain(spark, table, found, files=files)
     if wanted.changes is not None:
         return read_changes(wanted, wanted.changes, txn, runtime)
-    visible = txn.visible[table.name]
-    if wanted.as_of is not None:
-        visible = visible_as_of(wanted.as_of, table.name, txn, runtime)
+    visible = _visible(wanted, txn, runtime)
     if parts is None:
-        parts = scan_files(wanted, visible, txn.txns, runtime)
+        parts = listed(wanted, txn, runtime)
     if table.is_insert_only:
         whole = [
             (part.partition, part.location, [(f"{part.location}/{file.path}", file.length)
@@ -74,11 +73,29 @@ def read(
     )
 
 
+def listed(wanted: Scan, txn: Transaction, runtime: Runtime) -> list[PartitionFiles]:
+    """The files of a transactional table that the transaction's snapshot sees."""
+    return scan_files(wanted, _visible(wanted, txn, runtime), txn.txns, runtime)
+
+
+def _visible(wanted: Scan, txn: Transaction, runtime: Runtime) -> ValidWriteIdList:
+    if wanted.as_of is not None:
+        return visible_as_of(wanted.as_of, wanted.table.name, txn, runtime)
+    return txn.visible[wanted.table.name]
+
+
 @contextmanager
-def registered(sources: Iterable[Source], txn: Transaction, runtime: Runtime) -> Iterator[None]:
+def registered(
+    sources: Iterable[Source],
+    txn: Transaction,
+    runtime: Runtime,
+    frame_of: Callable[[Source], DataFrame] | None = None,
+) -> Iterator[None]:
     """Make each source readable under its view name inside the block."""
-    sources = tuple(sources)
-    frames = [(source.view, read(source.scan, txn, runtime)) for source in sources]
+    if frame_of is None:
+        frames = [(source.view, read(source.scan, txn, runtime)) for source in sources]
+    else:
+        frames = [(source.view, frame_of(source)) for source in sources]
     with _views:
         for view, frame in frames:
             frame.createOrReplaceTempView(view)
@@ -89,10 +106,15 @@ def registered(sources: Iterable[Source], txn: Transaction, runtime: Runtime) ->
                 runtime.spark().catalog.dropTempView(view)
 
 
-def rows_of(query: Query, txn: Transaction, runtime: Runtime) -> DataFrame:
-    """The query's rows, lazily."""
+def rows_of(
+    query: Query,
+    txn: Transaction,
+    runtime: Runtime,
+    frame_of: Callable[[Source], DataFrame] | None = None,
+) -> DataFrame:
+    """The query's rows, lazily; ``frame_of`` gives the rows of its sources where they are known."""
     register_hashes(runtime.spark(), [query.sql])
-    with registered(query.sources, txn, runtime), explained():
+    with registered(query.sources, txn, runtime, frame_of), explained():
         return runtime.spark().sql(query.sql)
 
 

@@ -59,9 +59,9 @@ def hive_text(value: Any, *, nested: bool = False) -> str:
     if isinstance(value, (bytes, bytearray)):
         return value.decode("utf-8", "replace")
     if isinstance(value, datetime.datetime):
-        text = value.replace(microsecond=0, tzinfo=None).isoformat(" ")
-        fraction = f".{value.microsecond:06d}".rstrip("0") if value.microsecond else ""
-        return f'"{text}{fraction}"' if nested else text + fraction
+        text = (value.replace(tzinfo=None) if value.tzinfo else value).isoformat(" ")
+        text = text.rstrip("0") if "." in text else text
+        return f'"{text}"' if nested else text
     if isinstance(value, datetime.date):
         return f'"{value.isoformat()}"' if nested else value.isoformat()
     if isinstance(value, datetime.timedelta):

@@ -158,7 +158,8 @@ def live_rows(
     alone = replace(table, partition_columns=(), location=location)
     part = PartitionFiles(partition=None, location=location, files=files_to_read(state, visible))
     rows = scan(
-        spark, alone, [part], visible=visible, with_row_id=True, with_fine_texts=True, where=None,
+        spark, alone, [part], visible=visible, with_row_id=True,
+        with_fine_texts=range(len(table.columns)), where=None,
         files=files,
     )  # fmt: skip
     columns = [f.col(f"`{name}`") for name in table.column_names]

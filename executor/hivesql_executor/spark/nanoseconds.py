@@ -88,8 +88,12 @@ def with_values(
         text = f.col(f"`{name}`") if i in fine else f.lit(None).cast(as_text(kind))
         values[fine_column(i)] = text
         if i in fine:
+            if as_text(kind) == "string":
+                # Spark has no 1500-02-29, which the Julian calendar had; Hive takes the next day.
+                known = f.to_timestamp(text).isNotNull() | text.isNull()
+                text = f.when(known, text).otherwise(f.regexp_replace(text, "-02-29 ", "-03-01 "))
+                values[fine_column(i)] = text
             value = text.cast(spark_type(kind))
-            # Spark has no 1500-02-29, which the Julian calendar had.
             lost = f.raise_error(f.lit(f"a time of {name} is in no calendar of Spark's"))
             gone = text.isNotNull() & value.isNull()
             values[name] = f.when(gone, lost.cast(spark_type(kind))).otherwise(value)

@@ -9,7 +9,7 @@ in Hive, whatever the names in the file.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -67,7 +67,8 @@ class _Read:
 
     def fine_in(self, tail: OrcTail) -> tuple[int, ...]:
         """Those of them that are read as texts in a file."""
-        return fine_columns(self.table, tail) if self.fine else ()
+        found = fine_columns(self.table, tail) if self.fine else ()
+        return tuple(i for i in found if i in self.fine)
 
 
 _Columns = tuple[tuple[str, ...], tuple[str, ...]]
@@ -97,7 +98,7 @@ def scan(
     where: str | None,
     files: Files,
     with_partition_texts: bool = False,
-    with_fine_texts: bool = False,
+    with_fine_texts: Collection[int] = (),
     broadcast_words: int = 4_000_000,
     local_events: int = 1_000_000,
 ) -> DataFrame:
@@ -105,7 +106,7 @@ def scan(
 
     ``with_partition_texts`` adds the texts of the partition values as the catalog has them, which
     a change needs to find back to the directory: the values do not tell ``01`` from ``1``.
-    ``with_fine_texts`` adds a ``fine_column`` for each column that may hold nanoseconds.
+    ``with_fine_texts``: a ``fine_column`` for each of these that may hold nanoseconds.
 
     ``where`` only helps to skip stripes; the caller filters all the same. Row ids repeat across
     partitions, so deletes are matched within their partition. Up to ``broadcast_words`` 64-row
@@ -125,7 +126,7 @@ def scan(
         know_flushed_files(spark)
     if with_fine_texts:
         fine = {i for piece in pieces for i in fine_columns(table, piece.tail)}
-        read = replace(read, fine=tuple(sorted(fine)))
+        read = replace(read, fine=tuple(sorted(fine & set(with_fine_texts))))
     deletes = [(place, chosen.deletes) for place, chosen in placed if chosen.deletes]
     hit = [piece for piece in pieces if piece.place.number < len(deletes)]
     spared = [piece for piece in pieces if piece.place.number >= len(deletes)]

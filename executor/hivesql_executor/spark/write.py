@@ -14,8 +14,9 @@ from hivesql_executor.spark.buckets import bucket_column
 from hivesql_executor.spark.checks import held
 from hivesql_executor.spark.event_files import EventColumns, orc_settings, write_events
 from hivesql_executor.spark.lines import is_of_lines, write_line
-from hivesql_executor.spark.nanoseconds import FINE
+from hivesql_executor.spark.nanoseconds import FINE, as_text
 from hivesql_executor.spark.publish import Publication, WrittenFile, publish, publish_events
+from hivesql_executor.spark.types import spark_type
 from hivesql_executor.spark.values import partition_text, read_value, stored_row, stored_value
 from hivesql_executor.storage.files import Files
 from hivesql_planner.acid.row_id import MAX_BUCKET
@@ -43,13 +44,15 @@ def write_insert(
     locations: Mapping[str, str],
     unlike: Collection[str] = (),
     check: Expr | None = None,
+    fine: Sequence[int] = (),
 ) -> tuple[WrittenFile, ...]:
     """Write a query's rows into one directory per partition.
 
-    ``rows`` has the data columns in the table's order, then the dynamic partition columns; types
-    are cast by position. ``locations`` has the directories of partitions that do not live under
-    their table, ``unlike`` the names of those that are stored otherwise than it says. Nothing
-    is visible before the transaction commits; staging is always removed.
+    ``rows`` has the data columns in the table's order, then the dynamic partition columns, then the
+    texts of the columns ``fine`` (see ``nanoseconds``); types are cast by position. ``locations``
+    has the directories of partitions that do not live under their table, ``unlike`` the names of
+    those that are stored otherwise than it says. Nothing is visible before the transaction
+    commits; staging is always removed.
     """
     table = write.table
     types = {column.name: column.type for column in table.all_columns}
@@ -78,7 +81,8 @@ def write_insert(
         unlike=frozenset(unlike),
     )
     if table.is_full_acid:
-        events, columns = _insert_events(named, table, values, parts)
+        texts = _fine_texts(rows, table, fine)
+        events, columns = _insert_events(named, table, values, parts, texts)
         return _write_events(events, columns, publication, files)
     return _write_plain(named, values, parts, publication, files)
 
@@ -119,26 +123,42 @@ def _sorting(table: Table) -> list[Column]:
     ]
 
 
+def _fine_texts(rows: DataFrame, table: Table, fine: Sequence[int]) -> Column | None:
+    """The struct FINE of an insert: texts of the columns that are stored as they come."""
+    first = len(rows.columns) - len(fine)
+    texts = []
+    for place, i in enumerate(fine):
+        if i >= len(table.columns) or table.columns[i].name in table.bucket_columns:
+            continue
+        column, given = table.columns[i], rows.schema[i].dataType.simpleString()
+        if given.lower() == spark_type(column.type).replace(" ", "").lower():
+            text = f.col(f"c{first + place}").cast(as_text(column.type))
+            texts.append(text.alias(column.name))
+    return f.struct(*texts) if texts else None
+
+
 def _insert_events(
-    named: DataFrame, table: Table, values: list[Column], parts: list[Column]
+    named: DataFrame, table: Table, values: list[Column], parts: list[Column], fine: Column | None
 ) -> tuple[DataFrame, EventColumns]:
     """Rows sorted by file. Only bucketed tables are shuffled."""
     keys = [_KEY.format(i) for i in range(len(parts))]
     placed = [part.alias(key) for part, key in zip(parts, keys, strict=True)]
-    rows = named.select(*values, *placed)
-    width = len(values)
+    texts = [] if fine is None else [fine.alias(FINE)]
+    rows = named.select(*values, *texts, *placed)
+    width = len(values) + len(texts)
+    fine_at = len(values) if texts else None
     if not table.is_bucketed:
         # A writer number has twelve bits.
         rows = rows.coalesce(MAX_BUCKET + 1)
         if keys:
             rows = rows.sortWithinPartitions(*map(_quoted, keys))
-        return rows, EventColumns(keys=width if keys else None)
+        return rows, EventColumns(fine=fine_at, keys=width if keys else None)
     bucket = bucket_column(table, [f.col(_quoted(name)) for name in table.column_names])
     order = [_quoted(name) for name in (_BUCKET, *keys)]
     rows = rows.withColumn(_BUCKET, bucket.cast("int"))
-    rows = rows.select(*map(_quoted, table.column_names), *order)
+    rows = rows.select(*map(_quoted, rows.columns[:width]), *order)
     rows = rows.repartition(table.bucket_count, _quoted(_BUCKET)).sortWithinPartitions(*order)
-    return rows, EventColumns(writer=width, keys=width + 1 if keys else None)
+    return rows, EventColumns(writer=width, fine=fine_at, keys=width + 1 if keys else None)
 
 
 def _quoted(name: str) -> str:

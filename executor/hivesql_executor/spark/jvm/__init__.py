@@ -20,6 +20,7 @@ _SOURCES = (
     "Input",
     "MergeFiles",
     "FlushedFiles",
+    "FineTexts",
 )
 _loaders: dict[str, Any] = {}
 _driver_classes: dict[tuple[str, str], Any] = {}

@@ -1,0 +1,220 @@
+"""Nanoseconds that Hive wrote: through changes, compactions, queries that pass them on."""
+
+from __future__ import annotations
+
+import pickle
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pyorc
+import pytest
+
+import hivesql
+from acid_files import EVENT
+from adoption import adopt
+from golden_tables import golden_tables
+from hivesql_executor.fine_time import FineTime
+from hivesql_planner.table import TableName
+from hivesql_repl.formats import hive_text
+from tables import make_table
+
+pytestmark = pytest.mark.spark
+
+GOLDEN = {str(one): one for one in golden_tables()}
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+
+
+class Whole:
+    """Takes timestamps and dates as the numbers that the file has."""
+
+    @staticmethod
+    def from_orc(*given: Any) -> Any:
+        return given[:2]
+
+    @staticmethod
+    def to_orc(*given: Any) -> Any:
+        return given[0]
+
+
+def whole_rows(home: Path, pattern: str) -> dict[tuple[int, ...], Any]:
+    """Rows of insert events by their ids."""
+    found = {}
+    for path in home.glob(pattern):
+        with path.open("rb") as file:
+            kinds = {pyorc.TypeKind.TIMESTAMP: Whole, pyorc.TypeKind.DATE: Whole}
+            for event in pyorc.Reader(file, converters=kinds):
+                found[event[1:4]] = event[5]
+    return found
+
+
+def test_compaction_never_cuts_nanoseconds(session: hivesql.Session) -> None:
+    for number, name in enumerate(("c_types/final/c", "m_layouts/final/ty")):
+        table = adopt(session, GOLDEN[name].table, f"t{number}")
+        home = Path(table.location)
+        before = whole_rows(home, "delta_*/bucket_*")
+        values = [value for row in before.values() for value in row if isinstance(value, tuple)]
+        assert any(isinstance(value[-1], int) and value[-1] % 1000 for value in values), name
+        kept = session.sql(f"SELECT count(*) FROM t{number}").rows[0][0]
+        session.sql(f"ALTER TABLE t{number} COMPACT 'major'")
+        after = whole_rows(home, "base_*/bucket_*")
+        assert len(after) == kept > 0, name
+        # As text, in which NaN equals itself.
+        assert all(str(before[key]) == str(row) for key, row in after.items()), name
+
+
+def times_in(value: Any) -> list[tuple[int, int]]:
+    """Every timestamp in a row, as it stands in the file."""
+    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], int):
+        return [value]
+    inside = value.values() if isinstance(value, dict) else value
+    return [time for one in inside or () for time in times_in(one)] if is_nest(value) else []
+
+
+def is_nest(value: Any) -> bool:
+    return isinstance(value, (tuple, list, dict))
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("c_types/final/c", "UPDATE t SET c_str = 'x'"),
+        ("m_layouts/final/ty", "UPDATE t SET v = 'x'"),
+        ("m_layouts/final/ty", "MERGE INTO t USING (SELECT 1 one) s ON t.k > s.one "
+         "WHEN MATCHED THEN UPDATE SET v = 'x'"),
+    ],
+)  # fmt: skip
+def test_changes_keep_nanoseconds(session: hivesql.Session, name: str, change: str) -> None:
+    table = adopt(session, GOLDEN[name].table, "t")
+    home = Path(table.location)
+    before = whole_rows(home, "delta_*/bucket_*")
+    old = {str(path) for path in home.glob("*")}
+    changed = session.sql(change).affected
+    assert changed
+    # Twice: the files that we write must be known for what they hold.
+    assert session.sql(change).affected == changed
+    assert session.sql("ALTER TABLE t COMPACT 'major' AND WAIT")
+    (base,) = (path for path in home.glob("base_*") if str(path) not in old)
+    after = whole_rows(home, f"{base.name}/bucket_*")
+    times = {str(times_in(row)) for row in before.values()}
+    assert any(nanos % 1000 for row in after.values() for _, nanos in times_in(row)), name
+    assert {str(times_in(row)) for row in after.values()} <= times
+
+
+FINE, WHOLE = "2024-02-29 12:34:56.789012345", "2020-01-01 00:00:00"
+PASSED = {
+    # query: what real Hive shows of its first column, in any order
+    "SELECT ts FROM t": (FINE, WHOLE, "NULL"),
+    "SELECT x.ts FROM t x JOIN t y ON x.id = y.id WHERE y.id = 1": (FINE,),
+    "SELECT y.ts FROM t x LEFT JOIN t y ON x.id = y.id AND y.id = 1": (FINE, "NULL", "NULL"),
+    "SELECT later FROM (SELECT ts AS later, id FROM t WHERE id < 3) s ORDER BY id LIMIT 1": (FINE,),
+    "WITH s AS (SELECT * FROM t) SELECT ts FROM s WHERE id = 1": (FINE,),
+    "WITH s AS (SELECT * FROM t) SELECT a.ts FROM s a, s b WHERE a.id = 1 AND b.id = 1": (FINE,),
+    "SELECT ts, ts AS again, id FROM seen": (FINE, WHOLE, "NULL"),
+    "SELECT ts, row_number() OVER (ORDER BY id) FROM t": (FINE, WHOLE, "NULL"),
+    "SELECT ts, one FROM t LATERAL VIEW explode(array(1, 2)) e AS one WHERE id = 1": (FINE, FINE),
+    "SELECT ts FROM t WHERE ts IN (SELECT ts FROM t WHERE id = 1)": (FINE,),
+    "SELECT ts FROM t WHERE id = 1 UNION ALL SELECT TIMESTAMP '2020-01-01 00:00:00.123'": (
+        FINE, "2020-01-01 00:00:00.123"),
+    "SELECT TIMESTAMP '2020-01-01 00:00:00.5' UNION ALL SELECT ts FROM (SELECT * FROM t) s "
+    "WHERE id = 1": (FINE, "2020-01-01 00:00:00.5"),
+    # Computed: microseconds, unlike real Hive.
+    "SELECT max(ts) FROM t": (FINE[:-3],),
+    "SELECT DISTINCT ts FROM t": (FINE[:-3], WHOLE, "NULL"),
+    "SELECT coalesce(ts, ts) FROM t WHERE id = 1": (FINE[:-3],),
+}  # fmt: skip
+
+
+def fine_table(session: hivesql.Session) -> None:
+    """Rows 1 to 3 of table t; the first has nanoseconds. Row 4 is deleted."""
+    time = {pyorc.TypeKind.TIMESTAMP: Whole}
+    home = Path(session.runtime.metastore.database("default").location)
+    made = home.parent / "made"
+    (made / "delta_0000001_0000001_0000").mkdir(parents=True)
+    at = (1709210096, 789012345)
+    rows = [(1, at, [at]), (2, (1577836800, 0), None), (3, None, []), (4, at, None)]
+    schema = EVENT.format("id:int,ts:timestamp,l:array<timestamp>")
+    path = made / "delta_0000001_0000001_0000" / "bucket_00000"
+    with path.open("wb") as file, pyorc.Writer(file, schema, converters=time) as writer:
+        writer.writerows([(0, 1, 536870912, i, 1, row) for i, row in enumerate(rows)])
+    adopt(session, make_table(made, "id int, ts timestamp, l array<timestamp>"), "t")
+    session.sql("DELETE FROM t WHERE id = 4; CREATE VIEW seen AS SELECT id, ts FROM t")
+
+
+def test_queries_pass_them_on(session: hivesql.Session) -> None:
+    fine_table(session)
+    for query, expected in PASSED.items():
+        found = session.sql(query).rows
+        assert sorted(hive_text(row[0]) for row in found) == sorted(expected), query
+    rows = session.sql("SELECT ts, id, ts again FROM t WHERE id = 1").rows
+    assert [tuple(row.asDict()) for row in rows] == [("ts", "id", "again")]
+    assert [str(time) for time in (rows[0].ts, rows[0].again)] == [FINE, FINE]
+    frame = session.sql("SELECT ts FROM t WHERE id = 1", consume=lambda rows: rows.toArrow())
+    assert str(frame.value.column("ts")[0]) == FINE[:-3]
+
+
+@pytest.mark.parametrize("name", ["c_types/final/c", "m_layouts/final/ty"])
+def test_times_are_those_that_hive_shows(session: hivesql.Session, name: str) -> None:
+    golden = GOLDEN[name]
+    adopt(session, golden.table, "t")
+    for column in golden.table.columns:
+        if column.type == "timestamp":
+            found = session.sql(f"SELECT {column.name} FROM t").rows
+            expected = [row[column.name] for row in golden.rows or ()]
+            assert any(len(text.partition(".")[2]) == 9 for text in expected)
+            assert sorted(hive_text(row[0]) for row in found) == sorted(expected)
+
+
+def test_inserts_pass_them_on(session: hivesql.Session) -> None:
+    fine_table(session)
+    session.sql(f"""
+        CREATE TABLE c {ACID} AS SELECT * FROM t;
+        CREATE TABLE p (id bigint, ts timestamp, l array<timestamp>, s string)
+          PARTITIONED BY (p int) {ACID};
+        INSERT INTO p SELECT t.id, ts, l, 'x', t.id FROM t;
+        INSERT INTO p PARTITION (p = 1) SELECT id, ts, l, 'x' FROM t WHERE id = 1
+          UNION ALL SELECT 9, TIMESTAMP '2020-01-01 00:00:00', NULL, 'y';
+        CREATE TABLE b (ts timestamp, id int, other timestamp) CLUSTERED BY (id) INTO 2 BUCKETS
+          {ACID};
+        INSERT OVERWRITE TABLE b SELECT ts, id, ts FROM t;
+    """)
+    for table, count in (("c", 2), ("p", 4), ("b", 2)):
+        home = Path(session.runtime.metastore.table(TableName("default", table)).location)
+        rows = list(session.sql(f"SELECT * FROM {table}").rows)
+        assert sum(str(row.ts) == FINE for row in rows) == count // 2, table
+        stored = [
+            time
+            for pattern in ("**/delta_*/bucket_*", "**/base_*/bucket_*")
+            for row in whole_rows(home, pattern).values()
+            for time in times_in(row)
+        ]
+        assert sum(nanos == 789012345 for _, nanos in stored) == count, table
+
+
+def test_a_time_of_the_julian_calendar_alone(session: hivesql.Session) -> None:
+    """Hive takes the day after: its own calendar has none of this."""
+    fine_table(session)
+    session.sql(f"CREATE TABLE j (id int, ts timestamp) {ACID}; INSERT INTO j VALUES (1, NULL)")
+    (path,) = Path(session.runtime.metastore.table(TableName("default", "j")).location).rglob(
+        "delta_*/bucket_*"
+    )
+    with (
+        path.open("wb") as file,
+        pyorc.Writer(
+            file, EVENT.format("id:int,ts:timestamp"), converters={pyorc.TypeKind.TIMESTAMP: Whole}
+        ) as writer,
+    ):
+        # Day -171,596 of the Julian calendar's count is its 1500-02-29.
+        writer.write((0, 1, 536870912, 0, 1, (1, (-171_596 * 86_400, 1))))
+    assert str(session.sql("SELECT ts FROM j").rows[0][0]) == "1500-03-01 00:00:00.000000001"
+    session.sql("UPDATE j SET id = 2")
+    assert str(session.sql("SELECT ts FROM j").rows[0][0]) == "1500-03-01 00:00:00.000000001"
+
+
+def test_a_time_with_nanoseconds() -> None:
+    time = FineTime.of(datetime(2024, 2, 29, 12, 34, 56, 789012), 345)
+    assert (str(time), time.nanosecond) == (FINE, 345)
+    assert time == datetime(2024, 2, 29, 12, 34, 56, 789012)
+    again = pickle.loads(pickle.dumps(time))
+    assert (repr(again), again.nanosecond) == (f"FineTime('{FINE}')", 345)
+    assert time.isoformat(timespec="seconds") == "2024-02-29T12:34:56"
