@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from hivesql_executor.flushed import spark_path
+from hivesql_executor.inspect import file_facts
 from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import acid_state, check_versions, table_roots
@@ -27,13 +29,14 @@ from hivesql_executor.spark.verify import (
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail, cached_tail
 from hivesql_planner.acid.layout import KEY_INDEX, STATS, AcidDirectory, is_hidden, parse_directory
-from hivesql_planner.acid.reading import files_to_read
-from hivesql_planner.acid.snapshot import AcidState
+from hivesql_planner.acid.reading import DataFile, DeleteFile, FilesToRead, files_to_read
+from hivesql_planner.acid.snapshot import AcidState, FileStatus
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import DataError, NotSupported, SemanticError
 from hivesql_planner.table import Partition, Table, TableName
 
 Check = Callable[[str, OrcTail], None]
+_File = TypeVar("_File", DataFile, DeleteFile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +70,31 @@ def _findings(table: Table, partitions: Sequence[Partition], runtime: Runtime) -
         yield from _leftovers(location, visible, files)
         try:
             state = acid_state(files, location, visible, txns)
-            check_versions(files, location, state)
             chosen = files_to_read(state, visible, insert_only=table.is_insert_only)
         except DataError as error:
             yield Finding(location, error.message)
             continue
+        yield from _versions(files, location, state)
         parts.append(PartitionFiles(partition=partition, location=location, files=chosen))
         yield from _expected_buckets(table, location, state)
     if table.is_full_acid:
         yield from _acid_findings(table, parts, visible, runtime)
+        return
+    for part in parts:
+        stored = table.stored_as(part.partition)
+        for data in part.files.data:
+            path = f"{part.location}/{data.path}"
+            fact = file_facts(files, stored, path, FileStatus(data.path, data.length))
+            if fact.problem is not None:
+                yield Finding(path, fact.problem)
+
+
+def _versions(files: Files, location: str, state: AcidState) -> Iterator[Finding]:
+    for entry in (*([state.base] if state.base else []), *state.deltas):
+        try:
+            check_versions(files, location, AcidState(deltas=(entry,)))
+        except DataError as error:
+            yield Finding(f"{location}/{entry.name}", error.message)
 
 
 def _acid_findings(
@@ -84,14 +103,14 @@ def _acid_findings(
     files = runtime.files(table.location)
     inserts: dict[str, OrcTail] = {}
     deletes: dict[str, OrcTail] = {}
-    broken = False
+    broken: set[str] = set()
     for part in parts:
         for data in part.files.data:
             check: Check = check_inserts if data.raw is None else check_raw
             path = f"{part.location}/{data.path}"
             problem = _read(files, path, data.length, check, inserts)
             if problem:
-                broken = True
+                broken.add(path)
                 yield problem
             elif data.side_file:
                 inserts[spark_path(part.location, data)] = inserts.pop(path)
@@ -101,14 +120,27 @@ def _acid_findings(
         for events in part.files.deletes:
             path = f"{part.location}/{events.path}"
             problem = _read(files, path, events.length, check_deletes, deletes)
-            broken = broken or problem is not None
             if problem:
+                broken.add(path)
                 yield problem
     for path, tail in {**inserts, **deletes}.items():
         yield from _footer_findings(path, tail)
-    if broken or not any(part.files.data or part.files.orphans for part in parts):
-        return
-    yield from _row_findings(table, parts, visible, runtime, inserts, deletes)
+    if any(part.files.data or part.files.orphans for part in parts):
+        whole = [_readable(part, broken) for part in parts]
+        yield from _row_findings(
+            table, whole, visible, runtime, inserts, deletes, is_whole=not broken
+        )
+
+
+def _readable(part: PartitionFiles, broken: Collection[str]) -> PartitionFiles:
+    """The part without the files that cannot be read: what is wrong elsewhere is told too."""
+
+    def kept(files: Sequence[_File]) -> tuple[_File, ...]:
+        return tuple(one for one in files if f"{part.location}/{one.path}" not in broken)
+
+    found = part.files
+    chosen = FilesToRead(kept(found.data), kept(found.deletes), kept(found.orphans))
+    return replace(part, files=chosen)
 
 
 def _read(
@@ -142,7 +174,10 @@ def _row_findings(
     runtime: Runtime,
     inserts: Mapping[str, OrcTail],
     deletes: Mapping[str, OrcTail],
+    *,
+    is_whole: bool,
 ) -> Iterator[Finding]:
+    """``is_whole``: every file can be read, so a row that is not found is not there."""
     spark, files, home = runtime.spark(), runtime.files(table.location), table.location
     if any(file.side_file for part in parts for file in part.files.data):
         know_flushed_files(spark)
@@ -155,12 +190,12 @@ def _row_findings(
             check_orphans(paths, deletes)
         except DataError as error:
             yield Finding(part.location, error.message)
-            return
+            is_whole = False
     ids = row_ids(spark, table, parts, visible=visible, files=files)
     for problem in repeated_ids(ids):
         yield Finding(home, problem)
     events = delete_events(spark, table, parts, deletes, visible=visible)
-    if events is not None:
+    if events is not None and is_whole:
         for problem in unmatched_deletes(ids, events):
             yield Finding(home, problem)
 

@@ -160,10 +160,11 @@ def _grouped(listing: Sequence[FileStatus]) -> Mapping[str, Sequence[FileStatus]
 def _facts(
     files: Files, table: Table, location: str, found: Sequence[FileStatus]
 ) -> tuple[FileFacts, ...]:
-    return tuple(_fact(files, table, f"{location}/{one.path}", one) for one in found)
+    return tuple(file_facts(files, table, f"{location}/{one.path}", one) for one in found)
 
 
-def _fact(files: Files, table: Table, path: str, status: FileStatus) -> FileFacts:
+def file_facts(files: Files, table: Table, path: str, status: FileStatus) -> FileFacts:
+    """What a file says of itself, as its table is stored."""
     rows: int | None = None
     problem = None
     try:

@@ -58,18 +58,24 @@ def misplaced_rows(
         .agg(f.count_if("unsorted").alias("unsorted"), f.count_if("foreign").alias("foreign"))
         .where("unsorted > 0 or foreign > 0")
     )
-    for row in counted.orderBy("path").limit(_MOST).collect():
+    found = counted.orderBy("path").limit(_MOST + 1).collect()
+    for row in found[:_MOST]:
         if row["unsorted"]:
             yield row["path"], f"{row['unsorted']} rows are not in the order of their row ids"
         if row["foreign"]:
             yield row["path"], f"{row['foreign']} rows belong to other buckets than the file"
+    if len(found) > _MOST:
+        yield table.location, f"more files than these {_MOST} are not in order"
 
 
 def repeated_ids(ids: DataFrame) -> Iterator[str]:
     """Row ids that more than one row has."""
     found = ids.groupBy(*ids.columns).count().where("count > 1")
-    for row in found.limit(_MOST).collect():
+    rows = found.limit(_MOST + 1).collect()
+    for row in rows[:_MOST]:
         yield f"{_shown(row)}: {row['count']} rows have this row id"
+    if len(rows) > _MOST:
+        yield "more row ids that several rows have"
 
 
 def unmatched_deletes(ids: DataFrame, events: DataFrame) -> Iterator[str]:
@@ -78,8 +84,11 @@ def unmatched_deletes(ids: DataFrame, events: DataFrame) -> Iterator[str]:
     left, right = events.select(*ids.columns).alias("e"), ids.alias("i")
     same = [f.col(f"e.{name}") == f.col(f"i.{name}") for name in (_ID, *names)]
     missing = left.join(right, reduce(lambda one, other: one & other, same), "left_anti")
-    for row in missing.limit(_MOST).collect():
+    rows = missing.limit(_MOST + 1).collect()
+    for row in rows[:_MOST]:
         yield f"{_shown(row)}: a delete event of a row that is not there"
+    if len(rows) > _MOST:
+        yield "more delete events of rows that are not there"
 
 
 def _shown(row: Row) -> str:
