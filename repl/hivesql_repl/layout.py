@@ -50,7 +50,7 @@ def _root_line(root: RootFacts) -> Text:
     line = Text(f"{root.name}  " if root.name is not None else "", style="bold")
     line.append(_counted(root.rows, "row"), style="default not bold")
     if root.deleted:
-        line.append(f", {root.deleted:,} deleted ({root.delete_share:.0%})", style="yellow")
+        line.append(f", {root.deleted:,} of them deleted ({root.delete_share:.0%})", style="yellow")
     return line
 
 

@@ -75,7 +75,7 @@ def test_inspect_draws_the_layout_and_says_why(session: hivesql.Session) -> None
     code, text = text_of(draw, inspection)
     assert code == 0
     assert "default.t  full ACID, orc" in text
-    assert "p=1  2 rows, 1 deleted (50%)" in text
+    assert "p=1  2 rows, 1 of them deleted (50%)" in text
     assert re.search(r"✓ delete_delta_0000004_0000004_0000  1 delete, \S+ bytes", text)
     assert "✗ delta_0000002_0000002_0000" in text
     assert session.check("default.t") == ()

@@ -99,15 +99,20 @@ def _why_read(directory: AcidDirectory, write_ids: ValidWriteIdList) -> str:
 
 
 def _cover(directory: AcidDirectory, state: AcidState) -> str:
+    """What covers a directory: a compaction makes deltas and delete deltas of one span."""
     base = state.base
-    if base is None or directory.max_write_id > base.directory.max_write_id:
-        for entry in state.deltas:
-            other = entry.directory
-            if other.min_write_id > directory.min_write_id:
-                break
-            if directory.max_write_id <= other.max_write_id:
+    if base is not None and directory.max_write_id <= base.directory.max_write_id:
+        return base.name
+    found = None
+    for entry in state.deltas:
+        other = entry.directory
+        if other.min_write_id > directory.min_write_id:
+            break
+        if directory.max_write_id <= other.max_write_id:
+            if other.kind is directory.kind:
                 return entry.name
-    return _cover_name(state)
+            found = found or entry.name
+    return found or _cover_name(state)
 
 
 def _cover_name(state: AcidState) -> str:

@@ -27,6 +27,10 @@ CASES = {
         "delta_1_1_0", False, "covered by base_2_v9: the cleaner will remove it"),
     "delta_4_6_v9 delta_5_5_0": (
         "delta_5_5_0", False, "covered by delta_4_6_v9: the cleaner will remove it"),
+    "delete_delta_4_6_v9 delta_4_6_v9 delta_5_5_0": (
+        "delta_5_5_0", False, "covered by delta_4_6_v9: the cleaner will remove it"),
+    "delta_4_6_v9 delete_delta_5_5_0": (
+        "delete_delta_5_5_0", False, "covered by delta_4_6_v9: the cleaner will remove it"),
     "base_2_v20 delta_1_1_0": (
         "base_2_v20", False, "its compaction (transaction 20) is not committed"),
     "base_2_v21 delta_1_1_0": ("base_2_v21", False, "rolled back: the cleaner will remove it"),
