@@ -20,7 +20,6 @@ _SOURCES = (
     "Input",
     "MergeFiles",
     "FlushedFiles",
-    "FineTexts",
 )
 _loaders: dict[str, Any] = {}
 _driver_classes: dict[tuple[str, str], Any] = {}
