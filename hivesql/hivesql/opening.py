@@ -88,7 +88,14 @@ def _cache(settings: Settings) -> Limits | None:
     """How much of the metastore is kept in memory; None for nothing."""
     if not settings.flag("hivesql.metastore.cache"):
         return None
+    from hivesql_planner.cache.entries import patterns
+
+    key = "hive.metastore.cached.rawstore.cached.object."
+    allowed, denied = settings.text(f"{key}whitelist"), settings.text(f"{key}blacklist")
+    patterns(f"{allowed},{denied}")
     return Limits(
+        allowed=allowed,
+        denied=denied,
         tables=settings.integer("hivesql.metastore.cache.max.tables"),
         partitions=settings.integer("hivesql.metastore.cache.max.partitions"),
     )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.cache.events import Write
 from hivesql_planner.cache.lists import compare
+from hivesql_planner.errors import SemanticError
 from hivesql_planner.partition_filter import PartitionTest, may_pass
-from hivesql_planner.table import Partition, Table
+from hivesql_planner.table import Partition, Table, TableName
 
 Tests = tuple[PartitionTest, ...]
 
@@ -37,6 +39,24 @@ class Entry:
     def weight(self) -> int:
         """How many partitions it holds."""
         return sum(map(len, self.listings.values()))
+
+
+def is_wanted(name: TableName, allowed: str, denied: str) -> bool:
+    """Whether a table may be copied, as far as two lists of patterns (``patterns``) say."""
+
+    def fits(texts: str) -> bool:
+        return any(one.fullmatch(str(name)) for one in patterns(texts))
+
+    return fits(allowed) and not fits(denied)
+
+
+def patterns(text: str) -> tuple[re.Pattern[str], ...]:
+    """Regular expressions of ``db.table``, separated by commas; SemanticError where one is none."""
+    wanted = filter(None, map(str.strip, text.split(",")))
+    try:
+        return tuple(re.compile(one, re.IGNORECASE) for one in wanted)
+    except re.error as error:
+        raise SemanticError(f"{text!r} is no list of regular expressions: {error}") from None
 
 
 def answers(entry: Entry, table_id: int, asked: ValidWriteIdList | None) -> bool:

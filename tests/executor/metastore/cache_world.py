@@ -41,6 +41,7 @@ class World:
     """Three hosts with a copy each, over one database; ``now`` asks the database itself."""
 
     def __init__(self, url: str) -> None:
+        self.url = url
         self.backs = [Hooked.open(url, "/wh") for _ in range(3)]
         self.now: Metastore = self.backs[0]
         self.h1, self.h2, self.h3 = (CachingMetastore(back) for back in self.backs)

@@ -238,6 +238,22 @@ def _age(table: Table) -> int:
     return int(table.comment or 0)
 
 
+def test_only_tables_that_are_wanted_are_kept(world: World) -> None:
+    limits = Limits(allowed=r"default\.[tuv]\d?, other.*", denied=r".*\.T2")
+    host = CachingMetastore(world.backs[0], limits)
+    for name in ("t", "t2", "u", "w"):
+        made = TableName("default", name)
+        world.create(made)
+        assert host.table(made) == host.table(made) == world.now.table(made)
+    assert (host.counters.tables, host.counters.hits) == (2, 2)
+    world.now.alter_table(U, replace(world.now.table(U), name=TableName("default", "x")))
+    host.follow()
+    assert list(host._shelf) == [T]
+    key = "hive.metastore.cached.rawstore.cached.object.blacklist"
+    with pytest.raises(HiveSqlError, match="no list of regular expressions"):
+        connect(world.url, settings={"hivesql.metastore.cache": "true", key: "a.(, b"})
+
+
 def test_no_more_is_kept_than_allowed(world: World) -> None:
     host = CachingMetastore(world.backs[0], Limits(tables=2, partitions=3))
     for name in "tuv":

@@ -16,10 +16,12 @@ _MOST_GENERATIONS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much is kept: tables, and partitions of all of them together."""
+    """How much is kept: tables, and partitions of all of them together; and which (is_wanted)."""
 
     tables: int = 10_000
     partitions: int = 200_000
+    allowed: str = ".*"
+    denied: str = ""
 
 
 class Shelf:
@@ -51,9 +53,13 @@ class Shelf:
         return entry
 
     def put(self, name: TableName, entry: Entry) -> int:
-        """Keep an entry; how many others had to go."""
+        """Keep an entry that is wanted; how many others had to go."""
+        # Imported late: every session knows of limits, few keep anything.
+        from hivesql_planner.cache.entries import is_wanted
+
         self._take_off(name)
-        if entry.weight > self._limits.partitions:
+        limits = self._limits
+        if entry.weight > limits.partitions or not is_wanted(name, limits.allowed, limits.denied):
             return 0
         self._entries[name] = entry
         self._weight += entry.weight
