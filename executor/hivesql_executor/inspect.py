@@ -170,7 +170,7 @@ def file_facts(files: Files, table: Table, path: str, status: FileStatus) -> Fil
     try:
         if table.format == "orc":
             rows = cached_tail(files, path, status.length).rows if status.length else 0
-        elif table.format in ("parquet", "textfile", "csv", "json"):
+        elif table.format in ("parquet", "textfile", "csv", "json", "avro"):
             rows = row_count(files, path, status.length, table.format)
     except DataError as error:
         problem = error.message

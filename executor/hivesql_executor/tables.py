@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from hivesql_executor.avro_schema import with_file_columns
 from hivesql_executor.counting import count
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.removal import hiding, placing
@@ -34,6 +35,7 @@ def create_table(table: Table, runtime: Runtime) -> Table:
     store = runtime.metastore
     if table.location and "://" not in table.location:
         table = replace(table, location=str(Path(table.location).absolute()))
+    table = with_file_columns(table, runtime)
     created = store.create_table(replace(table, owner=table.owner or runtime.user))
     files = runtime.files(created.location)
     if created.is_transactional and files.list(created.location):

@@ -111,9 +111,7 @@ def _check_complete(cursor: Cursor, parts: dict[str, Any]) -> None:
             cursor.fail("PARTITIONED BY of CREATE TABLE … AS SELECT takes names only")
         return
     given = {**parts.get("properties", {}), **parts.get("serde_properties", {})}
-    if "columns" not in parts and URL in given:
-        cursor.refuse(f"columns that only the file of {URL} tells")
-    if "columns" not in parts and "like" not in parts and LITERAL not in given:
+    if "columns" not in parts and "like" not in parts and not {LITERAL, URL} & given.keys():
         cursor.fail("expected the columns of the table")
     if "partitioned_by" in parts:
         cursor.fail("the types of the partition columns are missing")

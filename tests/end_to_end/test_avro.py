@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +12,6 @@ import fastavro
 import pytest
 
 import hivesql
-from hivesql_planner.errors import NotSupported
 
 pytestmark = pytest.mark.spark
 
@@ -110,5 +112,40 @@ def test_columns_of_a_schema(session: hivesql.Session) -> None:
         INSERT INTO t VALUES (7);
     """)
     assert session.sql("SELECT a FROM t").rows == [(7,)]
-    with pytest.raises(NotSupported, match=r"avro\.schema\.url"):
-        session.sql("CREATE TABLE u STORED AS AVRO TBLPROPERTIES ('avro.schema.url'='/x')")
+
+
+DEFAULTS: dict[str, Any] = {
+    "type": "record", "name": "any", "fields": [
+        {"name": "Id", "type": "int"},
+        {"name": "n", "type": ["long", "null"], "default": 7},
+        {"name": "s", "type": "string", "default": "é"},
+        {"name": "b", "type": "bytes", "default": "\u00ff"},
+        {"name": "x", "type": {"type": "bytes", "logicalType": "decimal", "precision": 5,
+                               "scale": 2}, "default": "\u0001\u0000"},
+        {"name": "day", "type": {"type": "int", "logicalType": "date"}, "default": 1},
+        {"name": "m", "type": {"type": "map", "values": "int"}, "default": {"k": 1}},
+        {"name": "r", "type": {"type": "record", "name": "in", "fields": [
+            {"name": "A", "type": "int"}]}, "default": {"A": 2}},
+        {"name": "empty", "type": ["null", "int"], "default": None},
+    ],
+}  # fmt: skip
+
+
+def test_a_schema_in_a_file_fills_in_what_files_lack(
+    session: hivesql.Session, tmp_path: Path
+) -> None:
+    url, home = tmp_path / "any.avsc", tmp_path / "data"
+    url.write_text(json.dumps(DEFAULTS), "utf-8")
+    home.mkdir()
+    with (home / "f").open("wb") as file:
+        fastavro.writer(file, {**DEFAULTS, "fields": DEFAULTS["fields"][:1]}, [{"Id": 1}])
+    for given in (f"file:{url}", str(url)):
+        session.sql(f"""CREATE EXTERNAL TABLE t STORED AS AVRO LOCATION '{home}'
+            TBLPROPERTIES ('avro.schema.url'='{given}')""")
+        assert session.sql("SELECT id, n, s, b, x, day, m, r.a, empty FROM t").rows == [
+            (1, 7, "é", b"\xff", Decimal("2.56"), date(1970, 1, 2), {"k": 1}, 2, None)
+        ]
+        session.sql("DROP TABLE t")
+    with pytest.raises(hivesql.SemanticError, match="nowhere"):
+        session.sql("CREATE TABLE u STORED AS AVRO TBLPROPERTIES ('avro.schema.url'='/nowhere')")
+    assert session.sql("SHOW TABLES").rows == []

@@ -201,6 +201,62 @@ NESTED_CASES = {
 }  # fmt: skip
 
 
+SERDE = "ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe'"
+CHARSETS = {
+    # what real Hive says of these bytes
+    "ISO-8859-1": {b"caf\xe9 \xfcber": "café über", b"\x80\x9f": "\x80\x9f"},
+    "windows-1252": {b"caf\xe9 \x80": "café €", b"\x81": "�"},
+    "GBK": {b"\xd6\xd0\xce\xc4": "中文", b"a\xff\xffb": "a��b"},
+}
+
+
+WRITTEN = {
+    # and how it writes "café €"
+    "ISO-8859-1": b"caf\xe9 ?",
+    "windows-1252": b"caf\xe9 \x80",
+    "GBK": b"caf\xa8\xa6 \xa2\xe3",
+}
+
+
+@pytest.mark.parametrize("charset", CHARSETS)
+def test_other_character_sets(session: hivesql.Session, tmp_path: Path, charset: str) -> None:
+    cases, home = CHARSETS[charset], tmp_path / "data"
+    home.mkdir()
+    (home / "f").write_bytes(b"".join(b"%d\x01%s\n" % one for one in enumerate(cases)))
+    session.sql(f"""CREATE EXTERNAL TABLE t (id INT, v STRING) {SERDE}
+        WITH SERDEPROPERTIES ('serialization.encoding'='{charset}') STORED AS TEXTFILE
+        LOCATION '{home}'""")
+    found = session.sql("SELECT v FROM t ORDER BY id").rows
+    assert [row[0] for row in found] == list(cases.values())
+    session.sql("INSERT OVERWRITE TABLE t VALUES (1, 'café €')")
+    (path,) = (one for one in home.iterdir() if one.name[0] not in "._")
+    assert path.read_bytes() == b"1\x01" + WRITTEN[charset] + b"\n"
+
+
+def test_timestamps_of_other_forms(session: hivesql.Session, tmp_path: Path) -> None:
+    """Real Hive tries its own form last, and writes in no other."""
+    home = tmp_path / "data"
+    home.mkdir()
+    texts = (
+        "2020-01-02T03:04:05.678", "02/01/2020 03:04", "2020-01-02 03:04:05", "1577934245678", "x",
+    )  # fmt: skip
+    (home / "f").write_text("".join(f"{i}\x01{text}\n" for i, text in enumerate(texts)))
+    session.sql(f"""CREATE EXTERNAL TABLE t (id INT, t TIMESTAMP) {SERDE} WITH SERDEPROPERTIES
+        ('timestamp.formats'="yyyy-MM-dd'T'HH:mm:ss.SSS,dd/MM/yyyy HH:mm") STORED AS TEXTFILE
+        LOCATION '{home}'""")
+    whole, milli = "2020-01-02 03:04:05", "2020-01-02 03:04:05.678"
+    for expected in (
+        [milli, "2020-01-02 03:04:00", whole, None, None],
+        [milli, None, whole, milli, None],
+    ):
+        rows = session.sql("SELECT cast(t AS STRING) FROM t ORDER BY id").rows
+        assert [row[0] for row in rows] == expected
+        session.sql("ALTER TABLE t SET SERDEPROPERTIES ('timestamp.formats'='millis')")
+    session.sql("INSERT OVERWRITE TABLE t VALUES (1, TIMESTAMP '2020-01-02 03:04:05.6')")
+    (path,) = (one for one in home.iterdir() if one.name[0] not in "._")
+    assert path.read_text() == "1\x012020-01-02 03:04:05.6\n"
+
+
 @pytest.mark.parametrize("case", NESTED_CASES.values(), ids=NESTED_CASES)
 def test_lines(session: hivesql.Session, tmp_path: Path, case: Any) -> None:
     clauses, columns, cases = case

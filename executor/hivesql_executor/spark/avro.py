@@ -16,11 +16,12 @@ from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
+from hivesql_executor.avro_schema import read_schema
 from hivesql_executor.spark import avro_rows
 from hivesql_executor.spark.lazy_values import sized_text
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.storage.files import Files
-from hivesql_planner.avro import LITERAL, URL, Schema, schema_of
+from hivesql_planner.avro import LITERAL, URL, Schema, parsed_schema, schema_of
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.table import Table
 from hivesql_planner.type_text import text_limit
@@ -32,16 +33,19 @@ if TYPE_CHECKING:
 cloudpickle.register_pickle_by_value(avro_rows)  # type: ignore[no-untyped-call]
 
 
-def decode_avro(found: DataFrame, table: Table) -> DataFrame:
+def decode_avro(found: DataFrame, table: Table, files: Files) -> DataFrame:
     """The table's data columns of files read as ``binaryFile``, and their partition columns."""
     names = table.column_names
+    given = given_schema(table, files)
+    fields_given = parsed_schema(given)["fields"] if given is not None else ()
+    defaults = {one["name"].lower(): one for one in fields_given if "default" in one}
     fields = [f"`{column.name}` {spark_type(column.type)}" for column in table.columns]
     texts = [f"`{name}` string" for name in table.partition_names]
     schema = ", ".join([*fields, *texts])
     arrow = to_arrow_schema(cast(StructType, StructType.fromDDL(schema)), timezone="UTC")
 
     def decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return avro_rows.decode_files(batches, arrow, names)
+        return avro_rows.decode_files(batches, arrow, names, defaults)
 
     kept = found.select("content", *(f"`{name}`" for name in table.partition_names))
     return kept.mapInArrow(decode, schema)
@@ -81,9 +85,13 @@ def encode_avro(rows: DataFrame, table: Table, keys: Sequence[str], files: Files
 
 def written_schema(table: Table, files: Files) -> Schema:
     """The schema that new files get: the table's own, or one of its columns."""
+    return schema_of(table, given_schema(table, files))
+
+
+def given_schema(table: Table, files: Files) -> str | None:
+    """The text of the schema that the table's properties give; None where they give none."""
     given = {**table.properties, **table.serde_properties}
-    literal = given.get(LITERAL)
-    url = given.get(URL)
-    if literal is None and url is not None:
-        literal = files.read(url, 0, files.size(url)).decode()
-    return schema_of(table, literal if literal != "none" else None)
+    literal, url = given.get(LITERAL), given.get(URL)
+    if literal is not None:
+        return literal if literal != "none" else None
+    return read_schema(url, files) if url is not None else None

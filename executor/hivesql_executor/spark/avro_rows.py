@@ -6,8 +6,9 @@ A worker may lack this package, so nothing here is imported from it.
 from __future__ import annotations
 
 import datetime
+import decimal
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -32,11 +33,15 @@ _UTC = ("UTC", "GMT", "Z", "Etc/UTC")
 
 
 def decode_files(
-    batches: Iterator[pa.RecordBatch], schema: pa.Schema, names: Sequence[str]
+    batches: Iterator[pa.RecordBatch],
+    schema: pa.Schema,
+    names: Sequence[str],
+    defaults: Mapping[str, Any],
 ) -> Iterator[pa.RecordBatch]:
     """Rows of files that come as ``content``; other columns are repeated for each of their rows.
 
     ``names``: those of the schema's fields that are in the files, by name without its case.
+    ``defaults``: fields of the reader's schema whose default fills in for what a file lacks.
     """
     # Dates and times stay numbers, as in Hive: the calendar is that of the file, not of its schema.
     for kind in list(fastavro.read.LOGICAL_READERS):
@@ -45,7 +50,7 @@ def decode_files(
     for batch in batches:
         for file in batch.to_pylist():
             reader = fastavro.reader(io.BytesIO(file["content"]))
-            convert = _decoders(reader, schema, names)
+            convert = _decoders(reader, schema, names, defaults)
             rows: list[Any] = []
             for row in reader:
                 rows.append(row)
@@ -63,14 +68,16 @@ def _batch(
     for field in schema:
         if field.name in convert:
             name, convert_one = convert[field.name]
-            values = [None if name is None else convert_one(row[name]) for row in rows]
+            values = [convert_one(row[name] if name else None) for row in rows]
         else:
             values = [file[field.name]] * len(rows)
         arrays.append(pa.array(values, field.type))
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _decoders(reader: Any, schema: pa.Schema, names: Sequence[str]) -> dict[str, Any]:
+def _decoders(
+    reader: Any, schema: pa.Schema, names: Sequence[str], defaults: Mapping[str, Any]
+) -> dict[str, Any]:
     writer = reader.writer_schema
     fields = {field["name"].lower(): field for field in writer["fields"]}
     hybrid = reader.metadata.get("writer.proleptic", "false") != "true"
@@ -80,11 +87,45 @@ def _decoders(reader: Any, schema: pa.Schema, names: Sequence[str]) -> dict[str,
     for name in names:
         field = fields.get(name)
         kind = schema.field(name).type
-        stored = _micros(field["type"]) if field else 1
-        found[name] = (
-            (field["name"], _decoder(kind, hybrid, known, stored)) if field else (None, None)
-        )
+        if field is None:
+            found[name] = None, _constant(kind, defaults.get(name))
+            continue
+        stored = _micros(field["type"])
+        found[name] = field["name"], _decoder(kind, hybrid, known, stored)
     return found
+
+
+def _constant(kind: pa.DataType, field: Any) -> Convert:
+    """The default of a field, as Avro's JSON has it; NULL without one."""
+    value = field["default"] if field else None
+    if field and value is not None:
+        unit = _micros(field["type"])
+        value = _decoder(kind, False, None, unit)(_default(field["type"], value))
+    return lambda nothing: value
+
+
+def _default(schema: Any, value: Any) -> Any:
+    if isinstance(schema, list):
+        # The default is of the first type.
+        return _default(schema[0], value)
+    inner = schema.get("type") if isinstance(schema, dict) else schema
+    match inner:
+        case "bytes" | "fixed":
+            raw = value.encode("latin-1")
+            if isinstance(schema, dict) and schema.get("logicalType") == "decimal":
+                number = decimal.Decimal(int.from_bytes(raw, "big", signed=True))
+                return number.scaleb(-schema.get("scale", 0))
+            return raw
+        case "array":
+            return [_default(schema["items"], one) for one in value]
+        case "map":
+            return {key: _default(schema["values"], one) for key, one in value.items()}
+        case "record":
+            kinds = {one["name"]: one["type"] for one in schema["fields"]}
+            return {key: _default(kinds[key], one) for key, one in value.items()}
+        case dict():
+            return _default(inner, value)
+    return value
 
 
 def _micros(schema: Any) -> int:

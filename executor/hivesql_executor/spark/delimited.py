@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
+from hivesql_executor.spark.charsets import decoded, encoded
 from hivesql_executor.spark.lazy_values import is_instant, lazy_value
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.spark.values import stored_value, value_text
@@ -15,7 +16,10 @@ from hivesql_planner.errors import NotSupported
 from hivesql_planner.table import Table
 from hivesql_planner.type_text import parts_of
 
-_REFUSED = ("quote.delim", "serialization.encoding", "timestamp.formats")
+_REFUSED = ("quote.delim",)
+_CHARSET = "serialization.encoding"
+_TIMES = "timestamp.formats"
+_MILLIS = r"^\d+(?:\.\d+)?$"
 _TAKES_REST = "serialization.last.column.takes.rest"
 _CRLF = "serialization.escape.crlf"
 _LEVELS = 8
@@ -32,6 +36,9 @@ class Delimiters:
     null: str
     escape: str | None
     escapes_line_ends: bool
+    charset: str | None
+    times: tuple[str, ...]
+    """Patterns of timestamps, tried before Hive's own; ``millis`` for a number."""
 
     def at(self, level: int) -> str:
         """The separator of a level; NotSupported where Hive has none."""
@@ -61,6 +68,8 @@ def delimiters_of(table: Table) -> Delimiters:
         null=serde.get("serialization.null.format", "\\N"),
         escape=_character(escape) if escape else None,
         escapes_line_ends=serde.get(_CRLF, "").lower() == "true",
+        charset=serde.get(_CHARSET),
+        times=tuple(filter(None, serde.get(_TIMES, "").split(","))),
     )
 
 
@@ -77,7 +86,8 @@ def split_lines(table: Table, line: str) -> list[Column]:
     NotSupported where the table's properties ask for more than can be done.
     """
     delimiters = delimiters_of(table)
-    fields = _split(f.col(line), delimiters.at(0), delimiters)
+    text = decoded(f.col(line), delimiters.charset)
+    fields = _split(text, delimiters.at(0), delimiters)
     return [
         _parsed(f.get(fields, i), column.type, 1, delimiters).alias(column.name)
         for i, column in enumerate(table.columns)
@@ -101,9 +111,19 @@ def _parsed(text: Column, hive_type: str, level: int, about: Delimiters) -> Colu
                     for i, (name, inner) in enumerate(parts)
                 )
             )
+        case "timestamp" if about.times and not is_instant(hive_type):
+            found = (_time(text, pattern) for pattern in about.times)
+            value = f.coalesce(*found, lazy_value(text, hive_type))
         case _:
             value = lazy_value(_plain(text, about) if kind == "string" else text, hive_type)
     return f.when(text != f.lit(about.null), value)
+
+
+def _time(text: Column, pattern: str) -> Column:
+    if pattern == "millis":
+        micros = (text.cast("decimal(24,6)") * 1000).cast("bigint")
+        return f.when(text.rlike(_MILLIS), f.timestamp_micros(micros))
+    return f.try_to_timestamp(text, f.lit(pattern))
 
 
 def _parsed_map(text: Column, hive_type: str, level: int, about: Delimiters) -> Column:
@@ -172,7 +192,7 @@ def joined_line(table: Table) -> Column:
     """One line of the table's text from its data columns."""
     about = delimiters_of(table)
     texts = (_written(f.col(f"`{c.name}`"), c.type, 1, about) for c in table.columns)
-    return f.concat_ws(about.at(0), *texts)
+    return encoded(f.concat_ws(about.at(0), *texts), about.charset)
 
 
 def _written(value: Column, hive_type: str, level: int, about: Delimiters) -> Column:

@@ -52,7 +52,7 @@ def scan_plain(
             names = _names(files, table, path, length)
             groups.setdefault((base, names), []).append(path)
     frames = [
-        _rows(spark, table, paths, base, homes[base], names)
+        _rows(spark, table, paths, base, homes[base], names, files)
         for (base, names), paths in groups.items()
     ]
     if not frames:
@@ -88,13 +88,14 @@ def _rows(
     base: str,
     partition: Partition | None,
     names: tuple[str, ...],
+    files: Files,
 ) -> DataFrame:
     if is_of_lines(table):
         lines = _read_files(spark, table, f"{LINE} string", paths, base, partition, "text")
         values = read_line(table)
     elif table.format == "avro":
         lines = _read_files(spark, table, "", paths, base, partition, "binaryFile")
-        lines = decode_avro(lines, table)
+        lines = decode_avro(lines, table, files)
         values = avro_values(table)
     elif table.format in ("orc", "parquet"):
         schema = position_schema(table, names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import IO
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hivesql_executor.storage.files import Files, RangeFile
@@ -24,7 +25,10 @@ def row_count(files: Files, path: str, length: int, file_format: FileFormat) -> 
     if file_format == "orc":
         return read_tail(files, path, length).rows
     if file_format == "parquet":
-        metadata = pq.read_metadata(io.BufferedReader(RangeFile(files, path, length)))
+        try:
+            metadata = pq.read_metadata(io.BufferedReader(RangeFile(files, path, length)))
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(f"{path} is a damaged or truncated Parquet file: {error}") from error
         return int(metadata.num_rows)
     if file_format == "avro":
         return _avro_rows(io.BufferedReader(RangeFile(files, path, length)), path) if length else 0

@@ -42,6 +42,15 @@ def test_row_count(
     assert row_count(LocalFiles(), str(path), path.stat().st_size, file_format) == count
 
 
+@pytest.mark.parametrize("kept", [0, 2, 40, 200])
+def test_damaged_parquet(tmp_path: Path, kept: int) -> None:
+    path = tmp_path / "f"
+    fill(path, "parquet", 100)
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(DataError, match="Parquet"):
+        row_count(LocalFiles(), str(path), path.stat().st_size, "parquet")
+
+
 @pytest.mark.parametrize("kept", [2, 40, 130, 200])
 def test_damaged_avro(tmp_path: Path, kept: int) -> None:
     path = tmp_path / "f"
