@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, bindparam, insert, select
 
 from hivesql_executor.metastore.schema import key_constraints
 from hivesql_planner.table import Constraint, ConstraintKind, Table, TableName
@@ -34,10 +34,15 @@ def add_constraints(db: Connection, table_id: int, table: Table) -> None:
         db.execute(insert(key_constraints), rows)
 
 
+_OF_TABLE = (
+    select(key_constraints)
+    .where(key_constraints.c.owner_id == bindparam("owner"))
+    .order_by(key_constraints.c.position)
+)
+
+
 def read_constraints(db: Connection, table_id: int) -> tuple[Constraint, ...]:
     """The constraints of a table, in their order."""
-    table = key_constraints
-    query = select(table).where(table.c.owner_id == table_id).order_by(table.c.position)
     return tuple(
         Constraint(
             kind=_KINDS[row.type],
@@ -49,7 +54,7 @@ def read_constraints(db: Connection, table_id: int) -> tuple[Constraint, ...]:
             enabled=bool(row.options & _ENABLED),
             rely=bool(row.options & _RELY),
         )
-        for row in db.execute(query)
+        for row in db.execute(_OF_TABLE, {"owner": table_id})
     )
 
 

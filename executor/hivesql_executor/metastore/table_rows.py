@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
-from sqlalchemy import Connection, Row, delete, insert, select, update
+from sqlalchemy import Connection, Row, Select, bindparam, delete, insert, select, update
 from sqlalchemy import Table as SqlTable
 
 from hivesql_executor.metastore.constraint_rows import add_constraints, read_constraints
@@ -56,8 +57,16 @@ def add_params(db: Connection, table: SqlTable, owner_id: int, values: Mapping[s
 
 def params(db: Connection, table: SqlTable, owner_id: int) -> dict[str, str]:
     """Key-value pairs of one owner, sorted by key."""
-    query = select(table.c.name, table.c.value).where(table.c.owner_id == owner_id)
-    return {key: value or "" for key, value in sorted(db.execute(query).all())}
+    rows = db.execute(_owned(table, "name", "value"), {"owner": owner_id}).all()
+    return {key: value or "" for key, value in sorted(rows)}
+
+
+@functools.cache
+def _owned(table: SqlTable, *keys: str, order: str | None = None) -> Select[Any]:
+    """Rows of an ``:owner``; made once, since making a query takes longer than asking it."""
+    of = table.c
+    query = select(*(of[key] for key in keys)).where(of.owner_id == bindparam("owner"))
+    return query if order is None else query.order_by(of[order])
 
 
 def distrust(db: Connection, table: SqlTable, owner_ids: Sequence[int]) -> None:
@@ -150,13 +159,16 @@ def delete_partitions(db: Connection, ids: Sequence[int]) -> None:
     db.execute(delete(serdes).where(serdes.c.id.in_(serde_ids)))
 
 
+_STORED = (
+    select(sds, serdes.c.library)
+    .join(serdes, serdes.c.id == sds.c.serde_id)
+    .where(sds.c.id == bindparam("sd_id"))
+)
+
+
 def read_table(db: Connection, name: TableName, row: TableRow) -> Table:
     """The table whose TBLS row is given."""
-    storage = db.execute(
-        select(sds, serdes.c.library)
-        .join(serdes, serdes.c.id == sds.c.serde_id)
-        .where(sds.c.id == row.sd_id)
-    ).one()
+    storage = db.execute(_STORED, {"sd_id": row.sd_id}).one()
     properties = params(db, table_params, row.id)
     comment = properties.pop(_COMMENT, None)
     for key in STATISTICS:
@@ -192,9 +204,8 @@ def read_table(db: Connection, name: TableName, row: TableRow) -> Table:
 
 def _read_sorting(db: Connection, sd_id: int) -> dict[str, int]:
     """The columns that a table is sorted by, each with its direction."""
-    of = sort_cols.c
-    query = select(of.name, of.order).where(of.owner_id == sd_id).order_by(of.position)
-    return {name: int(order) for name, order in db.execute(query)}
+    query = _owned(sort_cols, "name", "order", order="position")
+    return {name: int(order) for name, order in db.execute(query, {"owner": sd_id})}
 
 
 def columns_id(db: Connection, table_id: int) -> int:
@@ -297,13 +308,12 @@ def _add_names(
 
 
 def _read_columns(db: Connection, table: SqlTable, owner_id: int) -> tuple[Column, ...]:
-    query = select(table.c.name, table.c.type, table.c.comment).where(table.c.owner_id == owner_id)
-    return tuple(Column(*row) for row in db.execute(query.order_by(table.c.position)))
+    query = _owned(table, "name", "type", "comment", order="position")
+    return tuple(Column(*row) for row in db.execute(query, {"owner": owner_id}))
 
 
 def _read_names(db: Connection, table: SqlTable, owner_id: int) -> tuple[str, ...]:
-    query = select(table.c.name).where(table.c.owner_id == owner_id).order_by(table.c.position)
-    return tuple(db.scalars(query))
+    return tuple(db.scalars(_owned(table, "name", order="position"), {"owner": owner_id}))
 
 
 def _table_type(text: str, name: TableName) -> TableType:
