@@ -49,9 +49,12 @@ def _postgres_now(element: millis_now, compiler: Any, **_: Any) -> str:
     return "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
 
 
+_NOW = select(millis_now())
+
+
 def now(db: Connection) -> int:
     """The time in milliseconds by the clock of the RDBMS."""
-    return int(db.execute(select(millis_now())).scalar_one())
+    return int(db.execute(_NOW).scalar_one())
 
 
 def open_window(db: Connection) -> int:

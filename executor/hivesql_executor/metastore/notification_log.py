@@ -15,6 +15,7 @@ from sqlalchemy import (
     Connection,
     Row,
     and_,
+    bindparam,
     cast,
     delete,
     func,
@@ -99,10 +100,15 @@ def note_change(
     note(db, event)
 
 
+_ADVANCE = (
+    update(notification_sequence)
+    .values(next=notification_sequence.c.next + bindparam("count"))
+    .returning(notification_sequence.c.next)
+)
+
+
 def _write(db: Connection, notes: list[Event]) -> None:
-    sequence = notification_sequence
-    advance = update(sequence).values(next=sequence.c.next + len(notes))
-    following = db.scalar(advance.returning(sequence.c.next))
+    following = db.scalar(_ADVANCE, {"count": len(notes)})
     if following is None:
         return
     first = int(following) - len(notes)

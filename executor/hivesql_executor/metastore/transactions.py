@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from sqlalchemy import (
     Connection,
+    bindparam,
     case,
     delete,
     exists,
@@ -99,13 +100,19 @@ def lowest_open(db: Connection) -> int:
     return after if lowest is None else min(int(lowest), after)
 
 
+_HELD = (
+    select(txns.c.type)
+    .where(txns.c.id == bindparam("txn_id"), txns.c.state == OPEN)
+    .with_for_update()
+)
+
+
 def require_open(db: Connection, txn_id: int) -> int:
     """Hold the open transaction's row until the end of the database transaction; its type.
 
     TransactionLost 10263 when it was aborted, 10262 when it is unknown or committed.
     """
-    query = select(txns.c.type).where(txns.c.id == txn_id, txns.c.state == OPEN)
-    kind = db.execute(query.with_for_update()).one_or_none()
+    kind = db.execute(_HELD, {"txn_id": txn_id}).one_or_none()
     if kind is None:
         raise lost(db, txn_id)
     return int(kind[0] or 0)
