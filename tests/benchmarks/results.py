@@ -60,7 +60,7 @@ class Results:
         times = sorted(one["when"] for one in self._found.values())
         loads = sorted(one["load"] for one in self._found.values())
         cores = next(iter(self._found.values()))["cores"]
-        return (
-            f"{times[0][:16].replace('T', ' ')} to {times[-1][11:16]} UTC, "
-            f"load {loads[0]:g} to {loads[-1]:g} on {cores} cores"
-        )
+        until = f" to {times[-1][11:16]}" if times[-1] != times[0] else ""
+        most = f" to {loads[-1]:g}" if loads[-1] != loads[0] else ""
+        began = times[0][:16].replace("T", " ")
+        return f"{began}{until} UTC, load {loads[0]:g}{most} on {cores} cores"
