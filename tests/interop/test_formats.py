@@ -88,11 +88,6 @@ FORMS = {
         "a, b, e, hex(fx), de, tm", lines=False,
     ),
     "csv": Form(CSV, TEXTS, CSV_QUERY, "a, b, c"),
-    "latin": Form(
-        "ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe' WITH "
-        "SERDEPROPERTIES ('serialization.encoding'='ISO-8859-1') STORED AS TEXTFILE",
-        TEXTS, CSV_QUERY, "a, b, c",
-    ),
     "csv2": Form(
         f"""{CSV} WITH SERDEPROPERTIES ('separatorChar'=';','quoteChar'="'",'escapeChar'='#')""",
         TEXTS, CSV_QUERY, "a, b, c",
