@@ -118,15 +118,13 @@ def run(
     contenders = [Process(name, rows, home, work) for name in names]
     try:
         for rep in range(reps + 1):
-            for contender in contenders:
-                contender.ask("fresh")
-            for operation in operations:
+            for operation in ("fresh", *operations):
                 results = set()
                 for contender in contenders:
                     if operation in CAN_NOT.get(contender.name, ()):
                         continue
                     answer = contender.ask(operation.split()[0])
-                    if not answer:
+                    if not answer or operation == "fresh":
                         continue
                     results.add(answer.get("result"))
                     if rep:

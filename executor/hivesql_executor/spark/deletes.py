@@ -99,6 +99,25 @@ class DeleteSet:
         )
 
 
+def delete_files(
+    parts: Sequence[tuple[Place, Sequence[DeleteFile]]], files: Files
+) -> tuple[list[tuple[Place, DeleteFile]], int]:
+    """The delete files that have events, and how many words hold them at most.
+
+    DataError for a file of another kind.
+    """
+    found = [
+        (place, file, f"{place.location}/{file.path}")
+        for place, deletes in parts
+        for file in deletes
+    ]
+    tails = read_footers(files, [(path, file.length) for _, file, path in found])
+    for _, _, path in found:
+        check_deletes(path, tails[path])
+    words = sum(_words(tails[path].rows, tails[path].key_range) for _, _, path in found)
+    return [(place, file) for place, file, path in found if tails[path].rows], words
+
+
 def _read_here(
     files: Files, found: Sequence[tuple[Place, DeleteFile, str]], visible: ValidWriteIdList
 ) -> pa.Table | None:

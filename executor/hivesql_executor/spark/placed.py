@@ -23,7 +23,7 @@ PLACE = "__place"
 """The number of the row's partition in its scan. Values could not tell ``p=1`` from ``p=01``."""
 
 # Up to this many partitions each gets a read of its own; above it, one read and a lookup by number.
-_MOST_READS = 16
+MOST_READS = 16
 _NUMBER = "__number"
 
 
@@ -75,8 +75,9 @@ def read_placed(
         files = [(path, length, place.number) for place, files in some for path, length in files]
         return read_listed(spark, schema, files, options).where(where)
 
-    if len(found) > _MOST_READS:
-        return _with_places(spark, table, read(found), [place for place, _ in found])
+    if len(found) > MOST_READS:
+        rows = read(found).withColumn(PLACE, listed_number())
+        return with_places(spark, table, rows, [place for place, _ in found])
     frames = [with_place(read([one]), table, one[0]) for one in found]
     return reduce(DataFrame.unionByName, frames)
 
@@ -91,18 +92,18 @@ def with_place(rows: DataFrame, table: Table, place: Place) -> DataFrame:
     return rows.select("*", f.lit(place.number).alias(PLACE), *typed, *texts)
 
 
-def _with_places(
+def with_places(
     spark: SparkSession, table: Table, rows: DataFrame, places: Sequence[Place]
 ) -> DataFrame:
+    """Add the values of each row's partition, whose number is in PLACE."""
     depth = len(table.partition_columns)
     values = [place.partition.values if place.partition else () for place in places]
     known = pa.table(
         {_NUMBER: pa.array([place.number for place in places], pa.int32())}
         | {text_column(i): pa.array([one[i] for one in values], pa.string()) for i in range(depth)}
     )
-    placed = rows.withColumn(PLACE, listed_number())
     lookup = spark.createDataFrame(known).hint("broadcast")
-    joined = placed.join(lookup, f.col(PLACE) == f.col(_NUMBER), "left")
+    joined = rows.join(lookup, f.col(PLACE) == f.col(_NUMBER), "left")
     # A place that is not found would silently lose its partition: fail instead.
     problem = f.raise_error(f.concat(f.lit("no partition has the number "), f.col(PLACE)))
     number = f.when(f.col(_NUMBER).isNull(), problem.cast("int")).otherwise(f.col(_NUMBER))
@@ -114,5 +115,5 @@ def _with_places(
         f.coalesce(text_column(i), f.lit(DEFAULT_PARTITION)).alias(text_column(i))
         for i in range(depth)
     ]
-    user = (f"`{one}`" for one in rows.columns)
+    user = (f"`{one}`" for one in rows.columns if one != PLACE)
     return joined.select(*user, number.alias(PLACE), *typed, *plain)

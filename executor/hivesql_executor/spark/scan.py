@@ -18,7 +18,13 @@ from pyspark.sql import functions as f
 
 from hivesql_executor.flushed import spark_path
 from hivesql_executor.partition_files import PartitionFiles
-from hivesql_executor.spark.deletes import ID_COLUMNS, DeleteSet, without_deleted
+from hivesql_executor.spark.deletes import (
+    ID_COLUMNS,
+    DeleteSet,
+    delete_files,
+    without_deleted,
+)
+from hivesql_executor.spark.direct import DeletePath, EventPath, direct_rows, is_direct
 from hivesql_executor.spark.events import event_read, visible_writes
 from hivesql_executor.spark.footers import (
     check_inserts,
@@ -47,7 +53,7 @@ from hivesql_executor.spark.version1 import OPERATION, WRITER, newest
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail
 from hivesql_planner.acid.layout import INSERT_EVENT
-from hivesql_planner.acid.reading import DataFile, FilesToRead
+from hivesql_planner.acid.reading import DataFile, DeleteFile, FilesToRead
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.table import Table
 
@@ -128,9 +134,15 @@ def scan(
         fine = {i for piece in pieces for i in fine_columns(table, piece.tail)}
         read = replace(read, fine=tuple(sorted(fine & set(with_fine_texts))))
     deletes = [(place, chosen.deletes) for place, chosen in placed if chosen.deletes]
+    gone, words = delete_files(deletes, files)
+    untouched = 0 if words <= broadcast_words else len(deletes)
+    direct = _direct(read, [piece for piece in pieces if piece.place.number >= untouched])
+    paths = {piece.path for piece in direct}
+    pieces = [piece for piece in pieces if piece.path not in paths]
     hit = [piece for piece in pieces if piece.place.number < len(deletes)]
     spared = [piece for piece in pieces if piece.place.number >= len(deletes)]
-    frames = _live(read, spared, numbered=with_row_id)
+    frames = _direct_rows(read, direct, gone)
+    frames += _live(read, spared, numbered=with_row_id)
     if hit:
         rows = reduce(DataFrame.unionByName, _live(read, hit, numbered=True))
         events = DeleteSet.of(
@@ -185,6 +197,35 @@ def _pieces(files: Files, placed: Sequence[tuple[Place, FilesToRead]]) -> list[_
         if tail.rows:
             pieces.append(_Piece(place, file, tail))
     return pieces
+
+
+def _direct(read: _Read, pieces: Sequence[_Piece]) -> list[_Piece]:
+    """Those that a reader of our own can read."""
+    changed = {piece.place.number for piece in pieces if holds_changes(piece.tail)}
+    return [
+        piece
+        for piece in pieces
+        if piece.file.raw is None
+        and not piece.file.side_file
+        and not read.fine_in(piece.tail)
+        and piece.place.number not in changed
+        and is_direct(read.table, piece.tail)
+    ]
+
+
+def _direct_rows(
+    read: _Read, pieces: Sequence[_Piece], gone: Sequence[tuple[Place, DeleteFile]]
+) -> list[DataFrame]:
+    found = [
+        EventPath(one.place, one.path, one.file.length, one.file.write_id_filter, one.tail)
+        for one in pieces
+    ]
+    deletes = [
+        DeletePath(place, f"{place.location}/{file.path}", file.write_id_filter)
+        for place, file in gone
+    ]
+    frames = direct_rows(read.spark, read.table, found, deletes, read.visible)
+    return [with_values(rows, read.table, (), read.fine) for rows in frames]
 
 
 def _live(read: _Read, pieces: Sequence[_Piece], *, numbered: bool) -> list[DataFrame]:

@@ -217,6 +217,12 @@ final class Snapshot {
         java.util.Arrays.sort(hidden);
     }
 
+    Snapshot(long highest, long[] hidden) {
+        this.highest = highest;
+        this.hidden = (long[]) hidden.clone();
+        java.util.Arrays.sort(this.hidden);
+    }
+
     boolean sees(long write) {
         return write <= highest && java.util.Arrays.binarySearch(hidden, write) < 0;
     }

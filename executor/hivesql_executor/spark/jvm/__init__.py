@@ -20,6 +20,9 @@ _SOURCES = (
     "Input",
     "MergeFiles",
     "FlushedFiles",
+    "Deleted",
+    "AcidReader",
+    "AcidTable",
 )
 _loaders: dict[str, Any] = {}
 _driver_classes: dict[tuple[str, str], Any] = {}
@@ -72,7 +75,7 @@ def _loader(spark: SparkSession) -> Any:
 def _load(spark: SparkSession) -> Any:
     """Compile, add the classes to the application as a jar, and load them into the driver."""
     jvm: Any = spark._jvm
-    loader = _context_loader(spark)
+    spark_loader = loader = _context_loader(spark)
     # Executors fetch the jar from there at any time; Spark removes the directory when it stops.
     directory = Path(jvm.org.apache.spark.SparkFiles.getRootDirectory()) / "hivesql-classes"
     directory.mkdir(exist_ok=True)
@@ -84,7 +87,11 @@ def _load(spark: SparkSession) -> Any:
             for class_name, code in compiler.getBytecodes().items():
                 archive.writestr(f"{class_name.replace('.', '/')}.class", bytes(code))
     spark.sparkContext._jsc.addJar(jar.as_uri())
-    return loader
+    gateway: Any = spark.sparkContext._gateway
+    urls = gateway.new_array(jvm.java.net.URL, 1)
+    urls[0] = jvm.java.net.URI(jar.as_uri()).toURL()
+    # The compiler has a loader for each source: classes of one package need one for all.
+    return jvm.java.net.URLClassLoader(urls, spark_loader)
 
 
 def _context_loader(spark: SparkSession) -> Any:

@@ -1,0 +1,145 @@
+"""Event files as columns, read by a class of our own: deleted rows never reach Spark.
+
+Spark's reader decodes all six event columns, since ORC would shift what is left when one is
+missing, and looks each row up in the delete events by a join. ``AcidTable.java`` decodes what is
+wanted, and takes deleted rows out of ORC's own vectors. Files whose columns have other types than
+the table's are none of its affair: these need Spark's conversions.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from hivesql_executor.spark.jvm import new_object
+from hivesql_executor.spark.placed import (
+    MOST_READS,
+    PLACE,
+    Place,
+    with_place,
+    with_places,
+)
+from hivesql_executor.spark.types import orc_type, spark_type
+from hivesql_executor.storage.orc import OrcTail
+from hivesql_planner.acid.write_ids import ValidWriteIdList
+from hivesql_planner.table import Table
+
+_IDS = "`__write` bigint, `__bucket` int, `__row` bigint"
+_INSTANT = "local time zone"
+_Layout = tuple[int, tuple[str, ...]]
+"""How many of the table's columns files have, and those by whose statistics rows are skipped."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventPath:
+    """A file of events; ``filtered`` when some of them belong to writes that are not visible."""
+
+    place: Place
+    path: str
+    length: int
+    filtered: bool
+    tail: OrcTail
+
+
+@dataclass(frozen=True, slots=True)
+class DeletePath:
+    """A file of delete events of a place."""
+
+    place: Place
+    path: str
+    filtered: bool
+
+
+def is_direct(table: Table, tail: OrcTail) -> bool:
+    """Whether the table's columns are in the file as they are read."""
+    return all(
+        kind == orc_type(column.type) and _INSTANT not in kind
+        for column, kind in zip(table.columns, tail.row_types, strict=False)
+    )
+
+
+def direct_rows(
+    spark: SparkSession,
+    table: Table,
+    files: Sequence[EventPath],
+    deletes: Sequence[DeletePath],
+    visible: ValidWriteIdList,
+) -> list[DataFrame]:
+    """User columns, ID_COLUMNS, PLACE and partition values of the rows that are alive."""
+    layouts: dict[_Layout, list[EventPath]] = {}
+    for file in files:
+        layouts.setdefault(_layout(table, file.tail), []).append(file)
+    frames = []
+    for layout, found in layouts.items():
+        places = {file.place.number: file.place for file in found}
+        if len(places) > MOST_READS:
+            rows = _relation(spark, table, layout, found, deletes, visible)
+            frames.append(with_places(spark, table, rows, list(places.values())))
+            continue
+        for number, place in places.items():
+            of_place = [file for file in found if file.place.number == number]
+            gone = [file for file in deletes if file.place.number == number]
+            rows = _relation(spark, table, layout, of_place, gone, visible)
+            frames.append(with_place(rows.drop(PLACE), table, place))
+    return frames
+
+
+def _layout(table: Table, tail: OrcTail) -> _Layout:
+    columns = table.columns[: len(tail.row_fields)]
+    if [column.name for column in columns] != [
+        name.lower() for name in tail.row_fields[: len(columns)]
+    ]:
+        return len(columns), ()
+    # The statistics of CHAR are those of padded values.
+    return len(columns), tuple(
+        column.name for column in columns if not column.type.lower().startswith("char")
+    )
+
+
+def _relation(
+    spark: SparkSession,
+    table: Table,
+    layout: _Layout,
+    files: Sequence[EventPath],
+    deletes: Sequence[DeletePath],
+    visible: ValidWriteIdList,
+) -> DataFrame:
+    plan = {
+        "name": str(table.name),
+        "parallelism": spark.sparkContext.defaultParallelism,
+        "present": layout[0],
+        "searchable": layout[1],
+        "files": [
+            {
+                "path": file.path,
+                "length": file.length,
+                "rows": file.tail.rows,
+                "place": file.place.number,
+                "filtered": file.filtered,
+            }
+            for file in files
+        ],
+        "deletes": [
+            {"path": file.path, "place": file.place.number, "filtered": file.filtered}
+            for file in deletes
+        ],
+        "highest": visible.high_watermark,
+        "hidden": sorted(one for one in visible.exceptions if one <= visible.high_watermark),
+    }
+    columns = [f"`{column.name}` {spark_type(column.type)}" for column in table.columns]
+    jvm: Any = spark._jvm
+    schema = jvm.org.apache.spark.sql.types.StructType.fromDDL(
+        ", ".join([*columns, _IDS, f"`{PLACE}` int"])
+    )
+    context: Any = spark.sparkContext
+    settings = context._jsc.hadoopConfiguration()
+    rows = new_object(spark, "AcidTable", json.dumps(plan), schema, settings)
+    none = jvm.scala.Option.empty()
+    relations = jvm.org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+    relation = relations.create(rows, none, none)
+    frame = jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, relation)
+    return DataFrame(frame, spark)

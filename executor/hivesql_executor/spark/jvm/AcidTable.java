@@ -1,0 +1,283 @@
+package hivesql;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.UUID;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.BlockLocation;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hive.ql.io.sarg.SearchArgument;
+import org.apache.orc.mapred.OrcInputFormat;
+import org.apache.spark.sql.connector.catalog.SupportsRead;
+import org.apache.spark.sql.connector.catalog.TableCapability;
+import org.apache.spark.sql.connector.read.Batch;
+import org.apache.spark.sql.connector.read.InputPartition;
+import org.apache.spark.sql.connector.read.PartitionReaderFactory;
+import org.apache.spark.sql.connector.read.Scan;
+import org.apache.spark.sql.connector.read.ScanBuilder;
+import org.apache.spark.sql.connector.read.Statistics;
+import org.apache.spark.sql.connector.read.SupportsPushDownFilters;
+import org.apache.spark.sql.connector.read.SupportsPushDownRequiredColumns;
+import org.apache.spark.sql.connector.read.SupportsReportStatistics;
+import org.apache.spark.sql.execution.datasources.orc.OrcFilters$;
+import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.sources.Filter;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+import scala.Option;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * ACID files of one layout, as a table that Spark reads in columns; deleted rows are left out.
+ *
+ * <p>Its columns are the user's, then write id, bucket property, row number, and the number of the
+ * partition. The plan, as JSON: name, parallelism, present (how many of the columns the files have),
+ * searchable (names of columns by which stripes may be skipped), files (path, length, rows, place,
+ * filtered), deletes (path, place, filtered), and the snapshot (highest, hidden).
+ */
+public final class AcidTable implements SupportsRead {
+    final JsonNode plan;
+    final StructType schema;
+    final Configuration settings;
+
+    public AcidTable(String plan, StructType schema, Configuration settings) throws IOException {
+        this.plan = new ObjectMapper().readTree(plan);
+        this.schema = schema;
+        this.settings = settings;
+    }
+
+    public String name() {
+        return plan.get("name").asText();
+    }
+
+    public StructType schema() {
+        return schema;
+    }
+
+    public Set capabilities() {
+        return Collections.singleton(TableCapability.BATCH_READ);
+    }
+
+    public ScanBuilder newScanBuilder(CaseInsensitiveStringMap options) {
+        return new AcidScanBuilder(this);
+    }
+}
+
+/** What a query wants of the table. */
+final class AcidScanBuilder implements SupportsPushDownRequiredColumns, SupportsPushDownFilters {
+    private final AcidTable table;
+    private StructType wanted;
+    private Filter[] filters = new Filter[0];
+
+    AcidScanBuilder(AcidTable table) {
+        this.table = table;
+        this.wanted = table.schema;
+    }
+
+    public void pruneColumns(StructType required) {
+        StructType whole = new StructType();
+        for (int i = 0; i < required.length(); i++) {
+            // Spark would also leave out parts of structs.
+            whole = whole.add(table.schema.apply(table.schema.fieldIndex(required.apply(i).name())));
+        }
+        wanted = whole;
+    }
+
+    /** Filters only help to skip stripes: Spark applies all of them again. */
+    public Filter[] pushFilters(Filter[] found) {
+        filters = found;
+        return found;
+    }
+
+    public Filter[] pushedFilters() {
+        return new Filter[0];
+    }
+
+    public Scan build() {
+        return new AcidScan(table, wanted, filters);
+    }
+}
+
+/** One scan: which bytes each task reads. */
+final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
+    private static final int MOST_LOOKED_UP = 1000;
+
+    private final AcidTable table;
+    private final StructType wanted;
+    private final Filter[] filters;
+
+    AcidScan(AcidTable table, StructType wanted, Filter[] filters) {
+        this.table = table;
+        this.wanted = wanted;
+        this.filters = filters;
+    }
+
+    public StructType readSchema() {
+        return wanted;
+    }
+
+    public String description() {
+        return "acid " + table.name() + " " + wanted.simpleString() + " " + Arrays.toString(filters);
+    }
+
+    public Batch toBatch() {
+        return this;
+    }
+
+    public Scan.ColumnarSupportMode columnarSupportMode() {
+        return Scan.ColumnarSupportMode.SUPPORTED;
+    }
+
+    public boolean equals(Object other) {
+        if (!(other instanceof AcidScan)) return false;
+        AcidScan scan = (AcidScan) other;
+        return table == scan.table && wanted.equals(scan.wanted)
+                && Arrays.equals(filters, scan.filters);
+    }
+
+    public int hashCode() {
+        return System.identityHashCode(table) * 31 + wanted.hashCode();
+    }
+
+    public Statistics estimateStatistics() {
+        return this;
+    }
+
+    public OptionalLong sizeInBytes() {
+        double share = (double) wanted.defaultSize() / (double) table.schema.defaultSize();
+        return OptionalLong.of(Math.max(1L, (long) (share * (double) sum("length"))));
+    }
+
+    public OptionalLong numRows() {
+        return OptionalLong.of(sum("rows"));
+    }
+
+    private long sum(String what) {
+        JsonNode files = table.plan.get("files");
+        long sum = 0L;
+        for (int i = 0; i < files.size(); i++) {
+            sum += Input.item(files, i).get(what).asLong();
+        }
+        return sum;
+    }
+
+    /** As Spark plans files: long ones are cut, short ones share a task. */
+    public InputPartition[] planInputPartitions() {
+        JsonNode files = table.plan.get("files");
+        SQLConf conf = SQLConf.get();
+        long cost = conf.filesOpenCostInBytes();
+        Option least = conf.filesMinPartitionNum();
+        long tasks = least.isDefined()
+                ? ((Number) least.get()).longValue() : table.plan.get("parallelism").asLong();
+        long share = (sum("length") + cost * (long) files.size()) / Math.max(1L, tasks);
+        long most = Math.min(conf.filesMaxPartitionBytes(), Math.max(cost, share));
+        List pieces = new ArrayList();
+        for (int i = 0; i < files.size(); i++) {
+            JsonNode file = Input.item(files, i);
+            long length = file.get("length").asLong();
+            for (long start = 0L; start < length; start += most) {
+                pieces.add(new Piece(
+                        file.get("path").asText(), start, Math.min(most, length - start),
+                        file.get("place").asInt(), file.get("filtered").asBoolean()));
+            }
+        }
+        Collections.sort(pieces);
+        List partitions = new ArrayList();
+        List open = new ArrayList();
+        long size = 0L;
+        boolean local = pieces.size() > MOST_LOOKED_UP;
+        for (int i = 0; i < pieces.size(); i++) {
+            Piece piece = (Piece) pieces.get(i);
+            if (size + piece.length > most && !open.isEmpty()) {
+                partitions.add(new Pieces(open, local ? new String[0] : hosts((Piece) open.get(0))));
+                open = new ArrayList();
+                size = 0L;
+            }
+            size += piece.length + cost;
+            open.add(piece);
+        }
+        if (!open.isEmpty()) {
+            partitions.add(new Pieces(open, local ? new String[0] : hosts((Piece) open.get(0))));
+        }
+        return (InputPartition[]) partitions.toArray(new InputPartition[0]);
+    }
+
+    private String[] hosts(Piece piece) {
+        try {
+            Path path = new Path(piece.path);
+            FileSystem system = path.getFileSystem(table.settings);
+            if (system.getUri().getScheme().equals("file")) return new String[0];
+            BlockLocation[] blocks = system.getFileBlockLocations(path, piece.start, piece.length);
+            return blocks.length == 0 ? new String[0] : blocks[0].getHosts();
+        } catch (IOException unknown) {
+            // The task will say what is wrong with the file.
+            return new String[0];
+        }
+    }
+
+    public PartitionReaderFactory createReaderFactory() {
+        JsonNode plan = table.plan;
+        Map deletes = new HashMap();
+        JsonNode files = plan.get("deletes");
+        for (int i = 0; i < files.size(); i++) {
+            JsonNode file = Input.item(files, i);
+            Integer place = Integer.valueOf(file.get("place").asInt());
+            List ofPlace = (List) deletes.get(place);
+            if (ofPlace == null) {
+                ofPlace = new ArrayList();
+                deletes.put(place, ofPlace);
+            }
+            ofPlace.add(new Object[] {
+                file.get("path").asText(), Boolean.valueOf(file.get("filtered").asBoolean())});
+        }
+        int[] positions = new int[wanted.length()];
+        for (int i = 0; i < positions.length; i++) {
+            positions[i] = table.schema.fieldIndex(wanted.apply(i).name());
+        }
+        long[] hidden = new long[plan.get("hidden").size()];
+        for (int i = 0; i < hidden.length; i++) {
+            hidden[i] = Input.item(plan.get("hidden"), i).asLong();
+        }
+        return new AcidReaders(
+                UUID.randomUUID().toString(), wanted, positions, table.schema.length() - 4,
+                plan.get("present").asInt(), deletes, plan.get("highest").asLong(), hidden,
+                searching());
+    }
+
+    /** The settings with the search argument, if the filters give one. */
+    private Configuration searching() {
+        Configuration settings = new Configuration(table.settings);
+        JsonNode searchable = table.plan.get("searchable");
+        Set names = new HashSet();
+        for (int i = 0; i < searchable.size(); i++) {
+            names.add(Input.item(searchable, i).asText());
+        }
+        StructType columns = new StructType();
+        for (int i = 0; i < table.schema.length(); i++) {
+            StructField field = table.schema.apply(i);
+            if (names.contains(field.name())) {
+                columns = columns.add(field);
+            }
+        }
+        Option argument = OrcFilters$.MODULE$.createFilter(
+                columns, CollectionConverters.asScala(Arrays.asList(filters)).toSeq(),
+                Option.empty());
+        if (argument.isDefined()) {
+            OrcInputFormat.setSearchArgument(
+                    settings, (SearchArgument) argument.get(), columns.fieldNames());
+        }
+        return settings;
+    }
+}
