@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
@@ -31,9 +33,13 @@ def change_events(change: Change, target: DataFrame, source: DataFrame | None) -
     joined = _joined(change, target, source)
     if change.cardinality_check:
         joined = _refuse_double_matches(change, joined)
-    events = _events_of_row(change, target)
-    exploded = joined.select(f.explode(events).alias("event"))
-    return held(exploded.select("event.*"), change.check)
+    chosen = _events_by_branch(change, target)
+    if len(chosen) == 1 and len(chosen[0][1]) == 1:
+        ((taken, (event,)),) = chosen
+        events = joined.where(taken).select(event.alias("event"))
+    else:
+        events = joined.select(f.explode(_events_of_row(chosen)).alias("event"))
+    return held(events.select("event.*"), change.check)
 
 
 def _joined(change: Change, target: DataFrame, source: DataFrame | None) -> DataFrame:
@@ -92,19 +98,29 @@ def cardinality_violation(error: Exception) -> CardinalityViolation | None:
     )
 
 
-def _events_of_row(change: Change, target: DataFrame) -> Column:
+_Chosen = Sequence[tuple[Column, Sequence[Column]]]
+"""When each branch takes a row, and the events that it makes of it."""
+
+
+def _events_of_row(chosen: _Chosen) -> Column:
     """The array of events that one joined row makes; NULL when no branch takes it."""
+    ((taken, events), *others) = chosen
+    found = f.when(taken, f.array(*events))
+    for taken, events in others:
+        # CASE takes the next WHEN when a condition is NULL: an unknown condition is not true.
+        found = found.when(taken, f.array(*events))
+    return found
+
+
+def _events_by_branch(change: Change, target: DataFrame) -> _Chosen:
     indexes = {write.statement_id: i for i, write in enumerate(change_writes(change))}
     matched = f.expr(f"`{change.target_alias}`.row__id is not null")
-    chosen: Column | None = None
+    chosen = []
     for branch in change.branches:
         taken = matched if branch.when is When.MATCHED else ~matched
         if branch.condition:
             taken = taken & f.expr(branch.condition.sql)
-        events = f.array(*_branch_events(change, branch, indexes, target))
-        # CASE takes the next WHEN when a condition is NULL: an unknown condition is not true.
-        chosen = f.when(taken, events) if chosen is None else chosen.when(taken, events)
-    assert chosen is not None
+        chosen.append((taken, _branch_events(change, branch, indexes, target)))
     return chosen
 
 

@@ -26,6 +26,8 @@ from hivesql_planner.table import DEFAULT_PARTITION, Table
 
 __all__ = ["WrittenFile", "partition_text", "write_change", "write_insert"]
 
+_SHUFFLES = 4
+"""Tasks that write a change's events, for each core."""
 _WRITER = "shiftrightunsigned(row__id.bucketid, 16) & 4095"
 BUCKET_OF_ROW_ID = f"if(shiftrightunsigned(row__id.bucketid, 29) = 0, row__id.bucketid, {_WRITER})"
 # Beside a table's own columns: no column of Hive has a colon in its name.
@@ -188,7 +190,7 @@ def write_change(
         # Spark sorts again, and loses the order of rows, when a partition text may be NULL.
         stored = stored.withColumn(key, f.coalesce(f.col(key), f.lit(DEFAULT_PARTITION)))
     rows = stored.withColumn("n", _writer_of(table, stored))
-    rows = rows.repartition(*keys, "n")
+    rows = _gathered(rows, keys)
     ids = [f.col(f"row__id.{part}") for part in ("writeid", "bucketid", "rowid")]
     ordered = rows.sortWithinPartitions("branch", "n", *keys, *ids)
     fine = [FINE] if FINE in events.columns else []
@@ -206,6 +208,16 @@ def write_change(
         locations=dict(locations),
     )
     return _write_events(sorted_events, columns, publication, files)
+
+
+def _gathered(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
+    """The events of each file in one task; few tasks, since each that is empty costs time too."""
+    spark = rows.sparkSession
+    most = int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
+    count = min(most, _SHUFFLES * spark.sparkContext.defaultParallelism)
+    # The first writers of a partition have tasks of their own: hashes of few numbers would collide.
+    place = f.hash(*keys) if keys else f.lit(0)
+    return rows.repartitionById(count, f.pmod(place + f.col("n"), f.lit(count)))
 
 
 def _writer_of(table: Table, events: DataFrame) -> Column:
