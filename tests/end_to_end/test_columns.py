@@ -1,0 +1,85 @@
+"""Event files read in columns: rows of every type, across batches, with rows deleted in between."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    import hivesql
+
+pytestmark = pytest.mark.spark
+
+COLUMNS = {
+    "id": ("int", "i"),
+    "b": ("boolean", "i % 2 = 0"),
+    "t": ("tinyint", "cast(i % 100 as tinyint)"),
+    "n": ("bigint", "nullif(i, i div 3 * 3) * 1000000000"),
+    "f": ("float", "cast(i / 8 as float)"),
+    "x": ("double", "if(i % 5 = 0, null, i / 7)"),
+    "m": ("decimal(10,2)", "cast(if(i % 4 = 0, null, i / 100) as decimal(10,2))"),
+    "l": ("decimal(38,9)", "cast(i * 1e20 as decimal(38,9))"),
+    "s": ("string", "if(i % 6 = 0, null, concat('row ', i % 50))"),
+    "c": ("char(4)", "cast(i % 1000 as string)"),
+    "v": ("varchar(3)", "cast(i as varchar(3))"),
+    "y": ("binary", "cast(cast(i as string) as binary)"),
+    "d": ("date", "date_add('1400-01-01', i * 30)"),
+    "ts": ("timestamp", "cast(date_add('2020-01-01', i % 9) as timestamp)"),
+    "a": ("array<int>", "if(i % 9 = 0, null, array(i, null, i + 1))"),
+    "p": ("map<string,int>", "map(concat('k', i % 3), i)"),
+    "r": ("struct<a:int,b:array<string>>", "named_struct('a', i, 'b', array(cast(i as string)))"),
+    "one": ("string", "'always'"),
+}
+COUNT = 9_300
+DELETES = ("id % 3 = 1", "id BETWEEN 4090 AND 4100 OR id BETWEEN 5000 AND 9200", "id = 9299")
+SOURCE = f"(SELECT posexplode(split(space({COUNT - 1}), ' ')) AS (i, blank)) numbers"
+
+
+def rows_of(session: hivesql.Session, query: str) -> list[Any]:
+    return list(session.sql(query).rows)
+
+
+def test_rows_of_every_type_without_the_deleted(session: hivesql.Session) -> None:
+    declared = ", ".join(f"{name} {kind}" for name, (kind, _) in COLUMNS.items())
+    session.sql(f"CREATE TABLE t ({declared}) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
+    values = ", ".join(
+        f"{text} AS {name}" if "<" in kind else f"cast({text} AS {kind}) AS {name}"
+        for name, (kind, text) in COLUMNS.items()
+    )
+    made = f"(SELECT {values} FROM {SOURCE}) made"
+    session.sql(f"INSERT INTO t SELECT * FROM {made}")
+    left = "true"
+    for number in range(len(DELETES) + 1):
+        assert rows_of(session, "SELECT * FROM t ORDER BY id") == rows_of(
+            session, f"SELECT * FROM {made} WHERE {left} ORDER BY id"
+        )
+        for some in ("count(*)", "sum(r.a), max(r.b[0])", "count(s), sum(n), min(ts)"):
+            query = f"SELECT {some} FROM {{}} WHERE {left} AND id % 2 = 0"
+            assert rows_of(session, query.format("t")) == rows_of(session, query.format(made))
+        if number < len(DELETES):
+            session.sql(f"DELETE FROM t WHERE {DELETES[number]}")
+            left += f" AND NOT ({DELETES[number]})"
+
+
+def rows_read(frame: DataFrame) -> tuple[int, int]:
+    """How many rows a query gives, and how many its only scan has read."""
+    count = len(frame.collect())
+    plan: Any = frame._jdf.queryExecution().executedPlan()
+    return count, int(plan.collectLeaves().head().metrics().apply("numOutputRows").value())
+
+
+def test_rows_far_from_a_looked_up_one_are_not_read(session: hivesql.Session) -> None:
+    session.sql(
+        "CREATE TABLE t (id INT, s STRING) STORED AS ORC "
+        "TBLPROPERTIES ('transactional'='true', 'orc.row.index.stride'='1000')"
+    )
+    session.sql(f"INSERT INTO t SELECT i, 'x' FROM {SOURCE}")
+    for query, count in (("id = 4321", 1), ("id = 4321 AND s = 'y'", 0), ("id = -1", 0)):
+        found, read = session.sql(f"SELECT * FROM t WHERE {query}", consume=rows_read).value
+        assert found == count
+        assert read <= 1000
+    session.sql("DELETE FROM t WHERE id = 4321")
+    assert session.sql("SELECT * FROM t WHERE id = 4321", consume=rows_read).value == (0, 999)
