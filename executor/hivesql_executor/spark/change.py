@@ -36,10 +36,9 @@ def change_events(change: Change, target: DataFrame, source: DataFrame | None) -
     chosen = _events_by_branch(change, target)
     if len(chosen) == 1 and len(chosen[0][1]) == 1:
         ((taken, (event,)),) = chosen
-        events = joined.where(taken).select(event.alias("event"))
-    else:
-        events = joined.select(f.explode(_events_of_row(chosen)).alias("event"))
-    return held(events.select("event.*"), change.check)
+        return held(joined.where(taken).select(*event), change.check)
+    exploded = joined.select(f.explode(_events_of_row(chosen)).alias("event"))
+    return held(exploded.select("event.*"), change.check)
 
 
 def _joined(change: Change, target: DataFrame, source: DataFrame | None) -> DataFrame:
@@ -98,18 +97,23 @@ def cardinality_violation(error: Exception) -> CardinalityViolation | None:
     )
 
 
-_Chosen = Sequence[tuple[Column, Sequence[Column]]]
+_Event = Sequence[Column]
+_Chosen = Sequence[tuple[Column, Sequence[_Event]]]
 """When each branch takes a row, and the events that it makes of it."""
 
 
 def _events_of_row(chosen: _Chosen) -> Column:
     """The array of events that one joined row makes; NULL when no branch takes it."""
     ((taken, events), *others) = chosen
-    found = f.when(taken, f.array(*events))
+    found = f.when(taken, _array(events))
     for taken, events in others:
         # CASE takes the next WHEN when a condition is NULL: an unknown condition is not true.
-        found = found.when(taken, f.array(*events))
+        found = found.when(taken, _array(events))
     return found
+
+
+def _array(events: Sequence[_Event]) -> Column:
+    return f.array(*(f.struct(*event) for event in events))
 
 
 def _events_by_branch(change: Change, target: DataFrame) -> _Chosen:
@@ -126,7 +130,7 @@ def _events_by_branch(change: Change, target: DataFrame) -> _Chosen:
 
 def _branch_events(
     change: Change, branch: ChangeBranch, indexes: dict[int, int], target: DataFrame
-) -> list[Column]:
+) -> list[_Event]:
     table, alias = change.target.table, change.target_alias
     row_type = struct_ddl(table)
     if branch.when is When.MATCHED:
@@ -139,7 +143,7 @@ def _branch_events(
             partition_text(f.expr(value.sql), column.type)
             for value, column in zip(values, table.partition_columns, strict=True)
         ]
-    events = []
+    events: list[_Event] = []
     unchanged = new_row(table, alias, {})
 
     def is_kept(i: int) -> bool:
@@ -163,8 +167,8 @@ def _branch_events(
 
 def _event(
     index: int, row_id: Column, row: Column, fine: Column | None, partition: list[Column]
-) -> Column:
-    return f.struct(
+) -> _Event:
+    return (
         f.lit(index).cast("int").alias("branch"),
         row_id.alias("row__id"),
         row.alias("row"),

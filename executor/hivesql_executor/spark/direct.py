@@ -84,7 +84,8 @@ def direct_rows(
             of_place = [file for file in found if file.place.number == number]
             gone = [file for file in deletes if file.place.number == number]
             rows = _relation(spark, table, layout, of_place, gone, visible)
-            frames.append(with_place(rows.drop(PLACE), table, place))
+            known = place.partition is None
+            frames.append(rows if known else with_place(rows.drop(PLACE), table, place))
     return frames
 
 

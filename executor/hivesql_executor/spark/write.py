@@ -185,16 +185,20 @@ def write_change(
     """
     table = writes[0].table
     keys = [f"p{i}" for i in range(len(table.partition_columns))]
-    stored = events.withColumn("row", stored_row(table, "row"))
-    for key in keys:
-        # Spark sorts again, and loses the order of rows, when a partition text may be NULL.
-        stored = stored.withColumn(key, f.coalesce(f.col(key), f.lit(DEFAULT_PARTITION)))
-    rows = stored.withColumn("n", _writer_of(table, stored))
-    rows = _gathered(rows, keys)
-    ids = [f.col(f"row__id.{part}") for part in ("writeid", "bucketid", "rowid")]
-    ordered = rows.sortWithinPartitions("branch", "n", *keys, *ids)
     fine = [FINE] if FINE in events.columns else []
-    sorted_events = ordered.select("branch", "n", *ids, "row", *fine, *keys)
+    # Few steps: Spark analyses every one of them for itself.
+    stored = events.select(
+        "branch",
+        "row__id",
+        stored_row(table, "row").alias("row"),
+        *fine,
+        *(f.coalesce(f.col(key), f.lit(DEFAULT_PARTITION)).alias(key) for key in keys),
+    )
+    ids = [f.col(f"row__id.{part}") for part in ("writeid", "bucketid", "rowid")]
+    rows = stored.select("branch", _writer_of(table, stored).alias("n"), *ids, "row", *fine, *keys)
+    sorted_events = _gathered(rows, keys).sortWithinPartitions(
+        "branch", "n", *keys, "writeid", "bucketid", "rowid"
+    )
     columns = EventColumns(
         branch=0, writer=1, row_id=2, row=5,
         fine=6 if fine else None, keys=6 + len(fine) if keys else None,

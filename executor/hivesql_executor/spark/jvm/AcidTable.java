@@ -271,13 +271,26 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
                 columns = columns.add(field);
             }
         }
-        Option argument = OrcFilters$.MODULE$.createFilter(
-                columns, CollectionConverters.asScala(Arrays.asList(filters)).toSeq(),
-                Option.empty());
+        List usable = new ArrayList();
+        for (int i = 0; i < filters.length; i++) {
+            try {
+                searchArgument(columns, Collections.singletonList(filters[i]));
+                usable.add(filters[i]);
+            } catch (RuntimeException unknown) {
+                // Spark's translation stumbles over a NULL in a list, for one: the scan reads more.
+                continue;
+            }
+        }
+        Option argument = searchArgument(columns, usable);
         if (argument.isDefined()) {
             OrcInputFormat.setSearchArgument(
                     settings, (SearchArgument) argument.get(), columns.fieldNames());
         }
         return settings;
+    }
+
+    private static Option searchArgument(StructType columns, List filters) {
+        return OrcFilters$.MODULE$.createFilter(
+                columns, CollectionConverters.asScala(filters).toSeq(), Option.empty());
     }
 }
