@@ -23,6 +23,7 @@ import org.apache.orc.Reader;
 import org.apache.orc.RecordReader;
 import org.apache.orc.TypeDescription;
 import org.apache.orc.mapred.OrcInputFormat;
+import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.connector.read.PartitionReader;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
@@ -83,7 +84,7 @@ final class AcidReaders implements PartitionReaderFactory {
     final Map deletes;
     final long highest;
     final long[] hidden;
-    final SerializableConfiguration settings;
+    final Broadcast settings;
 
     AcidReaders(
             String scan, StructType wanted, int[] positions, int width, int present, Map deletes,
@@ -96,7 +97,7 @@ final class AcidReaders implements PartitionReaderFactory {
         this.deletes = deletes;
         this.highest = highest;
         this.hidden = hidden;
-        this.settings = new SerializableConfiguration(settings);
+        this.settings = AcidWriter.share(settings);
     }
 
     public boolean supportColumnarReads(InputPartition partition) {
@@ -139,7 +140,7 @@ final class AcidReader implements PartitionReader {
     AcidReader(AcidReaders plan, Piece[] pieces) {
         this.plan = plan;
         this.pieces = pieces;
-        this.settings = plan.settings.value();
+        this.settings = ((SerializableConfiguration) plan.settings.value()).value();
         this.snapshot = new Snapshot(plan.highest, plan.hidden);
     }
 

@@ -15,8 +15,11 @@ import org.apache.hadoop.hive.ql.exec.vector.VectorizedRowBatch;
 import org.apache.orc.OrcFile;
 import org.apache.orc.TypeDescription;
 import org.apache.orc.Writer;
+import org.apache.spark.SparkContext;
 import org.apache.spark.TaskContext;
+import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.api.java.function.Function2;
+import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
@@ -41,7 +44,8 @@ public final class AcidWriter implements Function2, Serializable {
     private final String schema;
     private final String sparkVersion;
     private final StructType input;
-    private final SerializableConfiguration settings;
+    /** Not with each task: reading them takes longer than many a task. */
+    private final Broadcast settings;
     private final long writeId;
     private final int[] statements;
     private final boolean[] deletes;
@@ -60,7 +64,7 @@ public final class AcidWriter implements Function2, Serializable {
         this.schema = (String) plan.get("schema");
         this.sparkVersion = (String) plan.get("spark version");
         this.input = input;
-        this.settings = new SerializableConfiguration(settings);
+        this.settings = share(settings);
         this.writeId = ((Number) plan.get("write id")).longValue();
         List statements = (List) plan.get("statements");
         List deletes = (List) plan.get("deletes");
@@ -78,6 +82,12 @@ public final class AcidWriter implements Function2, Serializable {
         this.fineAt = ordinal(plan, "fine at");
         this.keysAt = ordinal(plan, "keys at");
         this.evenEmpty = ((Boolean) plan.get("even empty")).booleanValue();
+    }
+
+    /** Settings that executors get once. */
+    static Broadcast share(Configuration settings) {
+        JavaSparkContext context = JavaSparkContext.fromSparkContext(SparkContext.getOrCreate());
+        return context.broadcast(new SerializableConfiguration(settings));
     }
 
     private static int ordinal(Map plan, String name) {
@@ -128,7 +138,7 @@ public final class AcidWriter implements Function2, Serializable {
             this.plan = plan;
             this.context = TaskContext.get();
             this.partition = partition;
-            this.settings = plan.settings.value();
+            this.settings = ((SerializableConfiguration) plan.settings.value()).value();
             this.schema = TypeDescription.fromString(plan.schema);
             StructType columns = plan.input;
             if (plan.rowAt >= 0) {
