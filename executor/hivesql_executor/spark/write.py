@@ -26,8 +26,8 @@ from hivesql_planner.table import DEFAULT_PARTITION, Table
 
 __all__ = ["WrittenFile", "partition_text", "write_change", "write_insert"]
 
-_SHUFFLES = 4
-"""Tasks that write a change's events, for each core."""
+_SPREAD = 4
+"""Tasks that write a change's events into partitions, for each core."""
 _WRITER = "shiftrightunsigned(row__id.bucketid, 16) & 4095"
 BUCKET_OF_ROW_ID = f"if(shiftrightunsigned(row__id.bucketid, 29) = 0, row__id.bucketid, {_WRITER})"
 # Beside a table's own columns: no column of Hive has a colon in its name.
@@ -218,8 +218,9 @@ def _gathered(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
     """The events of each file in one task; few tasks, since each that is empty costs time too."""
     spark = rows.sparkSession
     most = int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
-    count = min(most, _SHUFFLES * spark.sparkContext.defaultParallelism)
-    # The first writers of a partition have tasks of their own: hashes of few numbers would collide.
+    cores = spark.sparkContext.defaultParallelism
+    count = min(most, cores * _SPREAD if keys else cores)
+    # Writers are numbered from 0: taken as they are, they share out evenly.
     place = f.hash(*keys) if keys else f.lit(0)
     return rows.repartitionById(count, f.pmod(place + f.col("n"), f.lit(count)))
 
