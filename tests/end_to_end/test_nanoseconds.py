@@ -37,14 +37,14 @@ class Whole:
         return given[0]
 
 
-def whole_rows(home: Path, pattern: str) -> dict[tuple[int, ...], Any]:
-    """Rows of insert events by their ids."""
+def whole_rows(home: Path, pattern: str) -> dict[tuple[Any, ...], Any]:
+    """Rows of insert events by their ids, which start anew in each partition."""
     found = {}
     for path in home.glob(pattern):
         with path.open("rb") as file:
             kinds = {pyorc.TypeKind.TIMESTAMP: Whole, pyorc.TypeKind.DATE: Whole}
             for event in pyorc.Reader(file, converters=kinds):
-                found[event[1:4]] = event[5]
+                found[(path.parent.parent, *event[1:4])] = event[5]
     return found
 
 
