@@ -83,3 +83,56 @@ def test_rows_far_from_a_looked_up_one_are_not_read(session: hivesql.Session) ->
         assert read <= 1000
     session.sql("DELETE FROM t WHERE id = 4321")
     assert session.sql("SELECT * FROM t WHERE id = 4321", consume=rows_read).value == (0, 999)
+
+
+TIMES = ("2012-10-15 12:57:18.000396", "1960-01-01 00:00:00.5", "0001-01-01 00:00:00.000001",
+         "1582-10-04 12:00:00")  # fmt: skip
+OPERATORS = ("=", "<", "<=", ">", ">=", "<>", "<=>")
+OTHERS = {
+    "m": "1.50",
+    "f": "cast(0.1 AS FLOAT)",
+    "x": "0.1D",
+    "s": "'ab'",
+    "c": "'ab'",
+    "v": "'ab'",
+    "b": "true",
+}
+
+
+def test_no_file_is_skipped_that_has_a_row(session: hivesql.Session) -> None:
+    """Each row has a file of its own, so that least and greatest values are the row's."""
+    session.sql(
+        "CREATE TABLE t (ts TIMESTAMP, d DATE, m DECIMAL(10,2), f FLOAT, x DOUBLE, s STRING, "
+        "c CHAR(4), v VARCHAR(3), b BOOLEAN) STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+    )
+    kept = "cast({0} AS DECIMAL(10,2)) m, cast({0} AS FLOAT) f, cast({0} AS DOUBLE) x"
+    texts = "'ab' s, cast('ab' AS CHAR(4)) c, cast('ab' AS VARCHAR(3)) v, true b"
+    rows = [
+        f"SELECT TIMESTAMP '{time}' ts, DATE '{time[:10]}' d, {kept.format(number)}, {texts}"
+        for time, number in zip(TIMES, ("1.5", "0.1", "-2", "0"), strict=True)
+    ]
+    for row in rows:
+        session.sql(f"INSERT INTO t {row}")
+    session.sql("INSERT INTO t VALUES (NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)")
+    made = f"({' UNION ALL '.join(rows)} UNION ALL SELECT {', '.join(['NULL'] * 9)}) made"
+    literals = [("ts", f"TIMESTAMP '{one}'") for one in TIMES]
+    literals += [("d", f"DATE '{one[:10]}'") for one in TIMES]
+    literals += OTHERS.items()
+    for operator in OPERATORS:
+        conditions = [f"{column} {operator} {value}" for column, value in literals]
+        answers = [
+            [
+                row[0]
+                for row in session.sql(
+                    " UNION ALL ".join(
+                        f"SELECT count(*) FROM {table} WHERE {one}" for one in conditions
+                    )
+                ).rows
+            ]
+            for table in ("t", made)
+        ]
+        wrong = [
+            one for one, ours, right in zip(conditions, *answers, strict=True) if ours != right
+        ]
+        assert wrong == []
+        assert sum(answers[0]) > 0

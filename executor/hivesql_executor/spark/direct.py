@@ -95,9 +95,12 @@ def _layout(table: Table, tail: OrcTail) -> _Layout:
         name.lower() for name in tail.row_fields[: len(columns)]
     ]:
         return len(columns), ()
-    # The statistics of CHAR are those of padded values.
+    # The statistics of CHAR are those of padded values. A search argument with a timestamp loses
+    # what is below its milliseconds on the way to the task.
     return len(columns), tuple(
-        column.name for column in columns if not column.type.lower().startswith("char")
+        column.name
+        for column in columns
+        if not column.type.lower().startswith(("char", "timestamp"))
     )
 
 
