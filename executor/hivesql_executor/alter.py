@@ -13,7 +13,6 @@ from hivesql_executor.metastore.api import Move
 from hivesql_executor.partitions import add_partitions, drop_partitions
 from hivesql_executor.removal import placing
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.transaction import Transaction
 from hivesql_planner.acid.layout import parse_original_file
 from hivesql_planner.alter import ChangeLocation
 from hivesql_planner.ddl import (
@@ -38,10 +37,10 @@ _CONVERTED_NEXT_WRITE_ID = 10_000_001
 
 
 def run_ddl(  # noqa: C901 - one flat list of statements
-    statement: DdlStatement, txn: Transaction | None, runtime: Runtime
+    statement: DdlStatement, txn_id: int, runtime: Runtime
 ) -> None:
     """Carry out one ALTER."""
-    store, txn_id = runtime.metastore, txn.id if txn else 0
+    store = runtime.metastore
     match statement:
         case AlterTable(table=table):
             _check_unchanged(table, runtime)
@@ -53,13 +52,13 @@ def run_ddl(  # noqa: C901 - one flat list of statements
             store.alter_database(absolute_database(altered))
         case RenameTable(table=table):
             _check_unchanged(table, runtime)
-            _rename(statement, txn, runtime)
+            _rename(statement, txn_id, runtime)
         case AddPartitions():
             add_partitions(statement, txn_id, runtime)
         case DropPartitions():
-            drop_partitions(statement, txn, runtime)
+            drop_partitions(statement, txn_id, runtime)
         case RenamePartition():
-            _rename_partition(statement, txn, runtime)
+            _rename_partition(statement, txn_id, runtime)
         case MovePartition(table=table, partition=partition, location=location):
             moved = replace(partition, location=absolute(location))
             store.alter_partition(table.name, partition.values, moved, txn_id=txn_id)
@@ -67,7 +66,7 @@ def run_ddl(  # noqa: C901 - one flat list of statements
             for one in altered:
                 store.alter_partition(table.name, one.values, one, txn_id=txn_id)
         case ExchangePartitions():
-            _exchange(statement, txn, runtime)
+            _exchange(statement, txn_id, runtime)
         case Touch():
             return
 
@@ -119,7 +118,7 @@ def _check_file_names(table: Table, runtime: Runtime) -> None:
                 )
 
 
-def _rename(statement: RenameTable, txn: Transaction | None, runtime: Runtime) -> None:
+def _rename(statement: RenameTable, txn_id: int, runtime: Runtime) -> None:
     """Rename in the catalog; the directory moves only when it has the default name."""
     table, to, store = statement.table, statement.to, runtime.metastore
     if to == table.name:
@@ -136,29 +135,25 @@ def _rename(statement: RenameTable, txn: Transaction | None, runtime: Runtime) -
             f"New location for this table {to} already exists: {new_home}. Remove it first"
         )
     renamed = replace(table, name=to, location=new_home if moves else table.location)
-    with placing([Move(source=old_home, target=new_home)] if moves else [], runtime, txn):
-        store.alter_table(table.name, renamed, txn_id=txn.id if txn else 0)
+    with placing([Move(source=old_home, target=new_home)] if moves else [], runtime, txn_id):
+        store.alter_table(table.name, renamed, txn_id=txn_id)
 
 
 def _default_home(table: Table, partition: Partition) -> str:
     return table.home_of(partition.values)
 
 
-def _rename_partition(
-    statement: RenamePartition, txn: Transaction | None, runtime: Runtime
-) -> None:
+def _rename_partition(statement: RenamePartition, txn_id: int, runtime: Runtime) -> None:
     table, partition = statement.table, statement.partition
     renamed = replace(partition, values=statement.values)
     old, new = partition.location, _default_home(table, renamed)
     moves = table.type == "MANAGED_TABLE" and old == _default_home(table, partition)
     renamed = replace(renamed, location=new if moves else old)
-    with placing([Move(source=old, target=new)] if moves else [], runtime, txn):
-        runtime.metastore.alter_partition(
-            table.name, partition.values, renamed, txn_id=txn.id if txn else 0
-        )
+    with placing([Move(source=old, target=new)] if moves else [], runtime, txn_id):
+        runtime.metastore.alter_partition(table.name, partition.values, renamed, txn_id=txn_id)
 
 
-def _exchange(statement: ExchangePartitions, txn: Transaction | None, runtime: Runtime) -> None:
+def _exchange(statement: ExchangePartitions, txn_id: int, runtime: Runtime) -> None:
     table, source = statement.table, statement.source
     moves, placed = [], []
     for partition in statement.partitions:
@@ -169,7 +164,5 @@ def _exchange(statement: ExchangePartitions, txn: Transaction | None, runtime: R
         moves.append(Move(source=partition.location, target=home))
         kept = table.storage_of(source.stored_as(partition))
         placed.append(replace(partition, location=home, storage=kept))
-    with placing(moves, runtime, txn):
-        runtime.metastore.exchange_partitions(
-            source.name, table.name, placed, txn_id=txn.id if txn else 0
-        )
+    with placing(moves, runtime, txn_id):
+        runtime.metastore.exchange_partitions(source.name, table.name, placed, txn_id=txn_id)

@@ -26,26 +26,21 @@ def count_inserted(
     replaces: bool,
 ) -> None:
     """Count the files of an INSERT; ``touched`` are the partitions, also those without a file."""
-    name = table.name
-    changes = _by_partition(name, written, touched, replaces=replaces)
-    if not table.partition_columns:
-        changes = [_sum(name, None, written, replaces=replaces)]
-    _gather(changes, name, txn, runtime)
+    changes = _by_unit(table, written, touched, replaces=replaces)
+    _gather(changes, table.name, txn, runtime)
 
 
 def count_changed(
     change: Change, written: Collection[WrittenFile], txn: Transaction, runtime: Runtime
 ) -> None:
     """Count the events of UPDATE, DELETE and MERGE."""
-    table = change.target.table.name
+    table = change.target.table
     names = {file.partition for file in written if file.partition}
-    changes = _by_partition(table, written, names, replaces=False)
-    if not change.target.table.partition_columns:
-        changes = [_sum(table, None, written, replaces=False)]
+    changes = _by_unit(table, written, names, replaces=False)
     if change.source is not None and not change.cardinality_check:
         # A row may have been deleted twice, which is one row.
         changes = [replace(one, rows=None) for one in changes]
-    _gather(changes, table, txn, runtime)
+    _gather(changes, table.name, txn, runtime)
 
 
 def count(changes: Collection[StatisticsChange], txn: Transaction | None, runtime: Runtime) -> None:
@@ -66,18 +61,20 @@ def _gather(
     count([*changes, StatisticsChange(table=table)], txn, runtime)
 
 
-def _by_partition(
-    table: TableName,
+def _by_unit(
+    table: Table,
     written: Collection[WrittenFile],
     touched: Collection[str],
     *,
     replaces: bool,
 ) -> list[StatisticsChange]:
+    if not table.partition_columns:
+        return [_sum(table.name, None, written, replaces=replaces)]
     files: dict[str, list[WrittenFile]] = {name: [] for name in sorted(touched)}
     for file in written:
         if file.partition:
             files[file.partition].append(file)
-    return [_sum(table, name, found, replaces=replaces) for name, found in files.items()]
+    return [_sum(table.name, name, found, replaces=replaces) for name, found in files.items()]
 
 
 def _sum(

@@ -35,20 +35,20 @@ def run_definition(  # noqa: C901 - one flat list of statements
     statement: Statement, txn: Transaction | None, runtime: Runtime
 ) -> Outcome:
     """Carry out one command; ``txn`` is its transaction when its plan opened one."""
-    store = runtime.metastore
+    store, txn_id = runtime.metastore, txn.id if txn else 0
     match statement:
         case CreateDatabase(database=database, if_not_exists=if_not_exists):
             owned = replace(absolute_database(database), owner=runtime.user)
             store.create_database(owned, if_not_exists=if_not_exists)
         case DropDatabase():
-            drop_database(statement, txn, runtime)
+            drop_database(statement, txn_id, runtime)
         case CreateTable():
             create_table_if_new(statement, runtime)
         case CreateView(table=view, if_not_exists=if_not_exists, or_replace=or_replace):
             view = replace(view, owner=runtime.user)
             _create_view(view, runtime, if_not_exists=if_not_exists, or_replace=or_replace)
         case DropTable():
-            drop_table(statement, txn, runtime)
+            drop_table(statement, txn_id, runtime)
         case TruncateTable():
             truncate_table(statement, txn, runtime)
         case CompactTable():
@@ -79,7 +79,7 @@ def run_definition(  # noqa: C901 - one flat list of statements
         case RepairTable():
             return repair_table(statement, txn, runtime)
         case _ if isinstance(statement, DdlStatement):
-            run_ddl(statement, txn, runtime)
+            run_ddl(statement, txn_id, runtime)
         case _:
             raise NotSupported(type(statement).__name__)
     return Outcome()

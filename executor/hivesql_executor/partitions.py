@@ -7,7 +7,6 @@ from dataclasses import replace
 from hivesql_executor.metastore.api import Move
 from hivesql_executor.removal import hiding, placing
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.transaction import Transaction
 from hivesql_planner.ddl import AddPartitions, DropPartitions
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.table import Partition, Table, partition_name
@@ -35,7 +34,7 @@ def _placed(table: Table, partition: Partition) -> Partition:
     return replace(partition, location=table.home_of(partition.values))
 
 
-def drop_partitions(statement: DropPartitions, txn: Transaction | None, runtime: Runtime) -> None:
+def drop_partitions(statement: DropPartitions, txn_id: int, runtime: Runtime) -> None:
     """Drop partitions from the catalog; the files go with them where they are the table's own."""
     table = statement.table
     doomed: list[Move] = []
@@ -44,6 +43,6 @@ def drop_partitions(statement: DropPartitions, txn: Transaction | None, runtime:
             hiding(one.location, table.id, partition_name(table.partition_names, one.values))
             for one in statement.partitions
         ]
-    with placing(doomed, runtime, txn):
+    with placing(doomed, runtime, txn_id):
         values = [partition.values for partition in statement.partitions]
-        runtime.metastore.drop_partitions(table.name, values, txn_id=txn.id if txn else 0)
+        runtime.metastore.drop_partitions(table.name, values, txn_id=txn_id)

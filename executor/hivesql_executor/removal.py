@@ -11,11 +11,10 @@ from hivesql_executor.metastore.api import BegunMoves, Move, Remedy
 from hivesql_executor.reaping import mend
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.storage.files import Files
-from hivesql_executor.transaction import Transaction
 
 
 @contextmanager
-def placing(moves: Sequence[Move], runtime: Runtime, txn: Transaction | None) -> Iterator[None]:
+def placing(moves: Sequence[Move], runtime: Runtime, txn_id: int) -> Iterator[None]:
     """Move directories for the block, which changes the catalog; missing ones are left out.
 
     What is hidden because its table is dropped is deleted after the block. When the block fails,
@@ -26,7 +25,7 @@ def placing(moves: Sequence[Move], runtime: Runtime, txn: Transaction | None) ->
         yield
         return
     store = runtime.metastore
-    key = store.note_moves(txn.id if txn else 0, present)
+    key = store.note_moves(txn_id, present)
     try:
         for one in present:
             runtime.files(one.source).rename(one.source, one.target)
@@ -55,18 +54,9 @@ def hiding(location: str, table_id: int, partition: str = "") -> Move:
 @contextmanager
 def removing(files: Files, locations: Iterable[str]) -> Iterator[None]:
     """Remove files once the block is done; hidden before, and put back when the block fails."""
-    hidden: list[tuple[str, str]] = []
-    try:
-        for location in locations:
-            if files.exists(location):
-                aside = _aside(location)
-                files.rename(location, aside)
-                hidden.append((location, aside))
+    hidden = [(location, _aside(location)) for location in locations]
+    with moving(files, hidden):
         yield
-    except BaseException:
-        for location, aside in reversed(hidden):
-            files.rename(aside, location)
-        raise
     for _, aside in hidden:
         files.delete(aside)
 

@@ -49,7 +49,7 @@ def create_table(table: Table, runtime: Runtime) -> Table:
     return created
 
 
-def drop_table(statement: DropTable, txn: Transaction | None, runtime: Runtime) -> None:
+def drop_table(statement: DropTable, txn_id: int, runtime: Runtime) -> None:
     """Drop a table or view; the files go with it where they are the table's own."""
     store = runtime.metastore
     try:
@@ -65,19 +65,19 @@ def drop_table(statement: DropTable, txn: Transaction | None, runtime: Runtime) 
             return
         what = "a view with DROP TABLE" if table.is_view else "a base table with DROP VIEW"
         raise SemanticError(f"Cannot drop {what}: {statement.name}")
-    _drop(table, txn, runtime)
+    _drop(table, txn_id, runtime)
 
 
-def _drop(table: Table, txn: Transaction | None, runtime: Runtime) -> None:
+def _drop(table: Table, txn_id: int, runtime: Runtime) -> None:
     store = runtime.metastore
     if not table.owns_files:
         store.drop_table(table.name)
         return
-    with placing([hiding(table.location, table.id)], runtime, txn):
+    with placing([hiding(table.location, table.id)], runtime, txn_id):
         store.drop_table(table.name)
 
 
-def drop_database(statement: DropDatabase, txn: Transaction | None, runtime: Runtime) -> Outcome:
+def drop_database(statement: DropDatabase, txn_id: int, runtime: Runtime) -> Outcome:
     """Drop a database; with CASCADE its tables first."""
     store = runtime.metastore
     try:
@@ -90,7 +90,7 @@ def drop_database(statement: DropDatabase, txn: Transaction | None, runtime: Run
         raise SemanticError("Can not drop default database")
     if statement.cascade:
         for name in store.tables(database.name):
-            _drop(store.table(name), txn, runtime)
+            _drop(store.table(name), txn_id, runtime)
     store.drop_database(database.name)
     files = runtime.files(database.location)
     if files.exists(database.location) and not files.list(database.location):

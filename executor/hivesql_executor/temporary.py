@@ -45,7 +45,7 @@ def drop_orphans(runtime: Runtime) -> None:
 def drop_temporary(name: str, runtime: Runtime) -> None:
     """Drop one of these databases, and the session's directory with the last of them."""
     root = runtime.metastore.database(name).location.rpartition("/")[0]
-    drop_database(DropDatabase(name=name, if_exists=True, cascade=True), None, runtime)
+    drop_database(DropDatabase(name=name, if_exists=True, cascade=True), 0, runtime)
     files = runtime.files(root)
     if not files.all_directories(root):
         files.delete(root)

@@ -84,15 +84,15 @@ def test_directories_go_where_the_catalog_says(root: Path, runtime: Runtime) -> 
     renamed = replace(table, name=TableName("default", "u"), location=f"{root}/c")
     hidden, moved = [hiding(f"{root}/a", table.id)], [Move(source=f"{root}/a", target=f"{root}/c")]
     for moves in (hidden, moved):
-        with pytest.raises(KeyboardInterrupt), placing(moves, runtime, None):
+        with pytest.raises(KeyboardInterrupt), placing(moves, runtime, 0):
             assert not (root / "a").exists()
             raise KeyboardInterrupt
         assert tree(root) == ["a/x", "b/y"]
-    with pytest.raises(KeyboardInterrupt), placing(moved, runtime, None):
+    with pytest.raises(KeyboardInterrupt), placing(moved, runtime, 0):
         store.alter_table(T, renamed)
         raise KeyboardInterrupt
     assert tree(root) == ["b/y", "c/x"]
-    with pytest.raises(KeyboardInterrupt), placing([hiding(f"{root}/c", table.id)], runtime, None):
+    with pytest.raises(KeyboardInterrupt), placing([hiding(f"{root}/c", table.id)], runtime, 0):
         store.drop_table(renamed.name)
         raise KeyboardInterrupt
     assert tree(root) == ["b/y"]

@@ -28,6 +28,7 @@ from hivesql_executor.spark.placed import PLACE, Place, read_placed
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.storage.event_ids import read_event_ids
 from hivesql_executor.storage.files import Files
+from hivesql_executor.storage.orc import OrcTail
 from hivesql_planner.acid.reading import DeleteFile
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.table import Table
@@ -56,25 +57,15 @@ class DeleteSet:
         cls,
         spark: SparkSession,
         table: Table,
-        parts: Sequence[tuple[Place, Sequence[DeleteFile]]],
+        gone: DeleteFiles,
         *,
+        places: int,
         visible: ValidWriteIdList,
         files: Files,
         local_events: int = 0,
     ) -> DeleteSet:
-        """Read the footers now and the events lazily, unless there are at most ``local_events``.
-
-        DataError for a file of another kind.
-        """
-        found = [
-            (place, file, f"{place.location}/{file.path}")
-            for place, deletes in parts
-            for file in deletes
-        ]
-        tails = read_footers(files, [(path, file.length) for _, file, path in found])
-        for _, _, path in found:
-            check_deletes(path, tails[path])
-        found = [one for one in found if tails[one[2]].rows]
+        """The events, read lazily unless there are at most ``local_events`` of them."""
+        found, tails = gone.found, gone.tails
         ranges = [tails[path].key_range for _, _, path in found]
         events: DataFrame | pa.Table | None = None
         if sum(tails[path].rows for _, _, path in found) <= local_events:
@@ -94,18 +85,27 @@ class DeleteSet:
         return cls(
             events=events,
             ranges=_widest(ranges),
-            places=max((place.number for place, _ in parts), default=0) + 1,
-            words=sum(_words(tails[path].rows, tails[path].key_range) for _, _, path in found),
+            places=places,
+            words=gone.words,
         )
 
 
-def delete_files(
-    parts: Sequence[tuple[Place, Sequence[DeleteFile]]], files: Files
-) -> tuple[list[tuple[Place, DeleteFile]], int]:
-    """The delete files that have events, and how many words hold them at most.
+@dataclass(frozen=True, slots=True)
+class DeleteFiles:
+    """The delete files of some places that have events, with their paths and footers."""
 
-    DataError for a file of another kind.
-    """
+    found: Sequence[tuple[Place, DeleteFile, str]]
+    tails: Mapping[str, OrcTail]
+
+    @property
+    def words(self) -> int:
+        """At most this many words hold all the events."""
+        tails = [self.tails[path] for _, _, path in self.found]
+        return sum(_words(tail.rows, tail.key_range) for tail in tails)
+
+
+def delete_files(parts: Sequence[tuple[Place, Sequence[DeleteFile]]], files: Files) -> DeleteFiles:
+    """Read the footers of delete files; DataError for a file of another kind."""
     found = [
         (place, file, f"{place.location}/{file.path}")
         for place, deletes in parts
@@ -114,8 +114,7 @@ def delete_files(
     tails = read_footers(files, [(path, file.length) for _, file, path in found])
     for _, _, path in found:
         check_deletes(path, tails[path])
-    words = sum(_words(tails[path].rows, tails[path].key_range) for _, _, path in found)
-    return [(place, file) for place, file, path in found if tails[path].rows], words
+    return DeleteFiles([one for one in found if tails[one[2]].rows], tails)
 
 
 def _read_here(

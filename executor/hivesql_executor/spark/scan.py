@@ -20,6 +20,7 @@ from hivesql_executor.flushed import spark_path
 from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.spark.deletes import (
     ID_COLUMNS,
+    DeleteFiles,
     DeleteSet,
     delete_files,
     without_deleted,
@@ -53,7 +54,7 @@ from hivesql_executor.spark.version1 import OPERATION, WRITER, newest
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail
 from hivesql_planner.acid.layout import INSERT_EVENT
-from hivesql_planner.acid.reading import DataFile, DeleteFile, FilesToRead
+from hivesql_planner.acid.reading import DataFile, FilesToRead
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.table import Table
 
@@ -134,8 +135,8 @@ def scan(
         fine = {i for piece in pieces for i in fine_columns(table, piece.tail)}
         read = replace(read, fine=tuple(sorted(fine & set(with_fine_texts))))
     deletes = [(place, chosen.deletes) for place, chosen in placed if chosen.deletes]
-    gone, words = delete_files(deletes, files)
-    untouched = 0 if words <= broadcast_words else len(deletes)
+    gone = delete_files(deletes, files)
+    untouched = 0 if gone.words <= broadcast_words else len(deletes)
     direct = _direct(read, [piece for piece in pieces if piece.place.number >= untouched])
     paths = {piece.path for piece in direct}
     pieces = [piece for piece in pieces if piece.path not in paths]
@@ -146,7 +147,13 @@ def scan(
     if hit:
         rows = reduce(DataFrame.unionByName, _live(read, hit, numbered=True))
         events = DeleteSet.of(
-            spark, table, deletes, visible=visible, files=files, local_events=local_events
+            spark,
+            table,
+            gone,
+            places=len(deletes),
+            visible=visible,
+            files=files,
+            local_events=local_events,
         )
         frames.append(without_deleted(rows, events, broadcast_words=broadcast_words))
     texts = text_columns(table) if with_partition_texts else []
@@ -213,17 +220,12 @@ def _direct(read: _Read, pieces: Sequence[_Piece]) -> list[_Piece]:
     ]
 
 
-def _direct_rows(
-    read: _Read, pieces: Sequence[_Piece], gone: Sequence[tuple[Place, DeleteFile]]
-) -> list[DataFrame]:
+def _direct_rows(read: _Read, pieces: Sequence[_Piece], gone: DeleteFiles) -> list[DataFrame]:
     found = [
         EventPath(one.place, one.path, one.file.length, one.file.write_id_filter, one.tail)
         for one in pieces
     ]
-    deletes = [
-        DeletePath(place, f"{place.location}/{file.path}", file.write_id_filter)
-        for place, file in gone
-    ]
+    deletes = [DeletePath(place, path, file.write_id_filter) for place, file, path in gone.found]
     frames = direct_rows(read.spark, read.table, found, deletes, read.visible)
     return [with_values(rows, read.table, (), read.fine) for rows in frames]
 
