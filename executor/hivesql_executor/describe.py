@@ -39,7 +39,7 @@ def describe_table(
     """Columns, partition columns, and with a style everything else."""
     table = table.stored_as(partition)
     if style == "formatted":
-        return Outcome.of_table(_COLUMNS, _formatted(table, partition, _basics(statistics)))
+        return Outcome.of_table(_COLUMNS, _formatted(table, partition, basics_shown(statistics)))
     rows = [_column_row(column) for column in table.all_columns]
     if table.partition_columns:
         rows += [_EMPTY, ("# Partition Information", "", ""), _HEADER]
@@ -150,7 +150,7 @@ def _of_partition(table: Table, partition: Partition, parameters: Mapping[str, s
     ]
 
 
-def _basics(statistics: Statistics | None) -> dict[str, str]:
+def basics_shown(statistics: Statistics | None) -> dict[str, str]:
     """Nothing where nobody has counted anything, not even files."""
     if statistics is None or (statistics.rows is None and not statistics.files):
         return {}

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from hivesql_executor.create_text import create_statement
 from hivesql_executor.describe import (
+    basics_shown,
     describe_column,
     describe_database,
     describe_table,
@@ -106,6 +107,9 @@ def _partitions(statement: Show, runtime: Runtime) -> Outcome:
 def _properties(statement: Show, runtime: Runtime) -> Outcome:
     table = _table(statement)
     properties = stored_properties(table)
+    if not (table.is_view or table.partition_columns):
+        # As in Hive; those of partitions are not added up here.
+        properties |= basics_shown(runtime.metastore.statistics(table.name))
     columns = ["prpt_name", "prpt_value"]
     if statement.key is None:
         return Outcome.of_table(columns, sorted(properties.items()))

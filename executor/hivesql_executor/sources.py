@@ -21,6 +21,8 @@ from hivesql_executor.transaction import Transaction
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.plan import Query, Scan, Source
+from hivesql_planner.statistics import ColumnStatistics
+from hivesql_planner.table import Table
 
 # View names are only unique within a statement; analysis happens while they are registered.
 _views = threading.Lock()
@@ -70,7 +72,18 @@ def read(
         with_fine_texts=with_fine_texts,
         broadcast_words=runtime.settings.integer("hivesql.deletes.broadcast.max"),
         local_events=runtime.settings.integer("hivesql.deletes.local.max"),
+        known=_known(table, runtime),
     )
+
+
+def _known(table: Table, runtime: Runtime) -> tuple[ColumnStatistics, ...]:
+    """What Spark's cost-based optimizer, where somebody has turned it on, may know of columns.
+
+    Its choices never change an answer, so that numbers from before the last write will do.
+    """
+    if runtime.spark().conf.get("spark.sql.cbo.enabled") != "true" or table.partition_columns:
+        return ()
+    return runtime.metastore.statistics(table.name).columns
 
 
 def listed(wanted: Scan, txn: Transaction, runtime: Runtime) -> list[PartitionFiles]:

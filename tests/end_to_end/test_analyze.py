@@ -40,7 +40,10 @@ def test_statistics_of_tables_partitions_and_columns(session: hivesql.Session) -
         "BASIC_STATS": "true",
         "COLUMN_STATS": {"a": "true", "b": "true", "d": "true", "s": "true"},
     }
-    assert "hivesql" not in str(session.sql("SHOW TBLPROPERTIES t").rows)
+    properties = dict(map(tuple, session.sql("SHOW TBLPROPERTIES t").rows))
+    for key in ("numRows", "numFiles", "totalSize", "COLUMN_STATS_ACCURATE"):
+        assert properties[key] == table[key]
+    assert "hivesql" not in str(properties)
     column = told(session, "DESCRIBE FORMATTED t a")
     assert [column[key] for key in ("min", "max", "num_nulls", "distinct_count")] == [
         "1", "1", "1", "1",

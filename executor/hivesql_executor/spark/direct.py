@@ -26,6 +26,7 @@ from hivesql_executor.spark.placed import (
 from hivesql_executor.spark.types import orc_type, spark_type
 from hivesql_executor.storage.orc import OrcTail
 from hivesql_planner.acid.write_ids import ValidWriteIdList
+from hivesql_planner.statistics import ColumnStatistics
 from hivesql_planner.table import Table
 
 _IDS = "`__write` bigint, `__bucket` int, `__row` bigint"
@@ -68,8 +69,12 @@ def direct_rows(
     files: Sequence[EventPath],
     deletes: Sequence[DeletePath],
     visible: ValidWriteIdList,
+    known: Sequence[ColumnStatistics],
 ) -> list[DataFrame]:
-    """User columns, ID_COLUMNS, PLACE and partition values of the rows that are alive."""
+    """User columns, ID_COLUMNS, PLACE and partition values of the rows that are alive.
+
+    Spark plans with what is ``known`` of columns where its cost-based optimizer is on.
+    """
     layouts: dict[_Layout, list[EventPath]] = {}
     for file in files:
         layouts.setdefault(_layout(table, file.tail), []).append(file)
@@ -77,15 +82,15 @@ def direct_rows(
     for layout, found in layouts.items():
         places = {file.place.number: file.place for file in found}
         if len(places) > MOST_READS:
-            rows = _relation(spark, table, layout, found, deletes, visible)
-            frames.append(with_places(spark, table, rows, list(places.values())))
+            rows = _relation(spark, table, layout, found, deletes, visible, known)
+            frames.append(with_places(rows, table, list(places.values())))
             continue
         for number, place in places.items():
             of_place = [file for file in found if file.place.number == number]
             gone = [file for file in deletes if file.place.number == number]
-            rows = _relation(spark, table, layout, of_place, gone, visible)
-            known = place.partition is None
-            frames.append(rows if known else with_place(rows.drop(PLACE), table, place))
+            rows = _relation(spark, table, layout, of_place, gone, visible, known)
+            whole = place.partition is None
+            frames.append(rows if whole else with_place(rows.drop(PLACE), table, place))
     return frames
 
 
@@ -111,10 +116,22 @@ def _relation(
     files: Sequence[EventPath],
     deletes: Sequence[DeletePath],
     visible: ValidWriteIdList,
+    known: Sequence[ColumnStatistics],
 ) -> DataFrame:
     plan = {
         "name": str(table.name),
         "parallelism": spark.sparkContext.defaultParallelism,
+        "statistics": {
+            one.name: {
+                "distinct": one.distinct,
+                "nulls": one.nulls,
+                "low": one.low,
+                "high": one.high,
+                "average": None if one.average_length is None else round(one.average_length),
+                "longest": one.longest,
+            }
+            for one in known
+        },
         "present": layout[0],
         "searchable": layout[1],
         "files": [

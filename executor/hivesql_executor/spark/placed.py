@@ -7,11 +7,11 @@ shifts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import chain
 
-import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
@@ -24,7 +24,6 @@ PLACE = "__place"
 
 # Up to this many partitions each gets a read of its own; above it, one read and a lookup by number.
 MOST_READS = 16
-_NUMBER = "__number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,7 @@ def read_placed(
 
     if len(found) > MOST_READS:
         rows = read(found).withColumn(PLACE, listed_number())
-        return with_places(spark, table, rows, [place for place, _ in found])
+        return with_places(rows, table, [place for place, _ in found])
     frames = [with_place(read([one]), table, one[0]) for one in found]
     return reduce(DataFrame.unionByName, frames)
 
@@ -92,28 +91,31 @@ def with_place(rows: DataFrame, table: Table, place: Place) -> DataFrame:
     return rows.select("*", f.lit(place.number).alias(PLACE), *typed, *texts)
 
 
-def with_places(
-    spark: SparkSession, table: Table, rows: DataFrame, places: Sequence[Place]
-) -> DataFrame:
-    """Add the values of each row's partition, whose number is in PLACE."""
-    depth = len(table.partition_columns)
-    values = [place.partition.values if place.partition else () for place in places]
-    known = pa.table(
-        {_NUMBER: pa.array([place.number for place in places], pa.int32())}
-        | {text_column(i): pa.array([one[i] for one in values], pa.string()) for i in range(depth)}
-    )
-    lookup = spark.createDataFrame(known).hint("broadcast")
-    joined = rows.join(lookup, f.col(PLACE) == f.col(_NUMBER), "left")
+def with_places(rows: DataFrame, table: Table, places: Sequence[Place]) -> DataFrame:
+    """Add the values of each row's partition, whose number is in PLACE.
+
+    They are looked up in constants: a join would let Spark take the rows for as large as their
+    product with the partitions, and shuffle what it can broadcast.
+    """
+    values = {place.number: place.partition.values for place in places if place.partition}
+    mark = _unused_character(chain.from_iterable(values.values()))
     # A place that is not found would silently lose its partition: fail instead.
     problem = f.raise_error(f.concat(f.lit("no partition has the number "), f.col(PLACE)))
-    number = f.when(f.col(_NUMBER).isNull(), problem.cast("int")).otherwise(f.col(_NUMBER))
-    typed = [
-        partition_value(f.col(text_column(i)), column.type).alias(value_column(i))
-        for i, column in enumerate(table.partition_columns)
-    ]
-    plain = [
-        f.coalesce(text_column(i), f.lit(DEFAULT_PARTITION)).alias(text_column(i))
-        for i in range(depth)
-    ]
-    user = (f"`{one}`" for one in rows.columns if one != PLACE)
-    return joined.select(*user, number.alias(PLACE), *typed, *plain)
+    typed, plain = [], []
+    for i, column in enumerate(table.partition_columns):
+        known = {number: one[i] or DEFAULT_PARTITION for number, one in values.items()}
+        # Numbers in between are of places that have no rows here.
+        texts = [known.get(number, "") for number in range(max(known) + 1)]
+        # The optimizer splits it once; thousands of constants would each take their time.
+        found = f.get(f.split(f.lit(mark.join(texts)), mark), f.col(PLACE))
+        text = f.coalesce(found, problem.cast("string"))
+        value = partition_value(f.nullif(text, f.lit(DEFAULT_PARTITION)), column.type)
+        typed.append(value.alias(value_column(i)))
+        plain.append(text.alias(text_column(i)))
+    return rows.select("*", *typed, *plain)
+
+
+def _unused_character(texts: Iterable[str | None]) -> str:
+    """A control character, which means nothing in patterns, that none of the texts has."""
+    used = set("".join(text or "" for text in texts))
+    return next(char for char in map(chr, (*range(1, 9), *range(14, 32))) if char not in used)

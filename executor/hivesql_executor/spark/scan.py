@@ -56,6 +56,7 @@ from hivesql_executor.storage.orc import OrcTail
 from hivesql_planner.acid.layout import INSERT_EVENT
 from hivesql_planner.acid.reading import DataFile, FilesToRead
 from hivesql_planner.acid.write_ids import ValidWriteIdList
+from hivesql_planner.statistics import ColumnStatistics
 from hivesql_planner.table import Table
 
 
@@ -71,6 +72,7 @@ class _Read:
     """Whether rows carry what their event does, and who wrote it."""
     fine: tuple[int, ...] = ()
     """Columns whose timestamps are wanted as texts too, see ``nanoseconds``."""
+    known: tuple[ColumnStatistics, ...] = ()
 
     def fine_in(self, tail: OrcTail) -> tuple[int, ...]:
         """Those of them that are read as texts in a file."""
@@ -108,6 +110,7 @@ def scan(
     with_fine_texts: Collection[int] = (),
     broadcast_words: int = 4_000_000,
     local_events: int = 1_000_000,
+    known: Sequence[ColumnStatistics] = (),
 ) -> DataFrame:
     """The visible rows: data columns, partition columns, then ``row__id`` if wanted.
 
@@ -117,10 +120,10 @@ def scan(
 
     ``where`` only helps to skip stripes; the caller filters all the same. Row ids repeat across
     partitions, so deletes are matched within their partition. Up to ``broadcast_words`` 64-row
-    words of deletes go to every executor; up to ``local_events`` are read without a job. DataError
-    for a file that is not what its name says.
+    words of deletes go to every executor; up to ``local_events`` are read without a job. Spark
+    plans with what is ``known`` of columns. DataError for a file that is not what its name says.
     """
-    read = _Read(spark, table, visible, where)
+    read = _Read(spark, table, visible, where, known=tuple(known))
     _check_orphans(files, parts)
     wanted = sorted((part for part in parts if part.files.data), key=lambda p: not p.files.deletes)
     # Partitions with deletes come first, so that their numbers are small.
@@ -226,7 +229,7 @@ def _direct_rows(read: _Read, pieces: Sequence[_Piece], gone: DeleteFiles) -> li
         for one in pieces
     ]
     deletes = [DeletePath(place, path, file.write_id_filter) for place, file, path in gone.found]
-    frames = direct_rows(read.spark, read.table, found, deletes, read.visible)
+    frames = direct_rows(read.spark, read.table, found, deletes, read.visible, read.known)
     return [with_values(rows, read.table, (), read.fine) for rows in frames]
 
 

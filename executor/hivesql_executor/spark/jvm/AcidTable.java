@@ -23,6 +23,7 @@ import org.apache.hadoop.hive.ql.io.sarg.SearchArgument;
 import org.apache.orc.mapred.OrcInputFormat;
 import org.apache.spark.sql.connector.catalog.SupportsRead;
 import org.apache.spark.sql.connector.catalog.TableCapability;
+import org.apache.spark.sql.connector.expressions.FieldReference$;
 import org.apache.spark.sql.connector.read.Batch;
 import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
@@ -45,9 +46,10 @@ import scala.jdk.javaapi.CollectionConverters;
  * ACID files of one layout, as a table that Spark reads in columns; deleted rows are left out.
  *
  * <p>Its columns are the user's, then write id, bucket property, row number, and the number of the
- * partition. The plan, as JSON: name, parallelism, present (how many of the columns the files have),
- * searchable (names of columns by which stripes may be skipped), files (path, length, rows, place,
- * filtered), deletes (path, place, filtered), and the snapshot (highest, hidden).
+ * partition. The plan, as JSON: name, statistics (of columns, by name), parallelism, present (how
+ * many of the columns the files have), searchable (names of columns by which stripes may be skipped),
+ * files (path, length, rows, place, filtered), deletes (path, place, filtered), and the snapshot
+ * (highest, hidden).
  */
 public final class AcidTable implements SupportsRead {
     final JsonNode plan;
@@ -166,6 +168,22 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
 
     public OptionalLong numRows() {
         return OptionalLong.of(sum("rows"));
+    }
+
+    /** What the catalog knows of columns; Spark asks for it where its cost-based optimizer is on. */
+    public Map columnStats() {
+        Map found = new HashMap();
+        JsonNode known = table.plan.get("statistics");
+        for (int i = 0; i < wanted.length(); i++) {
+            StructField field = wanted.apply(i);
+            JsonNode of = known.get(field.name());
+            if (of != null) {
+                found.put(
+                        FieldReference$.MODULE$.column(field.name()),
+                        new KnownColumn(of, field.dataType()));
+            }
+        }
+        return found;
     }
 
     private long sum(String what) {

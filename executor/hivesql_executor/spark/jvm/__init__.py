@@ -22,6 +22,7 @@ _SOURCES = (
     "FlushedFiles",
     "Deleted",
     "AcidReader",
+    "KnownColumn",
     "AcidTable",
 )
 _loaders: dict[str, Any] = {}
