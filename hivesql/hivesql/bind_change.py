@@ -10,9 +10,10 @@ from hivesql.bind_constraints import default_sql, enforced, value
 from hivesql.binding import Binding
 from hivesql.prune import conjuncts
 from hivesql.query import Walk
+from hivesql.row_trees import DeleteBody, MergeBody, UpdateBody, WhenBody
 from hivesql.scope import Relation, Scope, TableUse, outputs_of
+from hivesql.slices import Slice
 from hivesql.tokens import Name, TableRef
-from hivesql.trees import DeleteBody, MergeBody, Slice, UpdateBody, WhenBody
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.plan import Expr, Query, Source
 from hivesql_planner.statements import DeleteRows, MergeClause, MergeRows, UpdateRows

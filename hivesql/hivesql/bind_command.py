@@ -1,4 +1,4 @@
-"""Databases, SHOW, DESCRIBE, ABORT and settings."""
+"""USE, SHOW, DESCRIBE, ABORT and settings."""
 
 from __future__ import annotations
 
@@ -6,53 +6,20 @@ from hivesql.bind_compact import bind_filter
 from hivesql.binding import Binding
 from hivesql.named import existing
 from hivesql.tokens import Name, TableRef
-from hivesql.trees import (
-    AbortBody,
-    ClientBody,
-    CreateDatabaseBody,
-    DescribeBody,
-    DropDatabaseBody,
-    SetBody,
-    ShowBody,
-    UseBody,
-)
-from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql.trees import AbortBody, ClientBody, DescribeBody, SetBody, ShowBody, UseBody
+from hivesql_planner.errors import SemanticError
 from hivesql_planner.statements import (
     AbortTransactions,
-    CreateDatabase,
     Describe,
-    DropDatabase,
     SetSetting,
     Show,
     Statement,
     UseDatabase,
 )
-from hivesql_planner.table import Database, TableName, partition_name
+from hivesql_planner.table import TableName, partition_name
 
 _OF_DATABASE = ("tables", "views", "extended tables", "tables of a type", "table extended",
                 "materialized views")  # fmt: skip
-
-
-def bind_create_database(body: CreateDatabaseBody, binding: Binding) -> CreateDatabase:
-    """CREATE DATABASE."""
-    database = Database(
-        name=body.name.text, location=body.location, comment=body.comment,
-        properties=dict(body.properties), managed_location=body.managed_location,
-    )  # fmt: skip
-    return CreateDatabase(database=database, if_not_exists=body.if_not_exists)
-
-
-def bind_drop_database(body: DropDatabaseBody, binding: Binding) -> DropDatabase:
-    """DROP DATABASE: an unknown name is no error with IF EXISTS."""
-    if not body.if_exists:
-        binding.check_database(body.name)
-    name = body.name.text
-    by_table = body.cascade and binding.settings.flag("hive.acid.lockless.reads.enabled")
-    try:
-        tables = binding.catalog.tables_in(name) if by_table else ()
-    except NoSuchObject:
-        tables = ()
-    return DropDatabase(name=name, if_exists=body.if_exists, cascade=body.cascade, tables=tables)
 
 
 def bind_use(body: UseBody, binding: Binding) -> UseDatabase:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from hivesql.binding import Binding
 from hivesql.named import base_table
-from hivesql.trees import AbortCompactionsBody, CompactBody, ShowBody
+from hivesql.trees import AbortCompactionsBody, ShowBody
 from hivesql_planner.compaction_request import TABLE_PREFIX, CompactionFilter
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.show_columns import COMPACTION_COLUMNS
 from hivesql_planner.statements import AbortCompactions, CompactTable
 from hivesql_planner.table import Partition, Table
+
+if TYPE_CHECKING:
+    from hivesql.definition_trees import CompactBody
 
 _KINDS: dict[str, Literal["minor", "major", "rebalance"]] = {
     "minor": "minor", "major": "major", "rebalance": "rebalance",

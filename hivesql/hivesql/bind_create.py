@@ -8,9 +8,9 @@ from typing import cast, get_args
 from hivesql.bind_constraints import constrained
 from hivesql.bind_view import check_distinct, new_name
 from hivesql.binding import Binding
+from hivesql.definition_trees import CreateTableBody
 from hivesql.query import bind_query
 from hivesql.tokens import Name
-from hivesql.trees import CreateTableBody
 from hivesql_planner.avro import LITERAL, columns_of, parsed_schema
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.plan import Query

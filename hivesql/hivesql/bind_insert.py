@@ -10,8 +10,9 @@ from hivesql.bind_constraints import default_sql, defaults_of_values, enforced
 from hivesql.binding import Binding
 from hivesql.named import written_value
 from hivesql.query import BoundQuery, bind_query
+from hivesql.row_trees import InsertBody, InsertBranch
+from hivesql.slices import Slice
 from hivesql.tokens import Name
-from hivesql.trees import InsertBody, InsertBranch, Slice
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.plan import Query
 from hivesql_planner.statements import InsertRows, InsertTarget

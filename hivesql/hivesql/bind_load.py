@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from hivesql.binding import Binding
+from hivesql.definition_trees import AnalyzeBody, LoadBody, RepairBody
 from hivesql.named import new_values
-from hivesql.trees import AnalyzeBody, LoadBody, RepairBody
 from hivesql_planner.ddl import Analyze, LoadData, RepairTable
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.plan import Query, Scan, Source

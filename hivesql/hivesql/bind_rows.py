@@ -1,52 +1,43 @@
-"""The statements whose binding looks into queries, expressions or columns."""
+"""Queries, and which function binds a statement that changes rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from hivesql.alter_trees import (
-    AddPartitionsBody,
-    AlterBody,
-    AlterDatabaseBody,
-    AlterPartitionsBody,
-    AlterViewBody,
-    DropPartitionsBody,
-    ExchangeBody,
-    MovePartitionBody,
-    RenameBody,
-    RenamePartitionBody,
-    TouchBody,
-)
-from hivesql.bind_alter import bind_alter, bind_alter_database, bind_alter_view, bind_rename
-from hivesql.bind_change import bind_delete, bind_merge, bind_update
-from hivesql.bind_create import bind_create_table
-from hivesql.bind_insert import bind_insert
-from hivesql.bind_partitions import (
-    bind_add_partitions,
-    bind_alter_partitions,
-    bind_drop_partitions,
-    bind_exchange,
-    bind_move_partition,
-    bind_rename_partition,
-    bind_touch,
-)
-from hivesql.bind_view import bind_create_view
 from hivesql.binding import Binding
 from hivesql.query import bind_query
-from hivesql.trees import (
-    CreateTableBody,
-    CreateViewBody,
+from hivesql.row_trees import (
     DeleteBody,
     DirectoryBody,
     InsertBody,
     MergeBody,
     QueryBody,
+    RowBodies,
     UpdateBody,
 )
 from hivesql.type_rules import YEAR_MONTH
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.statements import SelectRows, Statement, WriteDirectory
+
+
+def bind_rows(body: RowBodies, binding: Binding) -> Statement:
+    """Bind one of them; a query needs none of what is imported late."""
+    match body:
+        case QueryBody():
+            return _bind_select(body, binding)
+        case DirectoryBody():
+            return _bind_directory(body, binding)
+        case InsertBody():
+            from hivesql.bind_insert import bind_insert
+
+            return bind_insert(body, binding)
+    from hivesql.bind_change import bind_delete, bind_merge, bind_update
+
+    match body:
+        case UpdateBody():
+            return bind_update(body, binding)
+        case DeleteBody():
+            return bind_delete(body, binding)
+        case MergeBody():
+            return bind_merge(body, binding)
 
 
 def _bind_directory(body: DirectoryBody, binding: Binding) -> WriteDirectory:
@@ -73,26 +64,3 @@ def _bind_select(body: QueryBody, binding: Binding) -> SelectRows:
             )
             binding.fail(error, body.query.start, body.query.end)
     return SelectRows(query=bound.query(binding))
-
-
-BINDERS: dict[type, Callable[[Any, Binding], Statement]] = {
-    QueryBody: _bind_select,
-    InsertBody: bind_insert,
-    DirectoryBody: _bind_directory,
-    UpdateBody: bind_update,
-    DeleteBody: bind_delete,
-    MergeBody: bind_merge,
-    CreateTableBody: bind_create_table,
-    CreateViewBody: bind_create_view,
-    AlterBody: bind_alter,
-    AlterViewBody: bind_alter_view,
-    AlterDatabaseBody: bind_alter_database,
-    RenameBody: bind_rename,
-    RenamePartitionBody: bind_rename_partition,
-    MovePartitionBody: bind_move_partition,
-    AlterPartitionsBody: bind_alter_partitions,
-    ExchangeBody: bind_exchange,
-    TouchBody: bind_touch,
-    AddPartitionsBody: bind_add_partitions,
-    DropPartitionsBody: bind_drop_partitions,
-}

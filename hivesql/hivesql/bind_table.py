@@ -1,11 +1,39 @@
-"""DROP and TRUNCATE of tables."""
+"""CREATE and DROP of databases, DROP and TRUNCATE of tables."""
 
 from __future__ import annotations
 
 from hivesql.binding import Binding
-from hivesql.trees import DropTableBody, TruncateBody
+from hivesql.definition_trees import (
+    CreateDatabaseBody,
+    DropDatabaseBody,
+    DropTableBody,
+    TruncateBody,
+)
 from hivesql_planner.errors import NoSuchObject, SemanticError
-from hivesql_planner.statements import DropTable, TruncateTable
+from hivesql_planner.statements import CreateDatabase, DropDatabase, DropTable, TruncateTable
+from hivesql_planner.table import Database
+
+
+def bind_create_database(body: CreateDatabaseBody, binding: Binding) -> CreateDatabase:
+    """CREATE DATABASE."""
+    database = Database(
+        name=body.name.text, location=body.location, comment=body.comment,
+        properties=dict(body.properties), managed_location=body.managed_location,
+    )  # fmt: skip
+    return CreateDatabase(database=database, if_not_exists=body.if_not_exists)
+
+
+def bind_drop_database(body: DropDatabaseBody, binding: Binding) -> DropDatabase:
+    """DROP DATABASE: an unknown name is no error with IF EXISTS."""
+    if not body.if_exists:
+        binding.check_database(body.name)
+    name = body.name.text
+    by_table = body.cascade and binding.settings.flag("hive.acid.lockless.reads.enabled")
+    try:
+        tables = binding.catalog.tables_in(name) if by_table else ()
+    except NoSuchObject:
+        tables = ()
+    return DropDatabase(name=name, if_exists=body.if_exists, cascade=body.cascade, tables=tables)
 
 
 def bind_drop_table(body: DropTableBody, binding: Binding) -> DropTable:

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from hivesql.binding import Binding
+from hivesql.definition_trees import CreateViewBody
 from hivesql.query import bind_query
 from hivesql.slices import Slice
 from hivesql.tokens import Name
-from hivesql.trees import CreateViewBody
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.statements import CreateView
 from hivesql_planner.table import TEMPORARY, Column, Table, TableName

@@ -8,38 +8,27 @@ from typing import Any
 from hivesql.bind_command import (
     bind_abort,
     bind_client,
-    bind_create_database,
     bind_describe,
-    bind_drop_database,
     bind_set,
     bind_show,
     bind_use,
 )
-from hivesql.bind_compact import bind_abort_compactions, bind_compact
-from hivesql.bind_table import bind_drop_table, bind_truncate
+from hivesql.bind_compact import bind_abort_compactions
 from hivesql.bind_transaction import bind_end, bind_lock, bind_start
 from hivesql.binding import Binding, Catalog
 from hivesql.trees import (
     AbortBody,
     AbortCompactionsBody,
-    AnalyzeBody,
     Body,
     ClientBody,
-    CompactBody,
-    CreateDatabaseBody,
     DescribeBody,
-    DropDatabaseBody,
-    DropTableBody,
     EndBody,
     ExplainBody,
-    LoadBody,
     LockBody,
-    RepairBody,
     SetBody,
     ShowBody,
     StartBody,
     Tree,
-    TruncateBody,
     UseBody,
 )
 from hivesql_planner.errors import HiveSqlError
@@ -68,24 +57,29 @@ def bind(
 def _bind(body: Body, binding: Binding) -> Statement:
     if isinstance(body, ExplainBody):
         return Explain(statement=_bind(body.body, binding), style=body.style)
-    bind_body = _BINDERS.get(type(body))
-    if bind_body is None:
-        if isinstance(body, (LoadBody, RepairBody, AnalyzeBody)):
-            from hivesql.bind_load import BINDERS
-        else:
-            from hivesql.bind_rows import BINDERS
-        bind_body = BINDERS[type(body)]
+    bind_body = _BINDERS.get(type(body)) or _binder_of(type(body).__module__)
     return bind_body(body, binding)
 
 
+def _binder_of(trees: str) -> Callable[[Any, Binding], Statement]:
+    """What binds the trees of a module that most sessions do not need."""
+    match trees.rpartition(".")[2]:
+        case "row_trees":
+            from hivesql.bind_rows import bind_rows
+
+            return bind_rows
+        case "definition_trees":
+            from hivesql.bind_definitions import bind_definition
+
+            return bind_definition
+    from hivesql.bind_alterations import bind_alteration
+
+    return bind_alteration
+
+
 _BINDERS: dict[type, Callable[[Any, Binding], Statement]] = {
-    CreateDatabaseBody: bind_create_database,
-    DropDatabaseBody: bind_drop_database,
     UseBody: bind_use,
-    DropTableBody: bind_drop_table,
-    TruncateBody: bind_truncate,
     AbortCompactionsBody: bind_abort_compactions,
-    CompactBody: bind_compact,
     AbortBody: bind_abort,
     StartBody: bind_start,
     EndBody: bind_end,

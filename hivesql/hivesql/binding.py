@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import NoReturn, Protocol
 
 from hivesql.script import StatementText
+from hivesql.slices import PartitionItems
 from hivesql.tokens import Name, TableRef, Token, at, tokenize
-from hivesql.trees import PartitionItems
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
 from hivesql_planner.partition_filter import PartitionTest, equal_to
 from hivesql_planner.settings import Settings

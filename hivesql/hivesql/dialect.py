@@ -20,9 +20,9 @@ from sqlglot.tokenizer_core import TokenType
 
 from hivesql.hive_only import check_slice
 from hivesql.script import StatementText
+from hivesql.slices import Slice
 from hivesql.strict import check_tree
 from hivesql.tokens import Token, at
-from hivesql.trees import Slice
 from hivesql_planner.errors import ParseError
 
 if not (sqlglot.parser.__file__ or "").endswith(".py"):

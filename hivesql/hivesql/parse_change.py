@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from hivesql.dialect import read_expression, read_query
+from hivesql.row_trees import DeleteBody, MergeBody, UpdateBody, WhenBody
+from hivesql.slices import Slice
 from hivesql.tokens import Cursor, Kind, Name
-from hivesql.trees import DeleteBody, MergeBody, Slice, UpdateBody, WhenBody
 
 
 def parse_update(cursor: Cursor) -> UpdateBody:

@@ -1,4 +1,4 @@
-"""Databases, DROP, SHOW, DESCRIBE, ABORT and settings."""
+"""USE, SHOW, DESCRIBE, ABORT and settings."""
 
 from __future__ import annotations
 
@@ -14,11 +14,7 @@ from hivesql.tokens import Cursor, Kind, at
 from hivesql.trees import (
     AbortBody,
     AbortCompactionsBody,
-    Body,
-    CreateDatabaseBody,
     DescribeBody,
-    DropDatabaseBody,
-    DropTableBody,
     SetBody,
     ShowBody,
     UseBody,
@@ -30,8 +26,6 @@ _SHOW_REFUSED = ("current", "grant", "roles", "principals", "resource", "index",
 
 
 _OWNERS: dict[str, OwnerType] = {"user": "USER", "role": "ROLE", "group": "GROUP"}
-_DROP_REFUSED = ("temporary", "function", "materialized", "role", "index", "macro", "scheduled",
-                 "resource", "dataconnector")  # fmt: skip
 
 
 def parse_keys(cursor: Cursor) -> tuple[str, ...]:
@@ -52,49 +46,12 @@ def parse_owner(cursor: Cursor) -> tuple[str, OwnerType]:
     return cursor.name("an owner").text, kind
 
 
-def parse_create_database(cursor: Cursor) -> CreateDatabaseBody:
-    """DATABASE [IF NOT EXISTS] d [COMMENT] [LOCATION] [WITH DBPROPERTIES]."""
-    cursor.next()
-    if_not_exists = cursor.take("if", "not", "exists")
-    name = cursor.name("a database name")
-    comment = cursor.string() if cursor.take("comment") else None
-    location = cursor.string() if cursor.take("location") else ""
-    managed = cursor.string() if cursor.take("managedlocation") else None
-    properties = parse_properties(cursor) if cursor.take("with", "dbproperties") else {}
-    cursor.end()
-    return CreateDatabaseBody(name, if_not_exists, comment, location, properties, managed)
-
-
 def parse_use(cursor: Cursor) -> UseBody:
     """USE d."""
     cursor.expect("use")
     name = cursor.name("a database name")
     cursor.end()
     return UseBody(name)
-
-
-def parse_drop(cursor: Cursor) -> Body:
-    """DROP DATABASE, TABLE or VIEW."""
-    cursor.expect("drop")
-    token = cursor.next()
-    if token.kind is Kind.WORD and token.value in _DROP_REFUSED:
-        what = "MATERIALIZED VIEW" if token.value == "materialized" else token.text.upper()
-        cursor.refuse(f"DROP {what}", token)
-    if token.is_("database") or token.is_("schema"):
-        if_exists = cursor.take("if", "exists")
-        name = cursor.name("a database name")
-        cascade = cursor.take("cascade")
-        if not cascade:
-            cursor.take("restrict")
-        cursor.end()
-        return DropDatabaseBody(name, if_exists, cascade)
-    if not (token.is_("table") or token.is_("view")):
-        cursor.fail("expected TABLE, VIEW or DATABASE", token)
-    if_exists = cursor.take("if", "exists")
-    table = cursor.table()
-    purge = token.is_("table") and cursor.take("purge")
-    cursor.end()
-    return DropTableBody(table, if_exists, purge, token.is_("view"))
 
 
 def parse_show(cursor: Cursor) -> ShowBody:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hivesql.parse_properties import parse_properties
 from hivesql.parse_spec import parse_partition
 from hivesql.slices import PartitionItems
 from hivesql.tokens import Cursor, Name, TableRef
-from hivesql.trees import AbortCompactionsBody, CompactBody
+from hivesql.trees import AbortCompactionsBody
 from hivesql_planner.compaction_request import CompactionDetails, CompactionFilter, OrderKey
+
+if TYPE_CHECKING:
+    from hivesql.definition_trees import CompactBody
 
 Order = tuple[tuple[Name, OrderKey], ...]
 
 
 def parse_compact(cursor: Cursor, table: TableRef, partition: PartitionItems | None) -> CompactBody:
     """What follows COMPACT."""
+    from hivesql.definition_trees import CompactBody
+
     start = cursor.peek().start
     kind = cursor.string("the kind of compaction")
     buckets = _buckets(cursor)

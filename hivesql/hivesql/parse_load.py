@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from hivesql.definition_trees import AnalyzeBody, DefinitionBodies, LoadBody, RepairBody
 from hivesql.parse_spec import parse_partition
 from hivesql.tokens import Cursor, Name
-from hivesql.trees import AnalyzeBody, LoadBody, RepairBody
 
 _PATTERN = "*?[]{}"
 
@@ -64,3 +66,10 @@ def parse_analyze(cursor: Cursor) -> AnalyzeBody:
                 break
     cursor.end()
     return AnalyzeBody(table, partition, None if columns is None else tuple(columns), no_scan)
+
+
+STATEMENTS: dict[str, Callable[[Cursor], DefinitionBodies]] = {
+    "load": parse_load,
+    "msck": parse_repair,
+    "analyze": parse_analyze,
+}

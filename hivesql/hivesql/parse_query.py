@@ -8,8 +8,9 @@ from hivesql.dialect import read_query
 from hivesql.edits import Spans
 from hivesql.parse_spec import parse_partition
 from hivesql.parse_storage import parse_file_format, parse_row_format
+from hivesql.row_trees import DirectoryBody, InsertBody, InsertBranch, QueryBody
+from hivesql.slices import Slice
 from hivesql.tokens import Cursor, Kind, Name
-from hivesql.trees import DirectoryBody, InsertBody, InsertBranch, QueryBody, Slice
 
 
 def parse_query(cursor: Cursor) -> QueryBody:

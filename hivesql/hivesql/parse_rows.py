@@ -1,13 +1,11 @@
-"""The statements that hold queries, expressions or definitions of columns."""
+"""Queries, and the statements that change rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from hivesql.parse_alter import parse_alter
 from hivesql.parse_change import parse_delete, parse_merge, parse_update
 from hivesql.parse_query import parse_insert, parse_query
-from hivesql.parse_table import parse_create, parse_truncate
 from hivesql.strict import check_tokens
 from hivesql.tokens import Cursor, Kind
 from hivesql.trees import Body
@@ -40,7 +38,4 @@ STATEMENTS: dict[str, Callable[[Cursor], Body]] = {
     "update": parse_update,
     "delete": parse_delete,
     "merge": parse_merge,
-    "create": parse_create,
-    "truncate": parse_truncate,
-    "alter": parse_alter,
 }

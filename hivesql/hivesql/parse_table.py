@@ -1,18 +1,24 @@
-"""CREATE and TRUNCATE of tables and views."""
+"""CREATE of databases, tables and views, and TRUNCATE."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from hivesql.parse_command import parse_create_database, parse_properties
+from hivesql.definition_trees import (
+    CreateDatabaseBody,
+    CreateTableBody,
+    CreateViewBody,
+    TruncateBody,
+)
 from hivesql.parse_constraints import parse_definitions
+from hivesql.parse_properties import parse_properties
 from hivesql.parse_query import rest_as_query
 from hivesql.parse_spec import parse_partition
 from hivesql.parse_storage import parse_buckets, parse_file_format, parse_row_format
 from hivesql.parse_types import parse_columns
 from hivesql.tokens import Cursor, Kind, Name
-from hivesql.trees import Body, CreateTableBody, CreateViewBody, TruncateBody
+from hivesql.trees import Body
 from hivesql_planner.avro import LITERAL, URL
 
 _CREATE_REFUSED = {
@@ -39,10 +45,23 @@ def parse_create(cursor: Cursor) -> Body:
     if token.is_("temporary") and cursor.peek(1).value not in ("table", "external"):
         cursor.refuse(f"CREATE TEMPORARY {cursor.peek(1).text.upper()}")
     if token.is_("database") or token.is_("schema"):
-        return parse_create_database(cursor)
+        return _create_database(cursor)
     if token.is_("view") or token.is_("or"):
         return _create_view(cursor)
     return _create_table(cursor)
+
+
+def _create_database(cursor: Cursor) -> CreateDatabaseBody:
+    """DATABASE [IF NOT EXISTS] d [COMMENT] [LOCATION] [WITH DBPROPERTIES]."""
+    cursor.next()
+    if_not_exists = cursor.take("if", "not", "exists")
+    name = cursor.name("a database name")
+    comment = cursor.string() if cursor.take("comment") else None
+    location = cursor.string() if cursor.take("location") else ""
+    managed = cursor.string() if cursor.take("managedlocation") else None
+    properties = parse_properties(cursor) if cursor.take("with", "dbproperties") else {}
+    cursor.end()
+    return CreateDatabaseBody(name, if_not_exists, comment, location, properties, managed)
 
 
 def _if_not_exists(cursor: Cursor) -> bool:

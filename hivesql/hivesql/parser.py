@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hivesql.parse_client import KINDS, parse_dfs, parse_files
-from hivesql.parse_command import (
-    parse_abort,
-    parse_describe,
-    parse_drop,
-    parse_set,
-    parse_show,
-    parse_use,
-)
-from hivesql.parse_load import parse_analyze, parse_load, parse_repair
+from hivesql.parse_command import parse_abort, parse_describe, parse_set, parse_show, parse_use
 from hivesql.parse_transaction import parse_begin, parse_end, parse_lock, parse_start
 from hivesql.script import StatementText
 from hivesql.tokens import Cursor, Kind, at
@@ -90,13 +82,40 @@ def _body(cursor: Cursor) -> Body:
         return _explain(cursor)
     parse_words = _STATEMENTS.get(token.value)
     if parse_words is None:
-        # These need sqlglot, which takes longer to import than most commands to answer.
-        from hivesql.parse_rows import STATEMENTS
-
-        parse_words = STATEMENTS.get(token.value)
+        parse_words = _parser_of(token.value)
     if parse_words is None:
         cursor.fail("expected a statement")
     return parse_words(cursor)
+
+
+def _parser_of(word: str) -> Callable[[Cursor], Body] | None:
+    """How to read a statement that most sessions do not have.
+
+    Each is imported by itself: many need sqlglot, which takes longer to import than most commands
+    to answer.
+    """
+    match word:
+        case "insert" | "update" | "delete" | "merge":
+            from hivesql.parse_rows import STATEMENTS
+
+            return STATEMENTS[word]
+        case "create" | "truncate":
+            from hivesql.parse_table import parse_create, parse_truncate
+
+            return parse_create if word == "create" else parse_truncate
+        case "alter":
+            from hivesql.parse_alter import parse_alter
+
+            return parse_alter
+        case "drop":
+            from hivesql.parse_drop import parse_drop
+
+            return parse_drop
+        case "load" | "msck" | "analyze":
+            from hivesql.parse_load import STATEMENTS as OF_FILES
+
+            return OF_FILES[word]
+    return None
 
 
 def _explain(cursor: Cursor) -> ExplainBody:
@@ -115,15 +134,11 @@ def _explain(cursor: Cursor) -> ExplainBody:
 
 
 _STATEMENTS: dict[str, Callable[[Cursor], Body]] = {
-    "drop": parse_drop,
     "use": parse_use,
     "show": parse_show,
     "describe": parse_describe,
     "desc": parse_describe,
     "abort": parse_abort,
-    "load": parse_load,
-    "msck": parse_repair,
-    "analyze": parse_analyze,
     "start": parse_start,
     "begin": parse_begin,
     "commit": parse_end,

@@ -23,10 +23,10 @@ from hivesql.outputs import naming_edit, output_names, renamed, united
 from hivesql.positions import position_edits
 from hivesql.prune import conjuncts, simplify
 from hivesql.scope import ROW_ID, Meaning, Output, Outputs, Relation, Scope, TableUse, outputs_of
+from hivesql.slices import Slice
 from hivesql.stars import columns_of_star, mark_patterns
 from hivesql.time_travel import clause_after, name_end
 from hivesql.translate import Translator
-from hivesql.trees import Slice
 from hivesql.type_rules import Type, field_of, normal
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.plan import Expr, Query

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NoReturn
 
-from hivesql.plain_rows import plain_tail
 from hivesql.script import StatementText
 from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError
 from hivesql_planner.table import TableName
@@ -130,6 +129,9 @@ def tokenize(text: StatementText) -> tuple[Token, ...]:
         tokens.append(token)
         position = token.end
         if token.is_("values"):
+            # Imported late: what only VALUES needs.
+            from hivesql.plain_rows import plain_tail
+
             tail = plain_tail(sql, position)
 
 

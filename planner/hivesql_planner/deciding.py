@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hivesql_planner import wanted_locks
-from hivesql_planner.ddl import Analyze, LoadData
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.locks import merge
 from hivesql_planner.plan import (
@@ -145,13 +144,21 @@ def _targets(statement: Statement, body: Body) -> tuple[Target, ...]:
             return change_targets(body)
         case CreateTable(table=table), Insert() if table.is_transactional:
             return (Target(table=table.name, operation=Operation.INSERT),)
-        case LoadData(table=table, overwrite=overwrite), _ if table.is_transactional:
-            operation = Operation.UPDATE if overwrite else Operation.INSERT
-            return (Target(table=table.name, operation=operation),)
         case TruncateTable(table=table), _ if table.is_transactional:
             return (Target(table=table.name, operation=Operation.UPDATE),)
+        case _, Command():
+            return _load_targets(statement)
         case _:
             return ()
+
+
+def _load_targets(statement: Statement) -> tuple[Target, ...]:
+    from hivesql_planner.ddl import LoadData
+
+    if not isinstance(statement, LoadData) or not statement.table.is_transactional:
+        return ()
+    operation = Operation.UPDATE if statement.overwrite else Operation.INSERT
+    return (Target(table=statement.table.name, operation=operation),)
 
 
 def _reads(body: Body) -> tuple[TableName, ...]:
@@ -174,10 +181,13 @@ def scans(body: Body) -> Iterable[Scan]:
                 yield from _query_scans(source)
             for other in queries:
                 yield other.scan
-        case Command(statement=Analyze(query=query) | WriteDirectory(query=query)) if query:
+        case Command(statement=WriteDirectory(query=query)):
             yield from _query_scans(query)
-        case Command():
-            return
+        case Command(statement=statement):
+            from hivesql_planner.ddl import Analyze
+
+            if isinstance(statement, Analyze) and statement.query:
+                yield from _query_scans(statement.query)
 
 
 def _query_scans(query: Query) -> Iterable[Scan]:

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from hivesql.definition_trees import CompactBody, CreateTableBody
 from hivesql.parser import parse
+from hivesql.row_trees import InsertBody, MergeBody, UpdateBody
 from hivesql.script import StatementText
-from hivesql.trees import (
-    CompactBody,
-    CreateTableBody,
-    InsertBody,
-    MergeBody,
-    PartitionItem,
-    SetBody,
-    ShowBody,
-    UpdateBody,
-)
+from hivesql.slices import PartitionItem
+from hivesql.trees import SetBody, ShowBody
 from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError
 
 

@@ -1,0 +1,52 @@
+"""Which function binds an ALTER."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hivesql.alter_trees import (
+    AddPartitionsBody,
+    AlterBodies,
+    AlterBody,
+    AlterDatabaseBody,
+    AlterPartitionsBody,
+    AlterViewBody,
+    DropPartitionsBody,
+    ExchangeBody,
+    MovePartitionBody,
+    RenameBody,
+    RenamePartitionBody,
+    TouchBody,
+)
+from hivesql.bind_alter import bind_alter, bind_alter_database, bind_alter_view, bind_rename
+from hivesql.bind_partitions import (
+    bind_add_partitions,
+    bind_alter_partitions,
+    bind_drop_partitions,
+    bind_exchange,
+    bind_move_partition,
+    bind_rename_partition,
+    bind_touch,
+)
+from hivesql.binding import Binding
+from hivesql_planner.statements import Statement
+
+_BINDERS: dict[type, Callable[[Any, Binding], Statement]] = {
+    AlterBody: bind_alter,
+    AlterViewBody: bind_alter_view,
+    AlterDatabaseBody: bind_alter_database,
+    RenameBody: bind_rename,
+    RenamePartitionBody: bind_rename_partition,
+    MovePartitionBody: bind_move_partition,
+    AlterPartitionsBody: bind_alter_partitions,
+    ExchangeBody: bind_exchange,
+    TouchBody: bind_touch,
+    AddPartitionsBody: bind_add_partitions,
+    DropPartitionsBody: bind_drop_partitions,
+}
+
+
+def bind_alteration(body: AlterBodies, binding: Binding) -> Statement:
+    """Bind one of them."""
+    return _BINDERS[type(body)](body, binding)
