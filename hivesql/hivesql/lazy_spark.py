@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as Unfinished
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from hivesql_planner.errors import Cancelled
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -14,6 +18,8 @@ if TYPE_CHECKING:
 # How many sessions of this process use a Spark that one of them started: the last one stops it.
 _users = 0
 _starting = threading.Lock()
+_LOOK_EVERY = 0.1
+CANCELLED = "cancelled; nothing that the statement wrote is visible"
 _GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 
 
@@ -36,8 +42,46 @@ class LazySpark:
         self._first = dict(self._conf)
         self._files: dict[tuple[str, str], None] = {}
         self._shares = False
+        self._start: Future[SparkSession] | None = None
+        self._given_up = threading.Event()
+        self._closed = False
 
     def __call__(self) -> SparkSession:
+        if self._session is not None:
+            return self._session
+        if self._given is not None or threading.current_thread() is threading.main_thread():
+            return self._get()
+        start = self._start_beside()
+        while True:
+            try:
+                return start.result(_LOOK_EVERY)
+            except Unfinished:
+                if start.done():
+                    raise
+            if self._given_up.is_set():
+                raise Cancelled(CANCELLED)
+
+    def _start_beside(self) -> Future[SparkSession]:
+        """Start in a thread of its own: a start takes seconds, and nothing can interrupt it."""
+        start = self._start
+        if start is None or start.done():
+            start = self._start = Future()
+            threading.Thread(
+                target=self._fulfil, args=(start,), name="start-spark", daemon=True
+            ).start()
+        return start
+
+    def _fulfil(self, start: Future[SparkSession]) -> None:
+        try:
+            session = self._get()
+        except BaseException as error:  # noqa: BLE001 - whoever waits gets it
+            start.set_exception(error)
+        else:
+            start.set_result(session)
+        if self._closed:
+            self._let_go()
+
+    def _get(self) -> SparkSession:
         with _starting:
             if self._session is None:
                 from hivesql_executor.spark.session import give_file, isolate, start_spark
@@ -57,6 +101,11 @@ class LazySpark:
     def started(self) -> bool:
         """Whether there is a Spark to speak to."""
         return self._session is not None
+
+    @property
+    def starting(self) -> bool:
+        """Whether it is being started in the background."""
+        return self._start is not None and not self._start.done()
 
     def set(self, key: str, value: str) -> None:
         """Set a Spark setting, now or for when Spark starts."""
@@ -92,6 +141,7 @@ class LazySpark:
     def group(self, query_id: str) -> Iterator[Callable[[], SparkSession]]:
         """Spark for one statement, whose jobs can be watched and cancelled by ``query_id``."""
         before: dict[str, str | None] = {}
+        self._given_up.clear()
 
         def grouped() -> SparkSession:
             session = self()
@@ -110,7 +160,8 @@ class LazySpark:
                     self._session.sparkContext.setLocalProperty(key, value)  # type: ignore[arg-type]
 
     def cancel(self, query_id: str) -> None:
-        """Stop the statement's jobs, if any run."""
+        """Stop the statement's jobs, if any run, or its waiting for Spark to start."""
+        self._given_up.set()
         if self._session is not None:
             self._session.sparkContext.cancelJobGroup(query_id)
 
@@ -130,7 +181,15 @@ class LazySpark:
         return Progress(done, total, active) if total else None
 
     def stop(self) -> None:
-        """Stop Spark if it was started here and no other session uses it."""
+        """Stop Spark if it was started here and no other session uses it.
+
+        One that is only starting is stopped when it has: nobody waits for that.
+        """
+        self._closed = True
+        if not self.starting:
+            self._let_go()
+
+    def _let_go(self) -> None:
         global _users
         with _starting:
             if self._shares:

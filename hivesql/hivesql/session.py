@@ -14,6 +14,7 @@ from hivesql.binder import bind
 from hivesql.cache_calls import CacheCalls
 from hivesql.frame_calls import FrameCalls
 from hivesql.frames import Given, WithFrame
+from hivesql.lazy_spark import CANCELLED
 from hivesql.parser import parse
 from hivesql.result import Result
 from hivesql.script import StatementText, split, split_key
@@ -181,7 +182,7 @@ class Session(FrameCalls, CacheCalls):
         """What to tell of a statement that failed, perhaps since it was stopped."""
         if not self._cancelled.is_set() or isinstance(error, (Cancelled, CommitUnknown)):
             return error
-        return Cancelled("cancelled; nothing that the statement wrote is visible")
+        return Cancelled(CANCELLED)
 
     def cancel(self) -> bool:
         """Stop the statement that another thread runs; False when none runs.
@@ -219,6 +220,11 @@ class Session(FrameCalls, CacheCalls):
     def progress(self) -> Progress | None:
         """How far the running statement's Spark jobs are; None when none run."""
         return self._spark.progress(self._query_id) if self._query_id else None
+
+    @property
+    def starts_spark(self) -> bool:
+        """Whether the running statement may be waiting for Spark to start."""
+        return bool(self._query_id) and self._spark.starting
 
     def start_spark(self) -> None:
         """Start Spark now, so that the first statement that needs it does not wait."""

@@ -143,7 +143,7 @@ def run_doctor(argv: Sequence[str]) -> int:
     """Print the findings; 1 when something is missing."""
     import argparse
 
-    from rich.console import Console
+    from hivesql_repl.console import Screen
 
     parser = argparse.ArgumentParser(prog="hivesql doctor", description=examine.__doc__)
     add_places(parser, master=False)
@@ -164,7 +164,7 @@ def run_doctor(argv: Sequence[str]) -> int:
         warehouse=given.warehouse or profile.warehouse,
         settings=profile.settings,
     )
-    console = Console(highlight=False, soft_wrap=True)
+    console = Screen(highlight=False, soft_wrap=True)
     failed = False
     if given.speed_up:
         found = iter([_guarded("speed-up", _speed_up)])

@@ -217,11 +217,12 @@ def _markdown(out: IO[str], columns: Sequence[str], rows: Iterable[Row], style: 
 
 def _table(out: IO[str], columns: Sequence[str], rows: Iterable[Row], style: Style) -> int:
     """Boxes, laid out a batch at a time, so that a long result need not fit in memory."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(
+    from hivesql_repl.console import Screen
+
+    console = Screen(
         file=out, width=style.max_width or None, no_color=not style.color, highlight=False
     )
     count = 0

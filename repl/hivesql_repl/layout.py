@@ -6,10 +6,11 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.filesize import decimal
 from rich.text import Text
 from rich.tree import Tree
+
+from hivesql_repl.console import Screen
 
 if TYPE_CHECKING:
     from hivesql_executor.check import Finding
@@ -19,7 +20,7 @@ _FOUND = 1
 _WHOLE_LINES = 10_000
 
 
-def draw(inspection: Inspection, console: Console | None = None) -> int:
+def draw(inspection: Inspection, console: Screen | None = None) -> int:
     """Print the layout; 0."""
     table = inspection.table
     kind = "full ACID" if table.is_full_acid else "insert-only"
@@ -41,9 +42,9 @@ def draw(inspection: Inspection, console: Console | None = None) -> int:
     return 0
 
 
-def _console() -> Console:
+def _console() -> Screen:
     """Lines are folded for a person, and left whole for a program."""
-    return Console(width=None if sys.stdout.isatty() else _WHOLE_LINES, highlight=False)
+    return Screen(width=None if sys.stdout.isatty() else _WHOLE_LINES, highlight=False)
 
 
 def _root_line(root: RootFacts) -> Text:
@@ -83,7 +84,7 @@ def _ids(word: str, ids: frozenset[int]) -> str:
     return f"{word} {', '.join(map(str, sorted(ids)))}" if ids else ""
 
 
-def report(table: str, findings: Sequence[Finding], console: Console | None = None) -> int:
+def report(table: str, findings: Sequence[Finding], console: Screen | None = None) -> int:
     """Print every finding; 1 when there is one."""
     console = console or _console()
     for finding in findings:

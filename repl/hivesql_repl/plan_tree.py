@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import IO
 
-from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
+
+from hivesql_repl.console import Screen
 
 _STYLES = {
     "TRANSACTION": "bold", "TABLES": "bold", "lock": "yellow", "write": "magenta", "scan": "cyan",
@@ -22,7 +23,7 @@ def is_plan(columns: tuple[str, ...], lines: list[str]) -> bool:
 
 def draw_plan(lines: Iterable[str], out: IO[str], *, color: bool = True) -> None:
     """Print the tree that the lines' indents make."""
-    console = Console(file=out, highlight=False, no_color=not color, soft_wrap=False)
+    console = Screen(file=out, highlight=False, no_color=not color, soft_wrap=False)
     opened: list[tuple[int, Tree]] = []
     roots: list[Tree] = []
     for line in lines:

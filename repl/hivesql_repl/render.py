@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -19,8 +20,9 @@ from hivesql_repl.formats import FORMATS, Style, with_singles
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# As pgcli: cut nothing, keep colours, leave the screen alone, and end at once when all fits.
-_LESS = ("less", "-SRXF")
+# How less pages, as in pgcli: cut nothing, keep colours, leave the screen alone, and end at once
+# when all fits.
+_LESS = "-SRXF"
 _WAITING = re.compile(
     r"waiting for locks for ([\d.]+ s): blocked by lock \S+ (\S+) .* on (\S+)"
     r" of transaction (\d+) by (\S+)"
@@ -40,9 +42,12 @@ class Printer:
     paging: bool = False
     record: IO[str] | None = None
     _status: str = ""
+    _pages: bool = False
+    _left: bool = False
 
     def announce(self, statement: str) -> None:
         """Show the statement that is about to run."""
+        self._left = False
         if self.verbose:
             self.tell(f"> {statement}")
         if self.record:
@@ -68,7 +73,7 @@ class Printer:
 
     def set_status(self, line: str) -> None:
         """A line that goes away by itself; only where a person looks."""
-        if self.quiet or not sys.stderr.isatty() or line == self._status:
+        if self.quiet or self._pages or not sys.stderr.isatty() or line == self._status:
             return
         width = shutil.get_terminal_size().columns - 1
         self._status = line
@@ -97,6 +102,8 @@ class Printer:
             what = f"{_counted(result.affected)} affected"
         elif result.columns:
             what = f"{_counted(count)} selected"
+            if self._left:
+                what = f"left the pager, {_counted(count)} had been read"
         else:
             what = "ok"
         if self.report:
@@ -149,8 +156,15 @@ class Printer:
             rows = list(rows)
             write(self.record, columns, rows, self.style)
             self.record.flush()
+        # The pager takes the screen when there is something to show.
+        rest = iter(rows)
+        rows = itertools.chain(list(itertools.islice(rest, 1)), rest)
+        count = itertools.count()
+        self._left = True
         with self._screen() as out:
-            return write(out, columns, self._without_status(rows), self._style_of(out))
+            write(out, columns, self._without_status(rows, count), self._style_of(out))
+            self._left = False
+        return next(count)
 
     def _is_too_wide(self, columns: Sequence[str]) -> bool:
         """Whether not even the names of a table's columns fit where a person looks."""
@@ -159,10 +173,11 @@ class Printer:
         wanted = sum(map(len, columns)) + 3 * len(columns) + 1
         return wanted > shutil.get_terminal_size().columns
 
-    def _without_status(self, rows: Any) -> Iterator[Any]:
-        """The rows; the status line goes before the first one comes."""
+    def _without_status(self, rows: Any, count: Iterator[int]) -> Iterator[Any]:
+        """The rows, counted; the status line goes before the first one comes."""
         for row in rows:
             self.clear_status()
+            next(count)
             yield row
         self.clear_status()
 
@@ -179,15 +194,19 @@ class Printer:
             yield sys.stdout
             sys.stdout.flush()
             return
-        process = subprocess.Popen(pager, stdin=subprocess.PIPE, text=True)
+        # Somebody's PAGER is often a bare `less`, which would take the screen for one line.
+        environment = {"LESS": _LESS, **os.environ}
+        process = subprocess.Popen(pager, stdin=subprocess.PIPE, text=True, env=environment)
         assert process.stdin
+        self._pages = True
         try:
-            yield process.stdin
-            process.stdin.close()
-        except BrokenPipeError:
-            pass  # The reader has seen enough.
+            with suppress(BrokenPipeError):  # The reader has seen enough.
+                yield process.stdin
         finally:
+            with suppress(BrokenPipeError):
+                process.stdin.close()
             process.wait()
+            self._pages = False
 
 
 def find_pager() -> Sequence[str] | None:
@@ -195,7 +214,7 @@ def find_pager() -> Sequence[str] | None:
     chosen = os.environ.get("PAGER")
     if chosen:
         return ["sh", "-c", chosen]
-    return _LESS if shutil.which("less") else None
+    return ["less"] if shutil.which("less") else None
 
 
 def _counted(count: int) -> str:

@@ -104,4 +104,6 @@ class Runner:
             self.session.cancel()
         elif progress := self.session.progress():
             self.printer.tell_progress(progress)
+        elif self.session.starts_spark:
+            self.printer.set_status("starting Spark …")
         return None

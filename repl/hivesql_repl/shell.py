@@ -120,7 +120,7 @@ def _warm_up(session: Session) -> None:
         except Exception:  # noqa: BLE001 - the statement that needs Spark will tell
             return
 
-    threading.Thread(target=start, name="start-spark", daemon=True).start()
+    threading.Thread(target=start, name="warm-up", daemon=True).start()
 
 
 def _run(runner: Runner, text: str) -> None:

@@ -7,12 +7,13 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
 from hivesql import HiveSqlError
 from hivesql.script import split
+from hivesql_repl.console import Screen
 from hivesql_repl.formats import to_text
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def watch(runner: Runner, text: str, every: float = EVERY) -> bool:
     if problem:
         print(f"ERROR: {problem}", file=sys.stderr)
         return False
-    console = Console(highlight=False)
+    console = Screen(highlight=False)
     try:
         with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
             while True:

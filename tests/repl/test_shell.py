@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,11 +39,11 @@ def test_what_enter_runs(text: str, ended: bool) -> None:
 class Terminal:
     """A shell in a pseudo-terminal, and the screen that a person would see."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, pager: str = "cat") -> None:
         environment = {
             "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(home),
             "TERM": "xterm-256color", "LANG": "C.UTF-8", "PYTHONPATH": ":".join(sys.path),
-            "PAGER": "cat", "PROMPT_TOOLKIT_NO_CPR": "1",
+            "PAGER": pager, "PROMPT_TOOLKIT_NO_CPR": "1",
         }  # fmt: skip
         # High enough for a whole test: what scrolls away could not be searched.
         self.screen = pyte.Screen(100, 300)
@@ -165,9 +166,30 @@ LONG = (
 )
 
 
+@pytest.fixture
+def paged(tmp_path: Path) -> Iterator[Terminal]:
+    """A shell whose results people read page by page."""
+    opened = Terminal(tmp_path, "less" if shutil.which("less") else "head -n 300")
+    opened.expect("default>")
+    yield opened
+    opened.process.close(force=True)
+
+
 @pytest.mark.spark
 @pytest.mark.slow
-def test_ctrl_c_stops_a_statement_and_keeps_the_session(terminal: Terminal) -> None:
+def test_ctrl_c_stops_a_statement_and_keeps_the_session(paged: Terminal) -> None:
+    terminal = paged
+    # While Spark starts, which takes seconds, the prompt comes back at once.
+    terminal.send("SELECT 1;\r")
+    terminal.expect("starting Spark")
+    terminal.send("\x03")
+    terminal.expect("nothing that the statement wrote is visible")
+    terminal.run("SHOW TABLES;", "0 rows selected")
+    # Who leaves the pager early leaves nothing else.
+    terminal.send("SELECT posexplode(split(space(99999), ' ')) AS (pos, val);\r")
+    terminal.expect("│ 100 ")
+    terminal.send("q")
+    assert "100,000" not in terminal.expect("rows had been read")
     terminal.run(f"CREATE TABLE t (id BIGINT) {ACID};", "ok (")
     terminal.run("INSERT INTO t VALUES (1);", "1 row affected")
     terminal.run("SET spark.sql.adaptive.enabled=false;", "ok (")
