@@ -57,7 +57,8 @@ def _write_small(
     table, runtime = change.target.table, work.runtime
     files = runtime.files(table.location)
     try:
-        snapshot = small_snapshot(small, table, parts, work.txn.visible[table.name], files)
+        visible = work.txn.visible[table.name]
+        snapshot = small_snapshot(table, parts, visible, files, small.most_bytes)
         found = hits(small, snapshot)
     except OnlySpark:
         return None

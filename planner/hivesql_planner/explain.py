@@ -19,6 +19,7 @@ from hivesql_planner.plan import (
     Write,
     WriteKind,
 )
+from hivesql_planner.small.nodes import SmallChange
 from hivesql_planner.statements import Statement, WriteDirectory
 from hivesql_planner.table import partition_name
 
@@ -117,11 +118,18 @@ def _change_lines(change: Change) -> Iterator[str]:
     if change.check:
         yield f"  constraint {change.check}"
     if change.small:
-        yield f"  without Spark while there are at most {change.small.most_bytes} bytes to read"
+        yield f"  without Spark while {_little(change.small)}"
     if change.cardinality_check:
         yield "  check that no target row matches twice"
     for branch in change.branches:
         yield from _branch_lines(branch)
+
+
+def _little(small: SmallChange) -> str:
+    """What a statement without Spark reads at most."""
+    what = "there are" if small.where is None else "row groups that may hold such rows have"
+    more = "" if small.where else " to read"
+    return f"{what} at most {small.most_bytes} bytes{more}"
 
 
 def _branch_lines(branch: ChangeBranch) -> Iterator[str]:

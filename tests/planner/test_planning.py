@@ -60,7 +60,7 @@ def test_update_explained() -> None:
     update = UpdateRows(
         target=Scan(table=P, partitions=PARTS[:1], partition_count=2, with_row_id=True),
         alias="p",
-        assignments={"id": Expr("p.id + 1")},
+        assignments={"id": Expr("p.id + p.id")},
         where=Expr("k = 1"),
     )
     assert explain(plan(update)).splitlines() == [
@@ -74,7 +74,7 @@ def test_update_explained() -> None:
         "  when matched",
         "    delete_delta_W_W_0000 of d.p",
         "    delta_W_W_0001 of d.p",
-        "      values p.id + 1",
+        "      values p.id + p.id",
     ]
 
 
@@ -82,7 +82,7 @@ def test_update_explained_with_its_table_and_as_json() -> None:
     update = UpdateRows(
         target=Scan(table=P, partitions=PARTS[:1], partition_count=2, with_row_id=True),
         alias="p",
-        assignments={"id": Expr("p.id + 1")},
+        assignments={"id": Expr("p.id + p.id")},
         where=Expr("k = 1"),
     )
     extended = explained(update, "extended", Settings()).splitlines()
@@ -109,7 +109,7 @@ def test_update_explained_with_its_table_and_as_json() -> None:
                     "when": "matched",
                     "delete": {"directory": "delete_delta", "table": "d.p", "statementId": 0},
                     "insert": {"directory": "delta", "table": "d.p", "statementId": 1},
-                    "values": ["p.id + 1"],
+                    "values": ["p.id + p.id"],
                 }
             ],
         },

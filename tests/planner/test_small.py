@@ -16,6 +16,7 @@ from hivesql_planner.small.nodes import (
     AllOf,
     AnyOf,
     Compare,
+    Computed,
     Given,
     IsNull,
     IsTrue,
@@ -200,6 +201,18 @@ def test_other_conditions_are_left_to_spark(where: str) -> None:
     assert small_change(changed(where)) is None
 
 
+COMPUTED = {
+    "a + 1": Computed("a", "+", 1),
+    "`t`.a-1": Computed("a", "-", 1),
+    "-2 * a": Computed("a", "*", -2),
+}
+NOT_VALUES = (
+    {"s": "upper(s)"}, {"s": "`t`.a"}, {"a": "'x'"}, {"a": "a + 1 + 1"}, {"a": "a + 1.5"},
+    {"a": "1 - a"}, {"a": "a + a"}, {"a": "a + 3000000000"}, {"a": "a / 2"}, {"s": "a + 1"},
+    {"n": "n + 1"}, {"f": "f + 1"}, {"a": "not a + 1"},
+)  # fmt: skip
+
+
 def test_an_update_knows_its_new_row_and_what_must_hold() -> None:
     check = "`row`.`a` IS NOT NULL AND coalesce(`row`.c > 'b', true)"
     of = changed("a = 1", {"s": "'x'", "a": "`t`.a", "c": "'z'"}, check)
@@ -208,8 +221,14 @@ def test_an_update_knows_its_new_row_and_what_must_hold() -> None:
     kept = [Kept(name) for name in ("n", "d", "ts", "b", "f")]
     assert small.values == (Kept("a"), Given("x"), *kept, Given("z  "))
     assert small.check == AllOf((Not(IsNull("a")), UnlessFalse(Compare("c", ">", "b"))))
-    assert "without Spark while there are at most 16777216 bytes to read" in explain(of)
-    for values in ({"s": "upper(s)"}, {"a": "a + 1"}, {"s": "`t`.a"}, {"a": "'x'"}):
+    assert "while row groups that may hold such rows have at most 16777216 bytes" in explain(of)
+    assert "there are at most 16777216 bytes to read" in explain(changed(None))
+    for text, computed in COMPUTED.items():
+        small = small_change(changed("a = 1", {"a": text}))
+        assert small is not None
+        assert small.values is not None
+        assert small.values[0] == computed
+    for values in NOT_VALUES:
         assert small_change(changed("a = 1", values)) is None
 
 

@@ -10,26 +10,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hivesql_executor.event_file import EventFile
-from hivesql_executor.local.evaluate import evaluate, hold
+from hivesql_executor.local.evaluate import hold
 from hivesql_executor.local.events import delete_events, insert_events, stage
-from hivesql_executor.local.read import (
-    OnlySpark,
-    SmallFile,
-    SmallSnapshot,
-    data_of,
-    deleted_among,
-    deletes_of,
-)
+from hivesql_executor.local.fitting import KEYS, Fitting, fitting
+from hivesql_executor.local.read import OnlySpark, SmallSnapshot
 from hivesql_executor.local.types import arrow_type, row_type
-from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.spark.publish import Publication, WrittenFile, publish_events
 from hivesql_planner.acid.row_id import BUCKET_MASK
 from hivesql_planner.plan import Write, WriteKind
-from hivesql_planner.small.nodes import Given, SmallChange
+from hivesql_planner.small.nodes import Computed, Given, Kept, SmallChange
 from hivesql_planner.small.values import base_type
-from hivesql_planner.table import DEFAULT_PARTITION, Partition, Table
+from hivesql_planner.table import DEFAULT_PARTITION, Table
 
-_KEYS = ("originalTransaction", "bucket", "rowId")
+_COMPUTED = {"+": pc.add_checked, "-": pc.subtract_checked, "*": pc.multiply_checked}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,30 +36,29 @@ class Hit:
 
 
 def hits(small: SmallChange, snapshot: SmallSnapshot) -> list[Hit]:
-    """Find the rows; OnlySpark when a file holds what cannot be read here."""
-    found = [hit for part in snapshot.parts for hit in _hits(small, snapshot, part)]
+    """Find the rows; OnlySpark when a file holds what cannot be read here, or too much."""
+    by_part: dict[tuple[str, ...], list[Fitting]] = defaultdict(list)
+    for file in fitting(snapshot, small.where, snapshot.table.columns, small.most_bytes):
+        partition = file.part.partition
+        values = partition.values if partition else ()
+        by_part[tuple(value or DEFAULT_PARTITION for value in values)].append(file)
+    found = [
+        hit
+        for partition, files in by_part.items()
+        for hit in _hits(small, snapshot.table, partition, files)
+    ]
     if small.values is not None:
         for hit in found:
             hold(small.check, hit.row, snapshot.table)
     return found
 
 
-def _hits(small: SmallChange, snapshot: SmallSnapshot, part: PartitionFiles) -> list[Hit]:
-    fitting = []
-    for file in data_of(snapshot, part):
-        if small.where is not None:
-            known = file.columns | _partition_columns(part.partition, snapshot.table, file)
-            chosen = pc.indices_nonzero(pc.fill_null(evaluate(small.where, known), False))
-            if not len(chosen):
-                continue
-            file = file.take(chosen)
-        if len(file.ids["rowId"]):
-            fitting.append(file)
-    values = part.partition.values if part.partition else ()
-    partition = tuple(value or DEFAULT_PARTITION for value in values)
+def _hits(
+    small: SmallChange, table: Table, partition: tuple[str, ...], files: Sequence[Fitting]
+) -> Iterator[Hit]:
     by_writer: dict[int, list[pa.Table]] = defaultdict(list)
-    for file in _alive(fitting, snapshot, part):
-        row = _new_row(small, snapshot.table, file)
+    for file in files:
+        row = _new_row(small, table, file)
         events = pa.table({**file.ids, "row": row})
         writers = pc.bit_wise_and(
             pc.shift_right(events.column("bucket"), pa.scalar(16, pa.int32())),
@@ -74,74 +66,42 @@ def _hits(small: SmallChange, snapshot: SmallSnapshot, part: PartitionFiles) -> 
         )
         for writer in pc.unique(writers).to_pylist():
             by_writer[writer].append(events.filter(pc.equal(writers, writer)))
-    return [_hit(writer, partition, tables) for writer, tables in sorted(by_writer.items())]
-
-
-def _alive(
-    fitting: Sequence[SmallFile], snapshot: SmallSnapshot, part: PartitionFiles
-) -> Iterator[SmallFile]:
-    """The rows of the files that nothing has deleted; files without one are left out."""
-    if not fitting:
-        # Without a row that fits, nobody needs to know what is deleted.
-        return
-    ids = {name: pa.concat_arrays([file.ids[name] for file in fitting]) for name in fitting[0].ids}
-    gone, start = deleted_among(ids, list(deletes_of(snapshot, part))), 0
-    for file in fitting:
-        count = len(file.ids["rowId"])
-        kept = pc.indices_nonzero(pc.invert(gone.slice(start, count)))
-        start += count
-        if len(kept) == count:
-            yield file
-        elif len(kept):
-            yield file.take(kept)
+    for writer, tables in sorted(by_writer.items()):
+        yield _hit(writer, partition, tables)
 
 
 def _hit(writer: int, partition: tuple[str, ...], tables: Sequence[pa.Table]) -> Hit:
     events = pa.concat_tables(tables)
-    order = pc.sort_indices(events.select(_KEYS), [(key, "ascending") for key in _KEYS])
+    order = pc.sort_indices(events.select(KEYS), [(key, "ascending") for key in KEYS])
     events = events.take(order).combine_chunks()
-    columns = {name: events.column(name).combine_chunks() for name in (*_KEYS, "row")}
+    columns = {name: events.column(name).combine_chunks() for name in (*KEYS, "row")}
     row = columns.pop("row")
     return Hit(writer, partition, columns, row)
 
 
-def _partition_columns(
-    partition: Partition | None, table: Table, file: SmallFile
-) -> dict[str, pa.Array]:
-    """The partition's values as columns; those of types that nobody asks for are left out."""
-    count = len(file.ids["rowId"])
-    values = partition.values if partition else ()
-    found = {}
-    for column, text in zip(table.partition_columns, values, strict=True):
-        kind = arrow_type(column.type)
-        if text is None:
-            found[column.name] = pa.nulls(count, kind)
-        elif base_type(column.type)[0] == "string":
-            found[column.name] = pa.repeat(pa.scalar(text), count)
-        elif pa.types.is_integer(kind) or pa.types.is_date(kind):
-            found[column.name] = pa.repeat(_typed(text, kind), count)
-    return found
-
-
-def _typed(text: str, kind: pa.DataType) -> pa.Scalar:
-    try:
-        return pa.scalar(text).cast(kind)
-    except pa.ArrowInvalid:
-        # Spark has rules of its own for texts that are not quite of the type.
-        raise OnlySpark from None
-
-
-def _new_row(small: SmallChange, table: Table, file: SmallFile) -> pa.StructArray:
+def _new_row(small: SmallChange, table: Table, file: Fitting) -> pa.StructArray:
     count = len(file.ids["rowId"])
     if small.values is None:
         return pa.nulls(count, row_type(table))
     arrays = [
-        pa.repeat(pa.scalar(value.value, arrow_type(column.type)), count)
-        if isinstance(value, Given)
-        else file.columns[value.column]
+        _new_value(value, arrow_type(column.type), file)
         for value, column in zip(small.values, table.columns, strict=True)
     ]
     return pa.StructArray.from_arrays(arrays, list(table.column_names))
+
+
+def _new_value(value: Kept | Given | Computed, kind: pa.DataType, file: Fitting) -> pa.Array:
+    match value:
+        case Given(value=given):
+            return pa.repeat(pa.scalar(given, kind), len(file.ids["rowId"]))
+        case Kept(column=name):
+            return file.columns[name]
+        case Computed(column=name, operator=operator, number=number):
+            try:
+                return _COMPUTED[operator](file.columns[name], pa.scalar(number, kind))
+            except pa.ArrowInvalid:
+                # What becomes of a number that is too large is Spark's affair.
+                raise OnlySpark from None
 
 
 def write_hits(

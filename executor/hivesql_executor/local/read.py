@@ -1,4 +1,4 @@
-"""The rows of a small snapshot, file by file, or nothing where only Spark reads them rightly."""
+"""Event files of a snapshot, read in pieces, or nothing where only Spark reads them rightly."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyorc
 from pyarrow import orc
 
 from hivesql_executor.local.events import has_early_fractions
+from hivesql_executor.local.pieces import Piece, Runs
+from hivesql_executor.local.runs import PLAIN_NAME, can_seek, read_runs
 from hivesql_executor.local.times import has_plain_times
 from hivesql_executor.local.types import arrow_type
 from hivesql_executor.partition_files import PartitionFiles
@@ -23,17 +25,19 @@ from hivesql_executor.spark.footers import (
     holds_changes,
     read_footers,
 )
-from hivesql_executor.storage.event_ids import seen_by
+from hivesql_executor.spark.types import orc_type
 from hivesql_executor.storage.files import Files, RangeFile
 from hivesql_executor.storage.orc import OrcTail
 from hivesql_planner.acid.layout import ACID_FIELDS
 from hivesql_planner.acid.reading import DataFile, DeleteFile
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.small.decide import is_small
-from hivesql_planner.small.nodes import SmallChange
 from hivesql_planner.small.values import base_type
-from hivesql_planner.table import Column, Partition, Table
+from hivesql_planner.table import Column, Table
+from hivesql_planner.type_text import text_limit
 
+MOST_FILES = 2_000
+"""Of more files, not even what they say about themselves is read here unless all are small."""
 _CODEC_V1 = 1
 _REMEMBERED = 128 * 1024
 """Files of at most so many bytes are kept in memory."""
@@ -44,25 +48,8 @@ class OnlySpark(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class SmallFile:
-    """One data file's visible events: the id columns and the data columns, by name."""
-
-    partition: Partition | None
-    ids: dict[str, pa.Array]
-    columns: dict[str, pa.Array]
-
-    def take(self, chosen: pa.Array) -> SmallFile:
-        """Some of the rows."""
-        return SmallFile(
-            self.partition,
-            {name: one.take(chosen) for name, one in self.ids.items()},
-            {name: one.take(chosen) for name, one in self.columns.items()},
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class SmallSnapshot:
-    """The files of a snapshot that is small enough to be read here."""
+    """The files of a snapshot, of which little is to be read."""
 
     table: Table
     files: Files
@@ -72,18 +59,18 @@ class SmallSnapshot:
 
 
 def small_snapshot(
-    small: SmallChange,
     table: Table,
     parts: Sequence[PartitionFiles],
     visible: ValidWriteIdList,
     files: Files,
+    most_bytes: int,
 ) -> SmallSnapshot:
-    """Look at every file's length and footer; OnlySpark when there is too much or too odd a thing.
+    """Look at every file's footer; OnlySpark when there are too many files or there is an odd one.
 
     DataError, as in any reading, for a file that is not what its name says.
     """
     found = [one for part in parts for one in _all_files(part)]
-    if not is_small((file.length for _, file in found), (), small):
+    if len(found) > MOST_FILES and not is_small([file.length for _, file in found], (), most_bytes):
         raise OnlySpark
     if any(isinstance(file, DataFile) and file.raw for _, file in found):
         raise OnlySpark
@@ -94,8 +81,6 @@ def small_snapshot(
         (check_deletes if isinstance(file, DeleteFile) else check_inserts)(path, tails[path])
         if isinstance(file, DataFile) and holds_changes(tails[path]):
             raise OnlySpark
-    if not is_small((), (tail.rows for tail in tails.values()), small):
-        raise OnlySpark
     return SmallSnapshot(table, files, visible, tuple(parts), tails)
 
 
@@ -106,79 +91,144 @@ def _all_files(part: PartitionFiles) -> Iterator[tuple[str, DataFile | DeleteFil
         yield f"{part.location}/{deletes.path}", deletes
 
 
-def data_of(snapshot: SmallSnapshot, part: PartitionFiles) -> Iterator[SmallFile]:
-    """The events of every data file of a partition that the snapshot sees, deleted or not."""
-    for file in part.files.data:
-        path = f"{part.location}/{file.path}"
-        if not snapshot.tails[path].rows:
-            continue
-        found = _stored(snapshot, path, file, snapshot.table.columns)
-        whole = SmallFile(part.partition, found.ids, found.columns)
-        seen = _seen(snapshot, file, found.writers)
-        yield whole if seen is None else whole.take(pc.indices_nonzero(seen))
-
-
-def deletes_of(snapshot: SmallSnapshot, part: PartitionFiles) -> Iterator[dict[str, pa.Array]]:
-    """The ids of the rows that each delete file of a partition deletes."""
-    for file in part.files.deletes:
-        path = f"{part.location}/{file.path}"
-        if snapshot.tails[path].rows:
-            found = _stored(snapshot, path, file, None)
-            seen = _seen(snapshot, file, found.writers)
-            yield (
-                found.ids
-                if seen is None
-                else {name: one.filter(seen) for name, one in found.ids.items()}
-            )
-
-
-def _seen(
-    snapshot: SmallSnapshot, file: DataFile | DeleteFile, writers: pa.Array
-) -> pa.Array | None:
-    """Which events the snapshot sees; None for all."""
-    return seen_by(snapshot.visible, writers) if file.write_id_filter else None
-
-
 @dataclass(frozen=True, slots=True)
-class _Stored:
-    """All events of a file: ids, who wrote each, and the data columns by name."""
+class Stored:
+    """Events of a file: ids, who wrote each, and wanted data columns by name."""
 
     ids: dict[str, pa.Array]
     writers: pa.Array
     columns: dict[str, pa.Array]
 
+    def take(self, chosen: pa.Array) -> Stored:
+        """Some of the events."""
+        return Stored(
+            {name: one.take(chosen) for name, one in self.ids.items()},
+            self.writers.take(chosen),
+            {name: one.take(chosen) for name, one in self.columns.items()},
+        )
 
-def _stored(
+
+def read_piece(
     snapshot: SmallSnapshot,
-    path: str,
-    file: DataFile | DeleteFile,
-    columns: tuple[Column, ...] | None,
-) -> _Stored:
-    files, length = snapshot.files, file.length
-    read = _remembered if length <= _REMEMBERED else _read
-    return read(files, path, length, files.modified(path), columns)
+    piece: Piece,
+    length: int,
+    columns: tuple[Column, ...],
+) -> Stored:
+    """The events of a piece as they are stored; without ``columns`` the ids alone."""
+    files, path = snapshot.files, piece.path
+    modified = files.modified(path)
+    if any(map(_is_timed, columns)) and not has_plain_times(files, path, length, modified):
+        raise OnlySpark
+    fields = _fields(snapshot, path, columns)
+    if piece.runs is not None:
+        return _of_runs(snapshot, piece.path, length, piece.runs, fields)
+    remember = length <= _REMEMBERED
+    return (_remembered if remember else _read)(
+        files, path, length, modified, piece.stripe, fields, len(snapshot.tails[path].row_fields)
+    )
+
+
+def read_rows(
+    snapshot: SmallSnapshot, path: str, length: int, runs: Runs, columns: tuple[Column, ...]
+) -> Stored:
+    """Some runs of rows of a file, by columns of which ``is_seekable`` is true."""
+    timed = any(map(_is_timed, columns))
+    if timed and not has_plain_times(snapshot.files, path, length, snapshot.files.modified(path)):
+        raise OnlySpark
+    return _of_runs(snapshot, path, length, runs, _fields(snapshot, path, columns))
+
+
+def is_seekable(snapshot: SmallSnapshot, path: str, columns: Sequence[Column]) -> bool:
+    """Whether single rows of a file can be read."""
+    found = [one for one in _fields(snapshot, path, columns) if one.name is not None]
+    return can_seek([one.name or "" for one in found], [one.column for one in found])
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """A wanted column, its place in the file's row and its name there; None where it is newer."""
+
+    column: Column
+    position: int
+    name: str | None
+
+
+def _fields(snapshot: SmallSnapshot, path: str, columns: Sequence[Column]) -> tuple[_Field, ...]:
+    """By position in the file, as Hive finds columns. OnlySpark for texts cut to another length."""
+    tail = snapshot.tails[path]
+    places = {column.name: i for i, column in enumerate(snapshot.table.columns)}
+    found = []
+    for column in columns:
+        position = places[column.name]
+        known = position < len(tail.row_fields)
+        if known and text_limit(column.type) and not is_as_stored(tail, position, column):
+            raise OnlySpark
+        name = tail.row_fields[position] if known else None
+        found.append(_Field(column, position, name))
+    return tuple(found)
+
+
+def is_as_stored(tail: OrcTail, position: int, column: Column) -> bool:
+    """Whether the file has the column, and of the type that it has in the table."""
+    return position < len(tail.row_types) and tail.row_types[position] == orc_type(column.type)
+
+
+def _of_runs(
+    snapshot: SmallSnapshot, path: str, length: int, runs: Runs, fields: Sequence[_Field]
+) -> Stored:
+    tail = snapshot.tails[path]
+    stored = sorted((one.position, one) for one in fields if one.name is not None)
+    if not all(is_as_stored(tail, position, one.column) for position, one in stored):
+        raise OnlySpark
+    named = [(one.name or "", one.column) for _, one in stored]
+    try:
+        ids, columns = read_runs(snapshot.files, path, length, runs, named)
+    except (pyorc.ORCError, ValueError, ArithmeticError, pa.ArrowException):
+        # Spark shall say what is wrong with it.
+        raise OnlySpark from None
+    writers = ids.pop(ACID_FIELDS[4])
+    _check_codec(ids["bucket"])
+    count = len(writers)
+    found = {
+        one.column.name: pa.nulls(count, arrow_type(one.column.type))
+        if one.name is None
+        else _value(columns[one.column.name], one.column)
+        for one in fields
+    }
+    return Stored(ids, writers, found)
 
 
 def _read(
-    files: Files, path: str, length: int, modified: int, columns: tuple[Column, ...] | None
-) -> _Stored:
-    """A file as it is stored; without ``columns``, the ids of a delete file."""
-    timed = any(_is_timed(column) for column in columns or ())
-    if timed and not has_plain_times(files, path, length, modified):
-        raise OnlySpark
+    files: Files,
+    path: str,
+    length: int,
+    modified: int,
+    stripe: int | None,
+    fields: tuple[_Field, ...],
+    width: int,
+) -> Stored:
+    """A file or one stripe as it is stored; ``width`` is the number of its data columns."""
     source = io.BufferedReader(RangeFile(files, path, length), 1 << 20)
-    names = ACID_FIELDS[:-1] if columns is None else ACID_FIELDS
-    events = orc.ORCFile(source).read(columns=None if columns is not None else list(names))
-    if tuple(events.column_names) != names:
+    reader = orc.ORCFile(source)
+    names = {one.position: one.name for one in fields if one.name is not None}
+    positions = sorted(names)
+    some = len(positions) < width and all(map(PLAIN_NAME.fullmatch, names.values()))
+    expected: tuple[str, ...] = ACID_FIELDS if positions else ACID_FIELDS[:-1]
+    chosen: list[str] | None = [*ACID_FIELDS[:-1], *(f"row.{names[i]}" for i in positions)]
+    if positions and not some:
+        chosen = None
+    events = reader.read(chosen) if stripe is None else reader.read_stripe(stripe, chosen)
+    if tuple(events.schema.names) != expected:
         raise OnlySpark
-    versions = pc.shift_right(events.column("bucket"), pa.scalar(29, pa.int32()))
-    if not pc.all(pc.equal(versions, _CODEC_V1), min_count=0).as_py():
-        raise OnlySpark
-    row = None if columns is None else events.column("row").combine_chunks()
-    return _Stored(
+    if isinstance(events, pa.RecordBatch):
+        events = pa.Table.from_batches([events])
+    _check_codec(events.column("bucket"))
+    row = events.column("row").combine_chunks() if "row" in events.schema.names else None
+    places = {position: i for i, position in enumerate(positions)} if some else None
+    return Stored(
         ids={name: events.column(name).combine_chunks() for name in ACID_FIELDS[1:4]},
         writers=events.column("currentTransaction").combine_chunks(),
-        columns={one.name: _column(row, i, one) for i, one in enumerate(columns or ())},
+        columns={one.column.name: _column(row, one, places, len(events)) for one in fields},
     )
 
 
@@ -186,12 +236,24 @@ _remembered = functools.lru_cache(maxsize=256)(_read)
 """Files never change, and a session that changes rows one by one reads the same ones again."""
 
 
-def _column(row: pa.StructArray, position: int, column: Column) -> pa.Array:
+def _check_codec(buckets: pa.Array) -> None:
+    versions = pc.shift_right(buckets, pa.scalar(29, pa.int32()))
+    if not pc.all(pc.equal(versions, _CODEC_V1), min_count=0).as_py():
+        raise OnlySpark
+
+
+def _column(
+    row: pa.StructArray | None, field: _Field, places: dict[int, int] | None, count: int
+) -> pa.Array:
     """A column by its position in the file; NULL when the file is older than the column."""
+    if field.name is None or row is None:
+        return pa.nulls(count, arrow_type(field.column.type))
+    position = field.position if places is None else places[field.position]
+    return _value(pc.struct_field(row, [position]), field.column)
+
+
+def _value(found: pa.Array, column: Column) -> pa.Array:
     wanted = arrow_type(column.type)
-    if position >= row.type.num_fields:
-        return pa.nulls(len(row), wanted)
-    found = pc.struct_field(row, [position])
     if pa.types.is_timestamp(wanted):
         return _microseconds(found)
     if not _is_same(found.type, wanted):
@@ -235,16 +297,3 @@ def _microseconds(found: pa.Array) -> pa.Array:
 def _is_timed(column: Column) -> bool:
     text = column.type.lower()
     return "date" in text or "timestamp" in text
-
-
-def deleted_among(ids: dict[str, pa.Array], deletes: Sequence[dict[str, pa.Array]]) -> pa.Array:
-    """Which of the rows with these ids are deleted."""
-    gone: set[tuple[int, ...]] = set()
-    if deletes:
-        near = np.isin(
-            np.concatenate([one["rowId"].to_numpy() for one in deletes]), ids["rowId"].to_numpy()
-        )
-        keys = (pa.chunked_array([one[name] for one in deletes]) for name in ids)
-        gone.update(zip(*(key.filter(pa.array(near)).to_pylist() for key in keys), strict=True))
-    rows = zip(*(one.to_pylist() for one in ids.values()), strict=True)
-    return pa.array([key in gone for key in rows], pa.bool_())

@@ -11,6 +11,7 @@ from hivesql_planner.small.nodes import (
     AllOf,
     AnyOf,
     Compare,
+    Computed,
     Given,
     IsNull,
     IsTrue,
@@ -53,9 +54,9 @@ def with_small_ways(body: Body, settings: Settings) -> Body:
             return body
 
 
-def is_small(lengths: Iterable[int], rows: Iterable[int], small: SmallChange) -> bool:
-    """Whether files of these lengths, with these numbers of rows, are worth no Spark job."""
-    return sum(lengths) <= small.most_bytes and sum(rows) <= MOST_ROWS
+def is_small(lengths: Iterable[int], rows: Iterable[int], most_bytes: int) -> bool:
+    """Whether pieces of these lengths, with these numbers of rows, are worth no Spark job."""
+    return sum(lengths) <= most_bytes and sum(rows) <= MOST_ROWS
 
 
 def _change_body(change: Change, most: int) -> Change:
@@ -146,19 +147,45 @@ def _is_carried(column: Column) -> bool:
 
 def _new_row(
     branch: ChangeBranch, table: Table, aliases: set[tuple[str, ...]]
-) -> tuple[Kept | Given, ...]:
+) -> tuple[Kept | Given | Computed, ...]:
     types = {column.name: column.type for column in table.columns}
-    found: list[Kept | Given] = []
+    found: list[Kept | Given | Computed] = []
     for value, column in zip(branch.values, table.columns, strict=True):
-        node = Reader(value.sql).expression()
+        node = Reader(value.sql).value()
         if isinstance(node, Literal):
             found.append(Given(stored(node, column.type)))
             continue
-        name = _column(node, aliases, types)
+        old, number = _operands(node) if isinstance(node, Operation) else (node, None)
+        name = _column(old, aliases, types)
         if " ".join(types[name].lower().split()) != " ".join(column.type.lower().split()):
             raise Unclear
-        found.append(Kept(name))
+        if number is None:
+            found.append(Kept(name))
+        else:
+            assert isinstance(node, Operation)
+            found.append(Computed(name, node.kind, _operand(number, types[name])))
     return tuple(found)
+
+
+def _operands(node: Operation) -> tuple[Node, Literal]:
+    """Of a sum, difference or product: what is computed with a number, and the number."""
+    if node.kind not in ("+", "-", "*"):
+        raise Unclear
+    left, right = node.operands
+    if isinstance(left, Literal) and node.kind != "-":
+        left, right = right, left
+    if not isinstance(right, Literal):
+        raise Unclear
+    return left, right
+
+
+def _operand(number: Literal, hive_type: str) -> int:
+    """A number that leaves the result of the column's type: an INT, beside INT or BIGINT."""
+    if number.kind != "int" or base_type(hive_type)[0] not in ("int", "integer", "bigint"):
+        raise Unclear
+    value = stored(number, "int")
+    assert isinstance(value, int)
+    return value
 
 
 def _column(node: Node, aliases: set[tuple[str, ...]], types: dict[str, str]) -> str:

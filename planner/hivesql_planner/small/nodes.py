@@ -104,12 +104,21 @@ class Given:
     value: Stored
 
 
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A whole number of the old row, plus (+), minus (-) or times (*) another one."""
+
+    column: str
+    operator: str
+    number: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmallChange:
     """UPDATE or DELETE; ``values`` are those of the new row by data column, None deletes."""
 
     where: Predicate | None
-    values: tuple[Kept | Given, ...] | None
+    values: tuple[Kept | Given | Computed, ...] | None
     check: Predicate | None = None
     most_bytes: int
-    """Above this many bytes of files in the snapshot, Spark is the better tool."""
+    """Where more bytes than this may hold fitting rows, Spark is the better tool."""

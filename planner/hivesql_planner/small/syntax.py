@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TypeVar
 
 Found = TypeVar("Found")
@@ -20,10 +19,11 @@ _TOKEN = re.compile(
     |(?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
     |(?P<quoted>`[^`]+`)
     |(?P<word>[A-Za-z_][A-Za-z0-9_]*)
-    |(?P<sign><=>|<>|!=|<=|>=|==|[-(),.=<>])
+    |(?P<sign><=>|<>|!=|<=|>=|==|[-+*(),.=<>])
     """,
     re.VERBOSE | re.DOTALL,
 )
+_BLANKS = " \t\r\n"
 _ESCAPES = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "t": "\t", "r": "\r"}
 _OPERATORS = {"=": "=", "==": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=",
               ">": ">", ">=": ">="}  # fmt: skip
@@ -99,6 +99,18 @@ class Reader:
     def expression(self) -> Node:
         """One expression, to the end of the text."""
         return self._whole(self._or)
+
+    def value(self) -> Node:
+        """An expression, or one sum, difference or product of two."""
+        return self._whole(self._computed)
+
+    def _computed(self) -> Node:
+        left = self._or()
+        _, sign = self._peek()
+        if sign not in ("+", "-", "*"):
+            return left
+        self._at += 1
+        return Operation(sign, (left, self._operand()))
 
     def _whole(self, read: Callable[[], Found]) -> Found:
         found = read()
@@ -245,21 +257,20 @@ class Reader:
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:
-    found = []
+    found: list[tuple[str, str]] = []
     at = 0
     for match in _TOKEN.finditer(text):
         if match.start() != at:
+            raise Unclear
+        # ``1a`` is no number beside a name.
+        joined = bool(found) and found[-1][0] == "number" and text[at - 1] not in _BLANKS
+        if joined and match.lastgroup in ("word", "number"):
             raise Unclear
         at = match.end()
         if match.lastgroup:
             token = match[0]
             found.append((match.lastgroup, token.lower() if match.lastgroup == "word" else token))
-    if at != len(text) or any(
-        # ``1a`` is no number beside a name.
-        one[0] == "number" and two[0] in ("word", "number")
-        and two[1] not in ("and", "or", "as", "between", "in", "is", "not", "from")
-        for one, two in pairwise(found)
-    ):  # fmt: skip
+    if at != len(text):
         raise Unclear
     return found
 

@@ -1,0 +1,254 @@
+"""The living rows of a snapshot that a predicate takes, from few pieces of its files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hivesql_executor.local.evaluate import evaluate
+from hivesql_executor.local.pieces import Piece, pieces_of
+from hivesql_executor.local.read import (
+    OnlySpark,
+    SmallSnapshot,
+    Stored,
+    is_as_stored,
+    is_seekable,
+    read_piece,
+    read_rows,
+)
+from hivesql_executor.local.runs import near
+from hivesql_executor.local.types import arrow_type
+from hivesql_executor.partition_files import PartitionFiles
+from hivesql_executor.storage.event_ids import seen_by
+from hivesql_planner.acid.layout import ACID_FIELDS
+from hivesql_planner.acid.reading import DataFile, DeleteFile
+from hivesql_planner.small.decide import is_small
+from hivesql_planner.small.nodes import Predicate, columns_of
+from hivesql_planner.small.skipping import Extent, any_of_ids, may_hold
+from hivesql_planner.small.values import base_type
+from hivesql_planner.table import Column, Partition, Table
+
+KEYS = ACID_FIELDS[1:4]
+_ROW = ACID_FIELDS.index("row")
+_MANY = 20_000
+"""Of more rows, the columns of the predicate are read first."""
+_MOST_SEEKS = 1_000
+_GAP = 256
+"""So many rows are rather read than jumped over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """Rows of one data file: the id columns and the wanted data columns, by name."""
+
+    part: PartitionFiles
+    ids: dict[str, pa.Array]
+    columns: dict[str, pa.Array]
+
+    def take(self, chosen: pa.Array) -> Fitting:
+        """Some of the rows."""
+        return Fitting(
+            self.part,
+            {name: one.take(chosen) for name, one in self.ids.items()},
+            {name: one.take(chosen) for name, one in self.columns.items()},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A piece of a data file, and the file as the snapshot takes it."""
+
+    part: PartitionFiles
+    file: DataFile
+    piece: Piece
+
+
+def fitting(
+    snapshot: SmallSnapshot,
+    where: Predicate | None,
+    columns: tuple[Column, ...],
+    most_bytes: int,
+) -> list[Fitting]:
+    """The rows with these data columns; files without one are left out.
+
+    OnlySpark when more would have to be read than is worth no Spark job.
+    """
+    wanted = [one for part in snapshot.parts for one in _wanted(snapshot, part, where, columns)]
+    _check_small([one.piece for one in wanted], most_bytes)
+    by_part: dict[int, list[Fitting]] = {}
+    for one in wanted:
+        found = _fitting(snapshot, one, where, columns)
+        if found is not None:
+            by_part.setdefault(id(one.part), []).append(found)
+    return [
+        file
+        for found in by_part.values()
+        for file in _alive(found, snapshot, found[0].part, most_bytes)
+    ]
+
+
+def _check_small(pieces: Sequence[Piece], most_bytes: int) -> None:
+    if not is_small([one.bytes for one in pieces], [one.rows for one in pieces], most_bytes):
+        raise OnlySpark
+
+
+def _wanted(
+    snapshot: SmallSnapshot,
+    part: PartitionFiles,
+    where: Predicate | None,
+    columns: tuple[Column, ...],
+) -> Iterator[_Wanted]:
+    table = snapshot.table
+    for file in part.files.data:
+        path = f"{part.location}/{file.path}"
+        tail = snapshot.tails[path]
+        places = {
+            column.name: (_ROW, i)
+            for i, column in enumerate(table.columns)
+            if is_as_stored(tail, i, column)
+        }
+        in_runs = bool(tail.rows) and is_seekable(snapshot, path, columns)
+        for piece in pieces_of(
+            snapshot.files, path, file.length, tail, where, places, in_runs=in_runs
+        ):
+            yield _Wanted(part, file, piece)
+
+
+def _fitting(
+    snapshot: SmallSnapshot, one: _Wanted, where: Predicate | None, columns: tuple[Column, ...]
+) -> Fitting | None:
+    """The piece's visible rows that fit, deleted or not; None without one."""
+    asked = set(columns_of(where)) if where is not None else set()
+    tested = tuple(column for column in snapshot.table.columns if column.name in asked)
+    names = {column.name for column in columns}
+    if one.piece.rows <= _MANY and one.piece.runs is None:
+        both = columns + tuple(column for column in tested if column.name not in names)
+        events = read_piece(snapshot, one.piece, one.file.length, both)
+        found = events.take(_chosen(snapshot, one, where, events))
+    else:
+        events = read_piece(snapshot, one.piece, one.file.length, tested)
+        found = _again(snapshot, one, _chosen(snapshot, one, where, events), columns)
+    if not len(found.writers):
+        return None
+    return Fitting(one.part, found.ids, {name: found.columns[name] for name in names})
+
+
+def _chosen(
+    snapshot: SmallSnapshot, one: _Wanted, where: Predicate | None, events: Stored
+) -> pa.Array:
+    """Indices of the events that are seen and fit."""
+    fits = pa.array(np.ones(len(events.writers), np.bool_))
+    if where is not None:
+        known = events.columns | partition_columns(
+            one.part.partition, snapshot.table, len(events.writers)
+        )
+        fits = pc.fill_null(evaluate(where, known), False)
+    if one.file.write_id_filter:
+        fits = pc.and_(fits, seen_by(snapshot.visible, events.writers))
+    return pc.indices_nonzero(fits)
+
+
+def _again(
+    snapshot: SmallSnapshot, one: _Wanted, chosen: pa.Array, columns: tuple[Column, ...]
+) -> Stored:
+    """The chosen rows of a piece with these columns."""
+    piece, length = one.piece, one.file.length
+    if len(chosen) <= _MOST_SEEKS and is_seekable(snapshot, piece.path, columns):
+        numbers = _numbers(piece)[chosen.to_numpy()]
+        runs = near(numbers.tolist(), _GAP)
+        read = np.concatenate([np.arange(a, a + n) for a, n in runs] or [np.empty(0, np.int64)])
+        events = read_rows(snapshot, piece.path, length, runs, columns)
+        return events.take(pa.array(np.searchsorted(read, numbers)))
+    return read_piece(snapshot, piece, length, columns).take(chosen)
+
+
+def _numbers(piece: Piece) -> npt.NDArray[np.int64]:
+    """Numbers in the file of the piece's rows."""
+    runs = piece.runs or ((piece.first_row, piece.rows),)
+    return np.concatenate([np.arange(first, first + count) for first, count in runs])
+
+
+def _alive(
+    found: Sequence[Fitting], snapshot: SmallSnapshot, part: PartitionFiles, most_bytes: int
+) -> Iterator[Fitting]:
+    """The rows of the files that nothing has deleted; files without one are left out."""
+    ids = {name: pa.concat_arrays([file.ids[name] for file in found]) for name in KEYS}
+    gone, start = _deleted_among(ids, list(_deletes(ids, snapshot, part, most_bytes))), 0
+    for file in found:
+        count = len(file.ids["rowId"])
+        kept = pc.indices_nonzero(pc.invert(gone.slice(start, count)))
+        start += count
+        if len(kept) == count:
+            yield file
+        elif len(kept):
+            yield file.take(kept)
+
+
+def _deletes(
+    ids: dict[str, pa.Array], snapshot: SmallSnapshot, part: PartitionFiles, most_bytes: int
+) -> Iterator[Stored]:
+    """The visible delete events that may be of rows with these ids."""
+    where = any_of_ids({name: one.to_pylist() for name, one in ids.items()})
+    places = {name: (ACID_FIELDS.index(name),) for name in KEYS}
+    wanted: list[tuple[DeleteFile, Piece]] = []
+    for file in part.files.deletes:
+        path = f"{part.location}/{file.path}"
+        tail = snapshot.tails[path]
+        ends = {name: Extent(1, *ends, has_null=False) for name, ends in tail.key_range.items()}
+        if not may_hold(where, ends):
+            continue
+        wanted += [
+            (file, piece)
+            for piece in pieces_of(
+                snapshot.files, path, file.length, tail, where, places, in_runs=True
+            )
+        ]
+    _check_small([piece for _, piece in wanted], most_bytes)
+    for file, piece in wanted:
+        events = read_piece(snapshot, piece, file.length, ())
+        if file.write_id_filter:
+            seen = seen_by(snapshot.visible, events.writers)
+            events = events.take(pc.indices_nonzero(seen))
+        yield events
+
+
+def _deleted_among(ids: dict[str, pa.Array], deletes: Sequence[Stored]) -> pa.Array:
+    """Which of the rows with these ids are deleted."""
+    gone: set[tuple[int, ...]] = set()
+    if deletes:
+        near_by = np.isin(
+            np.concatenate([one.ids["rowId"].to_numpy() for one in deletes]),
+            ids["rowId"].to_numpy(),
+        )
+        keys = (pa.chunked_array([one.ids[name] for one in deletes]) for name in ids)
+        gone.update(zip(*(key.filter(pa.array(near_by)).to_pylist() for key in keys), strict=True))
+    rows = zip(*(one.to_pylist() for one in ids.values()), strict=True)
+    return pa.array([key in gone for key in rows], pa.bool_())
+
+
+def partition_columns(partition: Partition | None, table: Table, count: int) -> dict[str, pa.Array]:
+    """The partition's values as columns; those of types that nobody asks for are left out."""
+    values = partition.values if partition else ()
+    found = {}
+    for column, text in zip(table.partition_columns, values, strict=True):
+        kind = arrow_type(column.type)
+        if text is None:
+            found[column.name] = pa.nulls(count, kind)
+        elif base_type(column.type)[0] == "string":
+            found[column.name] = pa.repeat(pa.scalar(text), count)
+        elif pa.types.is_integer(kind) or pa.types.is_date(kind):
+            found[column.name] = pa.repeat(_typed(text, kind), count)
+    return found
+
+
+def _typed(text: str, kind: pa.DataType) -> pa.Scalar:
+    try:
+        return pa.scalar(text).cast(kind)
+    except pa.ArrowInvalid:
+        # Spark has rules of its own for texts that are not quite of the type.
+        raise OnlySpark from None

@@ -1,0 +1,101 @@
+"""Which rows of which files have to be read, and whether that is little enough."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from hivesql_executor.storage.files import Files
+from hivesql_executor.storage.orc import OrcTail
+from hivesql_executor.storage.orc_statistics import (
+    ColumnPath,
+    Stripe,
+    read_groups,
+    read_statistics,
+)
+from hivesql_planner.small.nodes import Predicate, columns_of
+from hivesql_planner.small.skipping import may_hold
+
+Runs = tuple[tuple[int, int], ...]
+"""First row in the file and number of rows of each run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Rows of a file that are read: all of it, one stripe, or some runs of rows in a stripe."""
+
+    path: str
+    rows: int
+    bytes: int
+    first_row: int = 0
+    stripe: int | None = None
+    runs: Runs | None = None
+
+
+def pieces_of(
+    files: Files,
+    path: str,
+    length: int,
+    tail: OrcTail,
+    where: Predicate | None,
+    places: Mapping[str, ColumnPath],
+    *,
+    in_runs: bool,
+) -> Iterator[Piece]:
+    """The pieces of a file that may hold a row of which the predicate is true.
+
+    ``places`` says where the file has the columns whose statistics mean what they say. Without
+    ``in_runs`` a stripe is read whole.
+    """
+    whole = Piece(path, tail.rows, length)
+    names = tuple(dict.fromkeys(columns_of(where))) if where is not None else ()
+    known = tuple(name for name in names if name in places)
+    if not tail.rows:
+        return
+    if not known:
+        yield whole
+        return
+    wanted = tuple(places[name] for name in known)
+    modified = files.modified(path)
+    statistics = read_statistics(files, path, length, modified, wanted)
+    if statistics is None or sum(one.rows for one in statistics.stripes) != tail.rows:
+        yield whole
+        return
+
+    def fits(extents: Sequence[object]) -> bool:
+        told = zip(known, extents, strict=True)
+        return may_hold(where, {name: one for name, one in told if one is not None})  # type: ignore[misc]
+
+    found = []
+    for stripe in statistics.stripes:
+        if not fits(stripe.extents):
+            continue
+        groups = (
+            read_groups(files, path, length, modified, wanted, stripe.number)
+            if in_runs and stripe.rows > statistics.stride
+            else ()
+        )
+        found.append(_piece(path, stripe, [fits(one) for one in groups], statistics.stride))
+    found = [piece for piece in found if piece.rows]
+    if sum(piece.rows for piece in found) == tail.rows:
+        yield whole
+    else:
+        yield from found
+
+
+def _piece(path: str, stripe: Stripe, fits: Sequence[bool], stride: int) -> Piece:
+    if all(fits):
+        return Piece(path, stripe.rows, stripe.length, stripe.first_row, stripe.number)
+    runs: list[tuple[int, int]] = []
+    for group, fit in enumerate(fits):
+        first = group * stride
+        count = min(stride, stripe.rows - first)
+        if not fit:
+            continue
+        if runs and sum(runs[-1]) == stripe.first_row + first:
+            runs[-1] = runs[-1][0], runs[-1][1] + count
+        else:
+            runs.append((stripe.first_row + first, count))
+    rows = sum(count for _, count in runs)
+    share = stripe.length * rows // stripe.rows if stripe.rows else 0
+    return Piece(path, rows, share, stripe.first_row, stripe.number, tuple(runs))

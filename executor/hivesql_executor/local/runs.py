@@ -1,0 +1,96 @@
+"""Some rows out of the middle of a file's stripe, from a row group's begin on."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyorc
+from pyorc.converters import ORCConverter
+
+from hivesql_executor.local.pieces import Runs
+from hivesql_executor.local.types import arrow_type
+from hivesql_executor.storage.files import Files, RangeFile
+from hivesql_planner.acid.layout import ACID_FIELDS
+from hivesql_planner.table import Column
+
+PLAIN_NAME = re.compile(r"\w+")
+_IDS = {
+    ACID_FIELDS[1]: pa.int64(),
+    ACID_FIELDS[2]: pa.int32(),
+    ACID_FIELDS[3]: pa.int64(),
+    ACID_FIELDS[4]: pa.int64(),
+}
+_BUFFER = 1 << 16
+
+
+class _Nanoseconds(ORCConverter):
+    """A timestamp as nanoseconds since 1970."""
+
+    @staticmethod
+    def from_orc(seconds: int, nanoseconds: int, timezone: Any) -> int:
+        return seconds * 1_000_000_000 + nanoseconds
+
+    @staticmethod
+    def to_orc(obj: Any, timezone: Any) -> tuple[int, int]:
+        raise NotImplementedError
+
+
+def can_seek(names: Sequence[str], columns: Sequence[Column]) -> bool:
+    """Whether columns, called so in the file, are of a kind that is read row by row."""
+    return all(map(PLAIN_NAME.fullmatch, names)) and not any("<" in one.type for one in columns)
+
+
+def read_runs(
+    files: Files,
+    path: str,
+    length: int,
+    runs: Runs,
+    stored: Sequence[tuple[str, Column]],
+) -> tuple[dict[str, pa.Array], dict[str, pa.Array]]:
+    """The id columns with currentTransaction, and columns by name, of some runs of rows.
+
+    ``stored`` are the wanted columns in the file's order, each with its name in the file. Times
+    come in nanoseconds, CHAR as it is padded.
+    """
+    names = [*_IDS, *(f"row.{name}" for name, _ in stored)]
+    reader: Any = pyorc.Reader(
+        io.BufferedReader(RangeFile(files, path, length), _BUFFER),
+        column_names=names,
+        struct_repr=pyorc.StructRepr.TUPLE,
+        converters={pyorc.TypeKind.TIMESTAMP: _Nanoseconds},
+    )
+    rows = [row for first, count in runs for row in _run(reader, first, count)]
+    ids = {
+        name: pa.array([row[i] for row in rows], kind)
+        for i, (name, kind) in enumerate(_IDS.items())
+    }
+    columns = {
+        column.name: pa.array([row[-1][i] for row in rows], _stored_type(column))
+        for i, (_, column) in enumerate(stored)
+    }
+    return ids, columns
+
+
+def _run(reader: Any, first: int, count: int) -> Iterator[tuple[Any, ...]]:
+    reader.seek(first)
+    yield from reader.read(count)
+
+
+def _stored_type(column: Column) -> pa.DataType:
+    kind = arrow_type(column.type)
+    return pa.timestamp("ns") if pa.types.is_timestamp(kind) else kind
+
+
+def near(rows: Sequence[int], gap: int) -> Runs:
+    """Runs that hold these rows (in order) and what lies in small gaps between them."""
+    found: list[tuple[int, int]] = []
+    for row in rows:
+        if found and row < sum(found[-1]) + gap:
+            found[-1] = found[-1][0], row - found[-1][0] + 1
+        else:
+            found.append((row, 1))
+    return tuple(found)
