@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
@@ -25,7 +26,9 @@ class Outcome:
     affected: int | None = None
     message: str | None = None
     schema: StructType | None = None
-    """The types of a query's columns."""
+    """The types of a query's columns, where Spark gave its rows."""
+    table: pa.Table | None = None
+    """A query's rows, where they came without Spark."""
 
     @classmethod
     def of_query(cls, frame: DataFrame, value: Any) -> Outcome:

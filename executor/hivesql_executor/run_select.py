@@ -1,29 +1,40 @@
-"""SELECT: the rows of a query to whoever wants them."""
+"""SELECT, by Spark or without it."""
 
 from __future__ import annotations
 
-from hivesql_executor.fine_rows import FineFrame, fine_rows_of
 from hivesql_executor.outcome import Outcome
-from hivesql_executor.spark.values import as_shown, as_wall_clock
-from hivesql_executor.work import Work
-from hivesql_planner.plan import Select
-from hivesql_planner.table import Column
+from hivesql_executor.storage.local import LocalFiles
+from hivesql_executor.work import OrRows, Work
+from hivesql_planner.plan import Query, Select
+from hivesql_planner.small.nodes import SmallSelect
 
 
 def run_select(select: Select, work: Work) -> Outcome:
-    """Consume the rows while the snapshot is held."""
-    found = fine_rows_of(select.query, work.txn, work.runtime)
-    columns = select.query.columns
-    frame = as_wall_clock(as_shown(found.rows, columns))
-    # Times inside of arrays and their like have microseconds.
-    fine = [i for i in found.fine if found.rows.schema[i].dataType.typeName() == "timestamp"]
-    if fine:
-        # Two columns may have one name.
-        width = len(frame.columns)
-        texts = [f"c{width + found.fine.index(i)}" for i in fine]
-        numbered = found.whole.toDF(*(f"c{i}" for i in range(len(found.whole.columns))))
-        whole = numbered.select(*(f"c{i}" for i in range(width)), *texts)
-        more = [Column(text, "string") for text in texts] if columns else []
-        frame = FineFrame(frame, as_wall_clock(as_shown(whole, [*columns, *more])), fine)
-    value = work.consume(frame) if work.consume else frame.collect()
-    return Outcome.of_query(frame, value)
+    """The rows to whoever wants them, while the snapshot is held."""
+    if select.small and (work.consume is None or isinstance(work.consume, OrRows)):
+        found = _without_spark(select.small, select.query, work)
+        if found is not None:
+            return found
+    from hivesql_executor.query_rows import query_rows
+
+    return query_rows(select.query, work)
+
+
+def _without_spark(small: SmallSelect, query: Query, work: Work) -> Outcome | None:
+    """None when the files are a matter for Spark."""
+    (source,) = query.sources
+    table, runtime = source.scan.table, work.runtime
+    files = runtime.files(table.location)
+    if not isinstance(files, LocalFiles):
+        return None
+    from hivesql_executor.local.read import OnlySpark, small_snapshot
+    from hivesql_executor.local.select import select_rows
+    from hivesql_executor.snapshot import scan_files
+
+    visible = work.txn.visible[table.name]
+    parts = scan_files(source.scan, visible, work.txn.txns, runtime)
+    try:
+        snapshot = small_snapshot(table, parts, visible, files, small.most_bytes)
+        return select_rows(small, snapshot, query.columns)
+    except OnlySpark:
+        return None

@@ -17,6 +17,17 @@ Consume = Callable[["DataFrame"], Any]
 
 
 @dataclass(frozen=True, slots=True)
+class OrRows:
+    """A consumer that need not be called: few rows may as well come with the outcome."""
+
+    consume: Consume
+
+    def __call__(self, frame: DataFrame) -> Any:
+        """Take the rows from Spark."""
+        return self.consume(frame)
+
+
+@dataclass(frozen=True, slots=True)
 class Work:
     """A plan, its transaction, and what it may touch; ``consume`` gets a query's rows."""
 

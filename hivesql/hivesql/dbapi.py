@@ -29,6 +29,7 @@ from hivesql.errors_of_dbapi import (
 from hivesql.literals import Parameters, interpolate
 from hivesql.script import StatementText
 from hivesql.session import Session
+from hivesql_executor.work import OrRows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -232,7 +233,7 @@ class Cursor:
             except (KeyError, IndexError, ValueError, TypeError) as error:
                 raise ProgrammingError(f"bad parameters: {error}") from error
         self._forget()
-        result = self.connection.run(text, _to_arrow)
+        result = self.connection.run(text, OrRows(_to_arrow))
         self._keep(result)
         return self
 
@@ -312,16 +313,9 @@ class Cursor:
         self._table, self._rows, self.description, self.rowcount = None, None, None, -1
 
     def _keep(self, result: hivesql.Result) -> None:
-        import pyarrow as pa
-
         if result.columns:
             self.description = tuple(map(_described, result.columns, result.types))
-            if isinstance(result.value, pa.Table):
-                self._table = result.value
-            else:
-                columns = list(zip(*result.rows, strict=True)) or [()] * len(result.columns)
-                arrays = [pa.array(list(column), pa.string()) for column in columns]
-                self._table = pa.Table.from_arrays(arrays, names=list(result.columns))
+            self._table = result.to_arrow()
             self._rows = _rows_of(self._table)
             self.rowcount = self._table.num_rows
         elif result.affected is not None:

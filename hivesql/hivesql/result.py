@@ -30,10 +30,21 @@ class Result:
     message: str | None = None
     value: Any = None
     seconds: float = 0.0
-    schema: StructType | None = field(default=None, repr=False, compare=False)
-    """Spark's types of the columns; None where the metastore alone answered."""
+    spark_schema: StructType | None = field(default=None, repr=False, compare=False)
+    """The types of the columns, where Spark gave the rows."""
+    table: pa.Table | None = field(default=None, repr=False, compare=False)
+    """A query's rows, where they came without Spark."""
     plan: Plan | None = field(default=None, repr=False, compare=False)
     """What was done, or would have been had it not been committed before."""
+
+    @property
+    def schema(self) -> StructType | None:
+        """Spark's types of the columns; None where the metastore alone answered."""
+        if self.table is None:
+            return self.spark_schema
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        return from_arrow_schema(self.table.schema, prefer_timestamp_ntz=True)
 
     def to_arrow(self) -> pa.Table:
         """The rows as an Arrow table; timestamps have no zone, as Hive's have none.
@@ -42,9 +53,11 @@ class Result:
         """
         import pyarrow as pa
 
+        if self.table is not None:
+            return self.table
         if isinstance(self.value, pa.Table):
             return self.value
-        if self.schema is None:
+        if self.spark_schema is None:
             arrays = [
                 pa.array([row[i] for row in self.rows], pa.string())
                 for i in range(len(self.columns))
@@ -52,7 +65,7 @@ class Result:
             return pa.Table.from_arrays(arrays, names=list(self.columns))
         from hivesql_executor.spark.arrow import arrow_of
 
-        return arrow_of(self.rows, self.schema)
+        return arrow_of(self.rows, self.spark_schema)
 
     def to_pandas(self) -> pd.DataFrame:
         """The rows as a pandas DataFrame."""

@@ -173,7 +173,8 @@ class Session(FrameCalls, CacheCalls):
             affected=outcome.affected,
             message=outcome.message,
             value=outcome.value,
-            schema=outcome.schema,
+            spark_schema=outcome.schema,
+            table=outcome.table,
             plan=decided,
             seconds=time.monotonic() - began,
         )

@@ -47,7 +47,7 @@ from hivesql_planner.transaction_keys import DB_TXN_MANAGER, DUMMY_TXN_MANAGER
 def decided(statement: Statement, settings: Settings) -> Plan:
     """The plan of a statement: locks, scans, writes and their statement ids."""
     body = _body(statement, settings)
-    if isinstance(body, (Insert, Change)):
+    if isinstance(body, (Insert, Change, Select)):
         from hivesql_planner.small.decide import with_small_ways
 
         body = with_small_ways(body, settings)

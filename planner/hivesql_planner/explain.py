@@ -19,7 +19,7 @@ from hivesql_planner.plan import (
     Write,
     WriteKind,
 )
-from hivesql_planner.small.nodes import SmallChange
+from hivesql_planner.small.nodes import SmallChange, SmallSelect
 from hivesql_planner.statements import Statement, WriteDirectory
 from hivesql_planner.table import partition_name
 
@@ -48,9 +48,8 @@ def _plan_lines(plan: Plan) -> Iterator[str]:
     for lock in plan.locks:
         yield f"  lock {lock}"
     match plan.body:
-        case Select(query=query):
-            yield "SELECT"
-            yield from _query_lines(query)
+        case Select() as select:
+            yield from _select_lines(select)
         case Insert(branches=branches, create=create):
             if create:
                 yield f"CREATE TABLE {create.name}"
@@ -60,6 +59,13 @@ def _plan_lines(plan: Plan) -> Iterator[str]:
             yield from _change_lines(change)
         case Command(statement=statement):
             yield from _command_lines(statement)
+
+
+def _select_lines(select: Select) -> Iterator[str]:
+    yield "SELECT"
+    if select.small:
+        yield f"  without Spark while {_little(select.small)}"
+    yield from _query_lines(select.query)
 
 
 def _command_lines(statement: Statement) -> Iterator[str]:
@@ -125,7 +131,7 @@ def _change_lines(change: Change) -> Iterator[str]:
         yield from _branch_lines(branch)
 
 
-def _little(small: SmallChange) -> str:
+def _little(small: SmallChange | SmallSelect) -> str:
     """What a statement without Spark reads at most."""
     what = "there are" if small.where is None else "row groups that may hold such rows have"
     more = "" if small.where else " to read"

@@ -113,8 +113,9 @@ def _lock(lock: Lock) -> _Json:
 
 def _body(decided: Plan) -> _Json:
     match decided.body:
-        case Select(query=query):
-            return {"select": _query(query)}
+        case Select(query=query, small=small):
+            told = {"withoutSpark": {"mostBytes": small.most_bytes}} if small else {}
+            return {"select": _query(query) | told}
         case Insert(branches=branches, create=create):
             made = {"create": str(create.name)} if create else {}
             return {**made, "insert": [_branch(branch) for branch in branches]}

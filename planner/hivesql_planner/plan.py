@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from hivesql_planner.table import Column, Partition, Table, TableName
 
 if TYPE_CHECKING:
-    from hivesql_planner.small.nodes import SmallChange, SmallInsert
+    from hivesql_planner.small.nodes import SmallChange, SmallInsert, SmallSelect
     from hivesql_planner.statements import Statement
 
 
@@ -252,6 +252,8 @@ class Select:
     """A query whose rows go to the user."""
 
     query: Query
+    small: SmallSelect | None = None
+    """How the same is done without Spark while there is little to read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -94,7 +94,9 @@ class Printer:
         """Print what a statement gave, then how long it took."""
         self.clear_status()
         count = result.value if isinstance(result.value, int) else len(result.rows)
-        if result.rows and not self._draw_plan(result):
+        # A query has a header even where it has no rows.
+        has_rows = result.rows or isinstance(result.value, list)
+        if has_rows and not self._draw_plan(result):
             self._write(result.columns, with_singles(result.types, result.rows))
         if result.message:
             self.tell(result.message)

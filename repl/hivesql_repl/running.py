@@ -11,6 +11,7 @@ from types import TracebackType
 
 from hivesql import Cancelled, HiveSqlError, Result, Session
 from hivesql.script import StatementText
+from hivesql_executor.work import OrRows
 from hivesql_repl.commands import Commands
 from hivesql_repl.render import Printer
 
@@ -65,7 +66,7 @@ class Runner:
         self.printer.announce(statement.text)
         if statement.text.startswith("!"):
             return self.commands.run(statement.text[1:].strip().rstrip(";").rstrip())
-        consume = self.printer.consume
+        consume = OrRows(self.printer.consume)
         try:
             result = self.wait_for(lambda: self.session.run_statement(statement, consume=consume))
         except Cancelled as error:

@@ -209,7 +209,6 @@ def _read(
 ) -> Stored:
     """A file or one stripe as it is stored; ``width`` is the number of its data columns."""
     source = io.BufferedReader(RangeFile(files, path, length), 1 << 20)
-    reader = orc.ORCFile(source)
     names = {one.position: one.name for one in fields if one.name is not None}
     positions = sorted(names)
     some = len(positions) < width and all(map(PLAIN_NAME.fullmatch, names.values()))
@@ -217,7 +216,12 @@ def _read(
     chosen: list[str] | None = [*ACID_FIELDS[:-1], *(f"row.{names[i]}" for i in positions)]
     if positions and not some:
         chosen = None
-    events = reader.read(chosen) if stripe is None else reader.read_stripe(stripe, chosen)
+    try:
+        reader = orc.ORCFile(source)
+        events = reader.read(chosen) if stripe is None else reader.read_stripe(stripe, chosen)
+    except (pa.ArrowException, OSError):
+        # Spark shall say what is wrong with it.
+        raise OnlySpark from None
     if tuple(events.schema.names) != expected:
         raise OnlySpark
     if isinstance(events, pa.RecordBatch):

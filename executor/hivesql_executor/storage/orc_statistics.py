@@ -82,6 +82,8 @@ def _statistics(
     start = max(0, length - _TAIL_GUESS)
     tail = files.read(path, start, length - start)
     size = tail[-1]
+    if not tail[:-1].endswith(b"ORC"):
+        return None
     said = _parsed(tail[-1 - size : -1])
     codec, footer, metadata = _number(said, 2), _number(said, 1), _number(said, 5)
     before = length - 1 - size - footer
@@ -226,13 +228,19 @@ def _signed(message: _Message, field: int) -> int | None:
 
 def _number(message: _Message, field: int) -> int:
     value = message.get(field, [0])[-1]
-    assert isinstance(value, int)
+    if not isinstance(value, int):
+        raise _odd(field)
     return value
 
 
 def _bytes(value: int | bytes) -> bytes:
-    assert isinstance(value, bytes)
+    if not isinstance(value, bytes):
+        raise _odd(value)
     return value
+
+
+def _odd(what: object) -> ValueError:
+    return ValueError(f"unexpected {what} in an ORC tail")
 
 
 def _entries(message: bytes) -> list[bytes]:

@@ -2,44 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
-from hivesql_planner.plan import Body, Change, ChangeBranch, Expr, Insert, InsertBranch, WriteKind
+from hivesql_planner.plan import (
+    Body,
+    Change,
+    ChangeBranch,
+    Expr,
+    Insert,
+    InsertBranch,
+    Query,
+    Select,
+    WriteKind,
+)
 from hivesql_planner.settings import Settings
+from hivesql_planner.small.conditions import condition, literals, named_column, table_condition
 from hivesql_planner.small.nodes import (
-    AllOf,
-    AnyOf,
-    Compare,
     Computed,
     Given,
-    IsNull,
-    IsTrue,
     Kept,
-    Not,
     Predicate,
     SmallChange,
     SmallInsert,
-    Stored,
-    UnlessFalse,
-    columns_of,
 )
-from hivesql_planner.small.syntax import Literal, Name, Node, Operation, Reader, Unclear
-from hivesql_planner.small.values import (
-    WHOLE,
-    base_type,
-    compared,
-    partition_text,
-    same_kind,
-    stored,
-)
+from hivesql_planner.small.syntax import Literal, Node, Operation, Reader, Unclear
+from hivesql_planner.small.values import base_type, partition_text, same_kind, stored
 from hivesql_planner.table import Column, Table
 
 MOST_BYTES = "hivesql.local.max.bytes"
 MOST_ROWS = 500_000
 """Files may be small and hold many rows: delete events compress to almost nothing."""
 _CODECS = ("zlib", "none", "snappy", "zstd")
-_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
 
 
 def with_small_ways(body: Body, settings: Settings) -> Body:
@@ -50,6 +44,8 @@ def with_small_ways(body: Body, settings: Settings) -> Body:
             return replace(body, branches=tuple(_insert_branch(one, most) for one in branches))
         case Change() if most:
             return _change_body(body, most)
+        case Select(query=query) if most:
+            return _select_body(query, most)
         case _:
             return body
 
@@ -64,6 +60,15 @@ def _change_body(change: Change, most: int) -> Change:
         return replace(change, small=_change(change, most))
     except (Unclear, RecursionError):
         return change
+
+
+def _select_body(query: Query, most: int) -> Select:
+    from hivesql_planner.small.select import small_select
+
+    try:
+        return Select(query=query, small=small_select(query, most))
+    except (Unclear, RecursionError):
+        return Select(query=query)
 
 
 def _insert_branch(branch: InsertBranch, most: int) -> InsertBranch:
@@ -85,7 +90,7 @@ def _is_plain(table: Table) -> bool:
 
 def _insert(branch: InsertBranch) -> SmallInsert:
     table = branch.write.table
-    rows = [_literals(row) for row in Reader(branch.query.sql).query()]
+    rows = [literals(row) for row in Reader(branch.query.sql).query()]
     types = {column.name: column.type for column in table.all_columns}
     data = [column.type for column in table.columns]
     dynamic = [types[name] for name in branch.dynamic_partition]
@@ -108,13 +113,6 @@ def _check_hashed(table: Table) -> None:
         raise Unclear
 
 
-def _literals(row: Sequence[Node]) -> tuple[Literal, ...]:
-    found = tuple(one for one in row if isinstance(one, Literal))
-    if len(found) != len(row):
-        raise Unclear
-    return found
-
-
 def _change(change: Change, most: int) -> SmallChange:
     table = change.target.table
     if change.source or change.queries or len(change.branches) != 1 or not _is_plain(table):
@@ -122,14 +120,10 @@ def _change(change: Change, most: int) -> SmallChange:
     if change.target.as_of or change.target.changes:
         raise Unclear
     (branch,) = change.branches
-    if branch.condition or not all(map(_is_carried, table.columns)):
+    if branch.condition or not all(map(is_carried, table.columns)):
         raise Unclear
     names = {(change.target_alias,), ()}
-    where = _predicate(change.on, table, names, table.all_columns)
-    partitioned = {column.name: base_type(column.type)[0] for column in table.partition_columns}
-    for name in columns_of(where) if where else ():
-        if partitioned.get(name, "string") not in (*WHOLE, "string", "date"):
-            raise Unclear
+    where = table_condition(Reader(change.on.sql).expression(), names, table) if change.on else None
     return SmallChange(
         where=where,
         values=_new_row(branch, table, names) if branch.insert else None,
@@ -138,7 +132,7 @@ def _change(change: Change, most: int) -> SmallChange:
     )
 
 
-def _is_carried(column: Column) -> bool:
+def is_carried(column: Column) -> bool:
     """Whether old values go over into new files as they are."""
     text = column.type.lower()
     nested_time = "<" in text and "timestamp" in text
@@ -156,7 +150,7 @@ def _new_row(
             found.append(Given(stored(node, column.type)))
             continue
         old, number = _operands(node) if isinstance(node, Operation) else (node, None)
-        name = _column(old, aliases, types)
+        name = named_column(old, aliases, types)
         if " ".join(types[name].lower().split()) != " ".join(column.type.lower().split()):
             raise Unclear
         if number is None:
@@ -188,77 +182,8 @@ def _operand(number: Literal, hive_type: str) -> int:
     return value
 
 
-def _column(node: Node, aliases: set[tuple[str, ...]], types: dict[str, str]) -> str:
-    if not isinstance(node, Name) or node.parts[:-1] not in aliases or node.parts[-1] not in types:
-        raise Unclear
-    return node.parts[-1]
-
-
 def _constraint(check: Expr | None, table: Table) -> Predicate | None:
-    return _predicate(check, table, {("row",)}, table.columns)
-
-
-def _predicate(
-    expr: Expr | None,
-    table: Table,
-    aliases: set[tuple[str, ...]],
-    columns: Sequence[Column],
-) -> Predicate | None:
-    if expr is None:
+    if check is None:
         return None
-    types = {column.name: column.type for column in columns}
-    return _condition(Reader(expr.sql).expression(), aliases, types)
-
-
-def _condition(node: Node, aliases: set[tuple[str, ...]], types: dict[str, str]) -> Predicate:
-    def inner(part: Node) -> Predicate:
-        return _condition(part, aliases, types)
-
-    if not isinstance(node, Operation):
-        return IsTrue(_boolean_column(node, aliases, types))
-    first, *rest = node.operands
-    match node.kind:
-        case "and":
-            return AllOf(tuple(map(inner, node.operands)))
-        case "or":
-            return AnyOf(tuple(map(inner, node.operands)))
-        case "not":
-            return Not(inner(first))
-        case "unless false":
-            return UnlessFalse(inner(first))
-        case "is null":
-            return IsNull(_column(first, aliases, types))
-        case "in":
-            return _one_of(_column(first, aliases, types), rest, types)
-        case sign:
-            return _comparison(sign, (first, *rest), aliases, types)
-
-
-def _boolean_column(node: Node, aliases: set[tuple[str, ...]], types: dict[str, str]) -> str:
-    name = _column(node, aliases, types)
-    if base_type(types[name])[0] != "boolean":
-        raise Unclear
-    return name
-
-
-def _comparison(
-    sign: str, sides: tuple[Node, ...], aliases: set[tuple[str, ...]], types: dict[str, str]
-) -> Compare:
-    left, right = sides
-    if isinstance(left, Literal):
-        left, right, sign = right, left, _MIRRORED[sign]
-    name = _column(left, aliases, types)
-    return Compare(name, sign, _other_side(right, types[name]))
-
-
-def _one_of(name: str, items: Sequence[Node], types: dict[str, str]) -> Predicate:
-    literals = _literals(items)
-    if not same_kind(literals, types[name]):
-        raise Unclear
-    return AnyOf(tuple(Compare(name, "=", _other_side(one, types[name])) for one in literals))
-
-
-def _other_side(node: Node, hive_type: str) -> Stored:
-    if not isinstance(node, Literal):
-        raise Unclear
-    return compared(node, hive_type)
+    types = {column.name: column.type for column in table.columns}
+    return condition(Reader(check.sql).expression(), {("row",)}, types)

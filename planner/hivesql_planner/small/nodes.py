@@ -122,3 +122,39 @@ class SmallChange:
     check: Predicate | None = None
     most_bytes: int
     """Where more bytes than this may hold fitting rows, Spark is the better tool."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A column of the table as a result's column."""
+
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """count, min, max or sum of a column; None counts rows."""
+
+    function: str
+    column: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sorting:
+    """By which column of the table rows are sorted, and where NULL goes."""
+
+    column: str
+    descending: bool
+    nulls_first: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmallSelect:
+    """A query over one table: its columns, or totals alone, of the rows that fit."""
+
+    items: tuple[Shown | Given | Total, ...]
+    where: Predicate | None
+    order: tuple[Sorting, ...] = ()
+    limit: int | None = None
+    most_bytes: int
+    """Where more bytes than this may hold fitting rows, Spark is the better tool."""

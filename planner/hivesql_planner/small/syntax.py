@@ -234,8 +234,9 @@ class Reader:
             raise Unclear
         return text.strip("`").lower()
 
-    def _peek(self) -> tuple[str, str]:
-        return self._tokens[self._at] if self._at < len(self._tokens) else ("", "")
+    def _peek(self, ahead: int = 0) -> tuple[str, str]:
+        at = self._at + ahead
+        return self._tokens[at] if at < len(self._tokens) else ("", "")
 
     def _next(self) -> tuple[str, str]:
         found = self._peek()

@@ -1,0 +1,153 @@
+"""SELECT of few rows of one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hivesql_executor.local.fitting import Fitting, fitting, partition_columns
+from hivesql_executor.local.read import OnlySpark, SmallSnapshot
+from hivesql_executor.local.types import arrow_type
+from hivesql_executor.outcome import Outcome
+from hivesql_executor.rows import NamedRow
+from hivesql_executor.spark.types import orc_type, spark_type
+from hivesql_planner.small.nodes import Given, Shown, SmallSelect, Sorting, Total
+from hivesql_planner.small.values import base_type
+from hivesql_planner.table import Column, Table
+
+_LONGEST = 2**63
+
+
+def select_rows(small: SmallSelect, snapshot: SmallSnapshot, columns: Sequence[Column]) -> Outcome:
+    """The rows; OnlySpark where a file holds what cannot be read here, or too much."""
+    table = snapshot.table
+    asked = {item.column for item in (*small.items, *small.order) if not isinstance(item, Given)}
+    wanted = tuple(column for column in table.columns if column.name in asked)
+    found = fitting(snapshot, small.where, wanted, small.most_bytes)
+    count = sum(len(file.ids["rowId"]) for file in found)
+    known = {
+        column.name: _joined(column, found, table) for column in table.all_columns
+        if column.name in asked
+    }  # fmt: skip
+    if any(isinstance(item, Total) for item in small.items):
+        values = [_total(item, known, count) for item in small.items if isinstance(item, Total)]
+        arrays = [
+            pa.array([value], arrow_type(column.type))
+            for value, column in zip(values, columns, strict=True)
+        ]
+        count = 1
+    else:
+        chosen = _in_order(small.order, known, count)
+        known = {name: one.take(pa.array(chosen, pa.int64())) for name, one in known.items()}
+        arrays = [
+            _array(item, column, known, count)
+            for item, column in zip(small.items, columns, strict=True)
+        ]
+    arrays = [one.slice(0, small.limit) for one in arrays] if small.limit is not None else arrays
+    rows = pa.Table.from_arrays(arrays, names=[column.name for column in columns])
+    return _outcome(rows, columns)
+
+
+def _joined(column: Column, found: Sequence[Fitting], table: Table) -> pa.Array:
+    """The values of all rows of a column of data or of the partitions."""
+    kind = arrow_type(column.type)
+    if column in table.columns:
+        return pa.concat_arrays(
+            [pa.array([], kind), *(file.columns[column.name] for file in found)]
+        )
+    parts = [
+        partition_columns(file.part.partition, table, len(file.ids["rowId"]))[column.name]
+        for file in found
+    ]
+    return pa.concat_arrays([pa.array([], kind), *parts])
+
+
+def _in_order(order: Sequence[Sorting], known: dict[str, pa.Array], count: int) -> list[int]:
+    """Numbers of the rows as they are sorted."""
+    chosen = list(range(count))
+    for sorting in reversed(order):
+        values = known[sorting.column].to_pylist()
+        nulls = [i for i in chosen if values[i] is None]
+        others = [i for i in chosen if values[i] is not None]
+        others.sort(key=values.__getitem__, reverse=sorting.descending)
+        chosen = nulls + others if sorting.nulls_first else others + nulls
+    return chosen
+
+
+def _array(
+    item: Shown | Given | Total, column: Column, known: dict[str, pa.Array], count: int
+) -> pa.Array:
+    if isinstance(item, Given):
+        return pa.repeat(pa.scalar(item.value, arrow_type(column.type)), count)
+    assert isinstance(item, Shown)
+    kind, numbers = base_type(column.type)
+    found = known[item.column]
+    return pc.utf8_rpad(found, numbers[0], " ") if kind == "char" else found
+
+
+def _total(item: Total, known: dict[str, pa.Array], count: int) -> Any:
+    if item.column is None:
+        return count
+    values = known[item.column].drop_null()
+    if item.function == "count":
+        return len(values)
+    if not len(values):
+        return None
+    if item.function != "sum":
+        return {"min": min, "max": max}[item.function](values.to_pylist())
+    total = sum(values.to_pylist())
+    if not -_LONGEST <= total < _LONGEST:
+        # What becomes of a number that is too large is Spark's affair.
+        raise OnlySpark
+    return total
+
+
+def _outcome(rows: pa.Table, columns: Sequence[Column]) -> Outcome:
+    names = tuple(column.name for column in columns)
+    values = [_python_values(one.combine_chunks()) for one in rows.columns]
+    found = [NamedRow(names, row) for row in zip(*values, strict=True)]
+    types = tuple(_told_type(column.type) for column in columns)
+    return Outcome(columns=names, types=types, rows=found, value=found, table=rows)
+
+
+def _told_type(hive_type: str) -> str:
+    """Spark's name of the type."""
+    return orc_type(spark_type(hive_type))
+
+
+def _python_values(array: pa.Array) -> list[Any]:
+    values: list[Any] = array.to_pylist()
+    if not pa.types.is_nested(array.type):
+        return values
+    return list(map(_shaped(array.type), values))
+
+
+def _shaped(kind: pa.DataType) -> Callable[[Any], Any]:
+    """What makes rows of Arrow's structs, and mappings of its lists of pairs."""
+    if pa.types.is_struct(kind):
+        inner = [(kind.field(i).name, _shaped(kind.field(i).type)) for i in range(kind.num_fields)]
+        names = [name for name, _ in inner]
+        return _unless_null(
+            lambda value: NamedRow(names, [shape(value[name]) for name, shape in inner])
+        )
+    if pa.types.is_map(kind):
+        key, item = _shaped(kind.key_type), _shaped(kind.item_type)
+
+        def mapping(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
+            if len(pairs) > 1:
+                # They come from Spark in an order of its own.
+                raise OnlySpark
+            return {key(one): item(other) for one, other in pairs}
+
+        return _unless_null(mapping)
+    if pa.types.is_list(kind):
+        shape = _shaped(kind.value_type)
+        return _unless_null(lambda value: [shape(one) for one in value])
+    return lambda value: value
+
+
+def _unless_null(shape: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else shape(value)

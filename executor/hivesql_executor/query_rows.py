@@ -1,0 +1,29 @@
+"""The rows of a query by Spark, to whoever wants them."""
+
+from __future__ import annotations
+
+from hivesql_executor.fine_rows import FineFrame, fine_rows_of
+from hivesql_executor.outcome import Outcome
+from hivesql_executor.spark.values import as_shown, as_wall_clock
+from hivesql_executor.work import Work
+from hivesql_planner.plan import Query
+from hivesql_planner.table import Column
+
+
+def query_rows(query: Query, work: Work) -> Outcome:
+    """Consume the rows while the snapshot is held."""
+    found = fine_rows_of(query, work.txn, work.runtime)
+    columns = query.columns
+    frame = as_wall_clock(as_shown(found.rows, columns))
+    # Times inside of arrays and their like have microseconds.
+    fine = [i for i in found.fine if found.rows.schema[i].dataType.typeName() == "timestamp"]
+    if fine:
+        # Two columns may have one name.
+        width = len(frame.columns)
+        texts = [f"c{width + found.fine.index(i)}" for i in fine]
+        numbered = found.whole.toDF(*(f"c{i}" for i in range(len(found.whole.columns))))
+        whole = numbered.select(*(f"c{i}" for i in range(width)), *texts)
+        more = [Column(text, "string") for text in texts] if columns else []
+        frame = FineFrame(frame, as_wall_clock(as_shown(whole, [*columns, *more])), fine)
+    value = work.consume(frame) if work.consume else frame.collect()
+    return Outcome.of_query(frame, value)
