@@ -1,10 +1,11 @@
 """HiveSQL beside plain ORC, Delta and Iceberg: every operation in turn, ratios at the end.
 
     python tests/benchmarks/rivals.py [--rows 10000000] [--reps 3] [--home .bench] [--only a,b]
-                                      [--compaction | --statements]
+                                      [--compaction | --statements | --ones]
 
 ``--statements``: narrow scans, lookups and updates of single rows (five of each at a time), an
 update of a tenth, and scans while more and more rows are deleted.
+``--ones``: lookups, updates and deletes of single rows alone (five of each at a time).
 ``--compaction``: five inserts and a delete, then a minor compaction (ours), and all files into few:
 our major compaction, a plain rewrite, Delta's OPTIMIZE, Iceberg's rewrite_data_files.
 
@@ -36,11 +37,13 @@ STATEMENTS = (
     "insert", "delete", "scan 1% gone", "narrow 1% gone", "delete10", "scan 10% gone",
     "delete50", "scan 50% gone", "narrow 50% gone",
 )  # fmt: skip
+ROWS_OF_ONE = ("insert", "lookup", "updaterow", "lookup updated", "deleterow", "lookup deleted")
 _MINOR = ("minor", "scan after minor")
 CAN_NOT = {
     "orc": (
-        "update", "updaterow", "update10", "delete", "delete10", "delete50", "merge", *_MINOR,
-        *(one for one in (*OPERATIONS, *STATEMENTS) if one.split()[1:]),
+        "update", "updaterow", "update10", "delete", "deleterow", "delete10", "delete50", "merge",
+        *_MINOR,
+        *(one for one in (*OPERATIONS, *STATEMENTS, *ROWS_OF_ONE) if one.split()[1:]),
     ),
     "delta": _MINOR, "iceberg": _MINOR
 }  # fmt: skip
@@ -166,12 +169,14 @@ def main() -> None:
     parser.add_argument("--only", default="hivesql,orc,delta,iceberg")
     parser.add_argument("--compaction", action="store_true")
     parser.add_argument("--statements", action="store_true")
+    parser.add_argument("--ones", action="store_true")
     options = parser.parse_args()
     home = options.home.absolute()
     set_up(home)
     names = options.only.split(",")
     operations = STATEMENTS if options.statements else OPERATIONS
     operations = COMPACTION if options.compaction else operations
+    operations = ROWS_OF_ONE if options.ones else operations
     print(table(run(names, options.rows, options.reps, home, operations), names))
 
 

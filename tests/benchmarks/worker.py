@@ -44,6 +44,7 @@ STATEMENTS = {
 ROWS_OF_ONE = {
     "lookup": "SELECT * FROM {table} WHERE id = {id}",
     "updaterow": "UPDATE {table} SET k = k + 1 WHERE id = {id}",
+    "deleterow": "DELETE FROM {table} WHERE id = {id}",
 }
 ONES = 5
 READS = ("scan", "narrow", "lookup")

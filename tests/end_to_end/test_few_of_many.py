@@ -58,6 +58,15 @@ UPDATE parts SET t = 'both' WHERE id BETWEEN 6000 AND 6003;
 DELETE FROM parts WHERE id = 4001;
 DELETE FROM many WHERE id BETWEEN 2000 AND 2600;
 UPDATE many SET k = 77 WHERE id = 2601 OR id = 2600;
+DELETE FROM many WHERE id < 1050;
+"""
+QUERIES = """
+SELECT * FROM many WHERE id = 8000;
+SELECT * FROM many WHERE id IN (8001, 2600, 2601, 5001) ORDER BY id;
+SELECT count(*), sum(k), min(t), max(day) FROM many WHERE id BETWEEN 1000 AND 2650;
+SELECT id, c FROM many WHERE day = date '2010-05-06';
+SELECT * FROM parts WHERE id = 4001 OR id = 4002;
+SELECT a FROM nested LIMIT 0;
 """
 # These read too much, or what is not read row by row.
 FOR_SPARK = """
@@ -117,6 +126,15 @@ def test_few_rows_of_many(warehouses: dict[str, hivesql.Session], tmp_path: Path
         assert not local._spark.started, statement
     compare(tmp_path / "local" / "many", tmp_path / "spark" / "many")
     compare(tmp_path / "local" / "parts", tmp_path / "spark" / "parts")
+    for query in statements(QUERIES):
+        assert local.sql(query).rows == by_spark.sql(query).rows, query
+        assert not local._spark.started, query
+    # Fewer than these are read, and the first rows of a file are deleted.
+    for count in (0, 7, 1500):
+        found = [row.id for row in local.sql(f"SELECT id, t FROM many LIMIT {count}").rows]
+        assert len(set(found)) == len(found) == count
+        assert all(1050 <= one < 2000 or 2600 < one < ROWS for one in found)
+    assert not local._spark.started
     for statement in statements(FOR_SPARK):
         assert local.sql(statement).affected == by_spark.sql(statement).affected, statement
         assert local._spark.started, statement

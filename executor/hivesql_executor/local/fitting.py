@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +38,7 @@ _ROW = ACID_FIELDS.index("row")
 _MANY = 20_000
 """Of more rows, the columns of the predicate are read first."""
 _MOST_SEEKS = 1_000
+_FIRST = 1_000
 _GAP = 256
 """So many rows are rather read than jumped over."""
 
@@ -90,6 +91,44 @@ def fitting(
         for found in by_part.values()
         for file in _alive(found, snapshot, found[0].part, most_bytes)
     ]
+
+
+def first_rows(
+    snapshot: SmallSnapshot, columns: tuple[Column, ...], count: int, most_bytes: int
+) -> list[Fitting]:
+    """At least so many living rows with these columns, if there are so many; in order of files.
+
+    OnlySpark when more would have to be read than is worth no Spark job.
+    """
+    found: list[Fitting] = []
+    read: list[Piece] = []
+    for part in snapshot.parts:
+        for whole in _wanted(snapshot, part, None, columns):
+            for piece in _chunks(snapshot, whole.piece, columns, max(count, _FIRST)):
+                if count <= 0:
+                    return found
+                read.append(piece)
+                _check_small(read, most_bytes)
+                rows = _fitting(snapshot, replace(whole, piece=piece), None, columns)
+                alive = list(_alive([rows], snapshot, part, most_bytes)) if rows else []
+                found += alive
+                count -= sum(len(one.ids["rowId"]) for one in alive)
+    return found
+
+
+def _chunks(
+    snapshot: SmallSnapshot, piece: Piece, columns: tuple[Column, ...], first: int
+) -> Iterator[Piece]:
+    """A file in pieces, each ten times as large as the one before."""
+    if piece.rows <= _MANY or not is_seekable(snapshot, piece.path, columns):
+        yield piece
+        return
+    start = 0
+    while start < piece.rows:
+        count = min(first, piece.rows - start)
+        share = piece.bytes * count // piece.rows
+        yield Piece(piece.path, count, share, runs=((start, count),))
+        start, first = start + count, first * 10
 
 
 def _check_small(pieces: Sequence[Piece], most_bytes: int) -> None:

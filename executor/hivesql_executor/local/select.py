@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hivesql_executor.local.fitting import Fitting, fitting, partition_columns
+from hivesql_executor.local.fitting import Fitting, first_rows, fitting, partition_columns
 from hivesql_executor.local.read import OnlySpark, SmallSnapshot
 from hivesql_executor.local.types import arrow_type
 from hivesql_executor.outcome import Outcome
@@ -26,7 +26,7 @@ def select_rows(small: SmallSelect, snapshot: SmallSnapshot, columns: Sequence[C
     table = snapshot.table
     asked = {item.column for item in (*small.items, *small.order) if not isinstance(item, Given)}
     wanted = tuple(column for column in table.columns if column.name in asked)
-    found = fitting(snapshot, small.where, wanted, small.most_bytes)
+    found = _found(small, snapshot, wanted)
     count = sum(len(file.ids["rowId"]) for file in found)
     known = {
         column.name: _joined(column, found, table) for column in table.all_columns
@@ -49,6 +49,16 @@ def select_rows(small: SmallSelect, snapshot: SmallSnapshot, columns: Sequence[C
     arrays = [one.slice(0, small.limit) for one in arrays] if small.limit is not None else arrays
     rows = pa.Table.from_arrays(arrays, names=[column.name for column in columns])
     return _outcome(rows, columns)
+
+
+def _found(
+    small: SmallSelect, snapshot: SmallSnapshot, wanted: tuple[Column, ...]
+) -> list[Fitting]:
+    """The rows that fit; of those that need not be chosen or sorted, enough."""
+    every = small.where or small.order or any(isinstance(item, Total) for item in small.items)
+    if small.limit is None or every:
+        return fitting(snapshot, small.where, wanted, small.most_bytes)
+    return first_rows(snapshot, wanted, small.limit, small.most_bytes)
 
 
 def _joined(column: Column, found: Sequence[Fitting], table: Table) -> pa.Array:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from hivesql_executor.storage.files import Files
-from hivesql_executor.storage.orc import OrcTail, cached_tail
+from hivesql_executor.storage.orc import OrcTail, cached_tail, known_tail
 from hivesql_planner.acid.layout import DELETE_EVENT, INSERT_EVENT, STATS
 from hivesql_planner.errors import DataError
 
@@ -27,11 +27,15 @@ def read_footers(files: Files, found: Sequence[tuple[str, int]]) -> Mapping[str,
                 f"{path} is empty: a write into it was cut off. Restore it, or remove it if its "
                 "rows are not wanted"
             )
-    if len(found) <= _FEW:
-        return {path: cached_tail(files, path, length) for path, length in found}
-    with ThreadPoolExecutor(_THREADS) as pool:
-        tails = pool.map(lambda one: cached_tail(files, *one), found)
-        return {path: tail for (path, _), tail in zip(found, tails, strict=True)}
+    known = {path: known_tail(files, path, length) for path, length in found}
+    missing = [(path, length) for path, length in found if known[path] is None]
+    if len(missing) <= _FEW:
+        known |= {path: cached_tail(files, path, length) for path, length in missing}
+    else:
+        with ThreadPoolExecutor(_THREADS) as pool:
+            tails = pool.map(lambda one: cached_tail(files, *one), missing)
+            known |= {path: tail for (path, _), tail in zip(missing, tails, strict=True)}
+    return {path: tail for path, tail in known.items() if tail is not None}
 
 
 def check_inserts(path: str, tail: OrcTail) -> None:

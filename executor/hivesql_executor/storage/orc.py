@@ -8,7 +8,6 @@ postscript's footerLength changes.
 
 from __future__ import annotations
 
-import functools
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -57,18 +56,30 @@ class OrcTail:
     """Least and greatest operation code of an ACID file's events, where the file has statistics."""
 
 
-def cached_tail(files: Files, path: str, length: int) -> OrcTail:
-    """The footer of a file, read once as long as the file stays the same.
+def known_tail(files: Files, path: str, length: int) -> OrcTail | None:
+    """The footer of a file if it was read before and the file has stayed the same.
 
     A table that was dropped and made again has other files under the same names, so the time of
     the last change is looked at each time.
     """
-    return _tail_as_of(files, path, length, files.modified(path))
+    return _tails.get((files, path, length, files.modified(path)))
 
 
-@functools.lru_cache(maxsize=100_000)
-def _tail_as_of(files: Files, path: str, length: int, modified: int) -> OrcTail:
-    return read_tail(files, path, length)
+def cached_tail(files: Files, path: str, length: int) -> OrcTail:
+    """The footer of a file, read once as long as the file stays the same."""
+    key = files, path, length, files.modified(path)
+    found = _tails.get(key)
+    if found is None:
+        found = _tails[key] = read_tail(files, path, length)
+        while len(_tails) > _MOST_TAILS:
+            # Several threads may come here at once.
+            _tails.pop(next(iter(_tails)), None)
+    return found
+
+
+_MOST_TAILS = 100_000
+_tails: dict[tuple[Files, str, int, int], OrcTail] = {}
+"""The footers that were read last."""
 
 
 def read_tail(files: Files, path: str, length: int | None = None) -> OrcTail:
