@@ -8,6 +8,9 @@ from hivesql_executor.work import OrRows, Work
 from hivesql_planner.plan import Query, Select
 from hivesql_planner.small.nodes import SmallSelect
 
+_MOST_PARTITIONS = 100
+"""More are listed once, for Spark."""
+
 
 def run_select(select: Select, work: Work) -> Outcome:
     """The rows to whoever wants them, while the snapshot is held."""
@@ -25,7 +28,7 @@ def _without_spark(small: SmallSelect, query: Query, work: Work) -> Outcome | No
     (source,) = query.sources
     table, runtime = source.scan.table, work.runtime
     files = runtime.files(table.location)
-    if not isinstance(files, LocalFiles):
+    if not isinstance(files, LocalFiles) or len(source.scan.partitions) > _MOST_PARTITIONS:
         return None
     from hivesql_executor.local.read import OnlySpark, small_snapshot
     from hivesql_executor.local.select import select_rows

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -33,11 +34,14 @@ from hivesql_planner.small.skipping import Extent, any_of_ids, may_hold
 from hivesql_planner.small.values import base_type
 from hivesql_planner.table import Column, Partition, Table
 
+Found = TypeVar("Found")
 KEYS = ACID_FIELDS[1:4]
 _ROW = ACID_FIELDS.index("row")
 _MANY = 20_000
 """Of more rows, the columns of the predicate are read first."""
 _MOST_SEEKS = 1_000
+_MOST_INDEXES = 100
+"""Of more stripes and files, row groups are not looked at."""
 _FIRST = 1_000
 _GAP = 256
 """So many rows are rather read than jumped over."""
@@ -79,7 +83,15 @@ def fitting(
 
     OnlySpark when more would have to be read than is worth no Spark job.
     """
-    wanted = [one for part in snapshot.parts for one in _wanted(snapshot, part, where, columns)]
+
+    def wanted_of(in_groups: bool) -> list[_Wanted]:
+        return [
+            one
+            for part in snapshot.parts
+            for one in _wanted(snapshot, part, where, columns, in_groups=in_groups)
+        ]
+
+    wanted = _narrowed(wanted_of, lambda one: one.piece, most_bytes)
     _check_small([one.piece for one in wanted], most_bytes)
     by_part: dict[int, list[Fitting]] = {}
     for one in wanted:
@@ -103,7 +115,7 @@ def first_rows(
     found: list[Fitting] = []
     read: list[Piece] = []
     for part in snapshot.parts:
-        for whole in _wanted(snapshot, part, None, columns):
+        for whole in _wanted(snapshot, part, None, columns, in_groups=False):
             for piece in _chunks(snapshot, whole.piece, columns, max(count, _FIRST)):
                 if count <= 0:
                     return found
@@ -136,11 +148,27 @@ def _check_small(pieces: Sequence[Piece], most_bytes: int) -> None:
         raise OnlySpark
 
 
+def _narrowed(
+    read: Callable[[bool], list[Found]], piece_of: Callable[[Found], Piece], most_bytes: int
+) -> list[Found]:
+    """Pieces by stripes, or by row groups where that saves much and few indexes tell of them."""
+    by_stripes = read(False)
+    pieces = list(map(piece_of, by_stripes))
+    rows = sum(one.rows for one in pieces)
+    if len(pieces) > _MOST_INDEXES or (rows <= _MANY and is_small(
+        (one.bytes for one in pieces), (), most_bytes
+    )):  # fmt: skip
+        return by_stripes
+    return read(True)
+
+
 def _wanted(
     snapshot: SmallSnapshot,
     part: PartitionFiles,
     where: Predicate | None,
     columns: tuple[Column, ...],
+    *,
+    in_groups: bool,
 ) -> Iterator[_Wanted]:
     table = snapshot.table
     for file in part.files.data:
@@ -151,7 +179,7 @@ def _wanted(
             for i, column in enumerate(table.columns)
             if is_as_stored(tail, i, column)
         }
-        in_runs = bool(tail.rows) and is_seekable(snapshot, path, columns)
+        in_runs = in_groups and is_seekable(snapshot, path, columns)
         for piece in pieces_of(
             snapshot.files, path, file.length, tail, where, places, in_runs=in_runs
         ):
@@ -234,19 +262,21 @@ def _deletes(
     """The visible delete events that may be of rows with these ids."""
     where = any_of_ids({name: one.to_pylist() for name, one in ids.items()})
     places = {name: (ACID_FIELDS.index(name),) for name in KEYS}
-    wanted: list[tuple[DeleteFile, Piece]] = []
-    for file in part.files.deletes:
-        path = f"{part.location}/{file.path}"
-        tail = snapshot.tails[path]
-        ends = {name: Extent(1, *ends, has_null=False) for name, ends in tail.key_range.items()}
-        if not may_hold(where, ends):
-            continue
-        wanted += [
-            (file, piece)
-            for piece in pieces_of(
-                snapshot.files, path, file.length, tail, where, places, in_runs=True
-            )
-        ]
+
+    def wanted_of(in_groups: bool) -> list[tuple[DeleteFile, Piece]]:
+        found: list[tuple[DeleteFile, Piece]] = []
+        for file in part.files.deletes:
+            path = f"{part.location}/{file.path}"
+            tail = snapshot.tails[path]
+            ends = {name: Extent(1, *ends, has_null=False) for name, ends in tail.key_range.items()}
+            if may_hold(where, ends):
+                pieces = pieces_of(
+                    snapshot.files, path, file.length, tail, where, places, in_runs=in_groups
+                )
+                found += [(file, piece) for piece in pieces]
+        return found
+
+    wanted = _narrowed(wanted_of, lambda one: one[1], most_bytes)
     _check_small([piece for _, piece in wanted], most_bytes)
     for file, piece in wanted:
         events = read_piece(snapshot, piece, file.length, ())
