@@ -53,6 +53,7 @@ test: lint postgres  ## set up, lint and run every test except the interop suite
 
 interop: $(VENV)/.dev  ## compare with real Apache Hive; needs JDK 17 and Maven
 	tests/interop/hive/hive-local build
+	tests/interop/hive/hive-local hms3 build
 	HIVESQL_KEPT_TESTS=$(KEEP) $(BIN)/python -m pytest -q -m hive tests/interop tests/executor/metastore
 
 bench: $(VENV)/.dev  ## time HiveSQL beside plain ORC, Delta and Iceberg (BENCH="--rows 300000 --scale 0.1 --count 500"); needs Maven and two hours

@@ -94,14 +94,17 @@ def postgres_url(postgres_server: str) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def hive_metastore(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     """A real Hive Metastore of our own: its address, and the directory that it works in."""
-    from interop.hive import build
+    from interop.hive import metastore
 
     work = tmp_path_factory.mktemp("hms")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    subprocess.run([build(), "hms", "start", str(port), str(work)], check=True, timeout=120)
-    try:
-        yield f"thrift://127.0.0.1:{port}", work
-    finally:
-        subprocess.run([build(), "hms", "stop", str(work)], check=True)
+    with metastore(work) as url:
+        yield url, work
+
+
+@pytest.fixture(scope="session")
+def hive3_metastore(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a real Hive Metastore of Hive 3.1."""
+    from interop.hive import metastore
+
+    with metastore(tmp_path_factory.mktemp("hms3"), hive3=True) as url:
+        yield url

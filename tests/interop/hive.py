@@ -10,14 +10,17 @@ import functools
 import json
 import re
 import shutil
+import socket
 import subprocess
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 PROJECT = Path(__file__).parent / "hive"
+HIVE3 = PROJECT / "hms3"
 LAUNCHER = PROJECT / "hive-local"
 RUN_SECONDS = 1200
 READ_SECONDS = 600
@@ -58,22 +61,23 @@ def row_id(text: str) -> tuple[int, int, int]:
 
 
 @functools.cache
-def build() -> Path:
-    """Build Hive's launcher once per run if its sources are newer; the path to call."""
+def build(project: Path = PROJECT) -> Path:
+    """Build Hive, or Hive 3's metastore, once per run if sources are newer; the path to call."""
     for program, package in (("java", "a JDK 17"), ("mvn", "Maven 3.8 or later")):
         if shutil.which(program) is None:
             raise HiveMissing(
                 f"`{program}` is not on the PATH, so real Hive cannot run. "
                 f"Install {package}, or leave the interop suite out (`make fast`)."
             )
-    jar = PROJECT / "target" / "hive-local.jar"
-    sources = [PROJECT / "pom.xml", *(PROJECT / "src").rglob("*.*")]
+    words = ["hms3", "build"] if project == HIVE3 else ["build"]
+    jar = project / "target" / ("hms3.jar" if project == HIVE3 else "hive-local.jar")
+    sources = [project / "pom.xml", *(project / "src").rglob("*.*")]
     newest = max(source.stat().st_mtime for source in sources)
     if not jar.exists() or jar.stat().st_mtime < newest:
-        done = subprocess.run([LAUNCHER, "build"], capture_output=True, text=True, check=False)
+        done = subprocess.run([LAUNCHER, *words], capture_output=True, text=True, check=False)
         if done.returncode:
             raise HiveMissing(
-                f"Maven could not build {PROJECT} (exit {done.returncode}). The first build "
+                f"Maven could not build {project} (exit {done.returncode}). The first build "
                 f"downloads Hive and needs the network:\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
             )
     return LAUNCHER
@@ -105,6 +109,20 @@ class Reading:
         if self.schema:
             options += ["-s", self.schema]
         return [*options, str(self.directory)]
+
+
+@contextmanager
+def metastore(work: Path, *, hive3: bool = False) -> Iterator[str]:
+    """A Hive Metastore that works in the directory, for as long as it is used; its address."""
+    launcher, kind = build(HIVE3 if hive3 else PROJECT), "hms3" if hive3 else "hms"
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    subprocess.run([launcher, kind, "start", str(port), str(work)], check=True, timeout=120)
+    try:
+        yield f"thrift://127.0.0.1:{port}"
+    finally:
+        subprocess.run([launcher, kind, "stop", str(work)], check=True)
 
 
 def read(directory: Path, *, aborted: Collection[int] = ()) -> list[Row]:

@@ -71,14 +71,18 @@ class Store:
 
 
 DATABASES = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
-THRIFT = pytest.param("thrift", marks=pytest.mark.hive)
+THRIFT = [pytest.param(name, marks=pytest.mark.hive) for name in ("thrift", "thrift3")]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Tests that neither look at rows nor count ids from 1 are marked to run over Thrift too."""
+    """Tests that neither look at rows nor count ids from 1 are marked to run over Thrift too.
+
+    Those of what Hive 3 does not do, or otherwise (test_hive3), are marked ``hive3=False``.
+    """
     if "backend" in metafunc.fixturenames:
         also = metafunc.definition.get_closest_marker("thrift")
-        metafunc.parametrize("backend", [*DATABASES, *([THRIFT] if also else [])])
+        over_thrift = (THRIFT if also.kwargs.get("hive3", True) else THRIFT[:1]) if also else []
+        metafunc.parametrize("backend", [*DATABASES, *over_thrift])
 
 
 @pytest.fixture
@@ -88,6 +92,8 @@ def metastore_url(request: pytest.FixtureRequest, backend: str, tmp_path: Path) 
             return f"sqlite:///{tmp_path}/metastore.db"
         case "postgres":
             return str(request.getfixturevalue("postgres_url"))
+        case "thrift3":
+            return str(request.getfixturevalue("hive3_metastore"))
     return str(request.getfixturevalue("hive_metastore")[0])
 
 
@@ -97,13 +103,13 @@ def store(metastore_url: str) -> Iterator[Store]:
     store = Store(metastore_url, metastore)
     yield store
     if metastore_url.startswith(URI):
-        _empty(metastore)
+        empty(metastore)
     else:
         store.rdbms.close()
     metastore.close()
 
 
-def _empty(metastore: Metastore) -> None:
+def empty(metastore: Metastore) -> None:
     """Leave nothing behind in a metastore that other tests use too."""
     open_txns = [row.txn_id for row in metastore.transactions()]
     metastore.abort_txns(open_txns, "the test has ended")

@@ -45,7 +45,7 @@ def inserting(partition: str | None = None) -> Lock:
     return Lock(LockType.SHARED_READ, T.database, T.name, partition, Operation.INSERT)
 
 
-@pytest.mark.thrift
+@pytest.mark.thrift(hive3=False)
 def test_writes_one_after_the_other(store: Store, make_table: MakeTable) -> None:
     make_table()
     # A Hive Metastore trusts no table whose directory an earlier one has left.
@@ -86,13 +86,13 @@ def test_writes_at_once_are_all_counted(store: Store, make_table: MakeTable) -> 
 def test_hive_does_not_call_numbers_accurate_that_were_written_at_once(
     hive_metastore: tuple[str, Any], request: pytest.FixtureRequest
 ) -> None:
-    from executor.metastore.conftest import _empty, _transactional
+    from executor.metastore.conftest import _transactional, empty
     from hivesql_executor.metastore.opening import open_metastore
 
     metastore = open_metastore(hive_metastore[0], "/wh", timeout=60)
     store = Store(hive_metastore[0], metastore)
     request.addfinalizer(metastore.close)
-    request.addfinalizer(lambda: _empty(metastore))
+    request.addfinalizer(lambda: empty(metastore))
     metastore.create_table(_transactional("t", ()))
     write(store, change(1, replaces=True))
     first, second = begin(store), begin(store)
@@ -123,7 +123,7 @@ def test_writes_that_overtake_each_other(
     assert (known(store)[0], known(store)[3]) == (rows, accurate)
 
 
-@pytest.mark.thrift
+@pytest.mark.thrift(hive3=False)
 def test_partitions_are_judged_one_by_one(
     store: Store, make_table: MakeTable, backend: str
 ) -> None:
@@ -170,7 +170,7 @@ def test_what_was_counted_meanwhile_is_not_accurate(store: Store, make_table: Ma
     assert known(store) == (3, 1, 100, False)
 
 
-@pytest.mark.thrift
+@pytest.mark.thrift(hive3=False)
 def test_alter_table(store: Store, make_table: MakeTable, backend: str) -> None:
     make_table()
     write(store, change(3, replaces=True))

@@ -65,7 +65,11 @@ MEETINGS = {
 
 @pytest.mark.parametrize(("held", "requested", "answer"), MEETINGS.values(), ids=MEETINGS)
 @pytest.mark.thrift
-def test_meetings(store: Any, held: list[Lock], requested: list[Lock], answer: LockState) -> None:
+def test_meetings(
+    store: Any, held: list[Lock], requested: list[Lock], answer: LockState, backend: str
+) -> None:
+    if backend == "thrift3" and (held, requested) == MEETINGS["shared writers"][:2]:
+        answer = WAITS  # as Hive 3 has no stronger lock for writers
     first, granted = ask(store, *held)
     assert granted.state is HELD
     _, second = ask(store, *requested)
@@ -133,7 +137,7 @@ def test_locks_without_transaction_block_each_other(store: Any) -> None:
     assert state(store, second) is HELD
 
 
-@pytest.mark.thrift
+@pytest.mark.thrift(hive3=False)
 def test_zero_wait_readers_fail_at_once(store: Any) -> None:
     ask(store, on(S))
     ask(store, *DROP)
@@ -145,7 +149,7 @@ def test_zero_wait_readers_fail_at_once(store: Any) -> None:
     assert ask(store, on(XW), zero_wait_read=True)[1].state is WAITS
 
 
-@pytest.mark.thrift
+@pytest.mark.thrift(hive3=False)
 def test_the_second_create_table_as_fails_at_once(store: Any) -> None:
     create = (on(S, "", NONE), on(XW, "new", Operation.INSERT), on(S, "src"))
     ask(store, *create, exclusive_ctas=True)

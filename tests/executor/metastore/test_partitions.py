@@ -51,7 +51,7 @@ def test_known_partitions(metastore: Metastore, make_table: MakeTable) -> None:
     assert len(metastore.partitions(table.name)) == 2
 
 
-@pytest.mark.thrift
+@pytest.mark.thrift(hive3=False)
 def test_drop(metastore: Metastore, make_table: MakeTable) -> None:
     table = make_table(partitioned_by=("p",))
     metastore.add_partitions(

@@ -61,6 +61,9 @@ class CatalogCalls:
 
     def drop_database(self, name: str, *, cascade: bool = False) -> None:
         """Drop an empty database, or with ``cascade`` any but ``default``."""
+        if self._client.is_old:
+            # It would answer with a null pointer of its own.
+            self._fetch_database(name)
         self._client.call("drop_database", name.lower(), False, cascade)
 
     def create_table(self, table: Table, *, if_not_exists: bool = False) -> Table:

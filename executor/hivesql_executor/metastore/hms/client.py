@@ -62,7 +62,10 @@ class Client:
                     connection.close()
                     raise
                 if not _is_lost(error):
-                    self._give_back(connection)
+                    if _was_read_whole(error):
+                        self._give_back(connection)
+                    else:
+                        connection.close()
                     raise self._failure(method, error) from error
                 connection.close()
                 if again and attempt < _ROUNDS:
@@ -154,6 +157,17 @@ def _answers(connection: Any) -> bool:
     except Exception:  # noqa: BLE001 - whatever it is, another connection is needed
         return False
     return True
+
+
+def _was_read_whole(error: Exception) -> bool:
+    """Whether the server took in all of the request.
+
+    One that it could not read, a word of a later Hive in it say, leaves bytes behind, with which
+    it would begin to read the next request.
+    """
+    from thriftpy2.thrift import TApplicationException
+
+    return not isinstance(error, TApplicationException) or error.type == _UNKNOWN_METHOD
 
 
 def _is_lost(error: Exception) -> bool:

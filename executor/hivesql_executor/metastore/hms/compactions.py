@@ -40,6 +40,8 @@ class CompactionCalls(LockCalls):
         details: CompactionDetails = NO_DETAILS, run_as: str | None = None,
     ) -> CompactionAnswer:  # fmt: skip
         """Ask for a compaction."""
+        if kind == "rebalance" and self._client.is_old:
+            raise NotSupported("COMPACT 'rebalance' with a Hive Metastore before 4.0")
         wire, name = idl(), lower(table)
         request = wire.CompactionRequest(
             dbname=name.database,
