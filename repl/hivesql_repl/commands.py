@@ -8,11 +8,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from hivesql import HiveSqlError
 from hivesql.script import split
 from hivesql_repl.formats import FORMATS
+from hivesql_repl.render import open_for_append
 
 if TYPE_CHECKING:
     from hivesql_repl.running import Runner
@@ -23,7 +24,6 @@ _OF_CONNECTIONS = (
     "connect", "reconnect", "close", "go", "list", "properties", "autocommit", "isolation",
     "addlocaldriverjar",
 )  # fmt: skip
-_SWITCHES = {"showheader": "header", "escapecrlf": "escape_breaks", "truncatetable": "truncate"}
 
 
 class Quit(Exception):
@@ -52,8 +52,12 @@ class Commands:
             "run": (self._run, "run a script: !run file.hql"),
             "script": (self._run, "the same"),
             "record": (self._record, "write results to a file too: !record FILE; again to stop"),
+            "once": (
+                self._once,
+                "where the next result goes: !once FILE, !once | wc -l",
+            ),
             "outputformat": (self._outputformat, f"one of {', '.join(sorted(FORMATS))}"),
-            "set": (self._set, "a setting of the screen: !set showHeader false"),
+            "set": (self._set, "what the screen shows, or a change of it: !set showHeader false"),
             "timing": (self._timing, "row counts and times on or off"),
             "pager": (self._pager, "page long results, or not"),
             "verbose": (self._verbose, "print each statement before it runs"),
@@ -142,9 +146,9 @@ class Commands:
             printer.tell("recording has ended")
         if argument:
             try:
-                printer.record = _open_for_append(argument)
-            except OSError as error:
-                return self._failed(f"cannot write {argument}: {error.strerror}")
+                printer.record = open_for_append(argument)
+            except HiveSqlError as error:
+                return self._failed(str(error))
             printer.tell(f"recording to {argument}")
         return True
 
@@ -155,17 +159,23 @@ class Commands:
         return True
 
     def _set(self, argument: str) -> bool:
-        from dataclasses import replace
+        from hivesql_repl.screen_settings import change, settings
 
+        if not argument:
+            for name, value in settings(self.runner.printer):
+                print(f"{name:<18}{value}")
+            return True
         name, _, value = argument.partition(" ")
-        printer = self.runner.printer
-        if name.lower() == "outputformat":
-            return self._outputformat(value.strip())
-        if name.lower() not in _SWITCHES or value.strip().lower() not in ("true", "false"):
-            names = ", ".join(["outputformat FORMAT", *(f"{key} BOOL" for key in _SWITCHES)])
-            return self._failed(f"!set knows {names}")
-        change = {_SWITCHES[name.lower()]: value.strip().lower() == "true"}
-        printer.style = replace(printer.style, **change)  # type: ignore[arg-type]
+        try:
+            change(self.runner.printer, name, value.strip())
+        except ValueError as error:
+            return self._failed(str(error))
+        return True
+
+    def _once(self, argument: str) -> bool:
+        if not argument:
+            return self._failed("a file or a program is wanted, as in: !once FILE or !once | wc -l")
+        self.runner.printer.once = argument
         return True
 
     def _timing(self, argument: str) -> bool:
@@ -217,10 +227,6 @@ class Commands:
 
     def _sh(self, argument: str) -> bool:
         return run_shell_command(argument)
-
-
-def _open_for_append(name: str) -> IO[str]:
-    return Path(name).expanduser().open("a", encoding="utf-8")
 
 
 def run_shell_command(command: str) -> bool:

@@ -9,6 +9,7 @@ import io
 import itertools
 import json
 import math
+import re
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -203,6 +204,49 @@ def _vertical(out: IO[str], columns: Sequence[str], rows: Iterable[Row], style: 
     return count
 
 
+def _xml_attributes(out: IO[str], columns: Sequence[str], rows: Iterable[Row], style: Style) -> int:
+    """One element a row, as beeline's xmlattr."""
+
+    def line(row: Row) -> str:
+        values = zip(_xml_names(columns), row, strict=True)
+        parts = (f' {name}="{_xml_text(value, style)}"' for name, value in values)
+        return f"  <result{''.join(parts)}/>\n"
+
+    return _xml(out, rows, line)
+
+
+def _xml_elements(out: IO[str], columns: Sequence[str], rows: Iterable[Row], style: Style) -> int:
+    """One element a value, as beeline's xmlelements."""
+
+    def lines(row: Row) -> str:
+        values = zip(_xml_names(columns), row, strict=True)
+        parts = (f"    <{name}>{_xml_text(value, style)}</{name}>\n" for name, value in values)
+        return f"  <result>\n{''.join(parts)}  </result>\n"
+
+    return _xml(out, rows, lines)
+
+
+def _xml(out: IO[str], rows: Iterable[Row], text_of: Callable[[Row], str]) -> int:
+    out.write("<resultset>\n")
+    count = 0
+    for count, row in enumerate(rows, 1):  # noqa: B007 - the last number is the count
+        out.write(text_of(row))
+    out.write("</resultset>\n")
+    return count
+
+
+def _xml_names(columns: Sequence[str]) -> list[str]:
+    """Beeline writes names that are none of XML as they are, which no reader takes."""
+    names = (re.sub(r"[^\w.-]", "_", column) for column in columns)
+    return [name if name[:1].isalpha() or name[:1] == "_" else f"_{name}" for name in names]
+
+
+def _xml_text(value: Any, style: Style) -> str:
+    from html import escape
+
+    return escape(style.text(value))
+
+
 def _markdown(out: IO[str], columns: Sequence[str], rows: Iterable[Row], style: Style) -> int:
     def line(cells: Iterable[str]) -> str:
         escaped = (cell.replace("|", "\\|").replace("\n", "<br>") for cell in cells)
@@ -262,6 +306,8 @@ FORMATS: dict[str, Writer] = {
     "tsv": _delimited("\t", "'"),
     "tsv2": _delimited("\t"),
     "vertical": _vertical,
+    "xmlattr": _xml_attributes,
+    "xmlelements": _xml_elements,
 }
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from hivesql import HiveSqlError, Progress, Result
+from hivesql import ExecutionError, HiveSqlError, Progress, Result
 from hivesql_repl.formats import FORMATS, Style, with_singles
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ class Printer:
     report: bool = True
     paging: bool = False
     record: IO[str] | None = None
+    once: str = ""
+    """Where the next result goes instead of the screen: a file, or a program after ``|``."""
     _status: str = ""
     _pages: bool = False
     _left: bool = False
@@ -191,7 +193,14 @@ class Printer:
     @contextmanager
     def _screen(self) -> Iterator[IO[str]]:
         """Standard output, through a pager where a person reads."""
+        once, self.once = self.once, ""
+        if once and not once.startswith("|"):
+            with open_for_append(once) as out:
+                yield out
+            return
         pager = find_pager() if self.paging and sys.stdout.isatty() else None
+        if once:
+            pager = ["sh", "-c", once[1:]]
         if pager is None:
             yield sys.stdout
             sys.stdout.flush()
@@ -209,6 +218,14 @@ class Printer:
                 process.stdin.close()
             process.wait()
             self._pages = False
+
+
+def open_for_append(name: str) -> IO[str]:
+    """A file of the user's; ExecutionError when it cannot be written."""
+    try:
+        return Path(name).expanduser().open("a", encoding="utf-8")
+    except OSError as error:
+        raise ExecutionError(f"cannot write {name}: {error.strerror}") from error
 
 
 def find_pager() -> Sequence[str] | None:

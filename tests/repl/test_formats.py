@@ -6,6 +6,7 @@ import datetime
 import decimal
 import json
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -55,6 +56,10 @@ TEXTS = {
     "jsonfile": '{"id": 1, "v": "a,b"}\n{"id": 2, "v": null}\n',
     "json": '{"resultset":[{"id": 1, "v": "a,b"},{"id": 2, "v": null}]}\n',
     "markdown": "| id | v |\n| --- | --- |\n| 1 | a,b |\n| 2 | NULL |\n",
+    "xmlattr": '<resultset>\n  <result id="1" v="a,b"/>\n'
+    '  <result id="2" v="NULL"/>\n</resultset>\n',
+    "xmlelements": "<resultset>\n  <result>\n    <id>1</id>\n    <v>a,b</v>\n  </result>\n"
+    "  <result>\n    <id>2</id>\n    <v>NULL</v>\n  </result>\n</resultset>\n",
     "vertical": "id  1\nv   a,b\n\nid  2\nv   NULL\n\n",
 }
 
@@ -63,6 +68,14 @@ TEXTS = {
 def test_formats(name: str) -> None:
     assert to_text(name, COLUMNS, ROWS) == TEXTS[name]
     assert set(TEXTS) | {"table"} == set(FORMATS)
+
+
+def test_xml_is_well_formed_whatever_the_names() -> None:
+    columns, rows = ["count(1)", "2b"], [('<a> & "b"', 1)]
+    for name in ("xmlattr", "xmlelements"):
+        (result,) = ElementTree.fromstring(to_text(name, columns, rows))
+        found = result.attrib if name == "xmlattr" else {one.tag: one.text for one in result}
+        assert found == {"count_1_": '<a> & "b"', "_2b": "1"}
 
 
 def test_table_in_batches() -> None:

@@ -136,6 +136,13 @@ def test_typing(terminal: Terminal, tmp_path: Path) -> None:
         assert "│ 1" not in terminal.run("SHOW LOCKS;", "\nhostname ")
         other.sql("ROLLBACK")
     assert "!nosuch is not a command" in terminal.run("!nosuch", "!sh runs a program")
+    # What the next statement gives goes elsewhere, once.
+    terminal.run("!once | tr a-z A-Z", "sales>")
+    assert "│ STOCK" in terminal.run("SHOW TABLES;", "selected")
+    terminal.run("!set maxColumnWidth 3", "sales>")
+    assert "│ sto" in terminal.run("SHOW TABLES;", "selected")
+    terminal.run("!set maxColumnWidth x", "is a number from 0 on")
+    assert "maxColumnWidth    3" in terminal.run("!set", "verbose           false")
     terminal.run("!outputformat csv2", "sales>")
     assert "tab_name\nstock" in terminal.run("SHOW TABLES;", "selected")
     # A pasted script, with line breaks, runs statement by statement.
