@@ -20,6 +20,7 @@ from hivesql.result import Result
 from hivesql.script import StatementText, split, split_key
 from hivesql.session_files import AddedFiles
 from hivesql.setting_texts import after_reset, setting_lines, setting_text
+from hivesql.spark_calls import SparkCalls
 from hivesql.temporary import TemporaryTables
 from hivesql.transactions import Conversation
 from hivesql_executor.metastore.api import Once
@@ -47,7 +48,7 @@ from hivesql_planner.statements import (
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from hivesql.lazy_spark import LazySpark, Progress
+    from hivesql.lazy_spark import LazySpark
     from hivesql_executor.check import Finding
     from hivesql_executor.inspect import Inspection
     from hivesql_executor.metastore.api import Done
@@ -68,7 +69,7 @@ class _Asked:
     once: Once | None = None
 
 
-class Session(FrameCalls, CacheCalls):
+class Session(FrameCalls, CacheCalls, SparkCalls):
     """One user's conversation with a warehouse: current database, settings, variables."""
 
     def __init__(
@@ -217,19 +218,6 @@ class Session(FrameCalls, CacheCalls):
             return ended.is_set()
         self.runtime.metastore.abort_txns(sorted(mine), "stopped")
         return False
-
-    def progress(self) -> Progress | None:
-        """How far the running statement's Spark jobs are; None when none run."""
-        return self._spark.progress(self._query_id) if self._query_id else None
-
-    @property
-    def starts_spark(self) -> bool:
-        """Whether the running statement may be waiting for Spark to start."""
-        return bool(self._query_id) and self._spark.starting
-
-    def start_spark(self) -> None:
-        """Start Spark now, so that the first statement that needs it does not wait."""
-        self._spark()
 
     def _once(self, text: StatementText, key: str | Once | None) -> Once | None:
         """Under which key the statement is recorded: its own, or the session's and a number."""

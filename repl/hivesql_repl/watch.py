@@ -14,7 +14,7 @@ from rich.text import Text
 from hivesql import HiveSqlError
 from hivesql.script import split
 from hivesql_repl.console import Screen
-from hivesql_repl.formats import to_text
+from hivesql_repl.formats import Style, to_text
 
 if TYPE_CHECKING:
     from hivesql import Result
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 EVERY = 2.0
 """Seconds between two answers."""
+_WIDEST = 30
+_NOTHING = ("", "None", "NULL")
 # These ask the metastore alone, so Ctrl-C may come at any time.
 _READS = ("show", "describe", "desc")
 
@@ -52,7 +54,30 @@ def watch(runner: Runner, text: str, every: float = EVERY) -> bool:
 
 
 def _drawn(result: Result, runner: Runner, every: float, width: int) -> Group:
-    style = replace(runner.printer.style, max_width=width)
     told = f"{time.strftime('%H:%M:%S')}  every {every:g} s, Ctrl-C ends"
-    table = to_text("table", result.columns, result.rows, style) if result.rows else "no rows"
-    return Group(Text(told, style="dim"), Text(table.rstrip("\n"), no_wrap=True, overflow="crop"))
+    if not result.rows:
+        return Group(Text(told, style="dim"), Text("no rows"))
+    style = replace(runner.printer.style, max_width=width, truncate=True, max_column_width=_WIDEST)
+    kept = _that_fit(result, style, width)
+    if len(kept) < len(result.columns):
+        left = (name for i, name in enumerate(result.columns) if i not in kept)
+        told += f"; no room for, or nothing in: {', '.join(left)}"
+    columns = [result.columns[i] for i in kept]
+    rows = [[row[i] for i in kept] for row in result.rows]
+    table = to_text("table", columns, rows, style).rstrip("\n")
+    lines = (Text(told, style="dim"), Text(table, no_wrap=True, overflow="crop"))
+    return Group(*lines)
+
+
+def _that_fit(result: Result, style: Style, width: int) -> list[int]:
+    """Columns with a value that fit beside each other, from the left: one line a row."""
+    kept: list[int] = []
+    for i, name in enumerate(result.columns):
+        texts = [style.text(row[i]) for row in result.rows if str(row[i]).strip() not in _NOTHING]
+        taken = min(max(map(len, (name, *texts))), _WIDEST) + 3
+        if texts and (not kept or taken < width):
+            kept.append(i)
+            width -= taken
+        elif texts:
+            break
+    return kept or [0]

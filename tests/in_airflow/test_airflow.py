@@ -80,6 +80,8 @@ def environment(home: Path) -> dict[str, str]:
     }  # fmt: skip
     return {
         **os.environ,
+        # Airflow's thousands of modules are compiled once, not by every process anew.
+        "PYTHONDONTWRITEBYTECODE": "",
         "PYTHONPATH": os.pathsep.join([*ROOTS, str(home / "dags")]),
         "AIRFLOW_HOME": str(home),
         "AIRFLOW__CORE__DAGS_FOLDER": str(home / "dags"),

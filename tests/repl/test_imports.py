@@ -11,9 +11,15 @@ import pytest
 
 # What only changes of definitions, rewrites of rows and lists of files need.
 CHANGES = {
-    "hivesql.alter_trees", "hivesql.rehearsal", "hivesql_executor.definitions",
+    "hivesql.alter_trees", "hivesql.definition_trees", "hivesql.plain_rows", "hivesql.rehearsal",
+    "hivesql.row_trees", "hivesql_executor.definitions",
     "hivesql_planner.acid.snapshot", "hivesql_planner.ddl", "hivesql_planner.deciding",
     "hivesql_planner.explain", "hivesql_planner.small",
+}  # fmt: skip
+# What only changes of definitions need.
+ALTERATIONS = {
+    "hivesql.alter_trees", "hivesql.bind_alter", "hivesql.definition_trees", "hivesql.parse_alter",
+    "hivesql_planner.alter", "hivesql_planner.altered_locks", "hivesql_planner.ddl",
 }  # fmt: skip
 HEAVY = {"pyspark", "py4j", "pyarrow", "numpy", "pyorc", "prompt_toolkit"}
 MAIN = (
@@ -24,6 +30,7 @@ QUESTIONS = """
 show databases; show tables; show locks; show transactions; show compactions; use default;
 set hive.lock.numretries; describe database default; start transaction; rollback;
 """
+EXPLAINED = "explain select 1; explain values (1); explain locks select 1;"
 COMMANDS = f"{QUESTIONS} drop table if exists nosuch;"
 METADATA_ONLY = """
 show tables; show databases; show locks; show transactions; show compactions;
@@ -52,11 +59,12 @@ delete from t where p = 2;
     ("script", "unwanted"),
     [
         (QUESTIONS, CHANGES),
+        (EXPLAINED, ALTERATIONS | HEAVY),
         (COMMANDS, HEAVY | {"sqlglot", "rich", "psycopg"}),
         (METADATA_ONLY, HEAVY),
         (SMALL, {"pyspark", "py4j"}),
     ],
-    ids=["questions", "commands", "definitions and plans", "small statements"],
+    ids=["questions", "plans of queries", "commands", "definitions and plans", "small statements"],
 )
 def test_what_statements_without_spark_import(
     script: str, unwanted: set[str], tmp_path: Path

@@ -154,6 +154,11 @@ def test_typing(terminal: Terminal, tmp_path: Path) -> None:
     # Narrow now: what is watched is laid out anew, and Ctrl-C gives the prompt back.
     shown = terminal.run("!watch 0.2 SHOW LOCKS", "Ctrl-C ends")
     assert "no rows" in shown
+    with hivesql.connect(f"sqlite:///{tmp_path}/metastore.db", f"{tmp_path}/warehouse") as other:
+        other.sql("START TRANSACTION; INSERT INTO sales.stock VALUES (1)")
+        terminal.send("")
+        terminal.expect("│ stock │ ACQUIRED ")
+        other.sql("ROLLBACK")
     terminal.send("\x03")
     terminal.expect("\na>")
     terminal.send("\x04")
