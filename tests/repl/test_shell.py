@@ -192,7 +192,7 @@ def paged(tmp_path: Path) -> Iterator[Terminal]:
 def test_ctrl_c_stops_a_statement_and_keeps_the_session(paged: Terminal) -> None:
     terminal = paged
     # While Spark starts, which takes seconds, the prompt comes back at once.
-    terminal.send("SELECT 1;\r")
+    terminal.send("SELECT explode(array(1, 2));\r")
     terminal.expect("starting Spark")
     terminal.send("\x03")
     terminal.expect("nothing that the statement wrote is visible")
