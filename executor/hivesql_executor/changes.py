@@ -83,7 +83,7 @@ def _parts(
         check_versions(files, location, state)
         require_history(table.name, location, state, then, files, runtime)
         require_events(state, low, location=location)
-        chosen = files_to_read(state, then)
+        chosen = files_to_read(state, then, location=location)
         parts.append(PartitionFiles(partition=partition, location=location, files=chosen))
     return parts
 

@@ -2,49 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from collections.abc import Iterator, Mapping, Sequence
 
-from hivesql_executor.flushed import spark_path
+from hivesql_executor.check_events import event_findings
+from hivesql_executor.finding import Finding
 from hivesql_executor.inspect import file_facts
 from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import acid_state, check_versions, table_roots
-from hivesql_executor.spark.footers import (
-    check_deletes,
-    check_inserts,
-    check_orphans,
-    check_raw,
-    holds_changes,
-)
-from hivesql_executor.spark.jvm import know_flushed_files
-from hivesql_executor.spark.verify import (
-    delete_events,
-    misplaced_rows,
-    repeated_ids,
-    row_ids,
-    unmatched_deletes,
-)
+from hivesql_executor.spark.lines import skipped_lines
 from hivesql_executor.storage.files import Files
-from hivesql_executor.storage.orc import OrcTail, cached_tail
-from hivesql_planner.acid.layout import KEY_INDEX, STATS, AcidDirectory, is_hidden, parse_directory
-from hivesql_planner.acid.reading import DataFile, DeleteFile, FilesToRead, files_to_read
+from hivesql_executor.storage.orc import cached_tail
+from hivesql_planner.acid.layout import (
+    VERSION_FILE,
+    AcidDirectory,
+    DirectoryKind,
+    is_hidden,
+    parse_bucket_file,
+    parse_directory,
+)
+from hivesql_planner.acid.reading import files_to_read
 from hivesql_planner.acid.snapshot import AcidState, FileStatus
 from hivesql_planner.acid.write_ids import ValidWriteIdList
-from hivesql_planner.errors import DataError, NotSupported, SemanticError
+from hivesql_planner.errors import DataError, SemanticError
 from hivesql_planner.table import Partition, Table, TableName
 
-Check = Callable[[str, OrcTail], None]
-_File = TypeVar("_File", DataFile, DeleteFile)
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Something wrong: where, and what."""
-
-    place: str
-    problem: str
+_DELETES = DirectoryKind.DELETE_DELTA
 
 
 def check_table(name: TableName, runtime: Runtime) -> tuple[Finding, ...]:
@@ -62,6 +45,7 @@ def check_table(name: TableName, runtime: Runtime) -> tuple[Finding, ...]:
 
 def _findings(table: Table, partitions: Sequence[Partition], runtime: Runtime) -> Iterator[Finding]:
     store, files = runtime.metastore, runtime.files(table.location)
+    known = _known_counts(table, partitions, runtime)
     txns = store.valid_txns()
     visible = store.valid_write_ids(txns, (table.name,))[table.name]
     yield from _orphans(table, partitions, files)
@@ -70,23 +54,65 @@ def _findings(table: Table, partitions: Sequence[Partition], runtime: Runtime) -
         yield from _leftovers(location, visible, files)
         try:
             state = acid_state(files, location, visible, txns)
-            chosen = files_to_read(state, visible, insert_only=table.is_insert_only)
+            insert_only = table.is_insert_only
+            chosen = files_to_read(state, visible, insert_only=insert_only, location=location)
         except DataError as error:
             yield Finding(location, error.message)
             continue
         yield from _versions(files, location, state)
+        if table.is_full_acid:
+            yield from _unmarked(files, location, state)
         parts.append(PartitionFiles(partition=partition, location=location, files=chosen))
         yield from _expected_buckets(table, location, state)
+    counts: dict[str, int] = {}
     if table.is_full_acid:
-        yield from _acid_findings(table, parts, visible, runtime)
-        return
-    for part in parts:
-        stored = table.stored_as(part.partition)
-        for data in part.files.data:
-            path = f"{part.location}/{data.path}"
-            fact = file_facts(files, stored, path, FileStatus(data.path, data.length))
-            if fact.problem is not None:
-                yield Finding(path, fact.problem)
+        yield from event_findings(table, parts, visible, runtime, counts)
+    else:
+        for part in parts:
+            yield from _plain_findings(table, part, files, counts)
+    if known and known == _known_counts(table, partitions, runtime):
+        yield from _lost_rows(known, counts)
+
+
+def _plain_findings(
+    table: Table, part: PartitionFiles, files: Files, counts: dict[str, int]
+) -> Iterator[Finding]:
+    stored = table.stored_as(part.partition)
+    rows: list[int | None] = []
+    for data in part.files.data:
+        path = f"{part.location}/{data.path}"
+        fact = file_facts(files, stored, path, FileStatus(data.path, data.length))
+        # The lines of compressed text are not counted.
+        rows.append(None if "." in data.path.rpartition("/")[2] else fact.rows)
+        if fact.problem is not None:
+            yield Finding(path, fact.problem)
+    if None not in rows and not any(skipped_lines(stored)):
+        counts[part.location] = sum(filter(None, rows))
+
+
+def _known_counts(
+    table: Table, partitions: Sequence[Partition], runtime: Runtime
+) -> dict[str, int]:
+    """By location, the rows that accurate statistics tell of."""
+    found = {}
+    for partition, location in table_roots(table, partitions):
+        known = runtime.metastore.statistics(table.name, partition.values if partition else None)
+        if known.is_accurate and known.rows is not None:
+            found[location] = known.rows
+    return found
+
+
+def _lost_rows(known: Mapping[str, int], counts: Mapping[str, int]) -> Iterator[Finding]:
+    """Nothing else may tell that a whole file is not there any more."""
+    for location, rows in counts.items():
+        if known.get(location, rows) != rows:
+            expected = known[location]
+            less, more = "a data file may be missing", "deletes may be missing, or rows twice here"
+            yield Finding(
+                location,
+                f"the catalog's statistics tell of {expected} rows, and there are {rows}: "
+                f"{less if rows < expected else more}",
+            )
 
 
 def _versions(files: Files, location: str, state: AcidState) -> Iterator[Finding]:
@@ -97,107 +123,28 @@ def _versions(files: Files, location: str, state: AcidState) -> Iterator[Finding
             yield Finding(f"{location}/{entry.name}", error.message)
 
 
-def _acid_findings(
-    table: Table, parts: Sequence[PartitionFiles], visible: ValidWriteIdList, runtime: Runtime
-) -> Iterator[Finding]:
-    files = runtime.files(table.location)
-    inserts: dict[str, OrcTail] = {}
-    deletes: dict[str, OrcTail] = {}
-    broken: set[str] = set()
-    for part in parts:
-        for data in part.files.data:
-            check: Check = check_inserts if data.raw is None else check_raw
-            path = f"{part.location}/{data.path}"
-            problem = _read(files, path, data.length, check, inserts)
-            if problem:
-                broken.add(path)
-                yield problem
-            elif data.side_file:
-                inserts[spark_path(part.location, data)] = inserts.pop(path)
-            elif data.raw is not None or holds_changes(inserts[path]):
-                # Neither has an order of its own; their ids are compared below.
-                del inserts[path]
-        for events in part.files.deletes:
-            path = f"{part.location}/{events.path}"
-            problem = _read(files, path, events.length, check_deletes, deletes)
-            if problem:
-                broken.add(path)
-                yield problem
-    for path, tail in {**inserts, **deletes}.items():
-        yield from _footer_findings(path, tail)
-    if any(part.files.data or part.files.orphans for part in parts):
-        whole = [_readable(part, broken) for part in parts]
-        yield from _row_findings(
-            table, whole, visible, runtime, inserts, deletes, is_whole=not broken
-        )
+def _unmarked(files: Files, location: str, state: AcidState) -> Iterator[Finding]:
+    """Directories with one of the version file and the data files, which come together."""
+    deleted = {entry.directory[1:3] for entry in state.deltas if entry.directory.kind is _DELETES}
+    for entry in (*([state.base] if state.base else []), *state.deltas):
+        names = {file.path.rpartition("/")[2] for file in entry.files}
+        place = f"{location}/{entry.name}"
+        # A DELETE of Hive 3 leaves such a directory beside that of its deletes.
+        if names == {VERSION_FILE} and entry.directory[1:3] not in deleted:
+            yield Finding(place, "holds no data file, though one was begun: it may be missing")
+        if VERSION_FILE not in names and any(
+            _has_events(files, location, one) for one in entry.files
+        ):
+            yield Finding(place, f"has no {VERSION_FILE}, which every writer of events leaves")
 
 
-def _readable(part: PartitionFiles, broken: Collection[str]) -> PartitionFiles:
-    """The part without the files that cannot be read: what is wrong elsewhere is told too."""
-
-    def kept(files: Sequence[_File]) -> tuple[_File, ...]:
-        return tuple(one for one in files if f"{part.location}/{one.path}" not in broken)
-
-    found = part.files
-    chosen = FilesToRead(kept(found.data), kept(found.deletes), kept(found.orphans))
-    return replace(part, files=chosen)
-
-
-def _read(
-    files: Files, path: str, length: int, check: Check, found: dict[str, OrcTail]
-) -> Finding | None:
+def _has_events(files: Files, location: str, file: FileStatus) -> bool:
+    if parse_bucket_file(file.path.rpartition("/")[2]) is None:
+        return False
     try:
-        tail = cached_tail(files, path, length)
-        check(path, tail)
-    except (DataError, NotSupported) as error:
-        return Finding(path, error.message)
-    found[path] = tail
-    return None
-
-
-def _footer_findings(path: str, tail: OrcTail) -> Iterator[Finding]:
-    counts = tail.metadata.get(STATS, b"").decode("ascii", "replace")
-    numbers = [int(part) for part in counts.split(",") if part.isdigit()]
-    if numbers and sum(numbers) != tail.rows:
-        yield Finding(path, f"{STATS} says {counts}, the file has {tail.rows} rows")
-    index = tail.metadata.get(KEY_INDEX)
-    stripes = len(tail.stripe_rows)
-    if index is not None and index.count(b";") != stripes:
-        entries = index.count(b";")
-        yield Finding(path, f"{KEY_INDEX} has {entries} entries for {stripes} stripes")
-
-
-def _row_findings(
-    table: Table,
-    parts: Sequence[PartitionFiles],
-    visible: ValidWriteIdList,
-    runtime: Runtime,
-    inserts: Mapping[str, OrcTail],
-    deletes: Mapping[str, OrcTail],
-    *,
-    is_whole: bool,
-) -> Iterator[Finding]:
-    """``is_whole``: every file can be read, so a row that is not found is not there."""
-    spark, files, home = runtime.spark(), runtime.files(table.location), table.location
-    if any(file.side_file for part in parts for file in part.files.data):
-        know_flushed_files(spark)
-    for tails, are_deletes in ((inserts, False), (deletes, True)):
-        for path, problem in misplaced_rows(spark, table, tails, deletes=are_deletes):
-            yield Finding(path, problem)
-    for part in parts:
-        paths = [f"{part.location}/{file.path}" for file in part.files.orphans]
-        try:
-            check_orphans(paths, deletes)
-        except DataError as error:
-            yield Finding(part.location, error.message)
-            is_whole = False
-    ids = row_ids(spark, table, parts, visible=visible, files=files)
-    for problem in repeated_ids(ids):
-        yield Finding(home, problem)
-    events = delete_events(spark, table, parts, deletes, visible=visible)
-    if events is not None and is_whole:
-        for problem in unmatched_deletes(ids, events):
-            yield Finding(home, problem)
+        return cached_tail(files, f"{location}/{file.path}", file.length).rows > 0
+    except DataError:
+        return False
 
 
 def _expected_buckets(table: Table, location: str, state: AcidState) -> Iterator[Finding]:
@@ -215,7 +162,8 @@ def _expected_buckets(table: Table, location: str, state: AcidState) -> Iterator
 
 
 def _leftovers(location: str, visible: ValidWriteIdList, files: Files) -> Iterator[Finding]:
-    """Directories that no reader will ever take and no cleaner removes."""
+    """Directories that no reader will ever take and no cleaner removes, or that hold nothing."""
+    filled = {one.path.partition("/")[0] for one in files.list(location)}
     for name in files.all_directories(location):
         path = f"{location}/{name}"
         directory = parse_directory(name)
@@ -224,6 +172,8 @@ def _leftovers(location: str, visible: ValidWriteIdList, files: Files) -> Iterat
         elif directory and _first_unknown(directory) > visible.high_watermark:
             highest = visible.high_watermark
             yield Finding(path, f"the catalog knows no write above {highest} of this table")
+        elif directory and name not in filled:
+            yield Finding(path, "holds no file: it was never written, or its files are missing")
 
 
 def _first_unknown(directory: AcidDirectory) -> int:

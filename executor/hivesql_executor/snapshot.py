@@ -64,7 +64,8 @@ def scan_files(
         check_versions(files, location, state)
         if scan.as_of is not None:
             require_history(scan.table.name, location, state, visible, files, runtime)
-        chosen = files_to_read(state, visible, insert_only=scan.table.is_insert_only)
+        insert_only = scan.table.is_insert_only
+        chosen = files_to_read(state, visible, insert_only=insert_only, location=location)
         return PartitionFiles(partition=partition, location=location, files=chosen)
 
     roots = table_roots(scan.table, scan.partitions)

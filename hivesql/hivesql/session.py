@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from hivesql.lazy_spark import LazySpark
-    from hivesql_executor.check import Finding
+    from hivesql_executor.finding import Finding
     from hivesql_executor.inspect import Inspection
     from hivesql_executor.metastore.api import Done
     from hivesql_executor.runtime import Clock, Runtime

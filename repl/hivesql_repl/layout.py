@@ -13,7 +13,7 @@ from rich.tree import Tree
 from hivesql_repl.console import Screen
 
 if TYPE_CHECKING:
-    from hivesql_executor.check import Finding
+    from hivesql_executor.finding import Finding
     from hivesql_executor.inspect import DirectoryFacts, FileFacts, Inspection, RootFacts
 
 _FOUND = 1

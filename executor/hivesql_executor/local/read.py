@@ -22,6 +22,7 @@ from hivesql_executor.spark.footers import (
     check_deletes,
     check_inserts,
     check_orphans,
+    check_writes,
     holds_changes,
     read_footers,
 )
@@ -79,6 +80,8 @@ def small_snapshot(
         check_orphans([f"{part.location}/{file.path}" for file in part.files.orphans], tails)
     for path, file in found:
         (check_deletes if isinstance(file, DeleteFile) else check_inserts)(path, tails[path])
+        if file.write_id_filter:
+            check_writes(path, tails[path])
         if isinstance(file, DataFile) and holds_changes(tails[path]):
             raise OnlySpark
     return SmallSnapshot(table, files, visible, tuple(parts), tails)

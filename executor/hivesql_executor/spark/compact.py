@@ -56,7 +56,7 @@ def compact_major(
 
     With more than ``most_files`` open at once for one bucket, rows are shuffled instead.
     """
-    merges = plan_inserts(location, files_to_read(state, visible), files)
+    merges = plan_inserts(location, files_to_read(state, visible, location=location), files)
     if _merge(spark, table, location, merges, result, visible, files, most_files):
         return
     rows = live_rows(spark, table, location, state, visible, files)
@@ -81,7 +81,7 @@ def compact_minor(
     if DirectoryKind.DELTA in kinds:
         inserts = tuple(d for d in deltas.deltas if d.directory.kind is DirectoryKind.DELTA)
         alone = replace(deltas, deltas=inserts)
-        chosen = files_to_read(alone, visible)
+        chosen = files_to_read(alone, visible, location=location)
         _refuse_version_1(table, location, chosen, files)
         merges = plan_inserts(location, chosen, files)
         if not _merge(spark, table, location, merges, delta, visible, files, most_files):

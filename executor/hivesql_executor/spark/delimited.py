@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
-from hivesql_executor.spark.charsets import decoded, encoded
+from hivesql_executor.spark.charsets import as_bytes, as_characters, cleaned, decoded, encoded
 from hivesql_executor.spark.lazy_values import is_instant, lazy_value
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.spark.values import stored_value, value_text
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.table import Table
-from hivesql_planner.type_text import parts_of
+from hivesql_planner.type_text import parts_of, text_limit
 
 _REFUSED = ("quote.delim",)
 _CHARSET = "serialization.encoding"
@@ -39,6 +39,12 @@ class Delimiters:
     charset: str | None
     times: tuple[str, ...]
     """Patterns of timestamps, tried before Hive's own; ``millis`` for a number."""
+    valid: Column | None = None
+    """Whether a line is UTF-8; where it is none, each byte of it is a character."""
+
+    def original(self, text: Column) -> Column:
+        """A part of the line as it stands in the file."""
+        return text if self.valid is None else f.when(self.valid, text).otherwise(as_bytes(text))
 
     def at(self, level: int) -> str:
         """The separator of a level; NotSupported where Hive has none."""
@@ -87,6 +93,11 @@ def split_lines(table: Table, line: str) -> list[Column]:
     """
     delimiters = delimiters_of(table)
     text = decoded(f.col(line), delimiters.charset)
+    if delimiters.charset is None:
+        # Spark's functions would replace bytes that are no UTF-8; Hive's strings keep them.
+        valid = f.is_valid_utf8(text)
+        delimiters = replace(delimiters, valid=valid)
+        text = f.when(valid, text).otherwise(as_characters(text))
     fields = _split(text, delimiters.at(0), delimiters)
     return [
         _parsed(f.get(fields, i), column.type, 1, delimiters).alias(column.name)
@@ -114,8 +125,11 @@ def _parsed(text: Column, hive_type: str, level: int, about: Delimiters) -> Colu
         case "timestamp" if about.times and not is_instant(hive_type):
             found = (_time(text, pattern) for pattern in about.times)
             value = f.coalesce(*found, lazy_value(text, hive_type))
+        case "string" | "binary":
+            said = about.original(_plain(text, about) if kind == "string" else text)
+            value = lazy_value(cleaned(said) if text_limit(hive_type) else said, hive_type)
         case _:
-            value = lazy_value(_plain(text, about) if kind == "string" else text, hive_type)
+            value = lazy_value(text, hive_type)
     return f.when(text != f.lit(about.null), value)
 
 
@@ -214,7 +228,11 @@ def _written(value: Column, hive_type: str, level: int, about: Delimiters) -> Co
             fields = (_written(value[name], inner, level + 1, about) for name, inner in parts)
             text = f.when(value.isNotNull(), f.concat_ws(about.at(level), *fields))
         case "string":
-            text = _escaped(stored_value(value, hive_type), about)
+            stored = stored_value(value, hive_type)
+            text = _escaped(stored, about)
+            if about.escape is not None:
+                escaped = as_bytes(_escaped(as_characters(stored), about))
+                text = f.when(f.is_valid_utf8(stored), text).otherwise(escaped)
         case "binary":
             text = f.regexp_replace(f.base64(value), "=+$", "")
         case _:

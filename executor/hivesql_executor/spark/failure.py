@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from hivesql_executor.spark.change import cardinality_violation
 from hivesql_executor.spark.checks import constraint_violation
-from hivesql_planner.errors import ExecutionError, HiveSqlError
+from hivesql_planner.errors import DataError, ExecutionError, HiveSqlError
+
+# What Spark says of a file, and what AcidReader.java says.
+_FILE = re.compile(r"Encountered error while reading file (.+?)\. |\bhivesql cannot read (.+?): ")
 
 
 def told(error: Exception) -> HiveSqlError | None:
@@ -19,4 +24,9 @@ def told(error: Exception) -> HiveSqlError | None:
         return violation
     lines = str(error).splitlines()
     caused = next((line for line in reversed(lines) if line.startswith("Caused by: ")), lines[0])
-    return ExecutionError(f"the Spark job failed: {caused.removeprefix('Caused by: ')}")
+    caused = caused.removeprefix("Caused by: ")
+    file = _FILE.search(str(error))
+    if file is not None:
+        path = file[1] or file[2]
+        return DataError(f"{path} cannot be read: {caused}. It is damaged, or of another kind")
+    return ExecutionError(f"the Spark job failed: {caused}")

@@ -7,9 +7,19 @@ from concurrent.futures import ThreadPoolExecutor
 
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail, cached_tail, known_tail
-from hivesql_planner.acid.layout import DELETE_EVENT, INSERT_EVENT, STATS
+from hivesql_planner.acid.layout import (
+    ACID_FIELDS,
+    DELETE_EVENT,
+    INSERT_EVENT,
+    STATS,
+    VERSION,
+    VERSION_TEXT,
+    DirectoryKind,
+    parse_directory,
+)
 from hivesql_planner.errors import DataError
 
+ROW = ACID_FIELDS[-1]
 _THREADS = 8
 # So many are read before the threads of a pool have started.
 _FEW = 64
@@ -39,8 +49,37 @@ def read_footers(files: Files, found: Sequence[tuple[str, int]]) -> Mapping[str,
 
 
 def check_inserts(path: str, tail: OrcTail) -> None:
-    """Raise unless this is a file of events."""
+    """Raise unless this is a file of events, with rows in them."""
     _check_acid(path, tail)
+    if not holds_changes(tail):
+        if ROW in tail.lacking:
+            raise DataError(f"{path} holds inserted rows without their columns: it is damaged")
+        return
+    if tail.metadata.get(VERSION) == VERSION_TEXT:
+        raise DataError(
+            f"{path} holds updates or deletes, which version 2 keeps in directories of their own: "
+            "it does not belong here. Restore the file that was here"
+        )
+
+
+def check_writes(path: str, tail: OrcTail) -> None:
+    """Raise when events would be left out because they are of writes that cannot be here."""
+    problem = foreign_writes(path, tail)
+    if problem is not None:
+        raise DataError(f"{path} {problem}. Restore the file that was here")
+
+
+def foreign_writes(path: str, tail: OrcTail) -> str | None:
+    """What is wrong with the write ids of events that lie in this file's directory, if anything."""
+    directory = parse_directory(path.rsplit("/", 2)[-2])
+    if directory is None or tail.writers is None:
+        return None
+    low, high = tail.writers
+    least = 0 if directory.kind is DirectoryKind.BASE else directory.min_write_id
+    if least <= low and high <= directory.max_write_id:
+        return None
+    writes = f"write {low}" if low == high else f"writes {low} to {high}"
+    return f"holds events of {writes}, and lies in {directory.name}"
 
 
 def holds_changes(tail: OrcTail) -> bool:
@@ -83,6 +122,12 @@ def check_raw(path: str, tail: OrcTail) -> None:
 
 
 def _check_acid(path: str, tail: OrcTail) -> None:
+    without = [name for name in tail.lacking if name != ROW]
+    if without:
+        raise DataError(
+            f"{path} holds events without {', '.join(without)}: their rows cannot be told from "
+            "others. It is damaged, or of no ACID writer"
+        )
     # Hive may leave a file without any columns where a statement had no rows.
     if not tail.is_acid and (tail.rows or tail.row_fields):
         raise DataError(

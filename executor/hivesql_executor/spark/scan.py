@@ -31,6 +31,7 @@ from hivesql_executor.spark.footers import (
     check_inserts,
     check_orphans,
     check_raw,
+    check_writes,
     holds_changes,
     read_footers,
 )
@@ -204,6 +205,8 @@ def _pieces(files: Files, placed: Sequence[tuple[Place, FilesToRead]]) -> list[_
         tail = tails[path]
         check = check_inserts if file.raw is None else check_raw
         check(path, tail)
+        if file.write_id_filter:
+            check_writes(path, tail)
         if tail.rows:
             pieces.append(_Piece(place, file, tail))
     return pieces

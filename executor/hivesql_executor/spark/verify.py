@@ -1,11 +1,11 @@
-"""What only the rows of a table can tell: their order, their ids, and deletes that hit nothing."""
+"""What only the rows of a table can tell: their ids, their number, and deletes that hit nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 
-from pyspark.sql import DataFrame, Row, SparkSession, Window
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as f
 
 from hivesql_executor.partition_files import PartitionFiles
@@ -14,67 +14,23 @@ from hivesql_executor.spark.packing import KEYS
 from hivesql_executor.spark.placed import Place, read_placed, text_columns
 from hivesql_executor.spark.scan import scan
 from hivesql_executor.spark.types import spark_type
+from hivesql_executor.spark.verify_files import MOST
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail
 from hivesql_planner.acid.reading import FilesToRead
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.table import Table
 
-_MOST = 20
-"""Of each kind of problem so many are told."""
 _ID = "row__id"
-_FILE_BUCKET = "cast(regexp_extract(path, 'bucket_([0-9]+)(_[0-9]+)?$', 1) as int)"
-_BUCKET = "if(shiftrightunsigned(bucket, 29) = 0, bucket, shiftrightunsigned(bucket, 16) & 4095)"
-
-
-def misplaced_rows(
-    spark: SparkSession, table: Table, tails: Mapping[str, OrcTail], *, deletes: bool
-) -> Iterator[tuple[str, str]]:
-    """Path and problem of each event file that is not sorted, or holds rows of another bucket."""
-    frames = []
-    for names, paths in _by_names(tails).items():
-        schema, where = event_read(names, [spark_type(column.type) for column in table.columns])
-        reader = spark.read.schema(schema).option("__globPaths__", "false")
-        events = reader.orc(paths).where(where)
-        frames.append(
-            events.select(
-                *KEYS,
-                f.col("_metadata.file_path").alias("path"),
-                f.col("_metadata.file_block_start").alias("block"),
-                f.monotonically_increasing_id().alias("at"),
-            )
-        )
-    if not frames:
-        return
-    rows = reduce(DataFrame.unionByName, frames)
-    key = f.struct(*KEYS)
-    before = f.lag(key).over(Window.partitionBy("path", "block").orderBy("at"))
-    # A row may be deleted twice, but it exists once.
-    unsorted = before > key if deletes else before >= key
-    counted = (
-        rows.select("path", unsorted.alias("unsorted"), f.expr(f"{_BUCKET} <> {_FILE_BUCKET}"))
-        .toDF("path", "unsorted", "foreign")
-        .groupBy("path")
-        .agg(f.count_if("unsorted").alias("unsorted"), f.count_if("foreign").alias("foreign"))
-        .where("unsorted > 0 or foreign > 0")
-    )
-    found = counted.orderBy("path").limit(_MOST + 1).collect()
-    for row in found[:_MOST]:
-        if row["unsorted"]:
-            yield row["path"], f"{row['unsorted']} rows are not in the order of their row ids"
-        if row["foreign"]:
-            yield row["path"], f"{row['foreign']} rows belong to other buckets than the file"
-    if len(found) > _MOST:
-        yield table.location, f"more files than these {_MOST} are not in order"
 
 
 def repeated_ids(ids: DataFrame) -> Iterator[str]:
     """Row ids that more than one row has."""
     found = ids.groupBy(*ids.columns).count().where("count > 1")
-    rows = found.limit(_MOST + 1).collect()
-    for row in rows[:_MOST]:
+    rows = found.limit(MOST + 1).collect()
+    for row in rows[:MOST]:
         yield f"{_shown(row)}: {row['count']} rows have this row id"
-    if len(rows) > _MOST:
+    if len(rows) > MOST:
         yield "more row ids that several rows have"
 
 
@@ -84,10 +40,10 @@ def unmatched_deletes(ids: DataFrame, events: DataFrame) -> Iterator[str]:
     left, right = events.select(*ids.columns).alias("e"), ids.alias("i")
     same = [f.col(f"e.{name}") == f.col(f"i.{name}") for name in (_ID, *names)]
     missing = left.join(right, reduce(lambda one, other: one & other, same), "left_anti")
-    rows = missing.limit(_MOST + 1).collect()
-    for row in rows[:_MOST]:
+    rows = missing.limit(MOST + 1).collect()
+    for row in rows[:MOST]:
         yield f"{_shown(row)}: a delete event of a row that is not there"
-    if len(rows) > _MOST:
+    if len(rows) > MOST:
         yield "more delete events of rows that are not there"
 
 
@@ -126,6 +82,30 @@ def row_ids(
         files=files,
     )
     return rows.select(_ID, *text_columns(table))
+
+
+def row_counts(
+    spark: SparkSession,
+    table: Table,
+    parts: Sequence[PartitionFiles],
+    *,
+    visible: ValidWriteIdList,
+    files: Files,
+) -> Mapping[tuple[str, ...], int]:
+    """Rows that are not deleted, by the texts of their partition, which is left out without any."""
+    rows = scan(
+        spark,
+        table,
+        parts,
+        visible=visible,
+        with_row_id=False,
+        with_partition_texts=True,
+        where=None,
+        files=files,
+    )
+    texts = text_columns(table)
+    found = rows.groupBy(*texts).count().collect()
+    return {tuple(row[text] for text in texts): row["count"] for row in found}
 
 
 def delete_events(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import shutil
@@ -168,10 +167,14 @@ def _walk(directory: str, prefix: str) -> Iterator[FileStatus]:
         if entry.is_dir():
             yield from _walk(entry.path, f"{path}/")
             continue
-        # A cleaner may remove obsolete files while we look.
-        with contextlib.suppress(FileNotFoundError):
+        try:
             status = entry.stat()
-            yield FileStatus(path, status.st_size, int(status.st_mtime * 1000))
+        except FileNotFoundError:
+            if entry.is_symlink() and os.path.lexists(entry.path):
+                raise DataError(f"{entry.path} is a link to a file that is missing") from None
+            # A cleaner may remove obsolete files while we look.
+            continue
+        yield FileStatus(path, status.st_size, int(status.st_mtime * 1000))
 
 
 def _drop_checksum(path: Path) -> None:

@@ -32,6 +32,7 @@ _TAIL_GUESS = 16 * 1024
 _FOOTER_LENGTH, _COMPRESSION, _BLOCK_SIZE = 1, 2, 3
 _USER_METADATA = 5
 _KEY_COLUMNS = {"originalTransaction": 2, "bucket": 3, "rowId": 4}
+_WRITER = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +55,10 @@ class OrcTail:
     """The types of ``row_fields`` in ORC's words."""
     operations: tuple[int, int] | None = None
     """Least and greatest operation code of an ACID file's events, where the file has statistics."""
+    writers: tuple[int, int] | None = None
+    """Least and greatest write id of the events, likewise."""
+    lacking: tuple[str, ...] = ()
+    """The fields of an ACID file that are NULL in some event, as far as there are statistics."""
 
 
 def known_tail(files: Files, path: str, length: int) -> OrcTail | None:
@@ -107,6 +112,18 @@ def read_tail(files: Files, path: str, length: int | None = None) -> OrcTail:
         metadata=dict(reader.user_metadata),
         key_range=_key_range(reader) if has_statistics else {},
         operations=_range(reader, 1) if has_statistics else None,
+        writers=_range(reader, _WRITER) if has_statistics else None,
+        lacking=_lacking(reader, row.column_id) if has_statistics else (),
+    )
+
+
+def _lacking(reader: Any, row: int) -> tuple[str, ...]:
+    """Fields of which there are fewer values than events."""
+    columns = zip(ACID_FIELDS, (1, 2, 3, 4, _WRITER, row), strict=True)
+    return tuple(
+        name
+        for name, column in columns
+        if reader[column].statistics.get("number_of_values", len(reader)) < len(reader)
     )
 
 

@@ -65,25 +65,26 @@ def files_to_read(
     *,
     insert_only: bool = False,
     keep_deletes: bool = False,
+    location: str = "",
 ) -> FilesToRead:
     """The data files and delete files of a state.
 
     Files of insert-only tables are taken whole, whatever their names; originals of such tables
     are not read (hive.mm.allow.originals=false). A delete file whose name says no bucket raises
     DataError: silently skipping it would bring deleted rows back. Deletes are left out when there
-    are no rows to delete, unless ``keep_deletes``.
+    are no rows to delete, unless ``keep_deletes``. ``location``: where to say that it is.
     """
     data: list[DataFile] = []
     deletes: list[DeleteFile] = []
     for entry in (*([state.base] if state.base else []), *state.deltas):
         if entry.directory.kind is _DELETE_DELTA:
-            _add_delete_files(deletes, entry, write_ids)
+            _add_delete_files(deletes, entry, write_ids, location)
         elif insert_only:
             data += [DataFile(file.path, file.length, 0) for file in _files_of(entry)]
         else:
-            _add_data_files(data, entry, write_ids)
+            _add_data_files(data, entry, write_ids, location)
     if not insert_only:
-        data += [_original(file) for file in state.originals if file.length > 0]
+        data += [_original(file, location) for file in state.originals if file.length > 0]
     buckets = {file.bucket for file in data}
     orphans = [file for file in deletes if state.base is None and file.bucket not in buckets]
     kept = tuple(deletes) if data or keep_deletes else ()
@@ -107,7 +108,7 @@ def _filtered(directory: AcidDirectory, write_ids: ValidWriteIdList) -> bool:
 
 
 def _add_data_files(
-    data: list[DataFile], entry: ListedDirectory, write_ids: ValidWriteIdList
+    data: list[DataFile], entry: ListedDirectory, write_ids: ValidWriteIdList, location: str
 ) -> None:
     directory = entry.directory
     filtered = _filtered(directory, write_ids)
@@ -121,21 +122,27 @@ def _add_data_files(
             if file.length or not side:
                 data.append(DataFile(path, file.length, parsed[0], filtered, None, side))
         elif file.length and path not in side_files:
-            data.append(_raw_file(file, directory))
+            data.append(_raw_file(file, directory, location))
 
 
-def _raw_file(file: FileStatus, directory: AcidDirectory) -> DataFile:
+def _raw_file(file: FileStatus, directory: AcidDirectory, location: str) -> DataFile:
     bucket = parse_original_file(file.path.rpartition("/")[2])
     if bucket is None:
-        raise DataError(f"{file.path} is neither an ACID nor an original data file")
+        raise DataError(
+            f"{_at(location, file)} is neither an ACID nor an original data file. Move it out of "
+            "the table's directory"
+        )
     if directory.min_write_id != directory.max_write_id or directory.visibility_txn:
-        raise DataError(f"{file.path} has no row ids and cannot be given any in this directory")
+        raise DataError(
+            f"{_at(location, file)} has no row ids and cannot be given any in this directory. "
+            "Move it out of the table's directory, and load it with LOAD DATA"
+        )
     raw = RawFile(directory.max_write_id, max(0, directory.statement_id))
     return DataFile(file.path, file.length, bucket, False, raw)
 
 
 def _add_delete_files(
-    deletes: list[DeleteFile], entry: ListedDirectory, write_ids: ValidWriteIdList
+    deletes: list[DeleteFile], entry: ListedDirectory, write_ids: ValidWriteIdList, location: str
 ) -> None:
     filtered = _filtered(entry.directory, write_ids)
     for file in _files_of(entry):
@@ -144,18 +151,23 @@ def _add_delete_files(
         parsed = parse_bucket_file(file.path.rpartition("/")[2])
         if parsed is None:
             raise DataError(
-                f"{file.path}: the name of this delete file says no bucket, so its deletes "
-                "cannot be applied. Remove or rename it if it does not belong here"
+                f"{_at(location, file)}: the name of this delete file says no bucket, so its "
+                "deletes cannot be applied. Remove or rename it if it does not belong here"
             )
         deletes.append(DeleteFile(file.path, file.length, parsed[0], filtered))
 
 
-def _original(file: FileStatus) -> DataFile:
+def _original(file: FileStatus, location: str) -> DataFile:
     name = file.path.rpartition("/")[2]
     bucket = parse_original_file(name)
     if bucket is None:
         raise DataError(
-            f"{file.path}: original files of an ACID table must be named like 000000_0, "
-            "otherwise their rows cannot be given ids"
+            f"{_at(location, file)}: original files of an ACID table must be named like 000000_0, "
+            "otherwise their rows cannot be given ids. Move it out of the table's directory if it "
+            "is none"
         )
     return DataFile(file.path, file.length, bucket, False, RawFile(0, 0))
+
+
+def _at(location: str, file: FileStatus) -> str:
+    return f"{location}/{file.path}" if location else file.path

@@ -145,6 +145,16 @@ final class AcidReader implements PartitionReader {
     }
 
     public boolean next() throws IOException {
+        try {
+            return advance();
+        } catch (IOException error) {
+            throw Input.unreadable(pieces[next - 1].path, error);
+        } catch (RuntimeException error) {
+            throw Input.unreadable(pieces[next - 1].path, error);
+        }
+    }
+
+    private boolean advance() throws IOException {
         while (true) {
             if (rows == null) {
                 if (next == pieces.length) return false;

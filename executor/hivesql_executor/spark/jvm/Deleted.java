@@ -44,7 +44,14 @@ final class Deleted {
             if (found == null) {
                 found = new Deleted();
                 for (int i = 0; i < files.size(); i++) {
-                    found.read((Object[]) files.get(i), snapshot, settings);
+                    Object[] file = (Object[]) files.get(i);
+                    try {
+                        found.read(file, snapshot, settings);
+                    } catch (IOException error) {
+                        throw Input.unreadable((String) file[0], error);
+                    } catch (RuntimeException error) {
+                        throw Input.unreadable((String) file[0], error);
+                    }
                 }
                 holder.found = new SoftReference(found);
             }

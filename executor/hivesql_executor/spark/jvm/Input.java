@@ -15,6 +15,7 @@ import org.apache.orc.StripeInformation;
 import org.apache.orc.StripeStatistics;
 import org.apache.orc.TypeDescription;
 import org.apache.spark.TaskContext;
+import org.apache.spark.TaskKilledException;
 
 /** The rows of a file, or of one of its stripes, in order; comparable by the row it stands on. */
 final class Input implements Comparable {
@@ -53,6 +54,15 @@ final class Input implements Comparable {
             options.convertToProlepticGregorian(proleptic.booleanValue());
         }
         return OrcFile.createReader(path, options);
+    }
+
+    /** The error that tells which file it was; failure.py knows its words. */
+    static RuntimeException unreadable(String path, Exception error) {
+        String before = "hivesql cannot read ";
+        boolean told = error instanceof IllegalStateException
+                && String.valueOf(error.getMessage()).startsWith(before);
+        if (told || error instanceof TaskKilledException) return (RuntimeException) error;
+        return new IllegalStateException(before + path + ": " + error, error);
     }
 
     static JsonNode item(JsonNode list, int i) {
