@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hivesql_planner.plan import Lock, LockType, Operation
 from hivesql_planner.table import Partition, Table, parse_partition_name
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ def adopt(session: hivesql.Session, table: Table, name: str) -> Table:
     for _ in range(highest):
         (txn_id,) = store.open_txns(1, "adopter", "localhost")
         store.allocate_write_id(txn_id, created.name)
+        # It wrote something, which nobody has counted.
+        lock = Lock(LockType.SHARED_READ, "default", name, None, Operation.INSERT)
+        store.enqueue_locks(txn_id, [lock], user="adopter", host="localhost")
         store.commit_txn(txn_id)
     if table.partition_columns:
         found = sorted(target.glob("/".join("*=*" for _ in table.partition_columns)))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hivesql_executor.fine_rows import fine_rows_of
 from hivesql_executor.partition_files import PartitionFiles
-from hivesql_executor.sources import explained, read, registered, rows_of
+from hivesql_executor.sources import explained, read, registered
 from hivesql_executor.spark.change import change_events
 from hivesql_executor.spark.hive_hash import register_hashes, texts_of
 from hivesql_executor.spark.write import WrittenFile, write_change
@@ -29,10 +30,11 @@ def write_by_spark(
         with_fine_texts=range(len(table.columns)) if is_update else (),
         parts=parts,
     )
-    source = rows_of(change.source, work.txn, runtime) if change.source else None
+    source = fine_rows_of(change.source, work.txn, runtime) if change.source else None
     register_hashes(runtime.spark(), texts_of(change))
     with registered(change.queries, work.txn, runtime), explained():
-        events = change_events(change, target, source)
+        rows = source.whole if source else None
+        events = change_events(change, target, rows, source.texts if source else {})
     return write_change(
         events,
         change_writes(change),

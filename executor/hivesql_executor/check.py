@@ -51,8 +51,8 @@ def _findings(table: Table, partitions: Sequence[Partition], runtime: Runtime) -
     yield from _orphans(table, partitions, files)
     parts: list[PartitionFiles] = []
     for partition, location in table_roots(table, partitions):
-        yield from _leftovers(location, visible, files)
         try:
+            yield from _leftovers(location, visible, files)
             state = acid_state(files, location, visible, txns)
             insert_only = table.is_insert_only
             chosen = files_to_read(state, visible, insert_only=insert_only, location=location)
@@ -111,7 +111,7 @@ def _lost_rows(known: Mapping[str, int], counts: Mapping[str, int]) -> Iterator[
             yield Finding(
                 location,
                 f"the catalog's statistics tell of {expected} rows, and there are {rows}: "
-                f"{less if rows < expected else more}",
+                f"{less if rows < expected else more}. If all is well, ANALYZE TABLE counts anew",
             )
 
 

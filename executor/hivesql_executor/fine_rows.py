@@ -38,6 +38,15 @@ class FineRows:
     fine: tuple[int, ...] = ()
     """Positions of the columns that have texts, which follow the others in this order."""
 
+    @property
+    def texts(self) -> dict[str, tuple[str, str]]:
+        """By the name of a column: its Spark type, and the column of ``whole`` with its texts."""
+        fields = [self.rows.schema.fields[i] for i in self.fine]
+        return {
+            field.name.lower(): (field.dataType.simpleString(), _TEXT.format(place))
+            for place, field in zip(self.fine, fields, strict=True)
+        }
+
 
 def fine_rows_of(query: Query, txn: Transaction, runtime: Runtime) -> FineRows:
     """The query's rows, lazily; with texts only where some file may hold finer times."""

@@ -11,7 +11,7 @@ from hivesql.edits import Edit
 from hivesql.scope import Output, Outputs
 from hivesql.type_rules import TIMES, Type, common, is_number, is_text
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.type_text import text_limit
+from hivesql_planner.type_text import parts_of, text_limit
 
 # Functions that give rows; their columns keep the names that Hive and Spark agree on.
 _GENERATORS = frozenset(
@@ -57,6 +57,19 @@ def _name(item: exp.Expr, position: int, windows: int) -> str | None:
         if not (name in _OF_NULLS and len(item.this.expressions) > 1):
             return f"{name}_window_{windows}"
     return f"_c{position}"
+
+
+def generated_types(function: str, given: Type) -> tuple[Type, ...]:
+    """The types of the columns that a function makes of what it is given; () for unknown ones."""
+    inside = [kind for _, kind in parts_of(given)] if given else []
+    match function.lower().removesuffix("_outer"):
+        case "explode":
+            return tuple(inside)
+        case "posexplode" if len(inside) == 1:
+            return ("int", inside[0])
+        case "inline" if len(inside) == 1:
+            return tuple(kind for _, kind in parts_of(inside[0]))
+    return ()
 
 
 def naming_edit(item: exp.Expr, name: str) -> Edit | None:

@@ -19,7 +19,7 @@ from hivesql.dialect import RANGE, read_query, span_of
 from hivesql.edits import Edit, apply_edits, insert
 from hivesql.hive_only import spark_edits, tokens_in
 from hivesql.null_order import null_order
-from hivesql.outputs import naming_edit, output_names, renamed, united
+from hivesql.outputs import generated_types, naming_edit, output_names, renamed, united
 from hivesql.positions import position_edits
 from hivesql.prune import conjuncts, simplify
 from hivesql.scope import ROW_ID, Meaning, Output, Outputs, Relation, Scope, TableUse, outputs_of
@@ -220,7 +220,13 @@ class Walk:
             self._refuse("LATERAL without VIEW", node)
         self.expression(node.this, scope, ctes)
         alias = node.args.get("alias")
-        names = tuple(Output(name.name.lower()) for name in alias.columns) if alias else ()
+        columns = [name.name.lower() for name in alias.columns] if alias else []
+        given = node.this.expressions or [node.this.this]
+        called = str(node.this.this) if isinstance(node.this, exp.Anonymous) else node.this.key
+        types = generated_types(called, self.translator.type_of(given[0]))
+        if len(types) != len(columns):
+            types = (None,) * len(columns)
+        names = tuple(Output(name, kind) for name, kind in zip(columns, types, strict=True))
         scope.relations.append(Relation(node.alias.lower(), names or None))
 
     def _table(self, node: exp.Table, ctes: Ctes) -> Relation:

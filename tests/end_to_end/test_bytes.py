@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import hivesql
-from answers import rows, table_of
+from end_to_end.answers import rows, table_of
 
 pytestmark = pytest.mark.spark
 

@@ -47,6 +47,10 @@ WHOLE = {
     "WITH q AS (SELECT c FROM c) SELECT * FROM q WHERE c IS NOT NULL ORDER BY c DESC": [
         ("é    ",), ("ab   ",),
     ],
+    "SELECT i, x, k, y FROM c LATERAL VIEW explode(a) q AS x LATERAL VIEW explode(m) r AS k, y "
+    "WHERE x IS NOT NULL": [(1, "x   ", "k ", "v  ")],
+    "SELECT * FROM (SELECT p, x FROM c LATERAL VIEW OUTER posexplode(a) q AS p, x WHERE i = 1) q "
+    "ORDER BY p": [(0, "x   "), (1, None)],
     "SELECT t1.c, t2.i FROM c t1 JOIN c t2 ON t1.c = t2.c WHERE t1.i = 1": [("ab   ", 1)],
 }  # fmt: skip
 

@@ -188,6 +188,32 @@ def test_inserts_pass_them_on(session: hivesql.Session) -> None:
         assert sum(nanos == 789012345 for _, nanos in stored) == count, table
 
 
+def test_changes_pass_them_on(session: hivesql.Session) -> None:
+    fine_table(session)
+    session.sql(f"CREATE TABLE c (id int, a timestamp, b timestamp, l array<timestamp>) {ACID}")
+    session.sql("""
+        MERGE INTO c USING t s ON c.id = s.id WHEN NOT MATCHED THEN INSERT VALUES
+          (s.id, s.ts, TIMESTAMP '2020-01-01 00:00:00', s.l)
+    """)
+    first = "SELECT a, b FROM c WHERE id = 1"
+    assert [str(one) for one in session.sql(first).rows[0]] == [FINE, WHOLE]
+    session.sql("UPDATE c SET b = a, a = b WHERE id = 1")
+    assert [str(one) for one in session.sql(first).rows[0]] == [WHOLE, FINE]
+    session.sql("""
+        MERGE INTO c x USING (SELECT id, ts AS later, date_add(ts, 1) AS day FROM t) s
+          ON x.id = s.id
+          WHEN MATCHED AND x.id = 1 THEN UPDATE SET a = later, b = day
+          WHEN MATCHED AND x.id = 2 THEN DELETE
+          WHEN MATCHED THEN UPDATE SET a = x.b
+    """)
+    assert [str(one) for one in session.sql(first).rows[0]] == [FINE, "2024-03-01 00:00:00"]
+    (path,) = Path(session.runtime.metastore.table(TableName("default", "c")).location).glob(
+        "delta_0000003_0000003_*"
+    )
+    (row,) = (row for row in whole_rows(path.parent, f"{path.name}/*").values() if row[0] == 1)
+    assert [nanos for _, nanos in times_in(row)] == [789012345, 0, 789012345]
+
+
 def test_a_time_of_the_julian_calendar_alone(session: hivesql.Session) -> None:
     """Hive takes the day after: its own calendar has none of this."""
     fine_table(session)

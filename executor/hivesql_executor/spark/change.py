@@ -8,13 +8,14 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
 from hivesql_executor.spark.checks import held
-from hivesql_executor.spark.nanoseconds import FINE, fine_struct
+from hivesql_executor.spark.fine_change import Texts, fine_structs
+from hivesql_executor.spark.nanoseconds import FINE
 from hivesql_executor.spark.placed import text_columns
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.spark.write import partition_text
 from hivesql_planner.errors import CardinalityViolation
 from hivesql_planner.plan import Change, ChangeBranch, When
-from hivesql_planner.rewrite.change import change_writes, new_row
+from hivesql_planner.rewrite.change import change_writes
 from hivesql_planner.table import Table
 
 ROW_ID_TYPE = "struct<writeid:bigint,bucketid:int,rowid:bigint>"
@@ -23,17 +24,20 @@ _MARK = "__source_row"
 _ROW_ID_PARTS = ("writeid", "bucketid", "rowid")
 
 
-def change_events(change: Change, target: DataFrame, source: DataFrame | None) -> DataFrame:
+def change_events(
+    change: Change, target: DataFrame, source: DataFrame | None, texts: Texts
+) -> DataFrame:
     """Rows ``(branch, row__id, row, p0…)`` for ``write_change``, with FINE where it is needed.
 
-    ``target`` has the table's columns, ``row__id``, its partitions' texts and fine columns. Every
+    ``target`` has the table's columns, ``row__id``, its partitions' texts and fine columns;
+    ``texts`` tells of the source's times. Every
     matched row is looked at once, so a condition that is not deterministic still gives a delete and
     an insert for the same rows.
     """
     joined = _joined(change, target, source)
     if change.cardinality_check:
         joined = _refuse_double_matches(change, joined)
-    chosen = _events_by_branch(change, target)
+    chosen = _events_by_branch(change, fine_structs(change, target, texts))
     if len(chosen) == 1 and len(chosen[0][1]) == 1:
         ((taken, (event,)),) = chosen
         return held(joined.where(taken).select(*event), change.check)
@@ -116,20 +120,20 @@ def _array(events: Sequence[_Event]) -> Column:
     return f.array(*(f.struct(*event) for event in events))
 
 
-def _events_by_branch(change: Change, target: DataFrame) -> _Chosen:
+def _events_by_branch(change: Change, fine: Sequence[Column | None]) -> _Chosen:
     indexes = {write.statement_id: i for i, write in enumerate(change_writes(change))}
     matched = f.expr(f"`{change.target_alias}`.row__id is not null")
     chosen = []
-    for branch in change.branches:
+    for branch, texts in zip(change.branches, fine, strict=True):
         taken = matched if branch.when is When.MATCHED else ~matched
         if branch.condition:
             taken = taken & f.expr(branch.condition.sql)
-        chosen.append((taken, _branch_events(change, branch, indexes, target)))
+        chosen.append((taken, _branch_events(change, branch, indexes, texts)))
     return chosen
 
 
 def _branch_events(
-    change: Change, branch: ChangeBranch, indexes: dict[int, int], target: DataFrame
+    change: Change, branch: ChangeBranch, indexes: dict[int, int], fine: Column | None
 ) -> list[_Event]:
     table, alias = change.target.table, change.target_alias
     row_type = struct_ddl(table)
@@ -144,12 +148,6 @@ def _branch_events(
             for value, column in zip(values, table.partition_columns, strict=True)
         ]
     events: list[_Event] = []
-    unchanged = new_row(table, alias, {})
-
-    def is_kept(i: int) -> bool:
-        return branch.when is When.MATCHED and branch.values[i] == unchanged[i]
-
-    fine = fine_struct(table, target, is_kept, f"`{alias}`.")
     if branch.delete:
         empty = f.lit(None).cast(row_type)
         no_texts = None if fine is None else f.when(f.lit(False), fine)

@@ -8,7 +8,7 @@ travels beside it to the writer, which puts it into the new file where the value
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -100,15 +100,13 @@ def with_values(
     return rows.withColumns(values)
 
 
-def fine_struct(
-    table: Table, rows: DataFrame, kept: Callable[[int], bool] = lambda i: True, alias: str = ""
-) -> Column | None:
-    """The struct FINE of the rows' fine columns, NULL where not ``kept``; None without any."""
+def fine_struct(table: Table, rows: DataFrame) -> Column | None:
+    """The struct FINE of the rows' fine columns; None without any."""
     texts = []
     for i, column in enumerate(table.columns):
         if fine_column(i) not in rows.columns:
             continue
-        text = f.expr(f"{alias}`{fine_column(i)}`") if kept(i) else f.lit(None)
+        text = f.col(f"`{fine_column(i)}`")
         texts.append(text.cast(as_text(column.type)).alias(column.name))
     return f.struct(*texts) if texts else None
 
