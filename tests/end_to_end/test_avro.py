@@ -131,6 +131,27 @@ DEFAULTS: dict[str, Any] = {
 }  # fmt: skip
 
 
+def test_defaults_fill_in_what_structs_lack(session: hivesql.Session, tmp_path: Path) -> None:
+    def schema(*more: dict[str, Any]) -> dict[str, Any]:
+        inner = {"type": "record", "name": "in", "fields": [{"name": "A", "type": "int"}, *more]}
+        return {"type": "record", "name": "r", "fields": [
+            {"name": "s", "type": ["null", inner]}, {"name": "l", "type": {
+                "type": "array", "items": "in"}}]}  # fmt: skip
+
+    home = tmp_path / "data"
+    home.mkdir()
+    row = {"s": {"A": 1}, "l": [{"A": 2}]}
+    with (home / "f").open("wb") as file:
+        fastavro.writer(file, schema(), [row, {"s": None, "l": []}])
+    wider = json.dumps(schema({"name": "d", "type": "string", "default": "x"}))
+    session.sql(f"""CREATE EXTERNAL TABLE t STORED AS AVRO LOCATION '{home}'
+        TBLPROPERTIES ('avro.schema.literal'='{wider}')""")
+    found = session.sql("SELECT s.a, s.d, s IS NULL, l FROM t").rows
+    assert sorted(map(str, map(tuple, found))) == sorted(
+        ["(1, 'x', False, [Row(a=2, d='x')])", "(None, None, True, [])"]
+    )
+
+
 def test_a_schema_in_a_file_fills_in_what_files_lack(
     session: hivesql.Session, tmp_path: Path
 ) -> None:

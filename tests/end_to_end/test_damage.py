@@ -331,3 +331,36 @@ def test_reading_never_loses_rows_without_a_word(damaged: tuple[hivesql.Session,
         elif damage.read is not FEWER:
             found = [row[0] for row in session.sql(query).rows]
             assert sorted(map(str, found)) == sorted(map(str, damage.read)), name
+
+
+WHOLE = ["none", "truncated", "another kind", "empty", "no file"]
+STORED = {"orc": True, "parquet": True, "avro": True, "textfile": False}
+"""Whether a file of this kind tells where it ends."""
+
+
+def test_insert_only_tables(session: hivesql.Session) -> None:
+    parts = ", ".join(f"'{name}'" for name in WHOLE)
+    for kind, has_end in STORED.items():
+        session.sql(f"""
+            CREATE TABLE {kind} (id int, v string) PARTITIONED BY (p string) STORED AS {kind}
+              TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only');
+            INSERT INTO {kind} SELECT 1, 'some text', p
+              FROM (SELECT explode(array({parts})) AS p) parts;
+            INSERT INTO {kind} VALUES (2, 'more', 'none');
+        """)
+        home = Path(session.runtime.metastore.table(TableName("default", kind)).location)
+        files = {name: next((home / f"p={name}" / FIRST).iterdir()) for name in WHOLE}
+        data = files["truncated"].read_bytes()
+        files["truncated"].write_bytes(data[: len(data) // 2])
+        files["another kind"].write_bytes(b"<?xml?>" if has_end else b"")
+        files["empty"].write_bytes(b"")
+        files["no file"].unlink()
+        found = {Path(one.place).relative_to(home).parts[0]: one for one in session.check(kind)}
+        assert set(found) == {f"p={name}" for name in WHOLE[1:]}, (kind, found)
+        for name in ("empty", "no file"):
+            assert "tell of 1 rows, and there are 0" in found[f"p={name}"].problem, kind
+        assert sorted(session.sql(f"SELECT id FROM {kind} WHERE p = 'none'").rows) == [(1,), (2,)]
+        for name in ("truncated", "another kind") if has_end else ():
+            with pytest.raises(hivesql.DataError) as raised:
+                session.sql(f"SELECT * FROM {kind} WHERE p = '{name}'")
+            assert files[name].name in str(raised.value), raised.value

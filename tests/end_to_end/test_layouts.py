@@ -206,6 +206,7 @@ def test_deltas_that_a_writer_still_holds_open(session: hivesql.Session, tmp_pat
         (0, 1, 536870912, 0, 1, (1, "a")),
         (0, 2, 536870912, 0, 2, (2, "b")),
     )
+    (path.parent / "_orc_acid_version").write_bytes(b"2")
     table = adopt(session, make_table(home, "id int, v string"), "t")
     file = Path(table.location) / path.relative_to(home)
     side = file.with_name("bucket_00000_flush_length")

@@ -87,6 +87,11 @@ FORMS = {
         "SELECT i, v, 'X', bin, cast(d % 1000 AS DECIMAL(6,2)), t FROM src WHERE b IS NOT NULL",
         "a, b, e, hex(fx), de, tm", lines=False,
     ),
+    "latin": Form(
+        "ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe' WITH "
+        "SERDEPROPERTIES ('field.delim'='|','serialization.encoding'='windows-1252') "
+        "STORED AS TEXTFILE", TEXTS, "SELECT i, v, 'é € 日' FROM src", "a, b, c",
+    ),
     "csv": Form(CSV, TEXTS, CSV_QUERY, "a, b, c"),
     "csv2": Form(
         f"""{CSV} WITH SERDEPROPERTIES ('separatorChar'=';','quoteChar'="'",'escapeChar'='#')""",

@@ -38,16 +38,16 @@ def decode_avro(found: DataFrame, table: Table, files: Files) -> DataFrame:
     names = table.column_names
     given = given_schema(table, files)
     fields_given = parsed_schema(given)["fields"] if given is not None else ()
-    defaults = {one["name"].lower(): one for one in fields_given if "default" in one}
+    wanted = {one["name"].lower(): one for one in fields_given}
     fields = [f"`{column.name}` {spark_type(column.type)}" for column in table.columns]
     texts = [f"`{name}` string" for name in table.partition_names]
     schema = ", ".join([*fields, *texts])
     arrow = to_arrow_schema(cast(StructType, StructType.fromDDL(schema)), timezone="UTC")
 
     def decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return avro_rows.decode_files(batches, arrow, names, defaults)
+        return avro_rows.decode_files(batches, arrow, names, wanted)
 
-    kept = found.select("content", *(f"`{name}`" for name in table.partition_names))
+    kept = found.select("path", "content", *(f"`{name}`" for name in table.partition_names))
     return kept.mapInArrow(decode, schema)
 
 

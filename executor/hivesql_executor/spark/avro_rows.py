@@ -36,12 +36,12 @@ def decode_files(
     batches: Iterator[pa.RecordBatch],
     schema: pa.Schema,
     names: Sequence[str],
-    defaults: Mapping[str, Any],
+    wanted: Mapping[str, Any],
 ) -> Iterator[pa.RecordBatch]:
-    """Rows of files that come as ``content``; other columns are repeated for each of their rows.
+    """Rows of files that come as ``path`` and ``content``; other columns are the same in each row.
 
     ``names``: those of the schema's fields that are in the files, by name without its case.
-    ``defaults``: fields of the reader's schema whose default fills in for what a file lacks.
+    ``wanted``: fields of the reader's schema, whose defaults fill in for what a file lacks.
     """
     # Dates and times stay numbers, as in Hive: the calendar is that of the file, not of its schema.
     for kind in list(fastavro.read.LOGICAL_READERS):
@@ -49,16 +49,26 @@ def decode_files(
             del fastavro.read.LOGICAL_READERS[kind]
     for batch in batches:
         for file in batch.to_pylist():
-            reader = fastavro.reader(io.BytesIO(file["content"]))
-            convert = _decoders(reader, schema, names, defaults)
-            rows: list[Any] = []
-            for row in reader:
-                rows.append(row)
-                if len(rows) == _CHUNK:
-                    yield _batch(rows, file, schema, convert)
-                    rows = []
-            if rows:
-                yield _batch(rows, file, schema, convert)
+            try:
+                yield from _decoded(file, schema, names, wanted)
+            except (ValueError, TypeError, LookupError, EOFError) as error:
+                said = f"hivesql cannot read {file['path']}: {error or type(error).__name__}"
+                raise ValueError(said) from error
+
+
+def _decoded(
+    file: dict[str, Any], schema: pa.Schema, names: Sequence[str], wanted: Mapping[str, Any]
+) -> Iterator[pa.RecordBatch]:
+    reader = fastavro.reader(io.BytesIO(file["content"]))
+    convert = _decoders(reader, schema, names, wanted)
+    rows: list[Any] = []
+    for row in reader:
+        rows.append(row)
+        if len(rows) == _CHUNK:
+            yield _batch(rows, file, schema, convert)
+            rows = []
+    if rows:
+        yield _batch(rows, file, schema, convert)
 
 
 def _batch(
@@ -76,7 +86,7 @@ def _batch(
 
 
 def _decoders(
-    reader: Any, schema: pa.Schema, names: Sequence[str], defaults: Mapping[str, Any]
+    reader: Any, schema: pa.Schema, names: Sequence[str], wanted: Mapping[str, Any]
 ) -> dict[str, Any]:
     writer = reader.writer_schema
     fields = {field["name"].lower(): field for field in writer["fields"]}
@@ -88,16 +98,17 @@ def _decoders(
         field = fields.get(name)
         kind = schema.field(name).type
         if field is None:
-            found[name] = None, _constant(kind, defaults.get(name))
+            found[name] = None, _constant(kind, wanted.get(name))
             continue
         stored = _micros(field["type"])
-        found[name] = field["name"], _decoder(kind, hybrid, known, stored)
+        given = wanted[name]["type"] if name in wanted else None
+        found[name] = field["name"], _decoder(kind, hybrid, known, stored, given)
     return found
 
 
 def _constant(kind: pa.DataType, field: Any) -> Convert:
     """The default of a field, as Avro's JSON has it; NULL without one."""
-    value = field["default"] if field else None
+    value = field.get("default") if field else None
     if field and value is not None:
         unit = _micros(field["type"])
         value = _decoder(kind, False, None, unit)(_default(field["type"], value))
@@ -133,26 +144,57 @@ def _micros(schema: Any) -> int:
     return 1 if "timestamp-micros" in str(schema) else 1000
 
 
-def _decoder(kind: pa.DataType, hybrid: bool, zone: ZoneInfo | None, unit: int) -> Convert:
+def _fields(schema: Any) -> dict[str, Any]:
+    """The fields of the record in a type of a schema, by their names in lower case; {} for none."""
+    if isinstance(schema, list):
+        return next((found for one in schema if (found := _fields(one))), {})
+    if not isinstance(schema, dict):
+        return {}
+    if isinstance(schema["type"], (dict, list)):
+        return _fields(schema["type"])
+    return {one["name"].lower(): one for one in schema.get("fields", ())}
+
+
+def _inside(schema: Any, what: str) -> Any:
+    """The type of the items or values of a type of a schema; None where it has none."""
+    if isinstance(schema, list):
+        return next((found for one in schema if (found := _inside(one, what))), None)
+    if not isinstance(schema, dict):
+        return None
+    nested = isinstance(schema["type"], (dict, list))
+    return _inside(schema["type"], what) if nested else schema.get(what)
+
+
+def _decoder(
+    kind: pa.DataType, hybrid: bool, zone: ZoneInfo | None, unit: int, given: Any = None
+) -> Convert:
+    """``given``: the type in the reader's schema, which knows defaults."""
     if pa.types.is_date(kind):
         return lambda value: None if value is None else _day(value, hybrid)
     if pa.types.is_timestamp(kind):
         return lambda value: None if value is None else _instant(value * unit, hybrid, zone)
     if pa.types.is_list(kind):
-        one = _decoder(kind.value_type, hybrid, zone, unit)
+        one = _decoder(kind.value_type, hybrid, zone, unit, _inside(given, "items"))
         return lambda value: None if value is None else [one(inner) for inner in value]
     if pa.types.is_map(kind):
-        one = _decoder(kind.item_type, hybrid, zone, unit)
+        one = _decoder(kind.item_type, hybrid, zone, unit, _inside(given, "values"))
         return lambda value: None if value is None else [(k, one(v)) for k, v in value.items()]
     if pa.types.is_struct(kind):
-        inner = {kind.field(i).name: _decoder(kind.field(i).type, hybrid, zone, unit)
-                 for i in range(kind.num_fields)}  # fmt: skip
+        inner, missing, fields = {}, {}, _fields(given)
+        for part in (kind.field(i) for i in range(kind.num_fields)):
+            known = fields.get(part.name.lower())
+            inside = known["type"] if known else None
+            inner[part.name] = _decoder(part.type, hybrid, zone, unit, inside)
+            missing[part.name] = _constant(part.type, known)
 
         def struct(value: Any) -> Any:
             if value is None:
                 return None
             lowered = {name.lower(): part for name, part in value.items()}
-            return {name: decode(lowered.get(name)) for name, decode in inner.items()}
+            return {
+                name: decode(lowered[name]) if name in lowered else missing[name](None)
+                for name, decode in inner.items()
+            }
 
         return struct
     return lambda value: value

@@ -11,8 +11,11 @@ from hivesql_executor.spark.change import cardinality_violation
 from hivesql_executor.spark.checks import constraint_violation
 from hivesql_planner.errors import DataError, ExecutionError, HiveSqlError
 
-# What Spark says of a file, and what AcidReader.java says.
-_FILE = re.compile(r"Encountered error while reading file (.+?)\. |\bhivesql cannot read (.+?): ")
+# What Spark says of a file, and what AcidReader.java and avro_rows.py say.
+_FILES = (
+    re.compile(r"Encountered error while reading file (.+?)\. +(.*)"),
+    re.compile(r"\bhivesql cannot read (.+?): (.*)"),
+)
 
 
 def told(error: Exception) -> HiveSqlError | None:
@@ -25,8 +28,8 @@ def told(error: Exception) -> HiveSqlError | None:
     lines = str(error).splitlines()
     caused = next((line for line in reversed(lines) if line.startswith("Caused by: ")), lines[0])
     caused = caused.removeprefix("Caused by: ")
-    file = _FILE.search(str(error))
-    if file is not None:
-        path = file[1] or file[2]
-        return DataError(f"{path} cannot be read: {caused}. It is damaged, or of another kind")
+    for pattern in _FILES:
+        if file := pattern.search(str(error)):
+            why = caused if caused != lines[0] else file[2]
+            return DataError(f"{file[1]} cannot be read: {why}. It is damaged, or of another kind")
     return ExecutionError(f"the Spark job failed: {caused}")
