@@ -19,7 +19,7 @@ from hivesql_planner.acid.layout import (
 )
 from hivesql_planner.errors import DataError
 
-ROW = ACID_FIELDS[-1]
+KEY, ROW = ACID_FIELDS[1], ACID_FIELDS[-1]
 _THREADS = 8
 # So many are read before the threads of a pool have started.
 _FEW = 64
@@ -72,9 +72,12 @@ def check_writes(path: str, tail: OrcTail) -> None:
 def foreign_writes(path: str, tail: OrcTail) -> str | None:
     """What is wrong with the write ids of events that lie in this file's directory, if anything."""
     directory = parse_directory(path.rsplit("/", 2)[-2])
-    if directory is None or tail.writers is None:
+    if directory is None or tail.writers is None or not tail.key_range:
         return None
     low, high = tail.writers
+    if directory.kind is DirectoryKind.DELTA and not holds_changes(tail):
+        # An inserted row is of the write that its event is of.
+        low, high = min(low, *tail.key_range[KEY]), max(high, *tail.key_range[KEY])
     least = 0 if directory.kind is DirectoryKind.BASE else directory.min_write_id
     if least <= low and high <= directory.max_write_id:
         return None

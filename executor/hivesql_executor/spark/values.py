@@ -8,10 +8,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql import types as t
 
+from hivesql_executor.spark.charsets import cleaned
 from hivesql_executor.spark.types import decimal_scale, has_sized_text, spark_type
 from hivesql_planner.table import DEFAULT_PARTITION, Table
 from hivesql_planner.table import Column as TableColumn
 from hivesql_planner.type_text import parts_of, text_limit
+
+_UNICODE = ("parquet", "avro")
 
 
 def stored_value(value: Column, hive_type: str) -> Column:
@@ -19,7 +22,15 @@ def stored_value(value: Column, hive_type: str) -> Column:
     return _each_sized(value.cast(spark_type(hive_type)), hive_type, _stored_text)
 
 
+def written_value(value: Column, hive_type: str, file_format: str) -> Column:
+    """The same for a file that holds no text but UTF-8."""
+    stored = stored_value(value, hive_type)
+    is_plain = spark_type(hive_type) == "string" and text_limit(hive_type) is None
+    return cleaned(stored) if is_plain and file_format in _UNICODE else stored
+
+
 def _stored_text(text: Column, kind: str, size: int) -> Column:
+    text = cleaned(text)
     return f.rpad(text, size, " ") if kind == "char" else f.substring(text, 1, size)
 
 

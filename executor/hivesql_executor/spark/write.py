@@ -17,7 +17,7 @@ from hivesql_executor.spark.lines import is_of_lines, write_line
 from hivesql_executor.spark.nanoseconds import FINE, as_text
 from hivesql_executor.spark.publish import Publication, WrittenFile, publish, publish_events
 from hivesql_executor.spark.types import spark_type
-from hivesql_executor.spark.values import partition_text, read_value, stored_row, stored_value
+from hivesql_executor.spark.values import partition_text, read_value, stored_row, written_value
 from hivesql_executor.storage.files import Files
 from hivesql_planner.acid.row_id import MAX_BUCKET
 from hivesql_planner.errors import NotSupported
@@ -60,7 +60,7 @@ def write_insert(
     types = {column.name: column.type for column in table.all_columns}
     named = rows.toDF(*(f"c{i}" for i in range(len(rows.columns))))
     values = [
-        stored_value(f.col(f"c{i}"), column.type).alias(column.name)
+        written_value(f.col(f"c{i}"), column.type, table.format).alias(column.name)
         for i, column in enumerate(table.columns)
     ]
     if check is not None:
