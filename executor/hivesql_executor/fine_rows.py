@@ -6,7 +6,7 @@ text along (see ``spark.nanoseconds``). What a query computes has microseconds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,9 @@ from hivesql_planner.plan import Query, Scan, Source
 
 _SCAN = "hivesql scan "
 _TEXT = "text:{}"
+_MOST = 1000
+_Passing = tuple[dict[str, frozenset[int]], tuple[int, ...]]
+_asked: dict[tuple[object, ...], _Passing] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ def fine_rows_of(query: Query, txn: Transaction, runtime: Runtime) -> FineRows:
     """The query's rows, lazily; with texts only where some file may hold finer times."""
     parts: dict[str, list[PartitionFiles]] = {}
     fine: dict[str, frozenset[int]] = {}
-    for source in query.sources:
+    for source in query.sources if _may_give_times(query) else ():
         if _has_times(source.scan):
             parts[source.view] = listed(source.scan, txn, runtime)
             if found := _fine_in(source.scan, parts[source.view], runtime):
@@ -72,7 +75,7 @@ def fine_rows_of(query: Query, txn: Transaction, runtime: Runtime) -> FineRows:
             return others[source.view]
         return _named(read(source.scan, txn, runtime, parts=[]), source)
 
-    wanted, positions = _passing(rows_of(query, txn, runtime, empty), fine)
+    wanted, positions = _known_passing(query, fine, lambda: rows_of(query, txn, runtime, empty))
 
     def full(source: Source) -> DataFrame:
         if source.view in others:
@@ -85,6 +88,12 @@ def fine_rows_of(query: Query, txn: Transaction, runtime: Runtime) -> FineRows:
     if not positions:
         return FineRows(rows, rows)
     return FineRows(rows, _carried(rows, positions), positions)
+
+
+def _may_give_times(query: Query) -> bool:
+    """False when the types of all that it gives are known, and none is a time."""
+    kinds = [column.type.lower() for column in query.columns]
+    return not kinds or any(not kind or "timestamp" in kind for kind in kinds)
 
 
 def _has_times(scan: Scan) -> bool:
@@ -110,9 +119,21 @@ def _named(frame: DataFrame, source: Source) -> DataFrame:
     return frame.alias(_SCAN + source.view).select(*shown)
 
 
-def _passing(
-    rows: DataFrame, fine: dict[str, frozenset[int]]
-) -> tuple[dict[str, frozenset[int]], tuple[int, ...]]:
+def _known_passing(
+    query: Query, fine: dict[str, frozenset[int]], analysed: Callable[[], DataFrame]
+) -> _Passing:
+    """``_passing``, asked once of the same query over the same columns: Spark takes long for it."""
+    tables = (source.scan.table for source in query.sources)
+    columns = tuple((table.columns, table.partition_columns) for table in tables)
+    key = (query.sql, columns, tuple(sorted(fine.items(), key=lambda one: one[0])))
+    if key not in _asked:
+        if len(_asked) == _MOST:
+            _asked.clear()
+        _asked[key] = _passing(analysed(), fine)
+    return _asked[key]
+
+
+def _passing(rows: DataFrame, fine: dict[str, frozenset[int]]) -> _Passing:
     """Of each scan the fine columns that the query gives as they are; and where it gives them."""
     wanted: dict[str, frozenset[int]] = {}
     positions = set()
