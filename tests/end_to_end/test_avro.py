@@ -136,7 +136,7 @@ def test_defaults_fill_in_what_structs_lack(session: hivesql.Session, tmp_path: 
         inner = {"type": "record", "name": "in", "fields": [{"name": "A", "type": "int"}, *more]}
         return {"type": "record", "name": "r", "fields": [
             {"name": "s", "type": ["null", inner]}, {"name": "l", "type": {
-                "type": "array", "items": "in"}}]}  # fmt: skip
+                "type": "array", "items": {**inner, "name": "other"}}}]}  # fmt: skip
 
     home = tmp_path / "data"
     home.mkdir()

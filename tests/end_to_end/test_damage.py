@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -45,9 +46,10 @@ def cut(name: str, length: int = 100) -> Callable[[Path], object]:
 
 def scramble(name: str) -> Callable[[Path], object]:
     def do(home: Path) -> None:
-        data = bytearray((home / name).read_bytes())
-        data[3:60] = b"Z" * 57
-        (home / name).write_bytes(data)
+        data = (home / name).read_bytes()
+        (stripe,) = pyorc.Reader(io.BytesIO(data)).iter_stripes()
+        start, length = stripe.bytes_offset, stripe.bytes_length
+        (home / name).write_bytes(data[:start] + b"Z" * length + data[start + length :])
 
     return do
 
