@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TypeVar
 
@@ -11,6 +11,7 @@ from hivesql_executor.finding import Finding
 from hivesql_executor.flushed import spark_path
 from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.runtime import Runtime
+from hivesql_executor.spark.failure import FAILURES, bare_path, unreadable
 from hivesql_executor.spark.footers import (
     check_deletes,
     check_inserts,
@@ -50,31 +51,75 @@ def event_findings(
     counts: dict[str, int],
 ) -> Iterator[Finding]:
     """What is wrong with footers and rows; fills in the rows of each partition that is whole."""
-    files = runtime.files(table.location)
-    keyed: list[KeyedFile] = []
-    deletes: dict[str, OrcTail] = {}
-    broken: set[str] = set()
+    known = _Known()
     for part in parts:
-        found: list[DataFile | DeleteFile] = [*part.files.data, *part.files.deletes]
-        for file in found:
-            path = f"{part.location}/{file.path}"
-            tail = _tail(files, path, file)
-            if isinstance(tail, Finding):
-                broken.add(path)
-                yield tail
-                continue
-            yield from _footer_findings(table, path, tail)
-            if isinstance(file, DeleteFile):
-                deletes[path] = tail
-            elif file.raw is not None or holds_changes(tail):
-                # Neither has an order of its own; their ids are compared below.
-                continue
-            ends = _key_index(tail)
-            if isinstance(ends, str):
-                yield Finding(path, f"{KEY_INDEX} {ends}: Hive may leave out rows")
-            keyed.append(_keyed(part.location, file, tail, () if isinstance(ends, str) else ends))
-    if any(part.files.data or part.files.orphans for part in parts):
-        yield from _row_findings(table, parts, visible, runtime, keyed, deletes, broken, counts)
+        for file in _files(part):
+            yield from _file_findings(table, part.location, file, runtime, known)
+    if not any(part.files.data or part.files.orphans for part in parts):
+        return
+    while True:
+        try:
+            # Whole, so that nothing is told twice when a file turns out to be damaged inside.
+            told = tuple(_row_findings(table, parts, visible, runtime, known, counts))
+        except FAILURES as error:
+            path, why = _damaged(error, parts, known)
+            if not path:
+                raise
+            known.leave_out(path)
+            yield Finding(path, f"cannot be read: {why}")
+        else:
+            yield from told
+            return
+
+
+@dataclass(slots=True)
+class _Known:
+    """What has been found out of a table's files: those with ids, and those that are broken."""
+
+    keyed: list[KeyedFile] = field(default_factory=list)
+    deletes: dict[str, OrcTail] = field(default_factory=dict)
+    broken: set[str] = field(default_factory=set)
+
+    def leave_out(self, path: str) -> None:
+        """From now on, do without a file."""
+        self.broken.add(path)
+        self.keyed = [one for one in self.keyed if one.path != path]
+        self.deletes.pop(path, None)
+
+
+def _file_findings(
+    table: Table, location: str, file: DataFile | DeleteFile, runtime: Runtime, known: _Known
+) -> Iterator[Finding]:
+    path = f"{location}/{file.path}"
+    tail = _tail(runtime.files(table.location), path, file)
+    if isinstance(tail, Finding):
+        known.broken.add(path)
+        yield tail
+        return
+    yield from _footer_findings(table, path, tail)
+    if isinstance(file, DeleteFile):
+        known.deletes[path] = tail
+    elif file.raw is not None or holds_changes(tail):
+        # Neither has an order of its own; their ids are compared later.
+        return
+    ends = _key_index(tail)
+    if isinstance(ends, str):
+        yield Finding(path, f"{KEY_INDEX} {ends}: Hive may leave out rows")
+        ends = ()
+    known.keyed.append(_keyed(location, file, tail, ends))
+
+
+def _damaged(error: Exception, parts: Sequence[PartitionFiles], known: _Known) -> tuple[str, str]:
+    """The file that made a job fail, if it is one of these, and why; else nothing."""
+    path, why = unreadable(error) or ("", "")
+    found = (f"{part.location}/{file.path}" for part in parts for file in _files(part))
+    hit = (one for one in found if bare_path(one) == path and one not in known.broken)
+    return next(hit, ""), why
+
+
+def _files(part: PartitionFiles) -> tuple[DataFile | DeleteFile, ...]:
+    found = part.files
+    return tuple(dict.fromkeys((*found.data, *found.deletes, *found.orphans)))
 
 
 def _tail(files: Files, path: str, file: DataFile | DeleteFile) -> OrcTail | Finding:
@@ -151,31 +196,29 @@ def _row_findings(
     parts: Sequence[PartitionFiles],
     visible: ValidWriteIdList,
     runtime: Runtime,
-    keyed: Sequence[KeyedFile],
-    deletes: Mapping[str, OrcTail],
-    broken: Collection[str],
+    known: _Known,
     counts: dict[str, int],
 ) -> Iterator[Finding]:
     spark, files, home = runtime.spark(), runtime.files(table.location), table.location
     if any(file.side_file for part in parts for file in part.files.data):
         know_flushed_files(spark)
-    told = chain(file_problems(spark, table, keyed), missing_rows(spark, table, keyed))
+    told = chain(file_problems(spark, table, known.keyed), missing_rows(spark, table, known.keyed))
     yield from (Finding(place, problem) for place, problem in told)
-    readable = [_readable(part, broken) for part in parts]
+    readable = [_readable(part, known.broken) for part in parts]
     ids = row_ids(spark, table, readable, visible=visible, files=files)
     yield from (Finding(home, problem) for problem in repeated_ids(ids))
     whole = []
     for part, kept in zip(parts, readable, strict=True):
         try:
             paths = [f"{part.location}/{file.path}" for file in kept.files.orphans]
-            check_orphans(paths, deletes)
+            check_orphans(paths, known.deletes)
         except DataError as error:
             yield Finding(part.location, error.message)
             continue
         if kept == part:
             whole.append(part)
     # Where a file is broken, rows that are not found may be there.
-    events = delete_events(spark, table, whole, deletes, visible=visible)
+    events = delete_events(spark, table, whole, known.deletes, visible=visible)
     if events is not None:
         yield from (Finding(home, problem) for problem in unmatched_deletes(ids, events))
     alive = row_counts(spark, table, whole, visible=visible, files=files)

@@ -128,7 +128,9 @@ DAMAGES = {
     "truncated deletes": Damage(cut(GONE), "not a readable ORC file", ["not a readable ORC file"]),
     "empty data": Damage(cut(DATA, 0), "is empty: a write into it", ["not a readable ORC file"]),
     "empty deletes": Damage(cut(GONE, 0), "is empty: a write into it", ["not a readable ORC"]),
-    "scrambled data": Damage(scramble(DATA), "cannot be read", [], is_in_footers=False),
+    "scrambled data": Damage(
+        scramble(DATA), "cannot be read", ["cannot be read"], is_in_footers=False
+    ),
     "text for data": Damage(put(DATA, "1,a\n"), "not a readable ORC", ["not a readable ORC file"]),
     "wrong version": Damage(
         put(f"{FIRST}/_orc_acid_version", "1"), "_orc_acid_version says b'1'", ["says b'1' where"]
@@ -146,6 +148,9 @@ DAMAGES = {
     "no file of a bucket": Damage(
         drop(DATA, f"{SECOND}/bucket_00000"), "a bucket that has no data file",
         ["a bucket that has no data file"],
+    ),
+    "nothing but deletes": Damage(
+        drop(FIRST, SECOND), "a bucket that has no data file", ["a bucket that has no data file"]
     ),
     "only the version": Damage(
         drop(f"{SECOND}/bucket_00000", f"{SECOND}/bucket_00001"), FEWER,

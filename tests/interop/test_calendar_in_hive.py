@@ -1,4 +1,4 @@
-"""A day that only the Julian calendar has, and bytes that are no text: real Hive and we agree."""
+"""A day that only the Julian calendar has, bytes that are no text, CHAR in arrays: as in Hive."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ from interop.test_ours_in_hive import OpenOurs
 pytestmark = [pytest.mark.hive, pytest.mark.spark, pytest.mark.slow]
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+EXPLODED = (
+    "SELECT p, x, k, y FROM c LATERAL VIEW posexplode(a) q AS p, x "
+    "LATERAL VIEW explode(m) r AS k, y WHERE x IS NOT NULL"
+)
 LEAP = -171_596
 """1500-02-29 in the Julian calendar's count of days."""
 
@@ -51,6 +55,8 @@ def test_what_hive_reads(open_ours: OpenOurs, tmp_path: Path) -> None:
         CREATE TABLE b (s STRING, n INT) {ACID};
         INSERT INTO b SELECT * FROM x;
         UPDATE b SET n = 3 WHERE n = 2;
+        CREATE TABLE c (a ARRAY<CHAR(4)>, m MAP<CHAR(2),CHAR(3)>) {ACID};
+        INSERT INTO c SELECT array('x', NULL), map('k', 'v');
     """)
     blocks = hive.run(
         f"""
@@ -62,12 +68,17 @@ def test_what_hive_reads(open_ours: OpenOurs, tmp_path: Path) -> None:
         !copy {ours.directory("b")} warehouse/b;
         !adopt b 2;
         SELECT hex(s), n FROM b ORDER BY n;
+        CREATE TABLE c (a ARRAY<CHAR(4)>, m MAP<CHAR(2),CHAR(3)>) {ACID};
+        !copy {ours.directory("c")} warehouse/c;
+        !adopt c 1;
+        {EXPLODED};
         """,
         tmp_path / "hive",
     )
-    days, texts = (block.lines for block in blocks if block.statement.startswith("SELECT"))
+    days, texts, chars = (block.lines for block in blocks if block.statement.startswith("SELECT"))
     shown = ours.run("SELECT id, d, t FROM j ORDER BY id").rows
     assert days == [f"{row[0]}\t{row[1]}\t{row[2]}" for row in shown]
+    assert chars == ["\t".join(map(str, row)) for row in ours.run(EXPLODED).rows]
     assert texts == ["61FF62\t1", "E9\t3"]
     assert [tuple(row) for row in ours.run("SELECT hex(s), n FROM b ORDER BY n").rows] == [
         ("61FF62", 1), ("E9", 3),

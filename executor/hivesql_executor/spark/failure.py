@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import unquote
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
@@ -11,25 +12,41 @@ from hivesql_executor.spark.change import cardinality_violation
 from hivesql_executor.spark.checks import constraint_violation
 from hivesql_planner.errors import DataError, ExecutionError, HiveSqlError
 
+FAILURES = (PySparkException, Py4JJavaError)
 # What Spark says of a file, and what AcidReader.java and avro_rows.py say.
-_FILES = (
-    re.compile(r"Encountered error while reading file (.+?)\. +(.*)"),
-    re.compile(r"\bhivesql cannot read (.+?): (.*)"),
-)
+_ENCODED = re.compile(r"Encountered error while reading file (.+?)\. +(.*)")
+_PLAIN = re.compile(r"\bhivesql cannot read (.+?): (.*)")
 
 
 def told(error: Exception) -> HiveSqlError | None:
     """The error for the user; None when it does not come from Spark."""
-    if not isinstance(error, (PySparkException, Py4JJavaError)):
+    if not isinstance(error, FAILURES):
         return None
     violation = cardinality_violation(error) or constraint_violation(error)
     if violation:
         return violation
-    lines = str(error).splitlines()
-    caused = next((line for line in reversed(lines) if line.startswith("Caused by: ")), lines[0])
-    caused = caused.removeprefix("Caused by: ")
-    for pattern in _FILES:
-        if file := pattern.search(str(error)):
-            why = caused if caused != lines[0] else file[2]
-            return DataError(f"{file[1]} cannot be read: {why}. It is damaged, or of another kind")
-    return ExecutionError(f"the Spark job failed: {caused}")
+    file = unreadable(error)
+    if file is not None:
+        path, why = file
+        return DataError(f"{path} cannot be read: {why}. It is damaged, or of another kind")
+    return ExecutionError(f"the Spark job failed: {_cause(error) or str(error).splitlines()[0]}")
+
+
+def unreadable(error: Exception) -> tuple[str, str] | None:
+    """The file that could not be read, without ``file:``, and why; None for another failure."""
+    for pattern in (_ENCODED, _PLAIN):
+        if found := pattern.search(str(error)):
+            path = unquote(found[1]) if pattern is _ENCODED else found[1]
+            return bare_path(path), _cause(error) or found[2]
+    return None
+
+
+def bare_path(path: str) -> str:
+    """A path as users write it: on the local disk, without a scheme."""
+    return f"/{path.removeprefix('file:').lstrip('/')}" if path.startswith("file:") else path
+
+
+def _cause(error: Exception) -> str | None:
+    lines = reversed(str(error).splitlines())
+    found = next((line for line in lines if line.startswith("Caused by: ")), None)
+    return found.removeprefix("Caused by: ") if found else None
