@@ -51,6 +51,7 @@ def test_bytes_that_are_no_text(session: hivesql.Session) -> None:
     assert rows(session, "SELECT hex(s), n FROM o") == [
         ("61EDA0807A", 5), ("6F6B", 9), ("C3", 5), ("E974E9", 9),
     ]  # fmt: skip
+    assert rows(session, "SELECT s FROM o WHERE n = 5") == [("a\ufffdz",), ("\ufffd",)]
     assert rows(session, "SELECT count(*), count(DISTINCT s) FROM o") == [(4, 4)]
 
 

@@ -65,9 +65,15 @@ def _joined(column: Column, found: Sequence[Fitting], table: Table) -> pa.Array:
     """The values of all rows of a column of data or of the partitions."""
     kind = arrow_type(column.type)
     if column in table.columns:
-        return pa.concat_arrays(
+        joined = pa.concat_arrays(
             [pa.array([], kind), *(file.columns[column.name] for file in found)]
         )
+        try:
+            joined.validate(full=True)
+        except pa.ArrowInvalid:
+            # Bytes that are no UTF-8.
+            raise OnlySpark from None
+        return joined
     parts = [
         partition_columns(file.part.partition, table, len(file.ids["rowId"]))[column.name]
         for file in found
