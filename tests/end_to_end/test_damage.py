@@ -170,7 +170,9 @@ DAMAGES = {
         ["1 of the 5 rows are missing that write 1 numbered", LOST.format(15)],
     ),
     "a row twice": Damage(
-        rewrite(f"{SECOND}/bucket_00000", lambda all: [all[0], *all]), [*EVERY, 15],
+        rewrite(f"{SECOND}/bucket_00000",
+                lambda all: [one for one in all for _ in range(1 + (one[5][0] == 17))]),
+        [*EVERY, 17],
         ["1 rows are not in the order", "2 rows have this row id", MORE.format(17)],
     ),
     "rows out of order": Damage(
