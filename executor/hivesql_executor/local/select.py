@@ -18,6 +18,8 @@ from hivesql_planner.small.nodes import Given, Shown, SmallSelect, Sorting, Tota
 from hivesql_planner.small.values import base_type
 from hivesql_planner.table import Column, Table
 
+_MOST_ROWS = 100_000
+"""More come from Spark, which hands them out part by part."""
 _LONGEST = 2**63
 
 
@@ -40,6 +42,8 @@ def select_rows(small: SmallSelect, snapshot: SmallSnapshot, columns: Sequence[C
         ]
         count = 1
     else:
+        if min(count, count if small.limit is None else small.limit) > _MOST_ROWS:
+            raise OnlySpark
         chosen = _in_order(small.order, known, count)
         known = {name: one.take(pa.array(chosen, pa.int64())) for name, one in known.items()}
         arrays = [
