@@ -35,6 +35,8 @@ from hivesql_planner.small.values import base_type
 from hivesql_planner.table import Column, Partition, Table
 
 Found = TypeVar("Found")
+Only = frozenset[str] | None
+"""Files whose row groups are looked at; None for all files, by stripes."""
 KEYS = ACID_FIELDS[1:4]
 _ROW = ACID_FIELDS.index("row")
 _MANY = 20_000
@@ -84,11 +86,11 @@ def fitting(
     OnlySpark when more would have to be read than is worth no Spark job.
     """
 
-    def wanted_of(in_groups: bool) -> list[_Wanted]:
+    def wanted_of(only: Only) -> list[_Wanted]:
         return [
             one
             for part in snapshot.parts
-            for one in _wanted(snapshot, part, where, columns, in_groups=in_groups)
+            for one in _wanted(snapshot, part, where, columns, only=only)
         ]
 
     wanted = _narrowed(wanted_of, lambda one: one.piece, most_bytes)
@@ -115,7 +117,7 @@ def first_rows(
     found: list[Fitting] = []
     read: list[Piece] = []
     for part in snapshot.parts:
-        for whole in _wanted(snapshot, part, None, columns, in_groups=False):
+        for whole in _wanted(snapshot, part, None, columns):
             for piece in _chunks(snapshot, whole.piece, columns, max(count, _FIRST)):
                 if count <= 0:
                     return found
@@ -149,17 +151,17 @@ def _check_small(pieces: Sequence[Piece], most_bytes: int) -> None:
 
 
 def _narrowed(
-    read: Callable[[bool], list[Found]], piece_of: Callable[[Found], Piece], most_bytes: int
+    read: Callable[[Only], list[Found]], piece_of: Callable[[Found], Piece], most_bytes: int
 ) -> list[Found]:
     """Pieces by stripes, or by row groups where that saves much and few indexes tell of them."""
-    by_stripes = read(False)
+    by_stripes = read(None)
     pieces = list(map(piece_of, by_stripes))
     rows = sum(one.rows for one in pieces)
     if len(pieces) > _MOST_INDEXES or (rows <= _MANY and is_small(
         (one.bytes for one in pieces), (), most_bytes
     )):  # fmt: skip
         return by_stripes
-    return read(True)
+    return read(frozenset(one.path for one in pieces))
 
 
 def _wanted(
@@ -168,18 +170,20 @@ def _wanted(
     where: Predicate | None,
     columns: tuple[Column, ...],
     *,
-    in_groups: bool,
+    only: Only = None,
 ) -> Iterator[_Wanted]:
     table = snapshot.table
     for file in part.files.data:
         path = f"{part.location}/{file.path}"
+        if only is not None and path not in only:
+            continue
         tail = snapshot.tails[path]
         places = {
             column.name: (_ROW, i)
             for i, column in enumerate(table.columns)
             if is_as_stored(tail, i, column)
         }
-        in_runs = in_groups and is_seekable(snapshot, path, columns)
+        in_runs = only is not None and is_seekable(snapshot, path, columns)
         for piece in pieces_of(
             snapshot.files, path, file.length, tail, where, places, in_runs=in_runs
         ):
@@ -263,15 +267,17 @@ def _deletes(
     where = any_of_ids({name: one.to_pylist() for name, one in ids.items()})
     places = {name: (ACID_FIELDS.index(name),) for name in KEYS}
 
-    def wanted_of(in_groups: bool) -> list[tuple[DeleteFile, Piece]]:
+    def wanted_of(only: Only) -> list[tuple[DeleteFile, Piece]]:
         found: list[tuple[DeleteFile, Piece]] = []
         for file in part.files.deletes:
             path = f"{part.location}/{file.path}"
+            if only is not None and path not in only:
+                continue
             tail = snapshot.tails[path]
             ends = {name: Extent(1, *ends, has_null=False) for name, ends in tail.key_range.items()}
             if may_hold(where, ends):
                 pieces = pieces_of(
-                    snapshot.files, path, file.length, tail, where, places, in_runs=in_groups
+                    snapshot.files, path, file.length, tail, where, places, in_runs=only is not None
                 )
                 found += [(file, piece) for piece in pieces]
         return found
