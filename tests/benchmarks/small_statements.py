@@ -79,13 +79,15 @@ def measure(session: hivesql.Session, statements: dict[str, str], runs: int, ste
     for name, statement in statements.items():
         session.sql(statement.format(i=-1, j=-1, k=step // 2))
         spent.clear()
-        whole = []
+        whole, cpu = [], []
         for i in range(runs):
-            began = time.perf_counter()
+            began, worked = time.perf_counter(), time.process_time()
             session.sql(statement.format(i=20_000 + i, j=i, k=i * step + 7))
             whole.append(time.perf_counter() - began)
+            cpu.append(time.process_time() - worked)
         files = statistics.median(spent) * 1e3
-        print(f"{name:16} files {files:6.1f} ms, all {statistics.median(whole) * 1e3:6.1f} ms")
+        every, worked = statistics.median(whole) * 1e3, statistics.median(cpu) * 1e3
+        print(f"{name:16} files {files:6.1f} ms, all {every:6.1f} ms, CPU {worked:6.1f} ms")
     for module, name, function in before:
         setattr(module, name, function)
     print("Spark was started" if session._spark.started else "no Spark was started")
