@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame
 
 from hivesql_executor.fine_rows import fine_rows_of
 from hivesql_executor.sources import explained, rows_of
+from hivesql_executor.spark.gathering import NEVER
 from hivesql_executor.spark.types import has_sized_text, hive_type
 from hivesql_executor.spark.write import WrittenFile, write_insert
 from hivesql_executor.touched import foreign_partitions, staging_directory
@@ -58,6 +59,7 @@ def write_query(branch: InsertBranch, table: Table, work: Work) -> tuple[Written
             code=10044,
         )
     foreign = foreign_partitions(table, runtime)
+    gathering = runtime.settings.integer("hive.optimize.sort.dynamic.partition.threshold")
     with explained():
         return write_insert(
             found.whole if found.fine else rows,
@@ -71,4 +73,5 @@ def write_query(branch: InsertBranch, table: Table, work: Work) -> tuple[Written
             unlike=[name for name, one in foreign.items() if not table.writes_like(one)],
             check=branch.check,
             fine=found.fine,
+            gathering=gathering if branch.query.sources else NEVER,
         )

@@ -49,6 +49,9 @@ KEYS: Mapping[str, Setting] = _table(
     ("hive.exec.dynamic.partition", "true", "bool", "Allow dynamic partitions."),
     ("hive.exec.dynamic.partition.mode", "nonstrict", "text",
      "strict demands at least one static partition column."),
+    ("hive.optimize.sort.dynamic.partition.threshold", "0", "int",
+     "INSERT gathers the rows of dynamic partitions in few tasks: -1 never, 1 always, 0 when its "
+     "first rows are of many partitions, another number when they are of more than that."),
     ("hive.exec.drop.ignorenonexistent", "true", "bool",
      "DROP of a table, view or partition that is not there is no error."),
     ("hive.constraint.notnull.enforce", "true", "bool", "Enforce NOT NULL constraints."),

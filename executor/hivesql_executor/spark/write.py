@@ -13,6 +13,7 @@ from hivesql_executor.spark.avro import encode_avro
 from hivesql_executor.spark.buckets import bucket_column
 from hivesql_executor.spark.checks import held
 from hivesql_executor.spark.event_files import EventColumns, orc_settings, write_events
+from hivesql_executor.spark.gathering import NEVER, gathered
 from hivesql_executor.spark.lines import is_of_lines, write_line
 from hivesql_executor.spark.nanoseconds import FINE, as_text
 from hivesql_executor.spark.publish import Publication, WrittenFile, publish, publish_events
@@ -47,14 +48,15 @@ def write_insert(
     unlike: Collection[str] = (),
     check: Expr | None = None,
     fine: Sequence[int] = (),
+    gathering: int = NEVER,
 ) -> tuple[WrittenFile, ...]:
     """Write a query's rows into one directory per partition.
 
     ``rows`` has the data columns in the table's order, then the dynamic partition columns, then the
     texts of the columns ``fine`` (see ``nanoseconds``); types are cast by position. ``locations``
     has the directories of partitions that do not live under their table, ``unlike`` the names of
-    those that are stored otherwise than it says. Nothing is visible before the transaction
-    commits; staging is always removed.
+    those that are stored otherwise than it says; ``gathering`` is the threshold of ``gathered``.
+    Nothing is visible before the transaction commits; staging is always removed.
     """
     table = write.table
     types = {column.name: column.type for column in table.all_columns}
@@ -84,13 +86,18 @@ def write_insert(
     )
     if table.is_full_acid:
         texts = _fine_texts(rows, table, fine)
-        events, columns = _insert_events(named, table, values, parts, texts)
+        events, columns = _insert_events(named, table, values, parts, texts, gathering)
         return _write_events(events, columns, publication, files)
-    return _write_plain(named, values, parts, publication, files)
+    return _write_plain(named, values, parts, publication, files, gathering)
 
 
 def _plain_rows(
-    named: DataFrame, table: Table, values: list[Column], parts: list[Column], files: Files
+    named: DataFrame,
+    table: Table,
+    values: list[Column],
+    parts: list[Column],
+    files: Files,
+    gathering: int,
 ) -> tuple[DataFrame, list[str]]:
     """Rows of a table without row ids, and the staging keys."""
     keys = [_KEY.format(i) for i in range(len(parts))]
@@ -105,9 +112,10 @@ def _plain_rows(
     if table.is_bucketed:
         bucket = bucket_column(table, [f.col(_quoted(name)) for name in table.column_names])
         keys = [_BUCKET, *keys]
-        rows = rows.withColumn(_BUCKET, bucket)
-        rows = rows.repartition(table.bucket_count, _quoted(_BUCKET))
+        rows = _in_buckets(rows.withColumn(_BUCKET, bucket), table, keys)
         rows = rows.sortWithinPartitions(*map(_quoted, keys), *_sorting(table))
+    else:
+        rows = gathered(rows, [_quoted(key) for key in keys], gathering)
     if table.format == "avro":
         return encode_avro(rows, table, keys, files), keys
     if is_of_lines(table):
@@ -139,10 +147,23 @@ def _fine_texts(rows: DataFrame, table: Table, fine: Sequence[int]) -> Column | 
     return f.struct(*texts) if texts else None
 
 
+def _in_buckets(rows: DataFrame, table: Table, keys: Sequence[str]) -> DataFrame:
+    """All rows of a file in one task: ``keys`` are the bucket, then the partition's."""
+    if len(keys) == 1:
+        return rows.repartition(table.bucket_count, _quoted(_BUCKET))
+    # As many tasks as the rows are worth, however few the buckets are.
+    return rows.repartition(*map(_quoted, keys))
+
+
 def _insert_events(
-    named: DataFrame, table: Table, values: list[Column], parts: list[Column], fine: Column | None
+    named: DataFrame,
+    table: Table,
+    values: list[Column],
+    parts: list[Column],
+    fine: Column | None,
+    gathering: int,
 ) -> tuple[DataFrame, EventColumns]:
-    """Rows sorted by file. Only bucketed tables are shuffled."""
+    """Rows sorted by file."""
     keys = [_KEY.format(i) for i in range(len(parts))]
     placed = [part.alias(key) for part, key in zip(parts, keys, strict=True)]
     texts = [] if fine is None else [fine.alias(FINE)]
@@ -150,6 +171,7 @@ def _insert_events(
     width = len(values) + len(texts)
     fine_at = len(values) if texts else None
     if not table.is_bucketed:
+        rows = gathered(rows, [_quoted(key) for key in keys], gathering)
         # A writer number has twelve bits.
         rows = rows.coalesce(MAX_BUCKET + 1)
         if keys:
@@ -159,7 +181,7 @@ def _insert_events(
     order = [_quoted(name) for name in (_BUCKET, *keys)]
     rows = rows.withColumn(_BUCKET, bucket.cast("int"))
     rows = rows.select(*map(_quoted, rows.columns[:width]), *order)
-    rows = rows.repartition(table.bucket_count, _quoted(_BUCKET)).sortWithinPartitions(*order)
+    rows = _in_buckets(rows, table, (_BUCKET, *keys)).sortWithinPartitions(*order)
     return rows, EventColumns(writer=width, fine=fine_at, keys=width + 1 if keys else None)
 
 
@@ -260,8 +282,9 @@ def _write_plain(
     parts: list[Column],
     publication: Publication,
     files: Files,
+    gathering: int,
 ) -> tuple[WrittenFile, ...]:
-    rows, keys = _plain_rows(named, publication.table, values, parts, files)
+    rows, keys = _plain_rows(named, publication.table, values, parts, files, gathering)
     file_format, options = _plain_format(publication.table)
     try:
         # One file per task: two would claim one name.

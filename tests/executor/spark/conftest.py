@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from hivesql_executor.spark.gathering import NEVER
 from hivesql_executor.spark.write import write_change, write_insert
 from hivesql_executor.storage.local import LocalFiles
 from hivesql_planner.plan import Write, WriteKind
@@ -36,6 +37,7 @@ def insert(spark: SparkSession) -> Callable[..., tuple[WrittenFile, ...]]:
         static: Mapping[str, str | None] | None = None,
         dynamic: Sequence[str] = (),
         locations: Mapping[str, str] | None = None,
+        gathering: int = NEVER,
     ) -> tuple[WrittenFile, ...]:
         write = Write(kind=kind, table=table, statement_id=statement_id, overwrite=overwrite)
         return write_insert(
@@ -47,6 +49,7 @@ def insert(spark: SparkSession) -> Callable[..., tuple[WrittenFile, ...]]:
             files=LocalFiles(),
             staging=f"{table.location}/.hive-staging_test",
             locations=locations or {},
+            gathering=gathering,
         )
 
     return run

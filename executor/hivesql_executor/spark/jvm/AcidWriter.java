@@ -226,9 +226,9 @@ public final class AcidWriter implements Function2, Serializable {
             name = "part-" + partition + "-" + context.taskAttemptId() + "-" + written.size();
             finer[0] = false;
             index = new KeyIndex(deletes, plan.sparkVersion, finer);
+            Path path = new Path(plan.directory, name);
             file = OrcFile.createWriter(
-                new Path(plan.directory, name),
-                OrcFile.writerOptions(settings).setSchema(schema).callback(index));
+                path, Output.options(path, settings).setSchema(schema).callback(index));
         }
 
         private void flush() throws Exception {

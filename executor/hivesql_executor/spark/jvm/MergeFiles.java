@@ -341,12 +341,13 @@ public final class MergeFiles implements Function, Serializable {
 
         void begin() throws IOException {
             if (writer == null) {
-                OrcFile.WriterOptions options = OrcFile.writerOptions(conf).setSchema(schema);
+                Path path = new Path(output);
+                OrcFile.WriterOptions options = Output.options(path, conf).setSchema(schema);
                 options.compress(compression()).useUTCTimestamp(true).setProlepticGregorian(proleptic);
                 if (copies) {
                     options.bufferSize(bufferSize).enforceBufferSize();
                 }
-                writer = OrcFile.createWriter(new Path(output), options);
+                writer = OrcFile.createWriter(path, options);
             }
         }
 

@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 _SOURCES = (
     "ColumnSetter",
     "KeyIndex",
+    "Output",
     "AcidWriter",
     "EventJob",
     "Input",
