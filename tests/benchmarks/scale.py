@@ -116,7 +116,7 @@ def measure_partitions(home: Path, count: int, results: Results) -> None:
         one = f"p = {count // 2}"
         for name, text in {
             "insert into all": "INSERT INTO t PARTITION (p) SELECT id, concat('v', id), "
-                               f"cast(id % {count} as int) AS p FROM numbers DISTRIBUTE BY p",
+                               f"cast(id % {count} as int) AS p FROM numbers",
             "explain of one": f"EXPLAIN SELECT * FROM t WHERE {one}",
             "select of one": f"SELECT * FROM t WHERE {one}",
             "update of one": f"UPDATE t SET v = concat(v, '!') WHERE {one}",
