@@ -19,7 +19,7 @@ _SAMPLE = 2_000
 # A look at the first rows of anything else might run all of it.
 _SOON_READ = {
     "Project", "SubqueryAlias", "View", "Union", "LogicalRelation", "DataSourceV2Relation",
-    "LogicalRDD", "LocalRelation", "OneRowRelation", "Range",
+    "LocalRelation", "OneRowRelation", "Range",
 }  # fmt: skip
 _THROUGH = {"Project", "SubqueryAlias", "View"}
 _ARRANGED = {"RepartitionByExpression", "Repartition", "RebalancePartitions", "Sort"}
