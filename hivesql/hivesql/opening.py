@@ -14,6 +14,8 @@ from hivesql_executor.runtime import Runtime
 from hivesql_planner.settings import Settings
 
 if TYPE_CHECKING:
+    from ssl import SSLContext
+
     from pyspark.sql import SparkSession
 
     from hivesql_executor.storage.files import Files
@@ -55,7 +57,9 @@ def connect(
         hive = {"hivesql.compactor.inline": "false"} | hive
     known = Settings.of(hive)
     timeout = known.seconds("hive.metastore.client.socket.timeout")
-    store = open_metastore(url, location, timeout=timeout, cache=_cache(known))
+    store = open_metastore(
+        url, location, timeout=timeout, cache=_cache(known), encryption=_encryption(url, known)
+    )
     runtime = Runtime(
         metastore=store,
         spark=lazy,
@@ -82,6 +86,14 @@ def _files(place: str, spark: LazySpark) -> Files:
     from hivesql_executor.storage.files import files_for
 
     return files_for(place, spark)
+
+
+def _encryption(url: str, settings: Settings) -> SSLContext | None:
+    if not url.startswith(THRIFT):
+        return None
+    from hivesql_executor.metastore.hms.security import encryption
+
+    return encryption(settings)
 
 
 def _cache(settings: Settings) -> Limits | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import re
 import shutil
 import socket
@@ -112,13 +113,18 @@ class Reading:
 
 
 @contextmanager
-def metastore(work: Path, *, hive3: bool = False) -> Iterator[str]:
-    """A Hive Metastore that works in the directory, for as long as it is used; its address."""
+def metastore(work: Path, *, hive3: bool = False, keystore: Path | None = None) -> Iterator[str]:
+    """A Hive Metastore that works in the directory, for as long as it is used; its address.
+
+    With a ``keystore`` (PKCS12, password hivelocal) it takes connections with TLS only.
+    """
     launcher, kind = build(HIVE3 if hive3 else PROJECT), "hms3" if hive3 else "hms"
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    subprocess.run([launcher, kind, "start", str(port), str(work)], check=True, timeout=120)
+    keys = {"HIVE_LOCAL_HMS_KEYSTORE": str(keystore)} if keystore else {}
+    arguments = [launcher, kind, "start", str(port), str(work)]
+    subprocess.run(arguments, check=True, timeout=120, env={**os.environ, **keys})
     try:
         yield f"thrift://127.0.0.1:{port}"
     finally:

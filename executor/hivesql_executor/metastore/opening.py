@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from hivesql_executor.metastore.api import Metastore
 from hivesql_executor.metastore.cache.counters import Counters
 from hivesql_executor.metastore.cache.shelf import Limits
 
+if TYPE_CHECKING:
+    from ssl import SSLContext
+
 THRIFT = "thrift://"
 
 
 def open_metastore(
-    url: str, warehouse: str, *, timeout: float, cache: Limits | None = None
+    url: str,
+    warehouse: str,
+    *,
+    timeout: float,
+    cache: Limits | None = None,
+    encryption: SSLContext | None = None,
 ) -> Metastore:
     """Open the metastore at a database URL, or a Hive Metastore at ``thrift://host:port``.
 
     ``warehouse`` is where a new database of our own keeps managed tables; a Hive Metastore has its
-    own. ``timeout`` in seconds is for each call of the latter. With a ``cache`` of some
-    size, tables and partitions are answered from memory where that is right.
+    own. ``timeout`` in seconds is for each call of the latter, ``encryption`` for its connections.
+    With a ``cache`` of some size, tables and partitions are answered from memory where that is
+    right.
     """
-    metastore = _open(url, warehouse, timeout)
+    metastore = _open(url, warehouse, timeout, encryption)
     if cache is None:
         return metastore
     from hivesql_executor.metastore.cache.metastore import CachingMetastore
@@ -39,11 +48,11 @@ def counters_of(metastore: Metastore) -> Counters | None:
     return found if isinstance(found, Counters) else None
 
 
-def _open(url: str, warehouse: str, timeout: float) -> Metastore:
+def _open(url: str, warehouse: str, timeout: float, encryption: SSLContext | None) -> Metastore:
     if url.strip().startswith(THRIFT):
         from hivesql_executor.metastore.hms.metastore import HiveMetastore
 
-        return HiveMetastore.open(url, timeout=timeout)
+        return HiveMetastore.open(url, timeout=timeout, encryption=encryption)
     from hivesql_executor.metastore.database import DatabaseMetastore
 
     return DatabaseMetastore.open(url, warehouse)

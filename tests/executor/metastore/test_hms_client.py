@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from thriftpy2.transport import TBufferedTransportFactory, TServerSocket
 
 from hivesql_executor.metastore.hms.client import addresses
 from hivesql_executor.metastore.hms.metastore import HiveMetastore
+from hivesql_executor.metastore.hms.security import encryption
 from hivesql_executor.metastore.hms.wire import idl
 from hivesql_planner.errors import (
     CommitUnknown,
@@ -22,6 +24,7 @@ from hivesql_planner.errors import (
     SemanticError,
     TransactionLost,
 )
+from hivesql_planner.settings import Settings
 from hivesql_planner.table import Database
 
 
@@ -98,6 +101,22 @@ def test_addresses() -> None:
     for text in ("http://a:1", "thrift://", "a:9083"):
         with pytest.raises(SemanticError, match="not the address"):
             addresses(text)
+
+
+def test_encryption(tmp_path: Path) -> None:
+    java = tmp_path / "truststore.jks"
+    java.write_bytes(b"\xfe\xed\xfe\xed")
+    secure, trusted = {"hive.metastore.use.SSL": "true"}, "hive.metastore.truststore.path"
+    assert encryption(Settings()) is None
+    assert encryption(Settings.of(secure)) is not None
+    wrong: list[tuple[dict[str, str], type[Exception], str]] = [
+        ({"hive.metastore.sasl.enabled": "true"}, NotSupported, "Kerberos"),
+        (secure | {trusted: str(java)}, SemanticError, "keytool -exportcert -rfc"),
+        (secure | {trusted: "/nowhere"}, SemanticError, "cannot be read: No such file"),
+    ]
+    for settings, error, told in wrong:
+        with pytest.raises(error, match=told):
+            encryption(Settings.of(settings))
 
 
 def test_nobody_there() -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import getpass
 import threading
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from hivesql_executor.metastore.hms.failures import failure
 from hivesql_executor.metastore.hms.wire import idl
 from hivesql_planner.errors import CommitUnknown, ExecutionError, NotSupported, SemanticError
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
 
 _DEFAULT_PORT = 9083
 _CONNECT_SECONDS = 10
@@ -34,9 +37,9 @@ def addresses(uris: str) -> tuple[tuple[str, int], ...]:
 class Client:
     """A pool of connections to one metastore that may have several addresses."""
 
-    def __init__(self, uris: str, *, timeout: float) -> None:
+    def __init__(self, uris: str, *, timeout: float, encryption: SSLContext | None = None) -> None:
         self._addresses = addresses(uris)
-        self._uris, self._timeout = uris, timeout
+        self._uris, self._timeout, self._encryption = uris, timeout, encryption
         self._idle: list[tuple[float, Any]] = []
         self._guard = threading.Lock()
         self._closed = False
@@ -124,24 +127,33 @@ class Client:
             try:
                 return self._open(host, port)
             except Exception as error:  # noqa: BLE001 - the next address may work
-                problems.append(f"{host}:{port} ({error})")
+                # Thrift's own error only tells the address again.
+                problems.append(f"{host}:{port} ({error.__context__ or error})")
         raise ExecutionError(
             f"no metastore could be reached at {', '.join(problems)}. Check the address, and that "
-            "it runs and takes connections without Kerberos and TLS",
+            f"it runs and takes connections without Kerberos, {self._wanted}",
             code=10280,
         )
+
+    @property
+    def _wanted(self) -> str:
+        if self._encryption is None:
+            return "and without TLS (else: hive.metastore.use.SSL=true)"
+        return "with TLS and a certificate that is trusted (hive.metastore.truststore.path)"
 
     def _open(self, host: str, port: int) -> Any:
         from thriftpy2.protocol import TBinaryProtocolFactory
         from thriftpy2.thrift import TClient
-        from thriftpy2.transport import TBufferedTransportFactory, TSocket
+        from thriftpy2.transport import TBufferedTransportFactory, TSocket, TSSLSocket
 
-        socket = TSocket(
-            host,
-            port,
-            connect_timeout=_CONNECT_SECONDS * 1000,
-            socket_timeout=int(self._timeout * 1000),
-        )
+        times = {
+            "connect_timeout": _CONNECT_SECONDS * 1000,
+            "socket_timeout": int(self._timeout * 1000),
+        }
+        if self._encryption is None:
+            socket = TSocket(host, port, **times)
+        else:
+            socket = TSSLSocket(host, port, ssl_context=self._encryption, **times)
         transport = TBufferedTransportFactory().get_transport(socket)
         transport.open()
         protocol = TBinaryProtocolFactory().get_protocol(transport)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from hivesql_executor.metastore.hms.client import Client
 from hivesql_executor.metastore.hms.compactions import CompactionCalls
@@ -13,6 +14,9 @@ from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.cache.events import LogPage
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.table import Table, TableName
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
 
 _NOTIFICATIONS = "hivesql.metastore.cache with a Hive Metastore"
 
@@ -25,12 +29,14 @@ class HiveMetastore(CompactionCalls):
         self._client = client
 
     @classmethod
-    def open(cls, uris: str, *, timeout: float) -> HiveMetastore:
+    def open(
+        cls, uris: str, *, timeout: float, encryption: SSLContext | None = None
+    ) -> HiveMetastore:
         """Connect to ``thrift://host:port``; several addresses are separated by commas.
 
         ``timeout`` is in seconds and holds for each call. ExecutionError 10280 when none answers.
         """
-        return cls(Client(uris, timeout=timeout))
+        return cls(Client(uris, timeout=timeout, encryption=encryption))
 
     def version(self) -> str:
         """The server's release."""

@@ -111,6 +111,13 @@ public final class Main {
     if ("off".equals(System.getenv("HIVE_LOCAL_HMS_TRANSFORMER"))) {
       extra.put("metastore.metadata.transformer.class", " "); // no capability checks of clients
     }
+    String keys = System.getenv("HIVE_LOCAL_HMS_KEYSTORE");
+    if (keys != null) {
+      extra.put("metastore.use.SSL", "true");
+      extra.put("metastore.keystore.path", keys);
+      extra.put("metastore.keystore.type", "PKCS12");
+      extra.put("metastore.keystore.password", "hivelocal");
+    }
     HiveConf c = conf(Paths.get(a.get(1)), "mr", extra);
     MetastoreConf.setVar(c, MetastoreConf.ConfVars.THRIFT_BIND_HOST, "127.0.0.1");
     HiveMetaStore.startMetaStore(port, null, c);
