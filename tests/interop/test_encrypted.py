@@ -32,7 +32,9 @@ def test_encrypted(tmp_path: Path) -> None:
     truststore = "hive.metastore.truststore.path"
     with hive.metastore(tmp_path / "hms", keystore=store) as url:
         with hivesql.connect(url, settings=tls | {truststore: str(trusted)}) as session:
-            session.sql("CREATE TABLE t (a INT) TBLPROPERTIES ('transactional'='true')")
+            session.sql(
+                "CREATE TABLE t (a INT) STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+            )
             session.sql("INSERT INTO t VALUES (1)")
             assert [tuple(row) for row in session.sql("SHOW TABLES").rows] == [("t",)]
             session.sql("DROP TABLE t")

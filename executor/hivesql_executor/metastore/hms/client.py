@@ -155,11 +155,15 @@ class Client:
         else:
             socket = TSSLSocket(host, port, ssl_context=self._encryption, **times)
         transport = TBufferedTransportFactory().get_transport(socket)
-        transport.open()
-        protocol = TBinaryProtocolFactory().get_protocol(transport)
-        connection = TClient(idl().ThriftHiveMetastore, protocol)
-        # As Hive's client does: the server makes directories in this user's name.
-        connection.set_ugi(getpass.getuser(), [])
+        try:
+            transport.open()
+            protocol = TBinaryProtocolFactory().get_protocol(transport)
+            connection = TClient(idl().ThriftHiveMetastore, protocol)
+            # As Hive's client does: the server makes directories in this user's name.
+            connection.set_ugi(getpass.getuser(), [])
+        except BaseException:
+            socket.close()
+            raise
         return connection
 
 
