@@ -136,3 +136,20 @@ def test_no_file_is_skipped_that_has_a_row(session: hivesql.Session) -> None:
         ]
         assert wrong == []
         assert sum(answers[0]) > 0
+
+
+TEXTS = ("a", "\uff0c", "\U0001f600")
+"""An emoji comes after a wide comma, but the first of its two UTF-16 units comes before it."""
+
+
+def test_no_file_is_skipped_by_texts_that_java_orders_otherwise(session: hivesql.Session) -> None:
+    session.sql("CREATE TABLE t (s STRING) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
+    for text in TEXTS:
+        session.sql(f"INSERT INTO t VALUES ('{text}')")
+    session.sql("SET hivesql.local.max.bytes=0")
+    conditions = [f"s {operator} '{text}'" for operator in OPERATORS for text in TEXTS]
+    conditions += [f"s IN ('b', '{text}')" for text in TEXTS]
+    counts = ", ".join(f"(SELECT count(*) FROM {{0}} WHERE {one})" for one in conditions)
+    made = f"(SELECT explode(array{TEXTS}) AS s) made"
+    ours, right = (session.sql(f"SELECT {counts.format(one)}").rows[0] for one in ("t", made))
+    assert [one for one in zip(conditions, ours, right, strict=True) if one[1] != one[2]] == []

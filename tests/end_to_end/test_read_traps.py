@@ -118,6 +118,19 @@ def test_search_arguments_skip_what_cannot_match(
         assert 0 < read.agg(f.count(f"row.{column}")).collect()[0][0] <= ROWS / 4, where
 
 
+def test_nothing_is_skipped_by_what_orc_compares_otherwise(spark: SparkSession) -> None:
+    columns = [Column("t", "timestamp"), Column("d", "date"), Column("s", "string")]
+    types = [column.type for column in columns]
+    for one, where in (
+        ("t", "t = TIMESTAMP '2012-10-15 12:57:18.000396'"),
+        ("d", "d < DATE '1582-10-04'"),
+        ("s", "s = '\uff0c'"),
+    ):
+        nothing = search_argument(spark, f"{one} IS NOT NULL", columns, types)
+        assert search_argument(spark, where, columns, types) == nothing != {}
+    assert search_argument(spark, "s = 'a'", columns, types) != nothing
+
+
 def test_every_choice_of_columns_reads_the_same_values(
     many: tuple[hivesql.Session, list[Row]],
 ) -> None:

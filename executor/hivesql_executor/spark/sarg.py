@@ -14,6 +14,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from hivesql_executor.spark.jvm import new_object
 from hivesql_executor.spark.types import spark_type
 from hivesql_planner.table import Column
 from hivesql_planner.type_text import text_limit
@@ -55,9 +56,12 @@ def _options(
         if _differs(text_limit(column.type), text_limit(kind))
     }
     filters = jvm.java.util.ArrayList()
+    skipping = new_object(spark, "Skipping")
     for condition in _conjuncts(plan.condition()):
         translated = _filter(jvm, condition)
-        if translated is not None and not unusable & set(translated.references()):
+        if translated is None or unusable & set(translated.references()):
+            continue
+        if skipping.isSound(translated):
             filters.append(translated)
     datasources = jvm.org.apache.spark.sql.execution.datasources
     schema = jvm.org.apache.spark.sql.types.StructType.fromDDL(ddl)

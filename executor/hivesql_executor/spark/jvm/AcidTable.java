@@ -3,8 +3,6 @@ package hivesql;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import java.sql.Date;
-import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -117,8 +115,6 @@ final class AcidScanBuilder implements SupportsPushDownRequiredColumns, Supports
 /** One scan: which bytes each task reads. */
 final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
     private static final int MOST_LOOKED_UP = 1000;
-    /** 1582-10-15, in milliseconds since 1970. */
-    private static final long FIRST_GREGORIAN = -12219292800000L;
 
     private final AcidTable table;
     private final StructType wanted;
@@ -295,7 +291,7 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
         }
         List usable = new ArrayList();
         for (int i = 0; i < filters.length; i++) {
-            if (isBeforeGregorian(filters[i])) continue;
+            if (!new Skipping().isSound(filters[i])) continue;
             try {
                 searchArgument(columns, Collections.singletonList(filters[i]));
                 usable.add(filters[i]);
@@ -310,27 +306,6 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
                     settings, (SearchArgument) argument.get(), columns.fieldNames());
         }
         return settings;
-    }
-
-    /** Whether it compares with a day that the two calendars count otherwise. */
-    private static boolean isBeforeGregorian(Object part) {
-        if (part instanceof Date) return ((Date) part).getTime() < FIRST_GREGORIAN;
-        if (part instanceof LocalDate) {
-            return ((LocalDate) part).toEpochDay() * 86400000L < FIRST_GREGORIAN;
-        }
-        if (part instanceof Object[]) {
-            Object[] values = (Object[]) part;
-            for (int i = 0; i < values.length; i++) {
-                if (isBeforeGregorian(values[i])) return true;
-            }
-        }
-        if (part instanceof Filter) {
-            scala.collection.Iterator parts = ((scala.Product) part).productIterator();
-            while (parts.hasNext()) {
-                if (isBeforeGregorian(parts.next())) return true;
-            }
-        }
-        return false;
     }
 
     private static Option searchArgument(StructType columns, List filters) {

@@ -24,6 +24,7 @@ _SOURCES = (
     "Deleted",
     "AcidReader",
     "KnownColumn",
+    "Skipping",
     "AcidTable",
 )
 _loaders: dict[str, Any] = {}
