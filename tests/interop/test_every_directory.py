@@ -32,6 +32,7 @@ LEFT_OUT = (
     "test_missing_and_truncated",
     "test_check_names_everything",
     "test_damaged_directories",
+    "damage",
     "test_deltas_that_a_writer",
     # Here the files are Hive's own, and partitions that the catalog does not know.
     "test_compaction_never_cuts",

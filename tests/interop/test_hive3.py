@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -34,7 +37,12 @@ T = TableName("default", "t")
 def session(hive3_metastore: str, spark: SparkSession) -> Iterator[hivesql.Session]:
     with hivesql.connect(metastore=hive3_metastore, spark=spark) as session:
         yield session
-        empty(session.runtime.metastore)
+        store = session.runtime.metastore
+        warehouse = urlsplit(store.database("default").location).path
+        empty(store)
+    # The catalog alone forgets its tables there.
+    for left in Path(warehouse).iterdir():
+        shutil.rmtree(left)
 
 
 def test_statements(session: hivesql.Session) -> None:
