@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import functools
 import io
-from collections.abc import Iterator
 from typing import Any
 
 import pyorc
 
 from hivesql_executor.storage.files import Files, RangeFile
-from hivesql_executor.storage.protobuf import fields, plain_footer, read_varint
+from hivesql_executor.storage.orc_statistics import FIRST_PLAIN_DAY, LAST_PLAIN_DAY
+from hivesql_executor.storage.protobuf import contents, fields, plain_footer, signed
 
 _ZONES = {"UTC", "GMT", "Etc/UTC"}
 _DATE, _TIMES = 15, (9, 18)
 _DAY = 86_400_000
-_FIRST, _LAST = -98_615, 84_006
-"""1700-01-01 and 2200-01-01 in days: Arrow has nanoseconds, and before 1582 are two calendars."""
 _STATISTICS_OF = {_DATE: 7, **dict.fromkeys(_TIMES, 9)}
 
 
@@ -30,8 +28,8 @@ def has_plain_times(files: Files, path: str, length: int, modified: int) -> bool
     if any(stripe.writer_timezone not in _ZONES for stripe in reader.iter_stripes()):
         return False
     footer = _footer(files, path, length)
-    kinds = [_value(one, 1) for one in _messages(footer, 4)]
-    statistics = list(_messages(footer, 7))
+    kinds = [_value(one, 1) for one in contents(footer, 4)]
+    statistics = list(contents(footer, 7))
     timed = [number for number, kind in enumerate(kinds) if kind in _STATISTICS_OF]
     if timed and len(statistics) != len(kinds):
         return False
@@ -42,11 +40,13 @@ def _is_plain(statistics: bytes, kind: int) -> bool:
     if not _value(statistics, 1):
         return True
     unit = 1 if kind == _DATE else _DAY
-    known = list(_messages(statistics, _STATISTICS_OF[kind]))
-    ends = {number: _signed(value) for one in known for number, value, _, _ in fields(one)}
+    known = list(contents(statistics, _STATISTICS_OF[kind]))
+    ends = {number: signed(value) for one in known for number, value, _, _ in fields(one)}
     # Of times, two fields are in the writer's zone and two in UTC; either pair may be missing.
     return any({low, low + 1} <= set(ends) for low in (1, 3)) and all(
-        _FIRST * unit < value < _LAST * unit for number, value in ends.items() if number <= 4
+        FIRST_PLAIN_DAY * unit < value < LAST_PLAIN_DAY * unit
+        for number, value in ends.items()
+        if number <= 4
     )
 
 
@@ -58,18 +58,5 @@ def _footer(files: Files, path: str, length: int) -> bytes:
     return plain_footer(files.read(path, length - 1 - size - footer, footer), said.get(2, 0))
 
 
-def _messages(message: bytes, wanted: int) -> Iterator[bytes]:
-    for number, _, begin, end in fields(message):
-        if number == wanted:
-            _, at = read_varint(message, begin)
-            inside, at = read_varint(message, at)
-            yield message[at : at + inside]
-            assert at + inside == end
-
-
 def _value(message: bytes, wanted: int) -> int:
     return next((value for number, value, _, _ in fields(message) if number == wanted), 0)
-
-
-def _signed(value: int) -> int:
-    return value >> 1 ^ -(value & 1)

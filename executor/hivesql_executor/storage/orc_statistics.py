@@ -14,20 +14,28 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from hivesql_executor.storage.files import Files
-from hivesql_executor.storage.protobuf import plain_footer, read_varint
-from hivesql_planner.errors import NotSupported
+from hivesql_executor.storage.protobuf import (
+    Message,
+    contents,
+    parsed,
+    plain_footer,
+    read_varint,
+    signed,
+)
+from hivesql_planner.errors import DataError, NotSupported
 from hivesql_planner.small.nodes import Stored
 from hivesql_planner.small.skipping import Extent
 
 _TAIL_GUESS = 16 * 1024
 _WHOLE, _TEXTS, _DECIMAL, _DATE = (1, 2, 3, 4), (7, 16), 14, 15
 _EPOCH = datetime.date(1970, 1, 1)
-_PLAIN_DAYS = range(-98_615, 84_006)
-"""1700-01-01 to 2200-01-01; before 1582 are two calendars."""
+FIRST_PLAIN_DAY, LAST_PLAIN_DAY = -98_615, 84_006
+"""1700-01-01 and 2200-01-01: before 1582 are two calendars, and Arrow's nanoseconds end 2262."""
+_PLAIN_DAYS = range(FIRST_PLAIN_DAY, LAST_PLAIN_DAY)
 _FIRST_SOUND_WRITER = 1
 """Before HIVE-8732, ends of texts and decimals were wrong."""
 _ROW_INDEX = 6
-_Message = dict[int, list[int | bytes]]
+_UNCLEAR = (DataError, NotSupported, ValueError, KeyError, IndexError, ArithmeticError)
 ColumnPath = tuple[int, ...]
 """Where a column is among the children of the root, and then of each struct."""
 
@@ -72,7 +80,7 @@ def read_statistics(
     """
     try:
         return _statistics(files, path, length, wanted)
-    except (NotSupported, ValueError, KeyError, IndexError, ArithmeticError):
+    except _UNCLEAR:
         return None
 
 
@@ -84,20 +92,20 @@ def _statistics(
     size = tail[-1]
     if not tail[:-1].endswith(b"ORC"):
         return None
-    said = _parsed(tail[-1 - size : -1])
+    said = parsed(tail[-1 - size : -1])
     codec, footer, metadata = _number(said, 2), _number(said, 1), _number(said, 5)
     before = length - 1 - size - footer
     if before - metadata < start:
         start = before - metadata
         tail = files.read(path, start, length - start)
-    about = _parsed(plain_footer(tail[before - start : before - start + footer], codec))
+    about = parsed(plain_footer(tail[before - start : before - start + footer], codec))
     columns = tuple(_column(about, one) for one in wanted)
-    told = _parsed(plain_footer(tail[before - start - metadata : before - start], codec))
+    told = parsed(plain_footer(tail[before - start - metadata : before - start], codec))
     stripes, stated = about.get(3, []), told.get(1, [])
     known = len(stripes) == len(stated) and _number(said, 6) >= _FIRST_SOUND_WRITER
     found, first = [], 0
     for number, stripe in enumerate(stripes):
-        one = _parsed(_bytes(stripe))
+        one = parsed(_bytes(stripe))
         offset, body = _number(one, 1), _number(one, 2) + _number(one, 3)
         entries = _entries(_bytes(stated[number])) if known else []
         extents = tuple(
@@ -129,23 +137,23 @@ def read_groups(
     count = -(-stripe.rows // stride)
     try:
         footer = files.read(path, stripe.footer_offset, stripe.footer_length)
-        places = _index_places(_parsed(plain_footer(footer, statistics.codec)), stripe.offset)
+        places = _index_places(parsed(plain_footer(footer, statistics.codec)), stripe.offset)
         columns = [
             _groups(files, path, places.get(column[0]), column[1], statistics.codec, count)
             if column
             else [None] * count
             for column in statistics.columns
         ]
-    except (NotSupported, ValueError, KeyError, IndexError, ArithmeticError):
+    except _UNCLEAR:
         return ()
     return tuple(zip(*columns, strict=True))
 
 
-def _index_places(footer: _Message, offset: int) -> dict[int, tuple[int, int]]:
+def _index_places(footer: Message, offset: int) -> dict[int, tuple[int, int]]:
     """Where the row index of each column is: offset and length."""
     found = {}
     for stream in footer.get(1, []):
-        one = _parsed(_bytes(stream))
+        one = parsed(_bytes(stream))
         if _number(one, 1) == _ROW_INDEX:
             found[_number(one, 2)] = (offset, _number(one, 3))
         offset += _number(one, 3)
@@ -165,25 +173,25 @@ def _groups(
     entries = _entries(plain_footer(files.read(path, *place), codec))
     if len(entries) != count:
         return [None] * count
-    return [_extent(_bytes(_parsed(entry)[2][0]), kind) for entry in entries]
+    return [_extent(_bytes(parsed(entry)[2][0]), kind) for entry in entries]
 
 
-def _column(footer: _Message, path: ColumnPath) -> tuple[int, int] | None:
+def _column(footer: Message, path: ColumnPath) -> tuple[int, int] | None:
     """Id and kind of a column; None where the file has none there."""
     types = [_bytes(one) for one in footer[4]]
     found = 0
     for child in path:
         children = [
-            number for packed in _parsed(types[found]).get(2, []) for number in _packed(packed)
+            number for packed in parsed(types[found]).get(2, []) for number in _packed(packed)
         ]
         if child >= len(children):
             return None
         found = children[child]
-    return found, _number(_parsed(types[found]), 1)
+    return found, _number(parsed(types[found]), 1)
 
 
 def _extent(message: bytes, kind: int) -> Extent | None:
-    said = _parsed(message)
+    said = parsed(message)
     if 1 not in said:
         return None
     values = _number(said, 1)
@@ -192,19 +200,19 @@ def _extent(message: bytes, kind: int) -> Extent | None:
     return Extent(values, low, high, has_null)
 
 
-def _ends(said: _Message, kind: int) -> tuple[Stored, Stored]:
+def _ends(said: Message, kind: int) -> tuple[Stored, Stored]:
     if kind in _WHOLE and 2 in said:
-        ends = _parsed(_bytes(said[2][0]))
+        ends = parsed(_bytes(said[2][0]))
         return _signed(ends, 1), _signed(ends, 2)
     if kind in _TEXTS and 4 in said:
-        texts = _parsed(_bytes(said[4][0]))
+        texts = parsed(_bytes(said[4][0]))
         return _text(texts, 1), _text(texts, 2)
     if kind == _DECIMAL and 6 in said:
-        texts = _parsed(_bytes(said[6][0]))
+        texts = parsed(_bytes(said[6][0]))
         low, high = _text(texts, 1), _text(texts, 2)
         return (Decimal(low) if low else None), (Decimal(high) if high else None)
     if kind == _DATE and 7 in said:
-        days = _parsed(_bytes(said[7][0]))
+        days = parsed(_bytes(said[7][0]))
         first, last = _signed(days, 1), _signed(days, 2)
         if first in _PLAIN_DAYS and last in _PLAIN_DAYS:
             return _day(first), _day(last)
@@ -215,18 +223,15 @@ def _day(number: int | None) -> datetime.date | None:
     return None if number is None else _EPOCH + datetime.timedelta(number)
 
 
-def _text(message: _Message, field: int) -> str | None:
+def _text(message: Message, field: int) -> str | None:
     return _bytes(message[field][0]).decode() if field in message else None
 
 
-def _signed(message: _Message, field: int) -> int | None:
-    if field not in message:
-        return None
-    value = _number(message, field)
-    return value >> 1 ^ -(value & 1)
+def _signed(message: Message, field: int) -> int | None:
+    return signed(_number(message, field)) if field in message else None
 
 
-def _number(message: _Message, field: int) -> int:
+def _number(message: Message, field: int) -> int:
     value = message.get(field, [0])[-1]
     if not isinstance(value, int):
         raise _odd(field)
@@ -245,7 +250,7 @@ def _odd(what: object) -> ValueError:
 
 def _entries(message: bytes) -> list[bytes]:
     """The messages of field 1."""
-    return [_bytes(value) for field, value in _fields(message) if field == 1]
+    return list(contents(message, 1))
 
 
 def _packed(value: int | bytes) -> Iterator[int]:
@@ -256,28 +261,3 @@ def _packed(value: int | bytes) -> Iterator[int]:
     while at < len(value):
         number, at = read_varint(value, at)
         yield number
-
-
-def _parsed(message: bytes) -> _Message:
-    found: _Message = {}
-    for field, value in _fields(message):
-        found.setdefault(field, []).append(value)
-    return found
-
-
-def _fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
-    """Number and value of every field: a number, or the bytes of what is no varint."""
-    at = 0
-    while at < len(message):
-        key, at = read_varint(message, at)
-        kind = key & 7
-        if kind == 0:
-            value, at = read_varint(message, at)
-            yield key >> 3, value
-            continue
-        if kind == 2:
-            size, at = read_varint(message, at)
-        else:
-            size = {1: 8, 5: 4}[kind]
-        yield key >> 3, message[at : at + size]
-        at += size

@@ -11,6 +11,8 @@ import pyarrow as pa
 
 from hivesql_planner.errors import DataError, NotSupported
 
+Message = dict[int, list[int | bytes]]
+"""The values of a message's fields, by their numbers."""
 _LONGEST_CHUNK = (1 << 23) - 1
 _TYPES, _KIND, _MOST = 4, 1, 4
 _STRING, _TIMESTAMP = 7, 9
@@ -133,14 +135,38 @@ def read_varint(data: bytes, at: int) -> tuple[int, int]:
 
 def fields(message: bytes) -> Iterator[tuple[int, int, int, int]]:
     """Field number, value (0 for bytes), begin and end of every field of a protobuf message."""
+    for number, value, begin, end in _walk(message):
+        yield number, 0 if isinstance(value, bytes) else value, begin, end
+
+
+def parsed(message: bytes) -> Message:
+    """The values of every field of a message, by field number."""
+    found: Message = {}
+    for number, value, _, _ in _walk(message):
+        found.setdefault(number, []).append(value)
+    return found
+
+
+def contents(message: bytes, wanted: int) -> Iterator[bytes]:
+    """What each field of this number holds, of a field of bytes."""
+    return (value for value in parsed(message).get(wanted, ()) if isinstance(value, bytes))
+
+
+def signed(value: int) -> int:
+    """A number that is stored with its sign in the lowest bit."""
+    return value >> 1 ^ -(value & 1)
+
+
+def _walk(message: bytes) -> Iterator[tuple[int, int | bytes, int, int]]:
     at = 0
     while at < len(message):
         begin = at
         key, at = read_varint(message, at)
         value, at = read_varint(message, at)
         if key & 7 == 2:
-            at += value
-            value = 0
-        elif key & 7 != 0:
+            content, at = at, at + value
+            yield key >> 3, message[content:at], begin, at
+        elif key & 7 == 0:
+            yield key >> 3, value, begin, at
+        else:
             raise DataError(f"unexpected field {key} in an ORC tail")
-        yield key >> 3, value, begin, at

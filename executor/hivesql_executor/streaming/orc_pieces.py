@@ -8,16 +8,18 @@ streaming writer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hivesql_executor.storage.protobuf import (
     StoredType,
     chunks,
+    contents,
     delimited,
     fields,
     plain_footer,
     read_varint,
+    signed,
     varint,
     with_types,
 )
@@ -81,7 +83,7 @@ class OrcPieces:
                 self._stripes.append(delimited(_STRIPES, stripe))
                 rows.append(count)
         self._metadata += tail.metadata
-        self._merge([_statistics(one) for one in _messages(tail.footer, _STATISTICS)])
+        self._merge([_statistics(one) for one in contents(tail.footer, _STATISTICS)])
         self.length += len(added)
         self.stripe_rows += rows
         self.rows += sum(rows)
@@ -161,12 +163,6 @@ def _tail(piece: bytes) -> _Tail:
     )
 
 
-def _messages(message: bytes, wanted: int) -> Iterator[bytes]:
-    for number, _, begin, end in fields(message):
-        if number == wanted:
-            yield _inside(message[begin:end])
-
-
 def _inside(record: bytes) -> bytes:
     """A field's content, without its key and length."""
     _, at = read_varint(record, 0)
@@ -175,7 +171,7 @@ def _inside(record: bytes) -> bytes:
 
 
 def _types(footer: bytes) -> list[bytes]:
-    return list(_messages(footer, _TYPES))
+    return list(contents(footer, _TYPES))
 
 
 def _number(field_number: int, value: int) -> bytes:
@@ -211,7 +207,7 @@ def _statistics(message: bytes) -> _Statistics:
             found[number, 0], _ = read_varint(_inside(inside), 0)
         for name, end_value, _, _ in fields(inside) if number in _ENDS else ():
             if name in _ENDS[number]:
-                found[number, name] = _signed(end_value)
+                found[number, name] = signed(end_value)
     return found
 
 
@@ -248,10 +244,6 @@ def _statistics_message(found: _Statistics) -> bytes:
             )
             message += delimited(number, b"".join(ends))
     return message
-
-
-def _signed(value: int) -> int:
-    return value >> 1 ^ -(value & 1)
 
 
 def _zigzag(value: int) -> int:
