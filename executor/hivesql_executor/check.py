@@ -116,7 +116,7 @@ def _lost_rows(known: Mapping[str, int], counts: Mapping[str, int]) -> Iterator[
 
 
 def _versions(files: Files, location: str, state: AcidState) -> Iterator[Finding]:
-    for entry in (*([state.base] if state.base else []), *state.deltas):
+    for entry in state.directories:
         try:
             check_versions(files, location, AcidState(deltas=(entry,)))
         except DataError as error:
@@ -126,7 +126,7 @@ def _versions(files: Files, location: str, state: AcidState) -> Iterator[Finding
 def _unmarked(files: Files, location: str, state: AcidState) -> Iterator[Finding]:
     """Directories with one of the version file and the data files, which come together."""
     deleted = {entry.directory[1:3] for entry in state.deltas if entry.directory.kind is _DELETES}
-    for entry in (*([state.base] if state.base else []), *state.deltas):
+    for entry in state.directories:
         names = {file.path.rpartition("/")[2] for file in entry.files}
         place = f"{location}/{entry.name}"
         # A DELETE of Hive 3 leaves such a directory beside that of its deletes.

@@ -13,11 +13,8 @@ from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.spark.failure import FAILURES, bare_path, unreadable
 from hivesql_executor.spark.footers import (
-    check_deletes,
-    check_inserts,
+    check_file,
     check_orphans,
-    check_raw,
-    check_writes,
     foreign_writes,
     holds_changes,
 )
@@ -37,7 +34,7 @@ from hivesql_planner.acid.layout import KEY_INDEX, STATS, DirectoryKind, parse_d
 from hivesql_planner.acid.reading import DataFile, DeleteFile, FilesToRead
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import DataError, NotSupported
-from hivesql_planner.table import DEFAULT_PARTITION, Table
+from hivesql_planner.table import Table
 
 _File = TypeVar("_File", DataFile, DeleteFile)
 _NESTED = ("array", "map", "struct", "uniontype")
@@ -123,14 +120,9 @@ def _files(part: PartitionFiles) -> tuple[DataFile | DeleteFile, ...]:
 
 
 def _tail(files: Files, path: str, file: DataFile | DeleteFile) -> OrcTail | Finding:
-    check = check_deletes
-    if isinstance(file, DataFile):
-        check = check_inserts if file.raw is None else check_raw
     try:
         tail = cached_tail(files, path, file.length)
-        check(path, tail)
-        if file.write_id_filter:
-            check_writes(path, tail)
+        check_file(path, file, tail)
     except (DataError, NotSupported) as error:
         return Finding(path, error.message)
     return tail
@@ -222,12 +214,7 @@ def _row_findings(
     if events is not None:
         yield from (Finding(home, problem) for problem in unmatched_deletes(ids, events))
     alive = row_counts(spark, table, whole, visible=visible, files=files)
-    counts.update((part.location, alive.get(_texts(part), 0)) for part in whole)
-
-
-def _texts(part: PartitionFiles) -> tuple[str, ...]:
-    values = part.partition.values if part.partition else ()
-    return tuple(value or DEFAULT_PARTITION for value in values)
+    counts.update((part.location, alive.get(part.texts, 0)) for part in whole)
 
 
 def _readable(part: PartitionFiles, broken: Collection[str]) -> PartitionFiles:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hivesql_planner.acid.reading import FilesToRead
-from hivesql_planner.table import Partition
+from hivesql_planner.table import DEFAULT_PARTITION, Partition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,3 +15,9 @@ class PartitionFiles:
     partition: Partition | None
     location: str
     files: FilesToRead
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The partition's values as its directory has them, () for the whole table."""
+        values = self.partition.values if self.partition else ()
+        return tuple(value or DEFAULT_PARTITION for value in values)

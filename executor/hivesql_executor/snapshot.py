@@ -48,8 +48,9 @@ def data_sizes(listed: Iterable[FileStatus]) -> list[int]:
 
 def visible_sizes(state: AcidState) -> list[int]:
     """Length of every file that a reader of this state takes."""
-    taken = (*((state.base,) if state.base else ()), *state.deltas)
-    return data_sizes([*(file for entry in taken for file in entry.files), *state.originals])
+    return data_sizes(
+        [*(file for entry in state.directories for file in entry.files), *state.originals]
+    )
 
 
 def scan_files(
@@ -106,7 +107,7 @@ def read_metadata(files: Files, location: str, listing: Sequence[FileStatus]) ->
 
 def check_versions(files: Files, location: str, state: AcidState) -> None:
     """Raise DataError when a directory to be read says that it is of another ACID version."""
-    for entry in (*([state.base] if state.base else []), *state.deltas):
+    for entry in state.directories:
         for status in entry.files:
             if status.path.rpartition("/")[2] == VERSION_FILE:
                 path = f"{location}/{status.path}"

@@ -65,8 +65,7 @@ def results(
     if kind == "rebalance" or (kind == "major" and insert_only):
         return (_base(high_watermark, txn_id),)
     if kind == "major":
-        entries = (*([state.base] if state.base else []), *state.deltas)
-        return (_base(_newest(entry.directory for entry in entries), txn_id),)
+        return (_base(_newest(entry.directory for entry in state.directories), txn_id),)
     low = min(entry.directory.min_write_id for entry in state.deltas)
     if insert_only:
         return (AcidDirectory(DirectoryKind.DELTA, low, high_watermark, visibility_txn=txn_id),)

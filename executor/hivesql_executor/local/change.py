@@ -20,7 +20,7 @@ from hivesql_planner.acid.row_id import BUCKET_MASK
 from hivesql_planner.plan import Write, WriteKind
 from hivesql_planner.small.nodes import Computed, Given, Kept, SmallChange
 from hivesql_planner.small.values import base_type
-from hivesql_planner.table import DEFAULT_PARTITION, Table
+from hivesql_planner.table import Table
 
 _COMPUTED = {"+": pc.add_checked, "-": pc.subtract_checked, "*": pc.multiply_checked}
 
@@ -39,9 +39,7 @@ def hits(small: SmallChange, snapshot: SmallSnapshot) -> list[Hit]:
     """Find the rows; OnlySpark when a file holds what cannot be read here, or too much."""
     by_part: dict[tuple[str, ...], list[Fitting]] = defaultdict(list)
     for file in fitting(snapshot, small.where, snapshot.table.columns, small.most_bytes):
-        partition = file.part.partition
-        values = partition.values if partition else ()
-        by_part[tuple(value or DEFAULT_PARTITION for value in values)].append(file)
+        by_part[file.part.texts].append(file)
     found = [
         hit
         for partition, files in by_part.items()

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hivesql_executor.local.evaluate import evaluate
-from hivesql_executor.local.pieces import Piece, pieces_of
+from hivesql_executor.local.pieces import Piece, joined, pieces_of
 from hivesql_executor.local.read import (
     OnlySpark,
     SmallSnapshot,
@@ -20,9 +20,7 @@ from hivesql_executor.local.read import (
     is_as_stored,
     is_seekable,
     read_piece,
-    read_rows,
 )
-from hivesql_executor.local.runs import near
 from hivesql_executor.local.types import arrow_type
 from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.storage.event_ids import seen_by
@@ -45,7 +43,7 @@ _MOST_SEEKS = 1_000
 _MOST_INDEXES = 100
 """Of more stripes and files, row groups are not looked at."""
 _FIRST = 1_000
-_GAP = 256
+_GAP = 255
 """So many rows are rather read than jumped over."""
 
 
@@ -231,17 +229,17 @@ def _again(
     piece, length = one.piece, one.file.length
     if len(chosen) <= _MOST_SEEKS and is_seekable(snapshot, piece.path, columns):
         numbers = _numbers(piece)[chosen.to_numpy()]
-        runs = near(numbers.tolist(), _GAP)
-        read = np.concatenate([np.arange(a, a + n) for a, n in runs] or [np.empty(0, np.int64)])
-        events = read_rows(snapshot, piece.path, length, runs, columns)
-        return events.take(pa.array(np.searchsorted(read, numbers)))
+        few = replace(piece, runs=joined(((one, 1) for one in numbers.tolist()), _GAP))
+        events = read_piece(snapshot, few, length, columns)
+        return events.take(pa.array(np.searchsorted(_numbers(few), numbers)))
     return read_piece(snapshot, piece, length, columns).take(chosen)
 
 
 def _numbers(piece: Piece) -> npt.NDArray[np.int64]:
     """Numbers in the file of the piece's rows."""
-    runs = piece.runs or ((piece.first_row, piece.rows),)
-    return np.concatenate([np.arange(first, first + count) for first, count in runs])
+    runs = ((piece.first_row, piece.rows),) if piece.runs is None else piece.runs
+    found = (np.arange(first, first + count) for first, count in runs)
+    return np.concatenate([np.empty(0, np.int64), *found])
 
 
 def _alive(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hivesql_executor.storage.files import Files
@@ -86,16 +86,20 @@ def pieces_of(
 def _piece(path: str, stripe: Stripe, fits: Sequence[bool], stride: int) -> Piece:
     if all(fits):
         return Piece(path, stripe.rows, stripe.length, stripe.first_row, stripe.number)
-    runs: list[tuple[int, int]] = []
-    for group, fit in enumerate(fits):
-        first = group * stride
-        count = min(stride, stripe.rows - first)
-        if not fit:
-            continue
-        if runs and sum(runs[-1]) == stripe.first_row + first:
-            runs[-1] = runs[-1][0], runs[-1][1] + count
-        else:
-            runs.append((stripe.first_row + first, count))
+    firsts = (group * stride for group, fit in enumerate(fits) if fit)
+    groups = ((stripe.first_row + one, min(stride, stripe.rows - one)) for one in firsts)
+    runs = joined(groups)
     rows = sum(count for _, count in runs)
     share = stripe.length * rows // stripe.rows if stripe.rows else 0
-    return Piece(path, rows, share, stripe.first_row, stripe.number, tuple(runs))
+    return Piece(path, rows, share, stripe.first_row, stripe.number, runs)
+
+
+def joined(runs: Iterable[tuple[int, int]], gap: int = 0) -> Runs:
+    """Fewer runs that hold these (in order), and what lies in gaps of at most so many rows."""
+    found: list[tuple[int, int]] = []
+    for first, count in runs:
+        if found and first <= sum(found[-1]) + gap:
+            found[-1] = found[-1][0], first + count - found[-1][0]
+        else:
+            found.append((first, count))
+    return tuple(found)

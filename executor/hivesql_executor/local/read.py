@@ -19,10 +19,8 @@ from hivesql_executor.local.times import has_plain_times
 from hivesql_executor.local.types import arrow_type
 from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.spark.footers import (
-    check_deletes,
-    check_inserts,
+    check_file,
     check_orphans,
-    check_writes,
     holds_changes,
     read_footers,
 )
@@ -79,9 +77,7 @@ def small_snapshot(
     for part in parts:
         check_orphans([f"{part.location}/{file.path}" for file in part.files.orphans], tails)
     for path, file in found:
-        (check_deletes if isinstance(file, DeleteFile) else check_inserts)(path, tails[path])
-        if file.write_id_filter:
-            check_writes(path, tails[path])
+        check_file(path, file, tails[path])
         if isinstance(file, DataFile) and holds_changes(tails[path]):
             raise OnlySpark
     return SmallSnapshot(table, files, visible, tuple(parts), tails)
@@ -129,16 +125,6 @@ def read_piece(
     return (_remembered if remember else _read)(
         files, path, length, modified, piece.stripe, fields, len(snapshot.tails[path].row_fields)
     )
-
-
-def read_rows(
-    snapshot: SmallSnapshot, path: str, length: int, runs: Runs, columns: tuple[Column, ...]
-) -> Stored:
-    """Some runs of rows of a file, by columns of which ``is_seekable`` is true."""
-    timed = any(map(_is_timed, columns))
-    if timed and not has_plain_times(snapshot.files, path, length, snapshot.files.modified(path)):
-        raise OnlySpark
-    return _of_runs(snapshot, path, length, runs, _fields(snapshot, path, columns))
 
 
 def is_seekable(snapshot: SmallSnapshot, path: str, columns: Sequence[Column]) -> bool:

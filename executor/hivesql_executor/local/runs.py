@@ -83,14 +83,3 @@ def _run(reader: Any, first: int, count: int) -> Iterator[tuple[Any, ...]]:
 def _stored_type(column: Column) -> pa.DataType:
     kind = arrow_type(column.type)
     return pa.timestamp("ns") if pa.types.is_timestamp(kind) else kind
-
-
-def near(rows: Sequence[int], gap: int) -> Runs:
-    """Runs that hold these rows (in order) and what lies in small gaps between them."""
-    found: list[tuple[int, int]] = []
-    for row in rows:
-        if found and row < sum(found[-1]) + gap:
-            found[-1] = found[-1][0], row - found[-1][0] + 1
-        else:
-            found.append((row, 1))
-    return tuple(found)

@@ -22,7 +22,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from hivesql_executor.spark.events import are_generated, event_read, visible_writes
-from hivesql_executor.spark.footers import check_deletes, check_writes, read_footers
+from hivesql_executor.spark.footers import check_file, read_footers
 from hivesql_executor.spark.packing import KEYS, Packing, Range
 from hivesql_executor.spark.placed import PLACE, Place, read_placed
 from hivesql_executor.spark.types import spark_type
@@ -113,9 +113,7 @@ def delete_files(parts: Sequence[tuple[Place, Sequence[DeleteFile]]], files: Fil
     ]
     tails = read_footers(files, [(path, file.length) for _, file, path in found])
     for _, file, path in found:
-        check_deletes(path, tails[path])
-        if file.write_id_filter:
-            check_writes(path, tails[path])
+        check_file(path, file, tails[path])
     return DeleteFiles([one for one in found if tails[one[2]].rows], tails)
 
 

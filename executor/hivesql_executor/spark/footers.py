@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from hivesql_executor.storage.files import Files
+from hivesql_executor.storage.local import LocalFiles
 from hivesql_executor.storage.orc import OrcTail, cached_tail, known_tail
 from hivesql_planner.acid.layout import (
     ACID_FIELDS,
@@ -17,6 +18,7 @@ from hivesql_planner.acid.layout import (
     DirectoryKind,
     parse_directory,
 )
+from hivesql_planner.acid.reading import DataFile, DeleteFile
 from hivesql_planner.errors import DataError
 
 KEY, ROW = ACID_FIELDS[1], ACID_FIELDS[-1]
@@ -37,15 +39,29 @@ def read_footers(files: Files, found: Sequence[tuple[str, int]]) -> Mapping[str,
                 f"{path} is empty: a write into it was cut off. Restore it, or remove it if its "
                 "rows are not wanted"
             )
-    known = {path: known_tail(files, path, length) for path, length in found}
-    missing = [(path, length) for path, length in found if known[path] is None]
+    known: dict[str, OrcTail] = {}
+    if isinstance(files, LocalFiles):
+        # Elsewhere to look whether a file is still the same is a request, better made in a thread.
+        looked = ((path, known_tail(files, path, length)) for path, length in found)
+        known = {path: tail for path, tail in looked if tail is not None}
+    missing = [(path, length) for path, length in found if path not in known]
     if len(missing) <= _FEW:
-        known |= {path: cached_tail(files, path, length) for path, length in missing}
+        return known | {path: cached_tail(files, path, length) for path, length in missing}
+    with ThreadPoolExecutor(_THREADS) as pool:
+        tails = pool.map(lambda one: cached_tail(files, *one), missing)
+        return known | {path: tail for (path, _), tail in zip(missing, tails, strict=True)}
+
+
+def check_file(path: str, file: DataFile | DeleteFile, tail: OrcTail) -> None:
+    """Raise unless a file is of the kind, and of the writes, that its place and name say."""
+    if isinstance(file, DeleteFile):
+        check_deletes(path, tail)
+    elif file.raw is None:
+        check_inserts(path, tail)
     else:
-        with ThreadPoolExecutor(_THREADS) as pool:
-            tails = pool.map(lambda one: cached_tail(files, *one), missing)
-            known |= {path: tail for (path, _), tail in zip(missing, tails, strict=True)}
-    return {path: tail for path, tail in known.items() if tail is not None}
+        _check_raw(path, tail)
+    if file.write_id_filter:
+        _check_writes(path, tail)
 
 
 def check_inserts(path: str, tail: OrcTail) -> None:
@@ -62,7 +78,7 @@ def check_inserts(path: str, tail: OrcTail) -> None:
         )
 
 
-def check_writes(path: str, tail: OrcTail) -> None:
+def _check_writes(path: str, tail: OrcTail) -> None:
     """Raise when events would be left out because they are of writes that cannot be here."""
     problem = foreign_writes(path, tail)
     if problem is not None:
@@ -114,7 +130,7 @@ def check_orphans(found: Sequence[str], tails: Mapping[str, OrcTail]) -> None:
             )
 
 
-def check_raw(path: str, tail: OrcTail) -> None:
+def _check_raw(path: str, tail: OrcTail) -> None:
     """Raise when a file that should hold plain rows holds events."""
     if tail.is_acid:
         raise DataError(

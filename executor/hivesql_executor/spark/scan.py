@@ -28,10 +28,8 @@ from hivesql_executor.spark.deletes import (
 from hivesql_executor.spark.direct import DeletePath, EventPath, direct_rows, is_direct
 from hivesql_executor.spark.events import event_read, visible_writes
 from hivesql_executor.spark.footers import (
-    check_inserts,
+    check_file,
     check_orphans,
-    check_raw,
-    check_writes,
     holds_changes,
     read_footers,
 )
@@ -203,10 +201,7 @@ def _pieces(files: Files, placed: Sequence[tuple[Place, FilesToRead]]) -> list[_
     pieces = []
     for place, file, path in found:
         tail = tails[path]
-        check = check_inserts if file.raw is None else check_raw
-        check(path, tail)
-        if file.write_id_filter:
-            check_writes(path, tail)
+        check_file(path, file, tail)
         if tail.rows:
             pieces.append(_Piece(place, file, tail))
     return pieces

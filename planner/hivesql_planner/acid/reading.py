@@ -76,7 +76,7 @@ def files_to_read(
     """
     data: list[DataFile] = []
     deletes: list[DeleteFile] = []
-    for entry in (*([state.base] if state.base else []), *state.deltas):
+    for entry in state.directories:
         if entry.directory.kind is _DELETE_DELTA:
             _add_delete_files(deletes, entry, write_ids, location)
         elif insert_only:

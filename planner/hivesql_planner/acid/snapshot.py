@@ -52,6 +52,11 @@ class AcidState:
     aborted: tuple[str, ...] = ()
     uncompacted_aborts: bool = False
 
+    @property
+    def directories(self) -> tuple[ListedDirectory, ...]:
+        """Those that are read: the base, if there is one, and the deltas."""
+        return (*([self.base] if self.base else []), *self.deltas)
+
 
 @dataclass(slots=True)
 class _Found:

@@ -61,7 +61,7 @@ def condition(node: Node, aliases: set[tuple[str, ...]], types: dict[str, str]) 
         return condition(part, aliases, types)
 
     if not isinstance(node, Operation):
-        return IsTrue(_booleannamed_column(node, aliases, types))
+        return IsTrue(_boolean_column(node, aliases, types))
     first, *rest = node.operands
     match node.kind:
         case "and":
@@ -80,7 +80,7 @@ def condition(node: Node, aliases: set[tuple[str, ...]], types: dict[str, str]) 
             return _comparison(sign, (first, *rest), aliases, types)
 
 
-def _booleannamed_column(node: Node, aliases: set[tuple[str, ...]], types: dict[str, str]) -> str:
+def _boolean_column(node: Node, aliases: set[tuple[str, ...]], types: dict[str, str]) -> str:
     name = named_column(node, aliases, types)
     if base_type(types[name])[0] != "boolean":
         raise Unclear
