@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from sqlalchemy import Connection, delete, func, or_, select
 
+from hivesql_executor.metastore.catalog_values import ABORTED, OPEN
 from hivesql_executor.metastore.compaction_api import AbortedWrites, AbortLimits
 from hivesql_executor.metastore.connection import now
 from hivesql_executor.metastore.schema import (
@@ -15,7 +16,6 @@ from hivesql_executor.metastore.schema import (
     txn_to_write_id,
     txns,
 )
-from hivesql_executor.metastore.transactions import ABORTED, OPEN
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.initiator import Candidate
 from hivesql_planner.plan import Operation

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Protocol
 from hivesql_executor.metastore.compaction_api import Compaction as Compaction
 from hivesql_executor.metastore.compaction_api import CompactionAnswer as CompactionAnswer
 from hivesql_executor.metastore.compaction_api import CompactionQueue
-from hivesql_executor.metastore.idempotence import Done as Done
-from hivesql_executor.metastore.idempotence import Once as Once
+from hivesql_executor.metastore.idempotence_api import Done as Done
+from hivesql_executor.metastore.idempotence_api import Once as Once
 from hivesql_executor.metastore.move_api import BegunMoves as BegunMoves
 from hivesql_executor.metastore.move_api import Move as Move
 from hivesql_executor.metastore.move_api import Remedy as Remedy

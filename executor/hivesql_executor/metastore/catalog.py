@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, delete, insert, select, update
 
 from hivesql_executor.metastore import cleanup, table_rows
+from hivesql_executor.metastore.catalog_values import database_of
 from hivesql_executor.metastore.connection import now
 from hivesql_executor.metastore.definition_writes import give_write_id
 from hivesql_executor.metastore.notification_log import note, note_change
@@ -49,15 +50,7 @@ def database(db: Connection, name: str) -> Database:
     row = db.execute(select(dbs).where(dbs.c.name == name.lower())).one_or_none()
     if row is None:
         raise NoSuchObject(f"Database does not exist: {name.lower()}", code=10072)
-    return Database(
-        name=row.name,
-        location=row.location,
-        comment=row.comment,
-        owner=row.owner or "",
-        owner_type=row.owner_type or "USER",
-        managed_location=row.managed_location,
-        properties=params(db, database_params, row.id),
-    )
+    return database_of(row, params(db, database_params, row.id))
 
 
 def _database_values(database: Database) -> dict[str, Any]:

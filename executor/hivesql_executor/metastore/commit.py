@@ -8,8 +8,10 @@ from sqlalchemy import Connection, and_, delete, exists, func, insert, literal, 
 
 from hivesql_executor.metastore import statistics_changes
 from hivesql_executor.metastore.api import TxnType
+from hivesql_executor.metastore.catalog_values import COMMITTED, OPEN
 from hivesql_executor.metastore.connection import lock_txn_table, millis_now
-from hivesql_executor.metastore.idempotence import Once, hold, record
+from hivesql_executor.metastore.idempotence import hold, record
+from hivesql_executor.metastore.idempotence_api import Once
 from hivesql_executor.metastore.notification_log import note
 from hivesql_executor.metastore.schema import (
     compaction_queue,
@@ -20,8 +22,6 @@ from hivesql_executor.metastore.schema import (
 )
 from hivesql_executor.metastore.table_notes import TableNote, set_property
 from hivesql_executor.metastore.transactions import (
-    COMMITTED,
-    OPEN,
     READ_ONLY,
     TYPE_CODES,
     abort_txns,

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, and_, delete, func, insert, or_, select, update
 from sqlalchemy import Table as SqlTable
 
+from hivesql_executor.metastore.catalog_values import ABORTED, OPEN
 from hivesql_executor.metastore.compaction_api import Compaction, CompactionAnswer
 from hivesql_executor.metastore.connection import hold_mutex, now
 from hivesql_executor.metastore.schema import (
@@ -20,7 +21,7 @@ from hivesql_executor.metastore.schema import (
     txns,
 )
 from hivesql_executor.metastore.snapshots import compactor_write_ids, valid_write_ids
-from hivesql_executor.metastore.transactions import ABORTED, OPEN, lowest_open
+from hivesql_executor.metastore.transactions import lowest_open
 from hivesql_planner.acid.write_ids import ValidTxnList
 from hivesql_planner.compaction import Kind
 from hivesql_planner.compaction_request import (

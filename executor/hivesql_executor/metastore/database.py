@@ -34,7 +34,9 @@ from hivesql_executor.metastore.api import (
 )
 from hivesql_executor.metastore.compaction_calls import CompactionCalls
 from hivesql_executor.metastore.connection import Rdbms
-from hivesql_executor.metastore.idempotence import IdempotenceCalls, Once
+from hivesql_executor.metastore.idempotence import IdempotenceCalls
+from hivesql_executor.metastore.idempotence_api import Once
+from hivesql_executor.metastore.known_revisions import REVISIONS
 from hivesql_executor.metastore.moves import MoveCalls
 from hivesql_executor.metastore.notification_calls import NotificationCalls
 from hivesql_executor.metastore.object_locks import ObjectLockCalls
@@ -70,7 +72,7 @@ class DatabaseMetastore(
         store._warehouse = warehouse.rstrip("/") or "/"
         try:
             # Nearly every opening finds the latest schema, and then need not wait for a writer.
-            if store._read(revisions.current_revision) != revisions.REVISIONS[-1]:
+            if store._read(revisions.current_revision) != REVISIONS[-1]:
                 store._write(lambda db: revisions.prepare(db, store._warehouse))
         except BaseException:
             store.close()

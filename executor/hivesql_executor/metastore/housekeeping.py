@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import ColumnElement, Connection, Exists, delete, exists, func, or_, select
 
 from hivesql_executor.metastore import moves, object_locks
+from hivesql_executor.metastore.catalog_values import ABORTED, COMMITTED, OPEN
 from hivesql_executor.metastore.compactions import release_lost
 from hivesql_executor.metastore.connection import millis_now, now
 from hivesql_executor.metastore.notification_schema import notification_log
@@ -17,14 +18,7 @@ from hivesql_executor.metastore.schema import (
     txns,
     write_set,
 )
-from hivesql_executor.metastore.transactions import (
-    ABORTED,
-    COMMITTED,
-    OPEN,
-    abort_txns,
-    low_watermark,
-    lowest_open,
-)
+from hivesql_executor.metastore.transactions import abort_txns, low_watermark, lowest_open
 
 # Hive aborts at most so many in one pass.
 _MAX_EXPIRED = 50_000

@@ -2,44 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, delete, insert, or_, select, update
 
 from hivesql_executor.metastore.connection import Rdbms, millis_now, now
+from hivesql_executor.metastore.idempotence_api import Done, Once
 from hivesql_executor.metastore.schema import idempotence
 from hivesql_planner.errors import SemanticError
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Once:
-    """A key under which something may commit once.
-
-    With a ``number``, as batches of a stream have, everything up to the last committed number is
-    done. ``text`` is the statement: the same key under another statement is an error.
-    """
-
-    key: str
-    number: int | None = None
-    text: str = ""
-
-    @property
-    def digest(self) -> str:
-        """The text, in few characters."""
-        return hashlib.sha256(self.text.encode()).hexdigest()[:32] if self.text else ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
-    """Which transaction did it, and when, in milliseconds since the epoch."""
-
-    txn_id: int
-    committed: int
-
-    def __str__(self) -> str:
-        return f"transaction {self.txn_id} has committed this before; nothing was run again"
 
 
 def done(db: Connection, once: Once) -> Done | None:

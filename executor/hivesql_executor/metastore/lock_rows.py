@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from sqlalchemy import Row
+from typing import TYPE_CHECKING, Any
 
 from hivesql_executor.metastore.api import LockRow, LockState
 from hivesql_planner.plan import Lock, LockType
+
+if TYPE_CHECKING:
+    from sqlalchemy import Row
 
 CODES = {
     LockType.SHARED_READ: "r",
@@ -35,7 +36,7 @@ def describe(row: Row[Any]) -> str:
     )
 
 
-def lock_row(row: Row[Any]) -> LockRow:
+def lock_row(row: Any) -> LockRow:
     """One row of SHOW LOCKS."""
     blocker = None
     if row.blocked_by_id is not None:

@@ -22,10 +22,10 @@ from sqlalchemy import (
     select,
 )
 
+from hivesql_executor.metastore.catalog_values import OPEN
 from hivesql_executor.metastore.connection import Rdbms, now
 from hivesql_executor.metastore.move_api import BegunMoves, Move, Remedy
 from hivesql_executor.metastore.schema import metadata, partitions, sds, tbls, txns
-from hivesql_executor.metastore.transactions import OPEN
 
 # Not one of Hive's tables.
 moves = Table(

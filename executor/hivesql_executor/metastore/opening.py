@@ -53,6 +53,14 @@ def _open(url: str, warehouse: str, timeout: float, encryption: SSLContext | Non
         from hivesql_executor.metastore.hms.metastore import HiveMetastore
 
         return HiveMetastore.open(url, timeout=timeout, encryption=encryption)
+    if url.startswith("sqlite:"):
+        from hivesql_executor.metastore.sqlite_reads import SqliteReads
+
+        if reads := SqliteReads.open(url):
+            from hivesql_executor.metastore.quick_start import QuickStart
+
+            # As above.
+            return cast(Metastore, QuickStart(reads, url, warehouse))
     from hivesql_executor.metastore.database import DatabaseMetastore
 
     return DatabaseMetastore.open(url, warehouse)

@@ -24,12 +24,12 @@ from sqlalchemy import (
     update,
 )
 
+from hivesql_executor.metastore.catalog_values import STORAGE_MARK
 from hivesql_executor.metastore.schema import partitions as rows
 from hivesql_executor.metastore.schema import sd_params, sds, serde_params, serdes, tbls
 from hivesql_executor.metastore.storage_formats import STORAGE, format_of
 from hivesql_planner.table import Partition, PartitionStorage, Table, partition_name
 
-_MARK = "hivesql.partitions"
 # What Hive keeps for every serde: it says nothing, but that there are properties.
 _NOTHING = {"serialization.format": "1"}
 
@@ -75,7 +75,7 @@ def write_storage(db: Connection, table: Table, sd_id: int, kept: PartitionStora
 def is_marked(db: Connection, table_id: int) -> bool:
     """Whether any partition may be stored otherwise than its table says."""
     mark = select(sd_params.c.name).join(tbls, tbls.c.sd_id == sd_params.c.owner_id)
-    found = mark.where(tbls.c.id == table_id, sd_params.c.name == _MARK)
+    found = mark.where(tbls.c.id == table_id, sd_params.c.name == STORAGE_MARK)
     return db.scalar(found) is not None
 
 
@@ -107,4 +107,4 @@ def _mark(db: Connection, table_id: int) -> None:
     if is_marked(db, table_id):
         return
     sd_id = db.scalar(select(tbls.c.sd_id).where(tbls.c.id == table_id))
-    db.execute(insert(sd_params).values(owner_id=sd_id, name=_MARK, value="own"))
+    db.execute(insert(sd_params).values(owner_id=sd_id, name=STORAGE_MARK, value="own"))

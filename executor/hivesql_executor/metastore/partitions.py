@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Select, and_, func, insert, literal, select, update
 
 from hivesql_executor.metastore import catalog, cleanup, table_rows
+from hivesql_executor.metastore.catalog_values import partitions_of
 from hivesql_executor.metastore.connection import now
 from hivesql_executor.metastore.definition_writes import give_write_id
 from hivesql_executor.metastore.notification_log import note_change
@@ -65,9 +65,7 @@ def foreign_partitions(db: Connection, name: TableName) -> tuple[Partition, ...]
 
 
 def _listed(db: Connection, query: Select[Any]) -> tuple[Partition, ...]:
-    # Sorted here, because databases differ in how they compare texts.
-    found = db.execute(query).all()
-    return tuple(_read(sorted(found, key=lambda row: (row.name, row.position))))
+    return tuple(partitions_of(db.execute(query)))
 
 
 def partition(db: Connection, name: TableName, values: Values) -> Partition | None:
@@ -75,7 +73,7 @@ def partition(db: Connection, name: TableName, values: Values) -> Partition | No
     table = catalog.table(db, name)
     wanted = partition_name(table.partition_names, values)
     query = _select().where(rows.c.table_id == table.id, rows.c.name == wanted)
-    found = tuple(_read(db.execute(query.order_by(partition_key_vals.c.position))))
+    found = _listed(db, query)
     if found and is_marked(db, table.id):
         found = with_storage(db, table, query, found)
     return found[0] if found else None
@@ -212,16 +210,6 @@ def _select() -> Select[Any]:
         .join(sds, sds.c.id == rows.c.sd_id)
         .join(partition_key_vals, partition_key_vals.c.owner_id == rows.c.id)
     )
-
-
-def _read(found: Iterable[Any]) -> Iterator[Partition]:
-    """Join the values, one row each, into partitions."""
-    for _, group in groupby(found, key=lambda row: row.name):
-        members = list(group)
-        yield Partition(
-            values=tuple(None if row.value == DEFAULT_PARTITION else row.value for row in members),
-            location=members[0].location or "",
-        )
 
 
 def _ids(db: Connection, table_id: int, names: Sequence[str]) -> dict[str, int]:

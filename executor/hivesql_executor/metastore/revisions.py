@@ -7,13 +7,13 @@ from pathlib import Path
 
 from sqlalchemy import Connection, insert, inspect, select, text
 
-from hivesql_executor.metastore import catalog, schema, transactions
+from hivesql_executor.metastore import catalog, schema
+from hivesql_executor.metastore.catalog_values import COMMITTED
+from hivesql_executor.metastore.known_revisions import REVISIONS
 from hivesql_executor.metastore.notification_schema import notification_sequence as _  # noqa: F401 - makes the tables known
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.table import Database
 
-REVISIONS = ("0001", "0002", "0003", "0004")
-"""All revisions that this release knows, the oldest first; alembic's directory has the same."""
 MIGRATIONS = Path(__file__).with_name("migrations")
 
 # Two processes that open an empty PostgreSQL database must not both create the tables.
@@ -75,7 +75,7 @@ def _seed(db: Connection, warehouse: str) -> None:
         db.execute(insert(counter).values(next=1))
     db.execute(insert(schema.txn_lock).values(lock=1))
     # Hive's seed: snapshots of an empty metastore have a high watermark.
-    seed = {"id": 0, "state": transactions.COMMITTED, "started": 0, "last_heartbeat": 0}
+    seed = {"id": 0, "state": COMMITTED, "started": 0, "last_heartbeat": 0}
     db.execute(insert(schema.txns).values(seed | {"user": "", "host": ""}))
     default = Database(name="default", location=warehouse, comment="Default Hive database")
     catalog.create_database(db, default, warehouse, if_not_exists=True)

@@ -20,6 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy import Table as SqlTable
 
+from hivesql_executor.metastore.catalog_values import ABORTED, COMMITTED, OPEN
 from hivesql_executor.metastore.connection import millis_now, open_window
 from hivesql_executor.metastore.notification_log import note
 from hivesql_executor.metastore.schema import (
@@ -29,13 +30,7 @@ from hivesql_executor.metastore.schema import (
     txn_to_write_id,
     txns,
 )
-from hivesql_executor.metastore.transactions import (
-    ABORTED,
-    COMMITTED,
-    OPEN,
-    READ_ONLY,
-    require_open,
-)
+from hivesql_executor.metastore.transactions import READ_ONLY, require_open
 from hivesql_planner.acid.write_ids import ListMode, ValidTxnList, ValidWriteIdList
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import ExecutionError

@@ -11,7 +11,7 @@ from sqlalchemy import BigInteger, Connection, and_, cast, delete, func, insert,
 from sqlalchemy import Table as SqlTable
 
 from hivesql_executor.metastore import catalog, schema, snapshots
-from hivesql_executor.metastore.table_rows import BASE_WRITE, STATISTICS
+from hivesql_executor.metastore.catalog_values import BASE_WRITE, STATISTICS, STATISTICS_FIELDS
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.cache.lists import compare
 from hivesql_planner.errors import NoSuchObject
@@ -26,8 +26,6 @@ from hivesql_planner.statistics import (
 from hivesql_planner.table import Table, TableName, partition_name
 
 _CHUNK = 500
-_FIELDS = ("name", "type", "nulls", "distinct", "low", "high", "average_length", "longest",
-           "trues", "falses")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,7 @@ def put_statistics(db: Connection, name: TableName, found: Collection[Statistics
         names = [column.name for column in one.columns]
         db.execute(delete(columns).where(columns.c.owner_id == owner, columns.c.name.in_(names)))
         new = [
-            {"owner_id": owner} | {field: getattr(column, field) for field in _FIELDS}
+            {"owner_id": owner} | {field: getattr(column, field) for field in STATISTICS_FIELDS}
             for column in one.columns
         ]
         if new:
@@ -87,7 +85,7 @@ def statistics(db: Connection, name: TableName, values: Sequence[str | None] | N
     owner, numbers, columns = _owner(db, table, values)
     query = select(columns).where(columns.c.owner_id == owner).order_by(columns.c.name)
     measured = tuple(
-        ColumnStatistics(**{field: getattr(row, field) for field in _FIELDS})
+        ColumnStatistics(**{field: getattr(row, field) for field in STATISTICS_FIELDS})
         for row in db.execute(query)
     )
     if values is None and table.partition_columns:

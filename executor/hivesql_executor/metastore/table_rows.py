@@ -5,11 +5,20 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, get_args
+from typing import Any
 
 from sqlalchemy import Connection, Row, Select, bindparam, delete, insert, select, update
 from sqlalchemy import Table as SqlTable
 
+from hivesql_executor.metastore.catalog_values import (
+    ASCENDING,
+    BASE_WRITE,
+    COMMENT,
+    DESCENDING,
+    EXTERNAL,
+    parameters_of,
+    table_of,
+)
 from hivesql_executor.metastore.constraint_rows import add_constraints, read_constraints
 from hivesql_executor.metastore.schema import (
     bucketing_cols,
@@ -30,21 +39,13 @@ from hivesql_executor.metastore.schema import (
     table_statistics,
     tbls,
 )
-from hivesql_executor.metastore.storage_formats import STORAGE, format_of
-from hivesql_planner.errors import DataError
+from hivesql_executor.metastore.storage_formats import STORAGE
 from hivesql_planner.statistics import ACCURATE, BASICS, Statistics, written_basics
-from hivesql_planner.table import Column, Table, TableName, TableType
+from hivesql_planner.table import Column, Table, TableName
 
 TableRow = Row[Any]
 
 _CHUNK = 500
-_ASCENDING, _DESCENDING = 1, 0
-# Hive keeps these among the table's parameters; Table has fields for them.
-_COMMENT, _EXTERNAL = "comment", "EXTERNAL"
-BASE_WRITE = "hivesql.statistics.base"
-"""A parameter that is no property: the write that last replaced all rows."""
-STATISTICS = (*BASICS, ACCURATE, BASE_WRITE)
-"""Parameters that every write changes, and that are therefore no properties of a Table."""
 NO_ROWS = written_basics(Statistics(rows=0, is_accurate=True))
 
 
@@ -58,7 +59,7 @@ def add_params(db: Connection, table: SqlTable, owner_id: int, values: Mapping[s
 def params(db: Connection, table: SqlTable, owner_id: int) -> dict[str, str]:
     """Key-value pairs of one owner, sorted by key."""
     rows = db.execute(_owned(table, "name", "value"), {"owner": owner_id}).all()
-    return {key: value or "" for key, value in sorted(rows)}
+    return parameters_of(rows)
 
 
 @functools.cache
@@ -169,35 +170,18 @@ _STORED = (
 def read_table(db: Connection, name: TableName, row: TableRow) -> Table:
     """The table whose TBLS row is given."""
     storage = db.execute(_STORED, {"sd_id": row.sd_id}).one()
-    properties = params(db, table_params, row.id)
-    comment = properties.pop(_COMMENT, None)
-    for key in STATISTICS:
-        properties.pop(key, None)
-    kind = _table_type(row.type, name)
     # Without buckets there is nothing to ask: most tables have none.
-    buckets = max(storage.bucket_count, 0)
-    sorting = _read_sorting(db, row.sd_id) if buckets else {}
-    if kind == "EXTERNAL_TABLE":
-        properties.pop(_EXTERNAL, None)
-    return Table(
-        name=name,
-        id=row.id,
+    buckets = storage.bucket_count > 0
+    return table_of(
+        name,
+        row,
+        storage,
+        parameters=params(db, table_params, row.id),
+        serde_properties=params(db, serde_params, storage.serde_id),
         columns=_read_columns(db, columns_v2, storage.cd_id),
         partition_columns=_read_columns(db, partition_keys, row.id),
-        location=storage.location or "",
-        type=kind,
-        format=format_of(storage.input_format, storage.library, name),
-        properties=properties,
-        serde_properties=params(db, serde_params, storage.serde_id),
         bucket_columns=_read_names(db, bucketing_cols, row.sd_id) if buckets else (),
-        bucket_count=buckets,
-        sort_columns=tuple(sorting),
-        sort_descending=tuple(one for one, order in sorting.items() if order == _DESCENDING),
-        view_text=row.view_text,
-        owner=row.owner or "",
-        owner_type=row.owner_type or "USER",
-        created_at=row.created_at,
-        comment=comment,
+        sorting=_read_sorting(db, row.sd_id) if buckets else {},
         constraints=read_constraints(db, row.id),
     )
 
@@ -249,21 +233,21 @@ def _add_details(db: Connection, table: Table, owned: tuple[int, int, int, int])
     table_id, cd_id, serde_id, sd_id = owned
     properties = dict(table.properties)
     if table.comment is not None:
-        properties[_COMMENT] = table.comment
+        properties[COMMENT] = table.comment
     if table.type == "EXTERNAL_TABLE":
-        properties[_EXTERNAL] = "TRUE"
+        properties[EXTERNAL] = "TRUE"
     add_params(db, table_params, table_id, properties)
     add_constraints(db, table_id, table)
     add_params(db, serde_params, serde_id, table.serde_properties)
     _add_columns(db, columns_v2, cd_id, table.columns)
     _add_columns(db, partition_keys, table_id, table.partition_columns)
     _add_names(db, bucketing_cols, sd_id, table.bucket_columns)
-    _add_names(db, sort_cols, sd_id, table.sort_columns, order=_ASCENDING)
+    _add_names(db, sort_cols, sd_id, table.sort_columns, order=ASCENDING)
     if table.sort_descending:
         db.execute(
             update(sort_cols)
             .where(sort_cols.c.owner_id == sd_id, sort_cols.c.name.in_(table.sort_descending))
-            .values(order=_DESCENDING)
+            .values(order=DESCENDING)
         )
 
 
@@ -314,10 +298,3 @@ def _read_columns(db: Connection, table: SqlTable, owner_id: int) -> tuple[Colum
 
 def _read_names(db: Connection, table: SqlTable, owner_id: int) -> tuple[str, ...]:
     return tuple(db.scalars(_owned(table, "name", order="position"), {"owner": owner_id}))
-
-
-def _table_type(text: str, name: TableName) -> TableType:
-    for known in get_args(TableType):
-        if known == text:
-            return known  # type: ignore[no-any-return]
-    raise DataError(f"{name} has the unknown table type {text}")

@@ -17,6 +17,7 @@ from sqlalchemy import (
 )
 
 from hivesql_executor.metastore.api import TxnRow, TxnType
+from hivesql_executor.metastore.catalog_values import ABORTED, COMMITTED, OPEN, txn_row
 from hivesql_executor.metastore.connection import (
     TryAgain,
     lock_txn_table,
@@ -39,7 +40,6 @@ from hivesql_planner.table import TableName
 
 # How the reason of such an abort begins.
 DEADLOCK = "deadlock"
-OPEN, ABORTED, COMMITTED = "o", "a", "c"
 TYPE_CODES = {
     TxnType.DEFAULT: 0,
     TxnType.READ_ONLY: 2,
@@ -191,17 +191,7 @@ def add_dynamic_partitions(
 def transactions(db: Connection) -> tuple[TxnRow, ...]:
     """Open and aborted transactions, by id."""
     query = select(txns).where(txns.c.state.in_((OPEN, ABORTED))).order_by(txns.c.id)
-    return tuple(
-        TxnRow(
-            txn_id=row.id,
-            state="open" if row.state == OPEN else "aborted",
-            started=row.started,
-            last_heartbeat=row.last_heartbeat,
-            user=row.user,
-            host=row.host,
-        )
-        for row in db.execute(query)
-    )
+    return tuple(txn_row(row) for row in db.execute(query))
 
 
 def release(db: Connection, txn_id: int) -> None:

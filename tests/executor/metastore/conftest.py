@@ -99,6 +99,9 @@ def metastore_url(request: pytest.FixtureRequest, backend: str, tmp_path: Path) 
 
 @pytest.fixture
 def store(metastore_url: str) -> Iterator[Store]:
+    if metastore_url.startswith("sqlite:"):
+        # What is there already is opened otherwise (`QuickStart`).
+        open_metastore(metastore_url, "/wh", timeout=60).close()
     metastore = open_metastore(metastore_url, "/wh", timeout=60)
     store = Store(metastore_url, metastore)
     yield store

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hivesql_executor.metastore.hms.client import Client
 from hivesql_executor.metastore.hms.compactions import CompactionCalls
 from hivesql_executor.metastore.hms.transactions import KEYS
-from hivesql_executor.metastore.idempotence import Done, Once
+from hivesql_executor.metastore.idempotence_api import Done, Once
 from hivesql_executor.metastore.move_api import BegunMoves, Move
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.cache.events import LogPage
