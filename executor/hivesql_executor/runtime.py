@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import getpass
-import socket
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -43,7 +43,7 @@ class Runtime:
     files: Callable[[str], Files]
     settings: Settings = field(default_factory=Settings)
     user: str = field(default_factory=getpass.getuser)
-    host: str = field(default_factory=socket.gethostname)
+    host: str = field(default_factory=lambda: os.uname().nodename)
     clock: Clock = field(default_factory=Clock)
     notify: Callable[[str], None] = lambda line: None
     query_id: str = ""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
-import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from types import TracebackType
@@ -152,7 +152,7 @@ class Session(FrameCalls, CacheCalls, SparkCalls):
         began = time.monotonic()
         self._cancelled, self._ended = threading.Event(), threading.Event()
         self._txn_id = 0
-        self._query_id = f"hivesql_{uuid.uuid4().hex}"
+        self._query_id = f"hivesql_{os.urandom(16).hex()}"
         self._query_text = text.text
         asked = _Asked(text, consume, given, self._once(text, idempotency_key))
         try:

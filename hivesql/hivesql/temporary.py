@@ -6,7 +6,7 @@ reads and writes tables works on them as on any other.
 
 from __future__ import annotations
 
-import uuid
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -31,7 +31,7 @@ class TemporaryTables:
     """The metastore as the session sees it."""
 
     runtime: Runtime
-    id: str = field(default_factory=lambda: uuid.uuid4().hex[:8])
+    id: str = field(default_factory=lambda: os.urandom(4).hex())
     hidden: dict[TableName, TableName] = field(default_factory=dict)
     """The name behind each visible name."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Sequence
@@ -76,6 +75,8 @@ class Checkpoint:
 
 
 def _fingerprint(file: str, statement: StatementText) -> str:
+    import hashlib
+
     return hashlib.sha256(f"{file}\0{statement.text}".encode()).hexdigest()
 
 

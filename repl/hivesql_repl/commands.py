@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -202,6 +201,7 @@ class Commands:
         return True
 
     def _edit(self, argument: str) -> bool:
+        import subprocess
         import tempfile
 
         editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
@@ -231,6 +231,8 @@ class Commands:
 
 def run_shell_command(command: str) -> bool:
     """Run a command with the shell, this Python first on its PATH; False when it failed."""
+    import subprocess
+
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     sys.stdout.flush()
     # The script's author asks for a shell, as in Hive's command line.

@@ -16,7 +16,6 @@ Flags win over the profile, the profile over the defaults.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,6 +53,8 @@ def read_profile(path: Path | None = None, name: str | None = None) -> Profile:
         if name is not None:
             raise ValueError(f"there is no profile {name!r}: {place} does not exist")
         return Profile()
+    import tomllib
+
     try:
         document = tomllib.loads(place.read_text(encoding="utf-8"))
     except OSError as error:

@@ -6,7 +6,6 @@ import itertools
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -207,6 +206,8 @@ class Printer:
             return
         # Somebody's PAGER is often a bare `less`, which would take the screen for one line.
         environment = {"LESS": _LESS, **os.environ}
+        import subprocess
+
         process = subprocess.Popen(pager, stdin=subprocess.PIPE, text=True, env=environment)
         assert process.stdin
         self._pages = True

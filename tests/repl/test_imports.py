@@ -21,6 +21,8 @@ ALTERATIONS = {
     "hivesql.alter_trees", "hivesql.bind_alter", "hivesql.definition_trees", "hivesql.parse_alter",
     "hivesql_planner.alter", "hivesql_planner.altered_locks", "hivesql_planner.ddl",
 }  # fmt: skip
+# What takes longer to import than a metastore in a file takes to answer.
+DATABASE = {"sqlalchemy", "asyncio", "ssl", "alembic"}
 HEAVY = {"pyspark", "py4j", "pyarrow", "numpy", "pyorc", "prompt_toolkit"}
 MAIN = (
     "import json, sys; from hivesql_repl.cli import main; code = main(sys.argv[1:]); "
@@ -46,6 +48,23 @@ explain insert into t partition (p) values (1, 'x', 2);
 drop view v; truncate table t; alter table t drop partition (p=1); drop table t;
 """
 
+READ_ONLY = """
+show databases; show tables; show views; show extended tables; show locks; show locks p;
+show transactions; use default; show partitions p; show create table t; show tblproperties t;
+show columns in t; describe t; describe formatted t; describe formatted t b; describe p;
+describe extended p partition (k=1); describe database default; set hive.lock.numretries;
+"""
+PLANS = """
+explain select b, count(*) from t where a > 1 group by b; explain select * from p where k = 1;
+explain locks select * from v; explain insert into p partition (k) values (1, 2);
+explain update t set b = 'x' where a = 1; explain delete from p where k > 1;
+"""
+DEFINED = """
+create table t (a int, b string) clustered by (a) into 2 buckets stored as orc
+  tblproperties ('transactional'='true');
+create table p (a int) partitioned by (k int) stored as orc tblproperties ('transactional'='true');
+alter table p add partition (k=1) partition (k=2); create view v as select a from t;
+"""
 
 SMALL = """
 create table t (a int, b string) partitioned by (p int) stored as orc
@@ -69,10 +88,22 @@ delete from t where p = 2;
 def test_what_statements_without_spark_import(
     script: str, unwanted: set[str], tmp_path: Path
 ) -> None:
+    assert not unwanted & imported_by(script, tmp_path)
+
+
+def test_what_is_asked_of_a_metastore_in_a_file_needs_no_database_layer(tmp_path: Path) -> None:
+    assert imported_by(DEFINED, tmp_path) >= {"sqlalchemy"}
+    unwanted = DATABASE | HEAVY | CHANGES | {"importlib.metadata", "sqlglot", "rich", "psycopg"}
+    assert not unwanted & imported_by(READ_ONLY, tmp_path)
+    assert not (DATABASE | HEAVY | ALTERATIONS) & imported_by(PLANS, tmp_path)
+
+
+def imported_by(script: str, home: Path) -> set[str]:
+    """The modules that are there after a script."""
     command = [sys.executable, "-c", MAIN, "--silent", "-e", script]
     done = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+        command, cwd=home, capture_output=True, text=True, check=False, timeout=120
     )
     code, imported = json.loads(done.stdout.splitlines()[-1])
     assert code == 0, done.stderr
-    assert not unwanted & set(imported)
+    return set(imported)

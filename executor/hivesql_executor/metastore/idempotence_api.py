@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 
 
@@ -21,6 +20,8 @@ class Once:
     @property
     def digest(self) -> str:
         """The text, in few characters."""
+        import hashlib
+
         return hashlib.sha256(self.text.encode()).hexdigest()[:32] if self.text else ""
 
 

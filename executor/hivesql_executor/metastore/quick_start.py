@@ -80,6 +80,11 @@ class QuickStart:
         found = self._reads.partitions(name.lower(), tests)
         return self._behind().partitions(name, tests) if found is None else found
 
+    def partition_count(self, name: TableName) -> int:
+        """How many partitions a table has."""
+        found = self._reads.partition_count(name.lower())
+        return self._behind().partition_count(name) if found is None else found
+
     def locks(
         self, database: str | None = None, table: str | None = None, partition: str | None = None
     ) -> tuple[LockRow, ...]:

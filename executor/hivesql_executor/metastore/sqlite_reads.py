@@ -233,6 +233,16 @@ class SqliteReads:
 
         return self._read(find)
 
+    def partition_count(self, name: TableName) -> int | None:
+        """How many partitions a table has."""
+
+        def find(db: sqlite3.Connection) -> int:
+            table = _only(db, _TABLE, name.database, name.name)
+            query = 'SELECT count(*) AS found FROM "PARTITIONS" WHERE "TBL_ID" = ?'
+            return int(_only(db, query, table.id).found)
+
+        return self._read(find)
+
     def locks(
         self, database: str | None, table: str | None, partition: str | None
     ) -> tuple[LockRow, ...] | None:
