@@ -65,6 +65,12 @@ def test_small_tables_are_broadcast(star: hivesql.Session, small: str) -> None:
 def test_large_tables_are_not(star: hivesql.Session) -> None:
     both = "SELECT a.v, b.pad, a.pad FROM fact a JOIN fact b ON a.v = b.v"
     assert joins(star, both) == (["SortMergeJoin"], 20000)
+    # The rows of this one take a few hundred bytes of ORC and half a million of memory.
+    star.sql(f"CREATE TABLE same (k int, a bigint, b bigint) {ACID}")
+    star.sql("INSERT INTO same SELECT 7, 1, 1 FROM fact")
+    assert joins(star, "SELECT * FROM fact f LEFT JOIN same s ON f.v = s.k AND f.v > 7") == (
+        ["SortMergeJoin"], 20000,
+    )  # fmt: skip
     # What Spark plans with is what the snapshot reads: numbers that somebody has made up, or that
     # were true once, neither change a plan nor an answer.
     star.sql("""

@@ -29,7 +29,7 @@ def told(error: Exception) -> HiveSqlError | None:
     if file is not None:
         path, why = file
         return DataError(f"{path} cannot be read: {why}. It is damaged, or of another kind")
-    return ExecutionError(f"the Spark job failed: {_cause(error) or str(error).splitlines()[0]}")
+    return ExecutionError(f"the Spark job failed: {_cause(error) or _said(error)}")
 
 
 def unreadable(error: Exception) -> tuple[str, str] | None:
@@ -50,3 +50,11 @@ def _cause(error: Exception) -> str | None:
     lines = reversed(str(error).splitlines())
     found = next((line for line in lines if line.startswith("Caused by: ")), None)
     return found.removeprefix("Caused by: ") if found else None
+
+
+def _said(error: Exception) -> str:
+    """Its first line, but not the one in which Py4J says which of its objects was called."""
+    lines = str(error).splitlines()
+    if isinstance(error, Py4JJavaError) and len(lines) > 1:
+        return lines[1].removeprefix(": ")
+    return lines[0]

@@ -38,7 +38,9 @@ SQL_SETTINGS: Mapping[str, str] = {
     "spark.sql.hive.convertMetastoreOrc": "false",
     "spark.sql.storeAssignmentPolicy": "LEGACY",
     "spark.sql.legacy.charVarcharAsString": "true",
+    # Of rows in memory: ACID scans estimate them by their number, other files by their length.
     "spark.sql.autoBroadcastJoinThreshold": "64m",
+    "spark.sql.sources.fileCompressionFactor": "4.0",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     "spark.sql.sources.default": "orc",
     # Deltas are small and many: a task shall read hundreds of them.

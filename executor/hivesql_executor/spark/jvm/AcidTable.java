@@ -115,6 +115,8 @@ final class AcidScanBuilder implements SupportsPushDownRequiredColumns, Supports
 /** One scan: which bytes each task reads. */
 final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
     private static final int MOST_LOOKED_UP = 1000;
+    /** Bytes that Spark's own estimates add to a row's columns. */
+    private static final long ROW_HEADER = 8L;
 
     private final AcidTable table;
     private final StructType wanted;
@@ -157,9 +159,14 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
         return this;
     }
 
+    /**
+     * What the rows take in memory, since Spark broadcasts what is small: ORC may keep a narrow read
+     * of millions of rows in a twentieth of it.
+     */
     public OptionalLong sizeInBytes() {
         double share = (double) wanted.defaultSize() / (double) table.schema.defaultSize();
-        return OptionalLong.of(Math.max(1L, (long) (share * (double) sum("length"))));
+        long rows = sum("rows") * (ROW_HEADER + wanted.defaultSize());
+        return OptionalLong.of(Math.max(rows, Math.max(1L, (long) (share * (double) sum("length")))));
     }
 
     public OptionalLong numRows() {

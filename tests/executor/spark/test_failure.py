@@ -1,0 +1,32 @@
+"""What users are told when Spark fails."""
+
+from __future__ import annotations
+
+import pytest
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+
+from hivesql_executor.spark.failure import told
+
+pytestmark = pytest.mark.spark
+
+
+def test_an_error_without_a_cause_says_itself_what_it_is(spark: SparkSession) -> None:
+    assert spark._jvm is not None
+    with pytest.raises(Py4JJavaError) as raised:
+        spark._jvm.java.util.ArrayList().get(3)
+    assert str(raised.value).startswith("An error occurred while calling o")
+    assert str(told(raised.value)) == (
+        "the Spark job failed: java.lang.IndexOutOfBoundsException: "
+        "Index 3 out of bounds for length 0"
+    )
+
+
+def test_of_several_causes_the_last_one_is_told(spark: SparkSession) -> None:
+    with pytest.raises(Py4JJavaError) as raised:
+        assert spark._jvm is not None
+        jvm = spark._jvm
+        jvm.java.util.concurrent.CompletableFuture.failedFuture(
+            jvm.java.io.IOException("no space left")
+        ).get()
+    assert str(told(raised.value)) == "the Spark job failed: java.io.IOException: no space left"
