@@ -27,6 +27,11 @@ class NotificationCalls(ABC):
     @abstractmethod
     def _write(self, work: Callable[[Connection], T]) -> T: ...
 
+    @property
+    def changes_are_writes(self) -> bool:
+        """True: a reader's list of write ids tells a table from what it was before any change."""
+        return True
+
     def keep_log(self) -> int:
         """Let every change be logged from now on; the id of the latest event."""
         latest = self._read(notification_log.latest_event)
@@ -39,6 +44,10 @@ class NotificationCalls(ABC):
     def writes_of(self, txn_id: int) -> frozenset[tuple[TableName, int]]:
         """All writes of a transaction, as far as they are still known."""
         return self._read(lambda db: notification_log.writes_of(db, txn_id))
+
+    def completed(self, table: Table) -> Table:
+        """The copy as it is: the log tells all changes."""
+        return table
 
     def described(self, name: TableName) -> tuple[Table, ValidWriteIdList | None]:
         """The table, and its write ids of that moment; None for one that is not transactional."""

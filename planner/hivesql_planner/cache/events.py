@@ -37,7 +37,8 @@ class Event:
     """One entry of the log.
 
     ``writes`` are, of ALLOC_WRITE_ID, what was given out; of a change to a table, the write that
-    makes it, and nothing when it belongs to none.
+    makes it, and nothing when it belongs to none. A log that does not tell them leaves
+    ``tells_writes`` off: then any open write of the table may have made the change.
     """
 
     id: int = 0
@@ -48,6 +49,7 @@ class Event:
     renamed_to: TableName | None = None
     txn_ids: tuple[int, ...] = ()
     writes: tuple[Write, ...] = ()
+    tells_writes: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

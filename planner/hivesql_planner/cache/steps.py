@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.cache.entries import Entry
 from hivesql_planner.cache.events import Event, EventKind, Write
 from hivesql_planner.cache.lists import mark_aborted, mark_committed
@@ -117,17 +118,45 @@ def steps(
             gone = Dropped(event.table, event.table_id)
             return Steps(notes=_forgotten(event.table, notes), tables=(gone,))
         case EventKind.ALTER_TABLE if event.table is not None and event.renamed_to is not None:
-            return _renamed(event.table, event.renamed_to, event.writes, notes)
+            writes = _makers(event.table, event, notes)
+            return _renamed(event.table, event.renamed_to, writes, notes)
         case kind if kind in _CHANGES and event.table is not None:
             partitions_only = kind is not EventKind.ALTER_TABLE
-            change = Change(event.table, event.table_id, event.writes, partitions_only)
-            return Steps(notes=_touched(event.table, event.writes, notes), tables=(change,))
+            writes = _makers(event.table, event, notes)
+            change = Change(event.table, event.table_id, writes, partitions_only)
+            return Steps(notes=_touched(event.table, writes, notes), tables=(change,))
     return Steps()
 
 
-def is_touched(table: TableName, notes: Mapping[int, TxnNotes]) -> bool:
-    """Whether a transaction that has not ended has changed the table's description."""
-    return any(table in one.touched for one in notes.values())
+def is_touched(
+    table: TableName, notes: Mapping[int, TxnNotes], current: ValidWriteIdList | None
+) -> bool:
+    """Whether a transaction that has not ended has changed the table's description.
+
+    A log may keep quiet about an end; ``current``, taken before the table was read, tells too.
+    """
+    return any(
+        not _has_ended(table, one, current) for one in notes.values() if table in one.touched
+    )
+
+
+def _has_ended(table: TableName, notes: TxnNotes, current: ValidWriteIdList | None) -> bool:
+    own = [write_id for name, write_id in notes.writes if name == table]
+    if current is None or not own:
+        return False
+    return all(one <= current.high_watermark and one not in current.open for one in own)
+
+
+def _makers(table: TableName, event: Event, notes: Mapping[int, TxnNotes]) -> tuple[Write, ...]:
+    """The writes that make the change, or may make it as far as the log tells."""
+    if event.tells_writes:
+        return event.writes
+    return tuple(
+        (txn_id, write_id)
+        for txn_id, known in notes.items()
+        for name, write_id in sorted(known.writes)
+        if name == table
+    )
 
 
 def advanced(entry: Entry, step: TableStep, content: Table | None) -> Entry | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 from hivesql_executor.metastore.api import Metastore
 from hivesql_executor.metastore.cache.metastore import CachingMetastore
-from hivesql_executor.metastore.database import DatabaseMetastore
+from hivesql_executor.metastore.opening import open_metastore
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.table import Column, Table, TableName
 
@@ -17,20 +18,25 @@ ACID = {"transactional": "true"}
 HIT, DATABASE = "hit", "database"
 
 
-class Hooked(DatabaseMetastore):
+class Hooked:
     """A metastore in which something happens while a call is under way."""
 
-    before_table: Callable[[], object] | None = None
-    after_described: Callable[[], object] | None = None
+    def __init__(self, back: Metastore) -> None:
+        self.back = back
+        self.before_table: Callable[[], object] | None = None
+        self.after_described: Callable[[], object] | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.back, name)
 
     def table(self, name: TableName) -> Table:
         hook, self.before_table = self.before_table, None
         if hook:
             hook()
-        return super().table(name)
+        return self.back.table(name)
 
     def described(self, name: TableName) -> tuple[Table, ValidWriteIdList | None]:
-        found = super().described(name)
+        found = self.back.described(name)
         hook, self.after_described = self.after_described, None
         if hook:
             hook()
@@ -38,14 +44,27 @@ class Hooked(DatabaseMetastore):
 
 
 class World:
-    """Three hosts with a copy each, over one database; ``now`` asks the database itself."""
+    """Three hosts with a copy each, over one metastore; ``now`` asks the metastore itself.
 
-    def __init__(self, url: str) -> None:
+    ``root`` is where tables may live.
+    """
+
+    def __init__(self, url: str, root: Path) -> None:
         self.url = url
-        self.backs = [Hooked.open(url, "/wh") for _ in range(3)]
-        self.now: Metastore = self.backs[0]
-        self.h1, self.h2, self.h3 = (CachingMetastore(back) for back in self.backs)
-        self.txns: dict[str, int] = {}
+        self.root = f"file:{root}"
+        self.backs = [Hooked(open_metastore(url, "/wh", timeout=60)) for _ in range(3)]
+        self.now = cast(Metastore, self.backs[0])
+        self.h1, self.h2, self.h3 = (CachingMetastore(cast(Metastore, one)) for one in self.backs)
+
+    @property
+    def tells_writes(self) -> bool:
+        """Whether the log says which write makes a change, and lists of write ids show it."""
+        return self.now.changes_are_writes
+
+    @property
+    def ahead(self) -> str:
+        """Who answers a reader that asks for what the log, not read yet, makes of a copy."""
+        return DATABASE if self.tells_writes else HIT
 
     def close(self) -> None:
         for back in self.backs:
@@ -54,6 +73,13 @@ class World:
     def create(self, name: TableName = T, **fields: Any) -> Table:
         table = Table(name=name, columns=(Column("a", "int"),), location="", properties=ACID)
         return self.now.create_table(replace(table, **fields))
+
+    def rule_out_others(self, host: CachingMetastore) -> None:
+        """End all open writes: any may have made a change where the log does not tell which."""
+        if not self.tells_writes:
+            assert (self.tag(host) or "").endswith("*")
+            self.commit(*(row.txn_id for row in self.now.transactions() if row.state == "open"))
+            host.follow()
 
     def begin(self, *names: TableName) -> int:
         """A transaction with a write id in each table."""

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import Table as SqlTable
 from sqlalchemy import select, update
 
+from executor.metastore.cache_world import World
 from hivesql_executor.metastore.api import LockAnswer, Metastore, TxnType
 from hivesql_executor.metastore.connection import Rdbms
 from hivesql_executor.metastore.opening import THRIFT as URI
@@ -77,11 +78,17 @@ THRIFT = [pytest.param(name, marks=pytest.mark.hive) for name in ("thrift", "thr
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Tests that neither look at rows nor count ids from 1 are marked to run over Thrift too.
 
-    Those of what Hive 3 does not do, or otherwise (test_hive3), are marked ``hive3=False``.
+    Those of what Hive 3 does not do, or otherwise (test_hive3), are marked ``hive3=False``, those
+    that need a notification log ``hive4=False``: no listener is published for that one.
     """
     if "backend" in metafunc.fixturenames:
         also = metafunc.definition.get_closest_marker("thrift")
-        over_thrift = (THRIFT if also.kwargs.get("hive3", True) else THRIFT[:1]) if also else []
+        kinds = ("hive4", "hive3")
+        over_thrift = [
+            one
+            for one, kind in zip(THRIFT, kinds, strict=True)
+            if also and also.kwargs.get(kind, True)
+        ]
         metafunc.parametrize("backend", [*DATABASES, *over_thrift])
 
 
@@ -146,3 +153,12 @@ def _transactional(name: str, partitioned_by: Sequence[str], **fields: Any) -> T
     return Table(
         name=TableName("default", name), columns=(Column("a", "int"),), location="", **fields
     )
+
+
+@pytest.fixture
+def world(metastore_url: str, tmp_path: Path) -> Iterator[World]:
+    made = World(metastore_url, tmp_path)
+    yield made
+    if metastore_url.startswith(URI):
+        empty(made.now)
+    made.close()

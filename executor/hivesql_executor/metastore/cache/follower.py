@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from hivesql_executor.metastore.api import Metastore
 from hivesql_executor.metastore.cache.counters import Counters
 from hivesql_executor.metastore.cache.shelf import Shelf
+from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.cache.events import Event, EventKind, LogPage, has_gap
 from hivesql_planner.cache.steps import (
     EvictDatabase,
@@ -52,9 +53,12 @@ class Follower:
                 if self._last >= page.latest:
                     return
 
-    def is_touched(self, name: TableName) -> bool:
-        """Whether a transaction is known to have changed the table and not to have ended."""
-        return is_touched(name, self._notes)
+    def is_touched(self, name: TableName, current: ValidWriteIdList | None) -> bool:
+        """Whether a transaction is known to have changed the table and not to have ended.
+
+        ``current`` are the table's write ids from before it was read.
+        """
+        return is_touched(name, self._notes, current)
 
     def _start_again(self, page: LogPage) -> None:
         with self._guard:

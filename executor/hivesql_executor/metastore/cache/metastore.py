@@ -36,6 +36,7 @@ class CachingMetastore:
     ``table`` and ``partitions`` first read the notification log to its end, one small query, so
     what they answer from memory is what the metastore would say now. ``get_table`` and
     ``get_partitions`` ask nothing: they compare the reader's write ids with those of the copy.
+    Where changes of tables need not be writes (``changes_are_writes``) they read the log too.
     All other calls go to the metastore behind. Databases are never copied.
     """
 
@@ -68,11 +69,11 @@ class CachingMetastore:
         self.follow()
         if (entry := self._current(name)) is not None:
             self._count(hit=True)
-            return entry.table
+            return self._metastore.completed(entry.table)
         self._count(hit=False)
         generation = self._generation(name)
         table, visible = self._metastore.described(name)
-        self._fill(Entry(table=table, visible=visible), generation)
+        self._fill(Entry(table=table, visible=visible), generation, visible)
         return table
 
     def partitions(
@@ -117,7 +118,7 @@ class CachingMetastore:
         entry, generation = self._look(name)
         if entry is not None and answers(entry, table_id, valid_write_ids):
             self._count(hit=True)
-            return entry.table
+            return self._metastore.completed(entry.table)
         if entry is not None and entry.table.is_transactional:
             _require(valid_write_ids, name)
         self._count(hit=False)
@@ -126,7 +127,7 @@ class CachingMetastore:
             _require(valid_write_ids, name)
         if may_fill(valid_write_ids, current, row, table_id):
             tag = valid_write_ids if row.is_transactional else None
-            self._fill(Entry(table=row, visible=tag), generation)
+            self._fill(Entry(table=row, visible=tag), generation, current)
         else:
             self._refuse()
         return row
@@ -176,7 +177,7 @@ class CachingMetastore:
         except NoSuchObject:
             return
         tag = visible if table.is_transactional else None
-        self._fill(Entry(table=table, visible=tag), generation)
+        self._fill(Entry(table=table, visible=tag), generation, tag)
 
     def _whole(self, name: TableName) -> tuple[Partition, ...] | None:
         """All partitions, when they are copied."""
@@ -206,6 +207,8 @@ class CachingMetastore:
         return entry if entry is not None and entry.is_available else None
 
     def _look(self, name: TableName) -> tuple[Entry | None, _Generation]:
+        if not self._metastore.changes_are_writes:
+            self.follow()
         with self._guard:
             return self._shelf.get(name), self._shelf.generation(name)
 
@@ -213,11 +216,11 @@ class CachingMetastore:
         with self._guard:
             return self._shelf.generation(name)
 
-    def _fill(self, new: Entry, generation: _Generation) -> None:
+    def _fill(self, new: Entry, generation: _Generation, current: ValidWriteIdList | None) -> None:
         name = new.table.name
         with self._guard:
             changed = self._shelf.generation(name) != generation
-            if changed or self._follower.is_touched(name):
+            if changed or self._follower.is_touched(name, current):
                 self._counters.refused_fills += 1
                 return
             self._put(name, chosen(self._shelf.get(name), new))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from hivesql_executor.metastore.hms.client import Client
@@ -19,20 +19,30 @@ _KINDS: tuple[tuple[ConstraintKind, str, str, str, str], ...] = (
     ("default", "defaultConstraints", "SQLDefaultConstraint", "dc_name", "default_constraint"),
     ("check", "checkConstraints", "SQLCheckConstraint", "dc_name", "check_constraint"),
 )
+ALL_KINDS: tuple[ConstraintKind, ...] = tuple(kind for kind, *_ in _KINDS)
 _TEXTS = {"default": "default_value", "check": "check_expression"}
 
 
-def fetch_constraints(client: Client, name: TableName) -> tuple[Constraint, ...]:
-    """All constraints of a table, by kind and then by name."""
-    found = _fetch_each(client, name) if client.is_old else _fetch_all(client, name)
+def fetch_constraints(
+    client: Client, name: TableName, kinds: Collection[ConstraintKind] = ALL_KINDS
+) -> tuple[Constraint, ...]:
+    """The constraints of a table that are of these kinds, by kind and then by name."""
+    found = _fetch_each(client, name, kinds) if client.is_old else _fetch_all(client, name)
     constraints: list[Constraint] = []
     for kind, field, _, name_field, _ in _KINDS:
+        if kind not in kinds:
+            continue
         rows = sorted(getattr(found, field) or (), key=lambda row: getattr(row, "key_seq", 0) or 0)
         by_name: dict[str, list[Any]] = {}
         for row in rows:
             by_name.setdefault(getattr(row, name_field), []).append(row)
         constraints += [_read(kind, one, members) for one, members in sorted(by_name.items())]
     return tuple(constraints)
+
+
+def in_order(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
+    """Constraints as ``fetch_constraints`` orders them; those of one kind are in order already."""
+    return tuple(sorted(constraints, key=lambda one: ALL_KINDS.index(one.kind)))
 
 
 def constraint_lists(name: TableName, constraints: Iterable[Constraint]) -> dict[str, list[Any]]:
@@ -73,7 +83,7 @@ def _fetch_all(client: Client, name: TableName) -> Any:
     return client.call("get_all_table_constraints", request, again=True).allTableConstraints
 
 
-def _fetch_each(client: Client, name: TableName) -> Any:
+def _fetch_each(client: Client, name: TableName, kinds: Collection[ConstraintKind]) -> Any:
     """What Hive 3 tells kind by kind."""
     wire = idl()
     place = {"db_name": name.database, "tbl_name": name.name, "catName": _CATALOG}
@@ -87,7 +97,9 @@ def _fetch_each(client: Client, name: TableName) -> Any:
         ("check_constraints", wire.CheckConstraintsRequest, place),
     )
     found = wire.SQLAllTableConstraints()
-    for (call, request, arguments), (_, field, *_) in zip(asked, _KINDS, strict=True):
+    for (call, request, arguments), (kind, field, *_) in zip(asked, _KINDS, strict=True):
+        if kind not in kinds:
+            continue
         answer = client.call(f"get_{call}", request(**arguments), again=True)
         setattr(found, field, getattr(answer, field))
     return found

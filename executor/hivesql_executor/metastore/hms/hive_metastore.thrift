@@ -11,6 +11,7 @@ exception NoSuchTxnException { 1: string message }
 exception TxnAbortedException { 1: string message }
 exception TxnOpenException { 1: string message }
 exception NoSuchLockException { 1: string message }
+exception ConfigValSecurityException { 1: string message }
 enum PrincipalType { USER = 1, ROLE = 2, GROUP = 3 }
 enum ClientCapability { TEST_CAPABILITY = 1, INSERT_ONLY_TABLES = 2 }
 enum TxnType { DEFAULT = 0, REPL_CREATED = 1, READ_ONLY = 2, COMPACTION = 3, MATER_VIEW_REBUILD = 4, SOFT_DELETE = 5, REBALANCE_COMPACTION = 6 }
@@ -604,6 +605,24 @@ struct AbortCompactionResponseElement {
 }
 
 struct AbortCompactResponse { 1: required map<i64, AbortCompactionResponseElement> abortedcompacts }
+struct NotificationEventRequest {
+  1: required i64 lastEvent
+  2: optional i32 maxEvents
+}
+
+struct NotificationEvent {
+  1: required i64 eventId
+  2: required i32 eventTime
+  3: required string eventType
+  4: optional string dbName
+  5: optional string tableName
+  6: required string message
+  7: optional string messageFormat
+  8: optional string catName
+}
+
+struct NotificationEventResponse { 1: required list<NotificationEvent> events }
+struct CurrentNotificationEventId { 1: required i64 eventId }
 service ThriftHiveMetastore {
   string getVersion()
   list<string> get_all_databases() throws (1: MetaException o1)
@@ -653,6 +672,9 @@ service ThriftHiveMetastore {
   void mark_refused(1: CompactionInfoStruct cr) throws (1: MetaException o1)
   ShowCompactResponse show_compact(1: ShowCompactRequest rqst)
   AbortCompactResponse abort_Compactions(1: AbortCompactionRequest rqst)
+  string get_config_value(1: string name, 2: string defaultValue) throws (1: ConfigValSecurityException o1)
+  CurrentNotificationEventId get_current_notificationEventId()
+  NotificationEventResponse get_next_notification(1: NotificationEventRequest rqst)
   list<string> set_ugi(1: string user_name, 2: list<string> group_names) throws (1: MetaException o1)
   void add_primary_key(1: AddPrimaryKeyRequest req) throws (1: NoSuchObjectException o1, 2: MetaException o2)
   void add_foreign_key(1: AddForeignKeyRequest req) throws (1: NoSuchObjectException o1, 2: MetaException o2)

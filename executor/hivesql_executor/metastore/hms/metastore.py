@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hivesql_executor.metastore.hms.client import Client
-from hivesql_executor.metastore.hms.compactions import CompactionCalls
+from hivesql_executor.metastore.hms.notifications import NotificationCalls
 from hivesql_executor.metastore.hms.transactions import KEYS
 from hivesql_executor.metastore.idempotence_api import Done, Once
 from hivesql_executor.metastore.move_api import BegunMoves, Move
-from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
-from hivesql_planner.cache.events import LogPage
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.table import Table, TableName
 
 if TYPE_CHECKING:
     from ssl import SSLContext
 
-_NOTIFICATIONS = "hivesql.metastore.cache with a Hive Metastore"
 
-
-class HiveMetastore(CompactionCalls):
+class HiveMetastore(NotificationCalls):
     """Metastore over Thrift; a method may be several calls, and then is not one transaction."""
 
     def __init__(self, client: Client) -> None:
@@ -78,35 +73,6 @@ class HiveMetastore(CompactionCalls):
 
     def forget_keys(self, seconds: float) -> None:
         """Nothing: there are no keys."""
-
-    def keep_log(self) -> int:
-        """NotSupported, as is all about notifications."""
-        raise NotSupported(_NOTIFICATIONS)
-
-    def events_after(self, last: int) -> LogPage:
-        """NotSupported."""
-        raise NotSupported(_NOTIFICATIONS)
-
-    def writes_of(self, txn_id: int) -> frozenset[tuple[TableName, int]]:
-        """NotSupported."""
-        raise NotSupported(_NOTIFICATIONS)
-
-    def described(self, name: TableName) -> tuple[Table, ValidWriteIdList | None]:
-        """The table, and its write ids as they were before it was read."""
-        visible = self.valid_write_ids(self.valid_txns(), [name])[name]
-        table = self.table(name)
-        return table, visible if table.is_transactional else None
-
-    def table_ids(
-        self, txns: ValidTxnList, tables: Collection[TableName]
-    ) -> Mapping[TableName, tuple[int, ValidWriteIdList]]:
-        """The id and the valid write ids of each table."""
-        lists = self.valid_write_ids(txns, tables)
-        return {name: (self.table(name).id, lists[name]) for name in tables}
-
-    def purge_events(self, seconds: float) -> int:
-        """None: the metastore purges its log itself."""
-        return 0
 
     def close(self) -> None:
         """Close all connections."""

@@ -34,6 +34,7 @@ public final class Hms3 {
     settings.put("datanucleus.schema.autoCreateAll", "true");
     settings.put("metastore.schema.verification", "false");
     settings.put("metastore.event.db.notification.api.auth", "false");
+    settings.put("metastore.transactional.event.listeners", "org.apache.hive.hcatalog.listener.DbNotificationListener");
     settings.put("metastore.thrift.uris", "");
     settings.put("metastore.task.threads.always", "org.apache.hadoop.hive.metastore.events.EventCleanerTask");
     settings.put("metastore.expression.proxy", "org.apache.hadoop.hive.metastore.DefaultPartitionExpressionProxy");

@@ -1,0 +1,105 @@
+"""Entries of a Hive Metastore's notification log, as far as copies of tables need them."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+from hivesql_planner.cache.events import Event, EventKind
+from hivesql_planner.table import TableName
+
+_CATALOG = "hive"
+_KINDS = {kind.value: kind for kind in EventKind if kind is not EventKind.OTHER} | {
+    "ALTER_PARTITIONS": EventKind.ALTER_PARTITION
+}
+_OF_TRANSACTIONS = (EventKind.OPEN_TXN, EventKind.ALLOC_WRITE_ID, EventKind.COMMIT_TXN,
+                    EventKind.ABORT_TXN)  # fmt: skip
+# They leave descriptions and partitions as they are.
+_HARMLESS = frozenset({
+    "INSERT", "ACID_WRITE_EVENT", "BATCH_ACID_WRITE_EVENT", "RELOAD", "LOAD_PARTITION_DONE",
+    "UPDATE_TBL_COL_STAT_EVENT", "DELETE_TBL_COL_STAT_EVENT", "UPDATE_PART_COL_STAT_EVENT",
+    "UPDATE_PART_COL_STAT_EVENT_BATCH", "DELETE_PART_COL_STAT_EVENT", "CREATE_FUNCTION",
+    "DROP_FUNCTION", "CREATE_ISCHEMA", "ALTER_ISCHEMA", "DROP_ISCHEMA", "ADD_SCHEMA_VERSION",
+    "ALTER_SCHEMA_VERSION", "DROP_SCHEMA_VERSION",
+})  # fmt: skip
+_FOREIGN_KEY = "ADD_FOREIGNKEY"
+# Numbers of SQLForeignKey's fields: database and table of the child.
+_CHILD = ("4", "5")
+
+
+def read_event(found: Any) -> Event | None:
+    """The event of a NotificationEvent; None when its message cannot be read.
+
+    Whatever is not known to leave tables as they are is a change of the table it names.
+    """
+    try:
+        return _read(found)
+    except (ValueError, LookupError, TypeError, AttributeError, OSError, EOFError, zlib.error):
+        return None
+
+
+def _read(found: Any) -> Event:
+    kind = _kind(found)
+    if kind in _OF_TRANSACTIONS:
+        return _of_transactions(found.eventId, kind, _message(found))
+    if found.catName not in (None, "", _CATALOG):
+        kind = EventKind.OTHER
+    database = (found.dbName or "").lower()
+    table = TableName(database, found.tableName.lower()) if found.tableName else None
+    renamed_to = None
+    if found.eventType == _FOREIGN_KEY:
+        # It is filed under the parent, and changes the child.
+        table = _child(_message(found))
+    elif found.eventType == EventKind.ALTER_TABLE.value:
+        # It is filed under the new name, and its message under the old one.
+        message, after = _message(found), table
+        table = TableName(message["db"].lower(), message["table"].lower())
+        renamed_to = after if after != table else None
+    return Event(
+        id=found.eventId,
+        kind=kind,
+        database=database,
+        table=table,
+        renamed_to=renamed_to,
+        tells_writes=False,
+    )
+
+
+def _kind(found: Any) -> EventKind:
+    if (known := _KINDS.get(found.eventType)) is not None:
+        return known
+    if found.eventType in _HARMLESS or not found.dbName:
+        return EventKind.OTHER
+    return EventKind.ALTER_TABLE if found.tableName else EventKind.ALTER_DATABASE
+
+
+def _of_transactions(event_id: int, kind: EventKind, message: Mapping[str, Any]) -> Event:
+    if kind is EventKind.ALLOC_WRITE_ID:
+        table = TableName(message["dbName"].lower(), message["tableName"].lower())
+        writes = zip(message["txnIdList"], message["writeIdList"], strict=True)
+        return Event(
+            id=event_id, kind=kind, database=table.database, table=table, writes=tuple(writes)
+        )
+    if kind is EventKind.OPEN_TXN:
+        listed = message.get("txnIds")
+        txn_ids = listed or range(message["fromTxnId"], message["toTxnId"] + 1)
+        return Event(id=event_id, kind=kind, txn_ids=tuple(txn_ids))
+    return Event(id=event_id, kind=kind, txn_ids=(message["txnid"],))
+
+
+def _child(message: Mapping[str, Any]) -> TableName:
+    key = json.loads(message["foreignKeyListJson"][0])
+    database, name = (key[field]["str"].lower() for field in _CHILD)
+    return TableName(database, name)
+
+
+def _message(found: Any) -> Mapping[str, Any]:
+    text = found.message
+    if (found.messageFormat or "").startswith("gzip"):
+        text = gzip.decompress(base64.b64decode(text))
+    message: Mapping[str, Any] = json.loads(text)
+    return message
