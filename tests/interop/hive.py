@@ -113,16 +113,20 @@ class Reading:
 
 
 @contextmanager
-def metastore(work: Path, *, hive3: bool = False, keystore: Path | None = None) -> Iterator[str]:
+def metastore(
+    work: Path, *, hive3: bool = False, keystore: Path | None = None, log: bool = False
+) -> Iterator[str]:
     """A Hive Metastore that works in the directory, for as long as it is used; its address.
 
-    With a ``keystore`` (PKCS12, password hivelocal) it takes connections with TLS only.
+    With a ``keystore`` (PKCS12, password hivelocal) it takes connections with TLS only. That of
+    Hive 3 always keeps a notification log, the other one with ``log``.
     """
     launcher, kind = build(HIVE3 if hive3 else PROJECT), "hms3" if hive3 else "hms"
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     keys = {"HIVE_LOCAL_HMS_KEYSTORE": str(keystore)} if keystore else {}
+    keys |= {"HIVE_LOCAL_HMS_LOG": "on"} if log else {}
     arguments = [launcher, kind, "start", str(port), str(work)]
     subprocess.run(arguments, check=True, timeout=120, env={**os.environ, **keys})
     try:

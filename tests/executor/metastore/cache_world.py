@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, cast
 
 from hivesql_executor.metastore.api import Metastore
@@ -44,17 +43,18 @@ class Hooked:
 
 
 class World:
-    """Three hosts with a copy each, over one metastore; ``now`` asks the metastore itself.
+    """Three hosts with a copy each, over one metastore; ``now`` asks the metastore itself."""
 
-    ``root`` is where tables may live.
-    """
-
-    def __init__(self, url: str, root: Path) -> None:
+    def __init__(self, url: str) -> None:
         self.url = url
-        self.root = f"file:{root}"
         self.backs = [Hooked(open_metastore(url, "/wh", timeout=60)) for _ in range(3)]
         self.now = cast(Metastore, self.backs[0])
         self.h1, self.h2, self.h3 = (CachingMetastore(cast(Metastore, one)) for one in self.backs)
+
+    @property
+    def root(self) -> str:
+        """Where tables may live."""
+        return self.now.database("default").location
 
     @property
     def tells_writes(self) -> bool:
@@ -71,7 +71,10 @@ class World:
             back.close()
 
     def create(self, name: TableName = T, **fields: Any) -> Table:
-        table = Table(name=name, columns=(Column("a", "int"),), location="", properties=ACID)
+        # A Hive Metastore moves tables from where it puts them, but not to where something is.
+        own = not self.tells_writes and name.database == "default"
+        place = f"{self.root}/own/{name.name}" if own else ""
+        table = Table(name=name, columns=(Column("a", "int"),), location=place, properties=ACID)
         return self.now.create_table(replace(table, **fields))
 
     def rule_out_others(self, host: CachingMetastore) -> None:

@@ -156,8 +156,8 @@ def _transactional(name: str, partitioned_by: Sequence[str], **fields: Any) -> T
 
 
 @pytest.fixture
-def world(metastore_url: str, tmp_path: Path) -> Iterator[World]:
-    made = World(metastore_url, tmp_path)
+def world(metastore_url: str) -> Iterator[World]:
+    made = World(metastore_url)
     yield made
     if metastore_url.startswith(URI):
         empty(made.now)

@@ -118,7 +118,14 @@ public final class Main {
       extra.put("metastore.keystore.type", "PKCS12");
       extra.put("metastore.keystore.password", "hivelocal");
     }
+    boolean logs = "on".equals(System.getenv("HIVE_LOCAL_HMS_LOG"));
+    if (logs) {
+      extra.put("metastore.transactional.event.listeners", DbNotificationListener.class.getName());
+    }
     HiveConf c = conf(Paths.get(a.get(1)), "mr", extra);
+    if (logs) {
+      DbNotificationListener.prepare(c);
+    }
     MetastoreConf.setVar(c, MetastoreConf.ConfVars.THRIFT_BIND_HOST, "127.0.0.1");
     HiveMetaStore.startMetaStore(port, null, c);
   }

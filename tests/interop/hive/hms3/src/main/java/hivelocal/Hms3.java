@@ -43,6 +43,7 @@ public final class Hms3 {
     settings.forEach(conf::set);
     TxnDbUtil.prepDb(conf); // DataNucleus makes all other tables
     IHMSHandler handler = (IHMSHandler) RetryingHMSHandler.getProxy(conf, new HiveMetaStore.HMSHandler("metastore", conf, false), true);
+    handler.get_current_notificationEventId(); // makes a table that transactions write without DataNucleus
     TServerSocket socket = new TServerSocket(new InetSocketAddress("127.0.0.1", Integer.parseInt(argv[0])));
     new TThreadPoolServer(new TThreadPoolServer.Args(socket)
         .processor(new TUGIBasedProcessor<IHMSHandler>(handler))

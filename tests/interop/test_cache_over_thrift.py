@@ -1,0 +1,177 @@
+"""Copies of the catalog of a real Hive Metastore while others change it: no answer is too old."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from executor.metastore.cache_world import ACID, T, U, World
+from executor.metastore.conftest import empty
+from executor.metastore.test_cache_more import Players
+from hivesql import connect
+from hivesql_executor.metastore.api import Metastore
+from hivesql_executor.metastore.cache.metastore import CachingMetastore
+from hivesql_executor.metastore.opening import open_metastore
+from hivesql_planner.errors import NoSuchObject, NotSupported
+from hivesql_planner.table import Column, Constraint, ConstraintKind, Table, TableName
+from interop import hive
+
+pytestmark = [pytest.mark.hive, pytest.mark.slow]
+ON = {"hivesql.metastore.cache": "true"}
+
+
+@pytest.fixture
+def world(hive3_metastore: str) -> Iterator[World]:
+    made = World(hive3_metastore)
+    yield made
+    empty(made.now)
+    made.close()
+
+
+def test_random_changes(world: World) -> None:
+    chance = random.Random(0)
+    players = Players(world, chance)
+    for step in range(60):
+        name = TableName("default", chance.choice("tuv"))
+        try:
+            chance.choice(players.actions)(name, str(step))
+        except NoSuchObject:
+            world.create(name, comment=str(step))
+
+
+def constraint(kind: ConstraintKind, **fields: Any) -> Constraint:
+    text = {"default": "5", "check": "a > 0"}.get(kind, "")
+    named = kind.replace(" ", "_")
+    one = Constraint(kind=kind, name=named, columns=("a",), text=text, enabled=False, rely=True)
+    return replace(one, **fields)
+
+
+def test_constraints_that_the_log_keeps_quiet_about(world: World) -> None:
+    world.create(U, constraints=(constraint("primary key"),))
+    world.create()
+    key = constraint("foreign key", parent=U, parent_columns=("a",))
+    kinds: tuple[ConstraintKind, ...] = ("default", "check", "unique", "not null")
+    given = tuple(constraint(kind, enabled=True) for kind in kinds)
+    for constraints in ((key,), (key, *given[:2]), (key, *given), given[1:], (key, given[0])):
+        world.h2.table(T)
+        world.now.alter_table(T, replace(world.now.table(T), constraints=constraints))
+        for _ in range(2):
+            assert world.h2.table(T) == world.now.table(T)
+    assert len(world.h2.table(T).constraints) == 2
+    hits = world.h2.counters.hits
+    world.now.drop_table(U)
+    assert world.h2.table(T) == world.now.table(T)
+    assert world.h2.counters.hits == hits + 1
+    assert [one.kind for one in world.h2.table(T).constraints] == ["default"]
+
+
+def test_a_session(hive3_metastore: str) -> None:
+    with connect(hive3_metastore) as other, connect(hive3_metastore, settings=ON) as session:
+        session.sql("CREATE TABLE s (a int) PARTITIONED BY (p int) STORED AS ORC "
+                    "TBLPROPERTIES ('transactional'='true')")  # fmt: skip
+        for value in range(3):
+            session.sql(f"INSERT INTO s PARTITION (p = {value}) VALUES ({value})")
+            assert len(session.sql("SHOW PARTITIONS s").rows) == value + 1
+        other.sql("ALTER TABLE s ADD COLUMNS (b int)")
+        other.sql("ALTER TABLE s DROP PARTITION (p = 1)")
+        told = session.sql("DESCRIBE s").rows
+        assert [row[0] for row in told[:3]] == ["a", "b", "p"]
+        for _ in range(2):
+            assert session.sql("SHOW PARTITIONS s").rows == [("p=0",), ("p=2",)]
+        counters = session.cache_counters
+        assert counters is not None
+        assert counters.hits > counters.misses
+        assert (counters.tables, counters.partitions, counters.resets) == (1, 2, 0)
+        session.sql("DROP TABLE s")
+
+
+def test_a_site_without_a_log(hive_metastore: tuple[str, Path]) -> None:
+    with pytest.raises(NotSupported, match=r"Set hive\.metastore\.transactional\.event\.listeners"):
+        connect(hive_metastore[0], settings=ON)
+
+
+SCRIPT = """
+ALTER TABLE t ADD COLUMNS (c INT);
+INSERT INTO t VALUES (1, 2, 1), (2, 3, 2);
+ALTER TABLE t SET TBLPROPERTIES ('k'='v');
+INSERT INTO t VALUES (3, 4, 3);
+ALTER TABLE t DROP PARTITION (p=1);
+UPDATE t SET c = 7 WHERE a = 2;
+ALTER TABLE t ADD CONSTRAINT one CHECK (a > 0) ENABLE;
+ALTER TABLE t CHANGE COLUMN c c BIGINT;
+ANALYZE TABLE t COMPUTE STATISTICS FOR COLUMNS;
+ALTER TABLE u CHANGE COLUMN a b INT;
+ALTER TABLE u SET LOCATION '${LOCATION}/elsewhere';
+ALTER TABLE t RENAME TO v;
+CREATE TABLE t (z INT) STORED AS ORC TBLPROPERTIES ('transactional'='true');
+INSERT INTO t VALUES (1);
+TRUNCATE TABLE v;
+DROP TABLE t;
+CREATE TABLE t (y INT) STORED AS ORC TBLPROPERTIES ('transactional'='true');
+"""
+
+
+def described(store: Metastore, name: TableName) -> object:
+    """What a metastore, or a copy of it, says of a table."""
+    try:
+        return store.table(name), store.partitions(name)
+    except NoSuchObject:
+        return None
+
+
+def test_real_hive_changes_tables_between_look_ups(tmp_path: Path) -> None:
+    with hive.metastore(tmp_path / "hms", log=True) as url:
+        back = open_metastore(url, "", timeout=60)
+        host: Any = CachingMetastore(open_metastore(url, "", timeout=60))
+        made = Table(name=T, columns=(Column("a", "int"),), location="", properties=ACID)
+        back.create_table(replace(made, partition_columns=(Column("p", "int"),)))
+        back.create_table(replace(made, name=U, properties={}, type="EXTERNAL_TABLE"))
+        warehouse = back.database("default").location
+        places = ("hive.metastore.warehouse.dir", "hive.metastore.warehouse.external.dir")
+        settings = [f"hive.metastore.uris={url}", *(f"{key}={warehouse}" for key in places)]
+        script = SCRIPT.replace("${LOCATION}", warehouse)
+        compared = watch(lambda: hive.run(script, tmp_path / "hive", settings=settings), back, host)
+        assert compared > 50
+        names = [*map(str, back.tables("default"))]
+        assert names == ["default.t", "default.u", "default.v"]
+        assert [one.name for one in host.table(T).columns] == ["y"]
+        assert [one.values for one in host.partitions(TableName("default", "v"))] == [
+            ("2",),
+            ("3",),
+        ]
+        assert host.counters.hits > compared
+        assert host.counters.resets == 0
+        host.close()
+        back.close()
+
+
+def watch(work: Callable[[], object], back: Metastore, host: Metastore) -> int:
+    """Compare look-ups with the metastore while something works; how many could be compared."""
+    failures: list[BaseException] = []
+
+    def guarded() -> None:
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001 - raised below, by the test's own thread
+            failures.append(error)
+
+    thread = threading.Thread(target=guarded)
+    thread.start()
+    compared = 0
+    while thread.is_alive():
+        for letter in "tuv":
+            name = TableName("default", letter)
+            before, found, after = (described(store, name) for store in (back, host, back))
+            if before == after:
+                compared += 1
+                assert found == before
+    thread.join()
+    if failures:
+        raise failures[0]
+    return compared
