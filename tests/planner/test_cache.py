@@ -23,6 +23,7 @@ from hivesql_planner.cache.steps import (
     TableStep,
     TxnNotes,
     advanced,
+    is_touched,
     steps,
     unresolved,
 )
@@ -196,6 +197,13 @@ STEPS = {
         event(EventKind.ALTER_TABLE, table=T, renamed_to=U, writes=((20, 12),)), SEEN,
         Steps(notes={20: TxnNotes(seen=True, writes=MOVED, touched=frozenset({U}))},
               tables=(Evict(T), Evict(U)))),
+    "altered by some open write": (
+        event(EventKind.ALTER_TABLE, table=U, tells_writes=False), SEEN,
+        Steps(notes={20: replace(SEEN[20], touched=frozenset({T, U}))},
+              tables=(Change(U, 0, ((20, 3),)),))),
+    "altered by nobody known": (
+        event(EventKind.ALTER_TABLE, table=TableName("d", "v"), tells_writes=False), SEEN,
+        Steps(tables=(Change(TableName("d", "v"), 0, ()),))),
     "dropped": (
         event(EventKind.DROP_TABLE, table=T, table_id=5), SEEN,
         Steps(notes={20: TxnNotes(seen=True, writes=frozenset({(U, 3)}))},
@@ -213,6 +221,17 @@ STEPS = {
 @pytest.mark.parametrize(("told", "notes", "expected"), STEPS.values(), ids=STEPS)
 def test_steps(told: Event, notes: dict[int, TxnNotes], expected: Steps) -> None:
     assert steps(told, notes, {}) == expected
+
+
+@pytest.mark.parametrize(
+    ("current", "expected"),
+    [(None, True), ("12:12", True), ("11:", True), ("12:", False), ("14:13", False)],
+)
+def test_a_change_of_an_unfinished_write(current: str | None, expected: bool) -> None:
+    visible = writes(current) if current else None
+    assert is_touched(T, SEEN, visible) is expected
+    assert is_touched(T, {20: TxnNotes(touched=frozenset({T}))}, visible)
+    assert not is_touched(U, SEEN, visible)
 
 
 def test_what_has_to_be_looked_up() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -11,6 +12,7 @@ from hivesql_planner.errors import DataError
 NONE_OPEN = 2**63 - 1
 """Hive writes this number where no id is open."""
 _NO_TABLE = "null"
+_SHORTEST_RUN = 5
 
 
 class Range(Enum):
@@ -57,11 +59,16 @@ class ValidTxnList:
         """True when the transaction is listed as aborted."""
         return txn_id in self.aborted
 
-    def format(self) -> str:
-        """``hwm:minOpen:open:aborted``; runs of five and more ids as ``a-b``."""
+    def format(self, *, runs: bool = True) -> str:
+        """``hwm:minOpen:open:aborted``; runs of five and more ids as ``a-b``.
+
+        Hive 3 knows no ``runs``.
+        """
         low = self.min_open
         parts = (self.high_watermark, NONE_OPEN if low is None else low)
-        return f"{parts[0]}:{parts[1]}:{_runs(self.open)}:{_runs(self.aborted)}"
+        shortest = _SHORTEST_RUN if runs else sys.maxsize
+        ids = (_runs(one, shortest) for one in (self.open, self.aborted))
+        return f"{parts[0]}:{parts[1]}:{':'.join(ids)}"
 
     @classmethod
     def parse(cls, text: str) -> ValidTxnList:
@@ -178,12 +185,12 @@ def _count_between(ids: frozenset[int], low: int, high: int) -> int:
     return sum(1 for one in ids if low <= one <= high)
 
 
-def _runs(ids: Iterable[int]) -> str:
+def _runs(ids: Iterable[int], shortest: int) -> str:
     texts: list[str] = []
     run: list[int] = []
     for one in [*sorted(ids), None]:
         if run and one != run[-1] + 1:
-            long = len(run) >= 5
+            long = len(run) >= shortest
             texts += [f"{run[0]}-{run[-1]}"] if long else [str(each) for each in run]
             run = []
         if one is not None:

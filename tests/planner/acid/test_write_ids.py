@@ -148,6 +148,8 @@ def test_reading_undoes_writing(seen: ValidWriteIdList) -> None:
     assert ValidWriteIdList.parse(seen.format()) == seen
     txns = ValidTxnList(seen.high_watermark, seen.open, seen.aborted)
     assert ValidTxnList.parse(txns.format()) == txns
+    assert ValidTxnList.parse(txns.format(runs=False)) == txns
+    assert "-" not in txns.format(runs=False)
 
 
 @settings(deadline=None)

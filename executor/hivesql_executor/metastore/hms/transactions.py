@@ -98,7 +98,8 @@ class TransactionCalls(StatisticsCalls):
         if not tables:
             return {}
         request = idl().GetValidWriteIdsRequest(
-            fullTableNames=[str(lower(one)) for one in tables], validTxnList=txns.format()
+            fullTableNames=[str(lower(one)) for one in tables],
+            validTxnList=txns.format(runs=not self._client.is_old),
         )
         answer = self._client.call("get_valid_write_ids", request, again=True)
         found = {}
