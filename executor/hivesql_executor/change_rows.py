@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hivesql_executor.fine_rows import fine_rows_of
 from hivesql_executor.partition_files import PartitionFiles
-from hivesql_executor.sources import explained, read, registered
+from hivesql_executor.sources import explained, read_target, registered
 from hivesql_executor.spark.change import change_events
 from hivesql_executor.spark.hive_hash import register_hashes, texts_of
 from hivesql_executor.spark.write import WrittenFile, write_change
@@ -22,19 +22,21 @@ def write_by_spark(
     """Find the rows and write their events; ``parts`` are the target's files if they are known."""
     table, runtime = change.target.table, work.runtime
     is_update = any(branch.delete and branch.insert for branch in change.branches)
-    target = read(
+    # A join would not leave the rows in their tasks.
+    alone = change.source is None and not change.queries
+    target = read_target(
         change.target,
         work.txn,
         runtime,
-        with_partition_texts=True,
         with_fine_texts=range(len(table.columns)) if is_update else (),
         parts=parts,
+        by_writer=alone,
     )
     source = fine_rows_of(change.source, work.txn, runtime) if change.source else None
     register_hashes(runtime.spark(), texts_of(change))
     with registered(change.queries, work.txn, runtime), explained():
         rows = source.whole if source else None
-        events = change_events(change, target, rows, source.texts if source else {})
+        events = change_events(change, target.rows, rows, source.texts if source else {})
     return write_change(
         events,
         change_writes(change),
@@ -42,4 +44,5 @@ def write_by_spark(
         files=runtime.files(table.location),
         staging=staging_directory(table),
         locations=foreign_locations(table, runtime),
+        whole_writers=target.whole_writers,
     )

@@ -114,7 +114,7 @@ def _rows(
         with_partition_texts=True,
         where=None,
         files=files,
-    )
+    ).rows
 
 
 def _deletes(

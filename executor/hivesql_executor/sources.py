@@ -16,7 +16,7 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import plain_files, scan_files
 from hivesql_executor.spark.hive_hash import register_hashes
 from hivesql_executor.spark.plain import scan_plain
-from hivesql_executor.spark.scan import scan
+from hivesql_executor.spark.scan import Scanned, scan
 from hivesql_executor.transaction import Transaction
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import SemanticError
@@ -33,7 +33,6 @@ def read(
     txn: Transaction,
     runtime: Runtime,
     *,
-    with_partition_texts: bool = False,
     with_fine_texts: Collection[int] = (),
     parts: Sequence[PartitionFiles] | None = None,
 ) -> DataFrame:
@@ -50,7 +49,6 @@ def read(
         return scan_plain(spark, table, found, files=files)
     if wanted.changes is not None:
         return read_changes(wanted, wanted.changes, txn, runtime)
-    visible = _visible(wanted, txn, runtime)
     if parts is None:
         parts = listed(wanted, txn, runtime)
     if table.is_insert_only:
@@ -60,19 +58,58 @@ def read(
             for part in parts
         ]  # fmt: skip
         return scan_plain(spark, table, whole, files=files)
+    return _scanned(wanted, parts, txn, runtime, with_fine_texts=with_fine_texts).rows
+
+
+def read_target(
+    wanted: Scan,
+    txn: Transaction,
+    runtime: Runtime,
+    *,
+    with_fine_texts: Collection[int],
+    parts: Sequence[PartitionFiles] | None,
+    by_writer: bool,
+) -> Scanned:
+    """The rows of a table that a statement changes, with the texts of partition values.
+
+    ``parts`` are the snapshot's files where they have been listed already.
+    """
+    return _scanned(
+        wanted,
+        listed(wanted, txn, runtime) if parts is None else parts,
+        txn,
+        runtime,
+        with_partition_texts=True,
+        with_fine_texts=with_fine_texts,
+        by_writer=by_writer,
+    )
+
+
+def _scanned(
+    wanted: Scan,
+    parts: Sequence[PartitionFiles],
+    txn: Transaction,
+    runtime: Runtime,
+    *,
+    with_partition_texts: bool = False,
+    with_fine_texts: Collection[int] = (),
+    by_writer: bool = False,
+) -> Scanned:
+    table = wanted.table
     return scan(
-        spark,
+        runtime.spark(),
         table,
         parts,
-        visible=visible,
+        visible=_visible(wanted, txn, runtime),
         with_row_id=wanted.with_row_id,
         where=wanted.where.sql if wanted.where else None,
-        files=files,
+        files=runtime.files(table.location),
         with_partition_texts=with_partition_texts,
         with_fine_texts=with_fine_texts,
         broadcast_words=runtime.settings.integer("hivesql.deletes.broadcast.max"),
         local_events=runtime.settings.integer("hivesql.deletes.local.max"),
         known=_known(table, runtime),
+        by_writer=by_writer,
     )
 
 

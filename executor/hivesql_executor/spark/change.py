@@ -40,9 +40,9 @@ def change_events(
     chosen = _events_by_branch(change, fine_structs(change, target, texts))
     if len(chosen) == 1 and len(chosen[0][1]) == 1:
         ((taken, (event,)),) = chosen
-        return held(joined.where(taken).select(*event), change.check)
-    exploded = joined.select(f.explode(_events_of_row(chosen)).alias("event"))
-    return held(exploded.select("event.*"), change.check)
+        rows = joined if taken is None else joined.where(taken)
+        return held(rows.select(*event), change.check)
+    return held(joined.select(f.inline(_events_of_row(chosen))), change.check)
 
 
 def _joined(change: Change, target: DataFrame, source: DataFrame | None) -> DataFrame:
@@ -102,15 +102,18 @@ def cardinality_violation(error: Exception) -> CardinalityViolation | None:
 
 
 _Event = Sequence[Column]
-_Chosen = Sequence[tuple[Column, Sequence[_Event]]]
-"""When each branch takes a row, and the events that it makes of it."""
+_Chosen = Sequence[tuple[Column | None, Sequence[_Event]]]
+"""When each branch takes a row (None: always), and the events that it makes of it."""
 
 
 def _events_of_row(chosen: _Chosen) -> Column:
     """The array of events that one joined row makes; NULL when no branch takes it."""
     ((taken, events), *others) = chosen
+    if taken is None:
+        return _array(events)
     found = f.when(taken, _array(events))
     for taken, events in others:
+        assert taken is not None
         # CASE takes the next WHEN when a condition is NULL: an unknown condition is not true.
         found = found.when(taken, _array(events))
     return found
@@ -122,14 +125,19 @@ def _array(events: Sequence[_Event]) -> Column:
 
 def _events_by_branch(change: Change, fine: Sequence[Column | None]) -> _Chosen:
     indexes = {write.statement_id: i for i, write in enumerate(change_writes(change))}
-    matched = f.expr(f"`{change.target_alias}`.row__id is not null")
-    chosen = []
+    chosen: list[tuple[Column | None, Sequence[_Event]]] = []
     for branch, texts in zip(change.branches, fine, strict=True):
-        taken = matched if branch.when is When.MATCHED else ~matched
-        if branch.condition:
-            taken = taken & f.expr(branch.condition.sql)
-        chosen.append((taken, _branch_events(change, branch, indexes, texts)))
+        events = _branch_events(change, branch, indexes, texts)
+        chosen.append((_taken(change, branch), events))
     return chosen
+
+
+def _taken(change: Change, branch: ChangeBranch) -> Column | None:
+    if change.source is None and branch.condition is None:
+        return None
+    unknown = "is not null" if branch.when is When.MATCHED else "is null"
+    taken = f.expr(f"`{change.target_alias}`.row__id {unknown}")
+    return taken & f.expr(branch.condition.sql) if branch.condition else taken
 
 
 def _branch_events(
@@ -138,10 +146,10 @@ def _branch_events(
     table, alias = change.target.table, change.target_alias
     row_type = struct_ddl(table)
     if branch.when is When.MATCHED:
-        row_id = f.expr(f"`{alias}`.row__id").cast(ROW_ID_TYPE)
+        row_id = f.expr(f"cast(`{alias}`.row__id as {ROW_ID_TYPE})")
         texts = [f.expr(f"`{alias}`.`{name}`") for name in text_columns(table)]
     else:
-        row_id = f.lit(None).cast(ROW_ID_TYPE)
+        row_id = f.expr(f"cast(null as {ROW_ID_TYPE})")
         values = branch.values[len(table.columns) :]
         texts = [
             partition_text(f.expr(value.sql), column.type)
@@ -149,16 +157,17 @@ def _branch_events(
         ]
     events: list[_Event] = []
     if branch.delete:
-        empty = f.lit(None).cast(row_type)
+        empty = f.expr(f"cast(null as {row_type})")
         no_texts = None if fine is None else f.when(f.lit(False), fine)
         events.append(_event(indexes[branch.delete.statement_id], row_id, empty, no_texts, texts))
     if branch.insert:
-        row = f.struct(
-            *(
-                f.expr(value.sql).cast(spark_type(column.type)).alias(column.name)
-                for value, column in zip(branch.values, table.columns, strict=False)
-            )
-        ).cast(row_type)
+        # One text, since Python asks the JVM several times for every column; a value may end in a
+        # comment.
+        fields = ", ".join(
+            f"cast(({value.sql}\n) as {spark_type(column.type)}) as `{column.name}`"
+            for value, column in zip(branch.values, table.columns, strict=False)
+        )
+        row = f.expr(f"cast(struct({fields}) as {row_type})")
         events.append(_event(indexes[branch.insert.statement_id], row_id, row, fine, texts))
     return events
 
@@ -167,7 +176,7 @@ def _event(
     index: int, row_id: Column, row: Column, fine: Column | None, partition: list[Column]
 ) -> _Event:
     return (
-        f.lit(index).cast("int").alias("branch"),
+        f.lit(index).alias("branch"),
         row_id.alias("row__id"),
         row.alias("row"),
         *([] if fine is None else [fine.alias(FINE)]),

@@ -161,7 +161,7 @@ def live_rows(
         spark, alone, [part], visible=visible, with_row_id=True,
         with_fine_texts=range(len(table.columns)), where=None,
         files=files,
-    )  # fmt: skip
+    ).rows  # fmt: skip
     columns = [f.col(f"`{name}`") for name in table.column_names]
     texts = fine_struct(table, rows)
     events = rows.select(

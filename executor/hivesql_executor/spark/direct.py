@@ -15,7 +15,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from hivesql_executor.spark.jvm import new_object
+from hivesql_executor.spark.jvm import java_class, new_object
 from hivesql_executor.spark.placed import (
     MOST_READS,
     PLACE,
@@ -31,6 +31,7 @@ from hivesql_planner.table import Table
 
 _IDS = "`__write` bigint, `__bucket` int, `__row` bigint"
 _INSTANT = "local time zone"
+_RELATION = "org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation"
 _Layout = tuple[int, tuple[str, ...]]
 """How many of the table's columns files have, and those by whose statistics rows are skipped."""
 
@@ -44,6 +45,8 @@ class EventPath:
     length: int
     filtered: bool
     tail: OrcTail
+    task: int | None = None
+    """The number of the task that reads it; None leaves that to the reader."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,24 +80,25 @@ def direct_rows(
     """
     layouts: dict[_Layout, list[EventPath]] = {}
     for file in files:
-        layouts.setdefault(_layout(table, file.tail), []).append(file)
+        layouts.setdefault(layout(table, file.tail), []).append(file)
     frames = []
-    for layout, found in layouts.items():
+    for shared, found in layouts.items():
         places = {file.place.number: file.place for file in found}
         if len(places) > MOST_READS:
-            rows = _relation(spark, table, layout, found, deletes, visible, known)
+            rows = _relation(spark, table, shared, found, deletes, visible, known)
             frames.append(with_places(rows, table, list(places.values())))
             continue
         for number, place in places.items():
             of_place = [file for file in found if file.place.number == number]
             gone = [file for file in deletes if file.place.number == number]
-            rows = _relation(spark, table, layout, of_place, gone, visible, known)
+            rows = _relation(spark, table, shared, of_place, gone, visible, known)
             whole = place.partition is None
             frames.append(rows if whole else with_place(rows.drop(PLACE), table, place))
     return frames
 
 
-def _layout(table: Table, tail: OrcTail) -> _Layout:
+def layout(table: Table, tail: OrcTail) -> _Layout:
+    """Files of one layout are read together."""
     columns = table.columns[: len(tail.row_fields)]
     if [column.name for column in columns] != [
         name.lower() for name in tail.row_fields[: len(columns)]
@@ -112,7 +116,7 @@ def _layout(table: Table, tail: OrcTail) -> _Layout:
 def _relation(
     spark: SparkSession,
     table: Table,
-    layout: _Layout,
+    shared: _Layout,
     files: Sequence[EventPath],
     deletes: Sequence[DeletePath],
     visible: ValidWriteIdList,
@@ -132,8 +136,8 @@ def _relation(
             }
             for one in known
         },
-        "present": layout[0],
-        "searchable": layout[1],
+        "present": shared[0],
+        "searchable": shared[1],
         "files": [
             {
                 "path": file.path,
@@ -141,6 +145,7 @@ def _relation(
                 "rows": file.tail.rows,
                 "place": file.place.number,
                 "filtered": file.filtered,
+                "task": file.task,
             }
             for file in files
         ],
@@ -152,15 +157,13 @@ def _relation(
         "hidden": sorted(one for one in visible.exceptions if one <= visible.high_watermark),
     }
     columns = [f"`{column.name}` {spark_type(column.type)}" for column in table.columns]
-    jvm: Any = spark._jvm
-    schema = jvm.org.apache.spark.sql.types.StructType.fromDDL(
-        ", ".join([*columns, _IDS, f"`{PLACE}` int"])
-    )
+    ddl = ", ".join([*columns, _IDS, f"`{PLACE}` int"])
+    schema = java_class(spark, "org.apache.spark.sql.types.StructType").fromDDL(ddl)
     context: Any = spark.sparkContext
     settings = context._jsc.hadoopConfiguration()
     rows = new_object(spark, "AcidTable", json.dumps(plan), schema, settings)
-    none = jvm.scala.Option.empty()
-    relations = jvm.org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
-    relation = relations.create(rows, none, none)
-    frame = jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, relation)
+    none = java_class(spark, "scala.Option").empty()
+    relation = java_class(spark, _RELATION).create(rows, none, none)
+    datasets = java_class(spark, "org.apache.spark.sql.classic.Dataset")
+    frame = datasets.ofRows(spark._jsparkSession, relation)
     return DataFrame(frame, spark)

@@ -14,7 +14,7 @@ from py4j.java_collections import ListConverter
 from pyspark.sql import DataFrame, SparkSession
 
 from hivesql_executor.event_file import EventFile
-from hivesql_executor.spark.jvm import new_object
+from hivesql_executor.spark.jvm import java_class, new_object
 from hivesql_executor.spark.types import orc_type
 from hivesql_planner.plan import Write, WriteKind
 from hivesql_planner.table import Table
@@ -60,7 +60,6 @@ def write_events(
     ``even_empty`` gives a file without rows where there are none; only for columns without ``row``.
     """
     spark = rows.sparkSession
-    jvm: Any = spark._jvm
 
     def writer(columns: EventColumns, *, even_empty: bool) -> Any:
         plan = _plan(spark, columns, writes, write_id, directory) | {"even empty": even_empty}
@@ -69,10 +68,10 @@ def write_events(
     query = rows._jdf.queryExecution()
     job = new_object(spark, "EventJob", query, writer(columns, even_empty=False))
     # One text over the gateway, not one for each file.
-    text = jvm.org.apache.commons.lang3.StringUtils.join(job.run(), "\n")
+    text = java_class(spark, "org.apache.commons.lang3.StringUtils").join(job.run(), "\n")
     if text or not even_empty:
         return tuple(map(_file, text.splitlines()))
-    nothing = spark.sparkContext._jsc.parallelize(jvm.java.util.ArrayList(), 1)
+    nothing = spark.sparkContext._jsc.parallelize(java_class(spark, "java.util.ArrayList")(), 1)
     empty = writer(EventColumns(), even_empty=True)
     return tuple(map(_file, nothing.mapPartitionsWithIndex(empty, True).collect()))
 
@@ -98,12 +97,12 @@ def _plan(
 
 
 def _writer(spark: SparkSession, plan: Mapping[str, Any], schema: Any, table: Table) -> Any:
-    jvm: Any = spark._jvm
     context: Any = spark.sparkContext
-    settings = jvm.org.apache.hadoop.conf.Configuration(context._jsc.hadoopConfiguration())
+    configuration = java_class(spark, "org.apache.hadoop.conf.Configuration")
+    settings = configuration(context._jsc.hadoopConfiguration())
     for key, value in orc_settings(table).items():
         settings.set(key, value)
-    options = jvm.java.util.HashMap()
+    options = java_class(spark, "java.util.HashMap")()
     for key, value in plan.items():
         client = context._gateway._gateway_client
         options.put(key, ListConverter().convert(value, client) if key in _LISTS else value)

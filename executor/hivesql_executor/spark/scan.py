@@ -9,7 +9,7 @@ in Hive, whatever the names in the file.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -25,7 +25,13 @@ from hivesql_executor.spark.deletes import (
     delete_files,
     without_deleted,
 )
-from hivesql_executor.spark.direct import DeletePath, EventPath, direct_rows, is_direct
+from hivesql_executor.spark.direct import (
+    DeletePath,
+    EventPath,
+    direct_rows,
+    is_direct,
+    layout,
+)
 from hivesql_executor.spark.events import event_read, visible_writes
 from hivesql_executor.spark.footers import (
     check_file,
@@ -50,6 +56,7 @@ from hivesql_executor.spark.raw import by_position, numbered_rows, raw_rows
 from hivesql_executor.spark.sarg import search_argument
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.spark.version1 import OPERATION, WRITER, newest
+from hivesql_executor.spark.whole_writers import tasks_by_path
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail
 from hivesql_planner.acid.layout import INSERT_EVENT
@@ -96,6 +103,15 @@ class _Piece:
         return spark_path(self.place.location, self.file)
 
 
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """The rows of a scan."""
+
+    rows: DataFrame
+    whole_writers: bool = False
+    """Whether each task has all rows of its writers, in each partition."""
+
+
 def scan(
     spark: SparkSession,
     table: Table,
@@ -110,7 +126,8 @@ def scan(
     broadcast_words: int = 4_000_000,
     local_events: int = 1_000_000,
     known: Sequence[ColumnStatistics] = (),
-) -> DataFrame:
+    by_writer: bool = False,
+) -> Scanned:
     """The visible rows: data columns, partition columns, then ``row__id`` if wanted.
 
     ``with_partition_texts`` adds the texts of the partition values as the catalog has them, which
@@ -120,7 +137,8 @@ def scan(
     ``where`` only helps to skip stripes; the caller filters all the same. Row ids repeat across
     partitions, so deletes are matched within their partition. Up to ``broadcast_words`` 64-row
     words of deletes go to every executor; up to ``local_events`` are read without a job. Spark
-    plans with what is ``known`` of columns. DataError for a file that is not what its name says.
+    plans with what is ``known`` of columns. ``by_writer`` asks for tasks that have all rows of
+    their writers, where that is worth it. DataError for a file that is not what its name says.
     """
     read = _Read(spark, table, visible, where, known=tuple(known))
     _check_orphans(files, parts)
@@ -142,9 +160,10 @@ def scan(
     direct = _direct(read, [piece for piece in pieces if piece.place.number >= untouched])
     paths = {piece.path for piece in direct}
     pieces = [piece for piece in pieces if piece.path not in paths]
+    tasks = _tasks(read, direct) if by_writer and not pieces else None
     hit = [piece for piece in pieces if piece.place.number < len(deletes)]
     spared = [piece for piece in pieces if piece.place.number >= len(deletes)]
-    frames = _direct_rows(read, direct, gone)
+    frames = _direct_rows(read, direct, gone, tasks or {})
     frames += _live(read, spared, numbered=with_row_id)
     if hit:
         rows = reduce(DataFrame.unionByName, _live(read, hit, numbered=True))
@@ -162,8 +181,9 @@ def scan(
     texts += map(fine_column, read.fine)
     if not frames:
         schema = _schema(table, with_row_id=with_row_id, texts=texts)
-        return spark.createDataFrame([], schema)
-    return reduce(DataFrame.union, [_output(one, table, with_row_id, texts) for one in frames])
+        return Scanned(spark.createDataFrame([], schema))
+    output = [_output(one, table, with_row_id, texts) for one in frames]
+    return Scanned(reduce(DataFrame.union, output), whole_writers=tasks is not None)
 
 
 def _check_orphans(files: Files, parts: Sequence[PartitionFiles]) -> None:
@@ -221,11 +241,24 @@ def _direct(read: _Read, pieces: Sequence[_Piece]) -> list[_Piece]:
     ]
 
 
-def _direct_rows(read: _Read, pieces: Sequence[_Piece], gone: DeleteFiles) -> list[DataFrame]:
+def _tasks(read: _Read, pieces: Sequence[_Piece]) -> dict[str, int] | None:
+    """The task for each file, all of a writer in one."""
+    if not pieces or len({layout(read.table, piece.tail) for piece in pieces}) > 1:
+        return None
+    files = ((one.path, one.file.length, one.place.number, one.tail) for one in pieces)
+    return tasks_by_path(files, read.spark.sparkContext.defaultParallelism)
+
+
+def _direct_rows(
+    read: _Read, pieces: Sequence[_Piece], gone: DeleteFiles, tasks: Mapping[str, int]
+) -> list[DataFrame]:
     found = [
-        EventPath(one.place, one.path, one.file.length, one.file.write_id_filter, one.tail)
+        EventPath(
+            one.place, one.path, one.file.length, one.file.write_id_filter, one.tail,
+            tasks.get(one.path),
+        )
         for one in pieces
-    ]
+    ]  # fmt: skip
     deletes = [DeletePath(place, path, file.write_id_filter) for place, file, path in gone.found]
     frames = direct_rows(read.spark, read.table, found, deletes, read.visible, read.known)
     return [with_values(rows, read.table, (), read.fine) for rows in frames]

@@ -80,7 +80,7 @@ def row_ids(
         with_partition_texts=True,
         where=None,
         files=files,
-    )
+    ).rows
     return rows.select(_ID, *text_columns(table))
 
 
@@ -102,7 +102,7 @@ def row_counts(
         with_partition_texts=True,
         where=None,
         files=files,
-    )
+    ).rows
     texts = text_columns(table)
     found = rows.groupBy(*texts).count().collect()
     return {tuple(row[text] for text in texts): row["count"] for row in found}

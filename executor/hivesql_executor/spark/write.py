@@ -17,7 +17,7 @@ from hivesql_executor.spark.gathering import NEVER, gathered
 from hivesql_executor.spark.lines import is_of_lines, write_line
 from hivesql_executor.spark.nanoseconds import FINE, as_text
 from hivesql_executor.spark.publish import Publication, WrittenFile, publish, publish_events
-from hivesql_executor.spark.types import spark_type
+from hivesql_executor.spark.types import has_sized_text, spark_type
 from hivesql_executor.spark.values import partition_text, read_value, stored_row, written_value
 from hivesql_executor.storage.files import Files
 from hivesql_planner.acid.row_id import MAX_BUCKET
@@ -197,30 +197,28 @@ def write_change(
     files: Files,
     staging: str,
     locations: Mapping[str, str],
+    whole_writers: bool = False,
 ) -> tuple[WrittenFile, ...]:
     """Write delete and insert events in one job.
 
     ``events`` has ``branch`` (an index into ``writes``), ``row__id`` of the old row (NULL for a new
     one), ``row`` (NULL for a delete), perhaps FINE, and the partition value texts ``p0…``. Delete
     events land in the bucket file of the row they delete, sorted by row id, as Hive's readers rely
-    on.
+    on. ``whole_writers``: each task has all old rows of its writers already, and no other rows.
     """
     table = writes[0].table
     keys = [f"p{i}" for i in range(len(table.partition_columns))]
     fine = [FINE] if FINE in events.columns else []
-    # Few steps: Spark analyses every one of them for itself.
-    stored = events.select(
-        "branch",
-        "row__id",
-        stored_row(table, "row").alias("row"),
-        *fine,
-        *(f.coalesce(f.col(key), f.lit(DEFAULT_PARTITION)).alias(key) for key in keys),
-    )
-    ids = [f.col(f"row__id.{part}") for part in ("writeid", "bucketid", "rowid")]
-    rows = stored.select("branch", _writer_of(table, stored).alias("n"), *ids, "row", *fine, *keys)
-    sorted_events = _gathered(rows, keys).sortWithinPartitions(
-        "branch", "n", *keys, "writeid", "bucketid", "rowid"
-    )
+    # Few steps and few columns: Spark analyses every step for itself, and Python asks the JVM
+    # several times for every column.
+    stored = events
+    if any(has_sized_text(column.type) for column in table.columns):
+        stored = events.withColumn("row", stored_row(table, "row"))
+    n = f.expr(f"cast({BUCKET_OF_ROW_ID} as int)") if whole_writers else _writer_of(table, stored)
+    texts = (f.expr(f"coalesce({key}, '{DEFAULT_PARTITION}') as {key}") for key in keys)
+    rows = stored.select("branch", n.alias("n"), "row__id.*", "row", *fine, *texts)
+    rows = rows if whole_writers else _gathered(rows, keys)
+    sorted_events = rows.sortWithinPartitions("branch", "n", *keys, "writeid", "bucketid", "rowid")
     columns = EventColumns(
         branch=0, writer=1, row_id=2, row=5,
         fine=6 if fine else None, keys=6 + len(fine) if keys else None,
@@ -243,8 +241,8 @@ def _gathered(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
     cores = spark.sparkContext.defaultParallelism
     count = min(most, cores * _SPREAD if keys else cores)
     # Writers are numbered from 0: taken as they are, they share out evenly.
-    place = f.hash(*keys) if keys else f.lit(0)
-    return rows.repartitionById(count, f.pmod(place + f.col("n"), f.lit(count)))
+    place = f"hash({', '.join(keys)})" if keys else "0"
+    return rows.repartitionById(count, f.expr(f"pmod({place} + n, {count})"))
 
 
 def _writer_of(table: Table, events: DataFrame) -> Column:

@@ -10,6 +10,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hive.ql.exec.vector.BytesColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.ColumnVector;
+import org.apache.hadoop.hive.ql.exec.vector.Decimal64ColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.DecimalColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.DoubleColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.LongColumnVector;
@@ -18,6 +19,7 @@ import org.apache.hadoop.hive.ql.exec.vector.StructColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.TimestampColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.VectorizedRowBatch;
 import org.apache.hadoop.hive.serde2.io.HiveDecimalWritable;
+import org.apache.orc.OrcConf;
 import org.apache.orc.OrcFile;
 import org.apache.orc.Reader;
 import org.apache.orc.RecordReader;
@@ -31,6 +33,7 @@ import org.apache.spark.sql.execution.datasources.orc.OrcColumnVector;
 import org.apache.spark.sql.execution.vectorized.ConstantColumnVector;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.DecimalType;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
 import org.apache.spark.util.SerializableConfiguration;
@@ -85,10 +88,12 @@ final class AcidReaders implements PartitionReaderFactory {
     final long highest;
     final long[] hidden;
     final Broadcast settings;
+    /** The search argument and its columns, as ORC takes them from settings; null without one. */
+    final String[] search;
 
     AcidReaders(
             String scan, StructType wanted, int[] positions, int width, int present, Map deletes,
-            long highest, long[] hidden, Configuration settings) {
+            long highest, long[] hidden, Configuration settings, String[] search) {
         this.scan = scan;
         this.wanted = wanted;
         this.positions = positions;
@@ -97,7 +102,8 @@ final class AcidReaders implements PartitionReaderFactory {
         this.deletes = deletes;
         this.highest = highest;
         this.hidden = hidden;
-        this.settings = AcidWriter.share(settings);
+        this.settings = Settings.share(settings);
+        this.search = search;
     }
 
     public boolean supportColumnarReads(InputPartition partition) {
@@ -132,7 +138,7 @@ final class AcidReader implements PartitionReader {
     private RecordReader rows;
     private VectorizedRowBatch batch;
     private ColumnVector[] used;
-    private OrcColumnVector[] shown;
+    private org.apache.spark.sql.vectorized.ColumnVector[] shown;
     private ColumnarBatch result;
     private Deleted deleted;
     private boolean filtered;
@@ -140,7 +146,12 @@ final class AcidReader implements PartitionReader {
     AcidReader(AcidReaders plan, Piece[] pieces) {
         this.plan = plan;
         this.pieces = pieces;
-        this.settings = ((SerializableConfiguration) plan.settings.value()).value();
+        Configuration shared = ((SerializableConfiguration) plan.settings.value()).value();
+        this.settings = plan.search == null ? shared : new Configuration(shared);
+        if (plan.search != null) {
+            settings.set(OrcConf.KRYO_SARG.getAttribute(), plan.search[0]);
+            settings.set(OrcConf.SARG_COLUMNS.getAttribute(), plan.search[1]);
+        }
         this.snapshot = new Snapshot(plan.highest, plan.hidden);
     }
 
@@ -166,7 +177,11 @@ final class AcidReader implements PartitionReader {
                 int size = live();
                 if (size > 0) {
                     for (int i = 0; i < shown.length; i++) {
-                        shown[i].setBatchSize(size);
+                        if (shown[i] instanceof LongDecimals) {
+                            ((LongDecimals) shown[i]).setBatchSize(size);
+                        } else {
+                            ((OrcColumnVector) shown[i]).setBatchSize(size);
+                        }
                     }
                     result.setNumRows(size);
                     return true;
@@ -235,6 +250,11 @@ final class AcidReader implements PartitionReader {
                 TypeDescription field = (TypeDescription) fields.get(at);
                 include[6] = true;
                 Arrays.fill(include, field.getId(), field.getMaximumId() + 1, true);
+                if (isLong(type)) {
+                    DecimalType kind = (DecimalType) type;
+                    row.fields[at] = new Decimal64ColumnVector(
+                            BATCH, kind.precision(), kind.scale());
+                }
                 vector = row.fields[at];
             } else {
                 vector = batch.cols[1 + at - plan.width];
@@ -245,12 +265,21 @@ final class AcidReader implements PartitionReader {
             shows.add(columns[i]);
         }
         used = (ColumnVector[]) uses.toArray(new ColumnVector[0]);
-        shown = (OrcColumnVector[]) shows.toArray(new OrcColumnVector[0]);
+        shown = (org.apache.spark.sql.vectorized.ColumnVector[])
+                shows.toArray(new org.apache.spark.sql.vectorized.ColumnVector[0]);
         result = new ColumnarBatch(columns);
+    }
+
+    private static boolean isLong(DataType type) {
+        return type instanceof DecimalType
+                && ((DecimalType) type).precision() <= TypeDescription.MAX_DECIMAL64_PRECISION;
     }
 
     private static org.apache.spark.sql.vectorized.ColumnVector shownAs(
             DataType type, ColumnVector vector) {
+        if (vector instanceof Decimal64ColumnVector) {
+            return new LongDecimals(type, (Decimal64ColumnVector) vector);
+        }
         try {
             // Spark's own choice of a vector is not public.
             Class choice = Class.forName(

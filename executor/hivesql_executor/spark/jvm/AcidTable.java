@@ -12,12 +12,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.UUID;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hive.ql.io.sarg.SearchArgument;
+import org.apache.orc.OrcConf;
 import org.apache.orc.mapred.OrcInputFormat;
 import org.apache.spark.sql.connector.catalog.SupportsRead;
 import org.apache.spark.sql.connector.catalog.TableCapability;
@@ -46,7 +48,8 @@ import scala.jdk.javaapi.CollectionConverters;
  * <p>Its columns are the user's, then write id, bucket property, row number, and the number of the
  * partition. The plan, as JSON: name, statistics (of columns, by name), parallelism, present (how
  * many of the columns the files have), searchable (names of columns by which stripes may be skipped),
- * files (path, length, rows, place, filtered), deletes (path, place, filtered), and the snapshot
+ * files (path, length, rows, place, filtered, task: its number or
+ * null), deletes (path, place, filtered), and the snapshot
  * (highest, hidden).
  */
 public final class AcidTable implements SupportsRead {
@@ -198,9 +201,45 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
         return sum;
     }
 
-    /** As Spark plans files: long ones are cut, short ones share a task. */
     public InputPartition[] planInputPartitions() {
         JsonNode files = table.plan.get("files");
+        return files.size() > 0 && Input.item(files, 0).get("task").isNull() ? cut(files) : given(files);
+    }
+
+    /** Each file where the plan says. */
+    private InputPartition[] given(JsonNode files) {
+        Map byTask = new TreeMap();
+        for (int i = 0; i < files.size(); i++) {
+            JsonNode file = Input.item(files, i);
+            Integer task = Integer.valueOf(file.get("task").asInt());
+            List pieces = (List) byTask.get(task);
+            if (pieces == null) {
+                pieces = new ArrayList();
+                byTask.put(task, pieces);
+            }
+            pieces.add(piece(file, 0L, file.get("length").asLong()));
+        }
+        List partitions = new ArrayList();
+        List tasks = new ArrayList(byTask.values());
+        boolean local = files.size() > MOST_LOOKED_UP;
+        for (int i = 0; i < tasks.size(); i++) {
+            partitions.add(partition((List) tasks.get(i), local));
+        }
+        return (InputPartition[]) partitions.toArray(new InputPartition[0]);
+    }
+
+    private static Piece piece(JsonNode file, long start, long length) {
+        return new Piece(
+                file.get("path").asText(), start, length,
+                file.get("place").asInt(), file.get("filtered").asBoolean());
+    }
+
+    private Pieces partition(List pieces, boolean local) {
+        return new Pieces(pieces, local ? new String[0] : hosts((Piece) pieces.get(0)));
+    }
+
+    /** As Spark plans files: long ones are cut, short ones share a task. */
+    private InputPartition[] cut(JsonNode files) {
         SQLConf conf = SQLConf.get();
         long cost = conf.filesOpenCostInBytes();
         Option least = conf.filesMinPartitionNum();
@@ -213,9 +252,7 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
             JsonNode file = Input.item(files, i);
             long length = file.get("length").asLong();
             for (long start = 0L; start < length; start += most) {
-                pieces.add(new Piece(
-                        file.get("path").asText(), start, Math.min(most, length - start),
-                        file.get("place").asInt(), file.get("filtered").asBoolean()));
+                pieces.add(piece(file, start, Math.min(most, length - start)));
             }
         }
         Collections.sort(pieces);
@@ -226,7 +263,7 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
         for (int i = 0; i < pieces.size(); i++) {
             Piece piece = (Piece) pieces.get(i);
             if (size + piece.length > most && !open.isEmpty()) {
-                partitions.add(new Pieces(open, local ? new String[0] : hosts((Piece) open.get(0))));
+                partitions.add(partition(open, local));
                 open = new ArrayList();
                 size = 0L;
             }
@@ -234,7 +271,7 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
             open.add(piece);
         }
         if (!open.isEmpty()) {
-            partitions.add(new Pieces(open, local ? new String[0] : hosts((Piece) open.get(0))));
+            partitions.add(partition(open, local));
         }
         return (InputPartition[]) partitions.toArray(new InputPartition[0]);
     }
@@ -278,12 +315,11 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
         return new AcidReaders(
                 UUID.randomUUID().toString(), wanted, positions, table.schema.length() - 4,
                 plan.get("present").asInt(), deletes, plan.get("highest").asLong(), hidden,
-                searching());
+                table.settings, search());
     }
 
-    /** The settings with the search argument, if the filters give one. */
-    private Configuration searching() {
-        Configuration settings = new Configuration(table.settings);
+    /** The search argument and its columns as settings of ORC; null where the filters give none. */
+    private String[] search() {
         JsonNode searchable = table.plan.get("searchable");
         Set names = new HashSet();
         for (int i = 0; i < searchable.size(); i++) {
@@ -308,11 +344,13 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
             }
         }
         Option argument = searchArgument(columns, usable);
-        if (argument.isDefined()) {
-            OrcInputFormat.setSearchArgument(
-                    settings, (SearchArgument) argument.get(), columns.fieldNames());
-        }
-        return settings;
+        if (argument.isEmpty()) return null;
+        Configuration settings = new Configuration(false);
+        OrcInputFormat.setSearchArgument(
+                settings, (SearchArgument) argument.get(), columns.fieldNames());
+        return new String[] {
+            settings.get(OrcConf.KRYO_SARG.getAttribute()),
+            settings.get(OrcConf.SARG_COLUMNS.getAttribute())};
     }
 
     private static Option searchArgument(StructType columns, List filters) {

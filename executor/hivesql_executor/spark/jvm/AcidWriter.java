@@ -15,9 +15,7 @@ import org.apache.hadoop.hive.ql.exec.vector.VectorizedRowBatch;
 import org.apache.orc.OrcFile;
 import org.apache.orc.TypeDescription;
 import org.apache.orc.Writer;
-import org.apache.spark.SparkContext;
 import org.apache.spark.TaskContext;
-import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.api.java.function.Function2;
 import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -44,7 +42,6 @@ public final class AcidWriter implements Function2, Serializable {
     private final String schema;
     private final String sparkVersion;
     private final StructType input;
-    /** Not with each task: reading them takes longer than many a task. */
     private final Broadcast settings;
     private final long writeId;
     private final int[] statements;
@@ -64,7 +61,7 @@ public final class AcidWriter implements Function2, Serializable {
         this.schema = (String) plan.get("schema");
         this.sparkVersion = (String) plan.get("spark version");
         this.input = input;
-        this.settings = share(settings);
+        this.settings = Settings.share(settings);
         this.writeId = ((Number) plan.get("write id")).longValue();
         List statements = (List) plan.get("statements");
         List deletes = (List) plan.get("deletes");
@@ -82,12 +79,6 @@ public final class AcidWriter implements Function2, Serializable {
         this.fineAt = ordinal(plan, "fine at");
         this.keysAt = ordinal(plan, "keys at");
         this.evenEmpty = ((Boolean) plan.get("even empty")).booleanValue();
-    }
-
-    /** Settings that executors get once. */
-    static Broadcast share(Configuration settings) {
-        JavaSparkContext context = JavaSparkContext.fromSparkContext(SparkContext.getOrCreate());
-        return context.broadcast(new SerializableConfiguration(settings));
     }
 
     private static int ordinal(Map plan, String name) {

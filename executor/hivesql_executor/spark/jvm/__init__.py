@@ -16,12 +16,14 @@ _SOURCES = (
     "ColumnSetter",
     "KeyIndex",
     "Output",
+    "Settings",
     "AcidWriter",
     "EventJob",
     "Input",
     "MergeFiles",
     "FlushedFiles",
     "Deleted",
+    "LongDecimals",
     "AcidReader",
     "KnownColumn",
     "Skipping",
@@ -50,10 +52,19 @@ def new_driver_object(spark: SparkSession, name: str, *arguments: Any) -> Any:
     return _made(spark, _driver_classes[key], arguments)
 
 
+def java_class(spark: SparkSession, name: str) -> Any:
+    """A class of Spark's JVM by its whole name.
+
+    Written as attributes one after the other, each package on the way would be looked for as a
+    class in all jars, which takes milliseconds.
+    """
+    return getattr(spark._jvm, name)
+
+
 def _made(spark: SparkSession, found: Any, arguments: Sequence[Any]) -> Any:
     gateway: Any = spark.sparkContext._gateway
     constructor = found.getConstructors()[0]
-    given = gateway.new_array(gateway.jvm.java.lang.Object, len(arguments))
+    given = gateway.new_array(java_class(spark, "java.lang.Object"), len(arguments))
     for i, argument in enumerate(arguments):
         given[i] = argument
     return constructor.newInstance(given)

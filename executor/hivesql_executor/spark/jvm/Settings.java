@@ -1,0 +1,46 @@
+package hivesql;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Properties;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.spark.SparkContext;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.broadcast.Broadcast;
+import org.apache.spark.util.SerializableConfiguration;
+
+/**
+ * Settings that executors get once, and not with each task or each statement: to write and read more
+ * than a thousand of them takes longer than many a task.
+ */
+final class Settings extends Configuration {
+    private static final int MOST_KEPT = 8;
+    private static final Map SHARED = new LinkedHashMap(16, 0.75f, true);
+
+    private Settings(Configuration settings) {
+        super(settings);
+    }
+
+    private Properties all() {
+        return getProps();
+    }
+
+    static Broadcast share(Configuration settings) {
+        Settings copy = new Settings(settings);
+        Properties all = copy.all();
+        synchronized (SHARED) {
+            Broadcast found = (Broadcast) SHARED.get(all);
+            if (found == null) {
+                JavaSparkContext context =
+                        JavaSparkContext.fromSparkContext(SparkContext.getOrCreate());
+                found = context.broadcast(new SerializableConfiguration(copy));
+                SHARED.put(all, found);
+                if (SHARED.size() > MOST_KEPT) {
+                    // Spark lets go of it when no task can ask for it any more.
+                    SHARED.remove(SHARED.keySet().iterator().next());
+                }
+            }
+            return found;
+        }
+    }
+}
