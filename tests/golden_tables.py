@@ -104,7 +104,7 @@ class GoldenTable:
                 with_row_id=with_row_id,
                 where=where,
                 files=FILES,
-            )
+            ).rows
         if self.table.is_insert_only:
             found = [
                 (part.partition, part.location,

@@ -21,6 +21,7 @@ COLUMNS = {
     "f": ("float", "cast(i / 8 as float)"),
     "x": ("double", "if(i % 5 = 0, null, i / 7)"),
     "m": ("decimal(10,2)", "cast(if(i % 4 = 0, null, i / 100) as decimal(10,2))"),
+    "w": ("decimal(18,6)", "cast((i - 4000) * 12345678.987654 as decimal(18,6))"),
     "l": ("decimal(38,9)", "cast(i * 1e20 as decimal(38,9))"),
     "s": ("string", "if(i % 6 = 0, null, concat('row ', i % 50))"),
     "c": ("char(4)", "cast(i % 1000 as string)"),

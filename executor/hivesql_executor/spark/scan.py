@@ -206,7 +206,8 @@ def _output(rows: DataFrame, table: Table, with_row_id: bool, texts: Sequence[st
         columns.append(f.col(value_column(i)).alias(name))
     if with_row_id:
         parts = zip(ID_COLUMNS, ("writeid", "bucketid", "rowid"), strict=True)
-        columns.append(f.struct(*(f.col(a).alias(b) for a, b in parts)).alias("row__id"))
+        fields = ", ".join(f"`{column}` as {part}" for column, part in parts)
+        columns.append(f.expr(f"struct({fields})").alias("row__id"))
     return rows.select(*columns, *texts)
 
 

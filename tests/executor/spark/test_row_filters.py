@@ -159,9 +159,10 @@ def read(
     part = PartitionFiles(
         partition=None, location=table.location, files=files_to_read(state, visible)
     )
-    return scan(
+    scanned = scan(
         spark, table, [part], visible=visible, with_row_id=with_row_id, where=None, files=files
-    ).collect()
+    )
+    return scanned.rows.collect()
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
