@@ -15,7 +15,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from hivesql_executor.spark.jvm import java_class, new_object
+from hivesql_executor.spark.jvm import java_class, loosen_literals, new_object
 from hivesql_executor.spark.placed import (
     MOST_READS,
     PLACE,
@@ -157,6 +157,7 @@ def _relation(
         "hidden": sorted(one for one in visible.exceptions if one <= visible.high_watermark),
     }
     columns = [f"`{column.name}` {spark_type(column.type)}" for column in table.columns]
+    loosen_literals(spark)
     ddl = ", ".join([*columns, _IDS, f"`{PLACE}` int"])
     schema = java_class(spark, "org.apache.spark.sql.types.StructType").fromDDL(ddl)
     context: Any = spark.sparkContext

@@ -45,8 +45,6 @@ SQL_SETTINGS: Mapping[str, str] = {
     "spark.sql.sources.default": "orc",
     # Deltas are small and many: a task shall read hundreds of them.
     "spark.sql.files.openCostInBytes": "256k",
-    # Every job is told with its plan to Spark's web page; the long form takes long to write.
-    "spark.sql.ui.explainMode": "simple",
     # ${…} in a text is the user's own; our scripts put variables in before Spark sees anything.
     "spark.sql.variable.substitute": "false",
 }

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 from pyspark.sql import SparkSession
 
@@ -28,7 +29,9 @@ _SOURCES = (
     "KnownColumn",
     "Skipping",
     "AcidTable",
+    "LooseLiterals",
 )
+_loosened: WeakSet[SparkSession] = WeakSet()
 _loaders: dict[str, Any] = {}
 _driver_classes: dict[tuple[str, str], Any] = {}
 _loading = threading.Lock()
@@ -75,6 +78,16 @@ def know_flushed_files(spark: SparkSession) -> None:
     configuration: Any = spark.sparkContext._jsc.hadoopConfiguration()
     configuration.setClassLoader(_loader(spark))
     configuration.set("fs.hivesqlflushed.impl", "hivesql.FlushedFiles")
+
+
+def loosen_literals(spark: SparkSession) -> None:
+    """Let the session's statements about event files share generated code: see LooseLiterals."""
+    if spark in _loosened:
+        return
+    rule = new_object(spark, "LooseLiterals")
+    methods = spark._jsparkSession.experimental()
+    getattr(methods, "extraOptimizations_$eq")(methods.extraOptimizations().appended(rule))
+    _loosened.add(spark)
 
 
 def _loader(spark: SparkSession) -> Any:
