@@ -15,6 +15,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation;
+import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.Decimal;
@@ -34,6 +35,8 @@ import scala.runtime.AbstractPartialFunction;
  */
 public final class LooseLiterals extends Rule {
     public TreeNode apply(TreeNode plan) {
+        // The cost-based optimizer estimates by literals.
+        if (SQLConf.get().cboEnabled()) return plan;
         return ((LogicalPlan) plan).transformDown(new LiteralsOf(false));
     }
 }
