@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,11 +24,12 @@ from hivesql_executor.local.read import (
 from hivesql_executor.local.types import arrow_type
 from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.storage.event_ids import seen_by
+from hivesql_executor.storage.orc import OrcTail
 from hivesql_planner.acid.layout import ACID_FIELDS
 from hivesql_planner.acid.reading import DataFile, DeleteFile
 from hivesql_planner.small.decide import is_small
 from hivesql_planner.small.nodes import Predicate, columns_of
-from hivesql_planner.small.skipping import Extent, any_of_ids, may_hold
+from hivesql_planner.small.skipping import any_of_ids
 from hivesql_planner.small.values import base_type
 from hivesql_planner.table import Column, Partition, Table
 
@@ -171,11 +172,14 @@ def _wanted(
     only: Only = None,
 ) -> Iterator[_Wanted]:
     table = snapshot.table
+    gone = _certainly_deleted(snapshot, part)
     for file in part.files.data:
         path = f"{part.location}/{file.path}"
         if only is not None and path not in only:
             continue
         tail = snapshot.tails[path]
+        if gone and _only_key(tail) in gone:
+            continue
         places = {
             column.name: (_ROW, i)
             for i, column in enumerate(table.columns)
@@ -186,6 +190,26 @@ def _wanted(
             snapshot.files, path, file.length, tail, where, places, in_runs=in_runs
         ):
             yield _Wanted(part, file, piece)
+
+
+def _certainly_deleted(snapshot: SmallSnapshot, part: PartitionFiles) -> set[tuple[int, ...]]:
+    """Ids of deleted rows that footers tell: those of files with one event.
+
+    A row that is changed again and again leaves many versions, each alone in its file.
+    """
+    tails = (
+        snapshot.tails[f"{part.location}/{file.path}"]
+        for file in part.files.deletes
+        if not file.write_id_filter
+    )
+    return {key for key in map(_only_key, tails) if key is not None}
+
+
+def _only_key(tail: OrcTail) -> tuple[int, ...] | None:
+    """The id of the only event of a file; None when there are more, or no statistics."""
+    if tail.rows != 1 or not tail.key_range:
+        return None
+    return tuple(tail.key_range[name][0] for name in KEYS)
 
 
 def _fitting(
@@ -262,7 +286,7 @@ def _deletes(
     ids: dict[str, pa.Array], snapshot: SmallSnapshot, part: PartitionFiles, most_bytes: int
 ) -> Iterator[Stored]:
     """The visible delete events that may be of rows with these ids."""
-    where = any_of_ids({name: one.to_pylist() for name, one in ids.items()})
+    numbers = {name: one.to_numpy() for name, one in ids.items()}
     places = {name: (ACID_FIELDS.index(name),) for name in KEYS}
 
     def wanted_of(only: Only) -> list[tuple[DeleteFile, Piece]]:
@@ -272,8 +296,9 @@ def _deletes(
             if only is not None and path not in only:
                 continue
             tail = snapshot.tails[path]
-            ends = {name: Extent(1, *ends, has_null=False) for name, ends in tail.key_range.items()}
-            if may_hold(where, ends):
+            near = _within(numbers, tail.key_range)
+            if len(near["rowId"]):
+                where = any_of_ids({name: one.tolist() for name, one in near.items()})
                 pieces = pieces_of(
                     snapshot.files, path, file.length, tail, where, places, in_runs=only is not None
                 )
@@ -288,6 +313,18 @@ def _deletes(
             seen = seen_by(snapshot.visible, events.writers)
             events = events.take(pc.indices_nonzero(seen))
         yield events
+
+
+def _within(
+    ids: Mapping[str, npt.NDArray[Any]], ends: Mapping[str, tuple[int, int]]
+) -> Mapping[str, npt.NDArray[Any]]:
+    """The ids between the ends of each of their parts; parts without ends may be anything."""
+    if not ends:
+        return ids
+    fit = np.logical_and.reduce(
+        [(ids[name] >= low) & (ids[name] <= high) for name, (low, high) in ends.items()]
+    )
+    return {name: one[fit] for name, one in ids.items()}
 
 
 def _deleted_among(ids: dict[str, pa.Array], deletes: Sequence[Stored]) -> pa.Array:
