@@ -7,6 +7,10 @@
 The last one is a real Hive metastore (``tests/interop/hive/hive-local hms start``) and needs
 ``pip install pymetastore``. Each client is a process with a table of its own; all commit inserts,
 so nobody waits for a lock. Tables need not exist: transactions know only names.
+
+    python tests/benchmarks/transactions.py URL --log OTHER_URL --rounds 5
+
+takes turns between a database and another one in which a notification log is kept.
 """
 
 from __future__ import annotations
@@ -120,13 +124,19 @@ def measure(url: str, clients: int, seconds: float) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Transactions a second.")
     parser.add_argument("url", nargs="+", help="sqlite:///…, postgresql://… or thrift://…")
+    parser.add_argument("--log", nargs="+", default=[], help="of databases with a log")
+    parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 8])
     parser.add_argument("--seconds", type=float, default=10.0)
     options = parser.parse_args()
-    for url in options.url:
-        for clients in options.clients:
-            scheme = url.partition(":")[0]
-            print(f"{scheme:12} {measure(url, clients, options.seconds)}", flush=True)
+    for url in options.log:
+        store = DatabaseMetastore.open(url, "/warehouse")
+        store.keep_log()
+        store.close()
+    for clients in options.clients * options.rounds:
+        for url in (*options.url, *options.log):
+            kind = url.partition(":")[0] + (" with log" if url in options.log else "")
+            print(f"{kind:22} {measure(url, clients, options.seconds)}", flush=True)
 
 
 if __name__ == "__main__":

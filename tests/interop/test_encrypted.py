@@ -25,12 +25,13 @@ def keys(place: Path, name: str, host: str) -> tuple[Path, Path]:
     return store, certificate
 
 
-def test_encrypted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("hive3", [False, True], ids=["hive4", "hive3"])
+def test_encrypted(tmp_path: Path, hive3: bool) -> None:
     store, trusted = keys(tmp_path, "ours", "ip:127.0.0.1")
     _, another = keys(tmp_path, "another", "ip:127.0.0.1")
     tls = {"hive.metastore.use.SSL": "true"}
     truststore = "hive.metastore.truststore.path"
-    with hive.metastore(tmp_path / "hms", keystore=store) as url:
+    with hive.metastore(tmp_path / "hms", hive3=hive3, keystore=store) as url:
         with hivesql.connect(url, settings=tls | {truststore: str(trusted)}) as session:
             session.sql(
                 "CREATE TABLE t (a INT) STORED AS ORC TBLPROPERTIES ('transactional'='true')"

@@ -4,6 +4,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -15,6 +16,7 @@ import org.apache.hadoop.hive.metastore.TUGIBasedProcessor;
 import org.apache.hadoop.hive.metastore.conf.MetastoreConf;
 import org.apache.hadoop.hive.metastore.security.TUGIContainingTransport;
 import org.apache.hadoop.hive.metastore.txn.TxnDbUtil;
+import org.apache.hadoop.hive.metastore.utils.SecurityUtils;
 import org.apache.thrift.protocol.TBinaryProtocol;
 import org.apache.thrift.server.TThreadPoolServer;
 import org.apache.thrift.transport.TServerSocket;
@@ -44,7 +46,10 @@ public final class Hms3 {
     TxnDbUtil.prepDb(conf); // DataNucleus makes all other tables
     IHMSHandler handler = (IHMSHandler) RetryingHMSHandler.getProxy(conf, new HiveMetaStore.HMSHandler("metastore", conf, false), true);
     handler.get_current_notificationEventId(); // makes a table that transactions write without DataNucleus
-    TServerSocket socket = new TServerSocket(new InetSocketAddress("127.0.0.1", Integer.parseInt(argv[0])));
+    int port = Integer.parseInt(argv[0]);
+    String keys = System.getenv("HIVE_LOCAL_HMS_KEYSTORE");
+    TServerSocket socket = keys == null ? new TServerSocket(new InetSocketAddress("127.0.0.1", port))
+        : SecurityUtils.getServerSSLSocket("127.0.0.1", port, keys, "hivelocal", Arrays.asList("SSLv2", "SSLv3"));
     new TThreadPoolServer(new TThreadPoolServer.Args(socket)
         .processor(new TUGIBasedProcessor<IHMSHandler>(handler))
         .transportFactory(new TUGIContainingTransport.Factory())
