@@ -17,8 +17,9 @@ from executor.metastore.test_cache_more import Players
 from hivesql import connect
 from hivesql_executor.metastore.api import Metastore
 from hivesql_executor.metastore.cache.metastore import CachingMetastore
+from hivesql_executor.metastore.hms.metastore import HiveMetastore
 from hivesql_executor.metastore.opening import open_metastore
-from hivesql_planner.errors import NoSuchObject, NotSupported
+from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported
 from hivesql_planner.table import Column, Constraint, ConstraintKind, Table, TableName
 from interop import hive
 
@@ -69,6 +70,21 @@ def test_constraints_that_the_log_keeps_quiet_about(world: World) -> None:
     assert world.h2.table(T) == world.now.table(T)
     assert world.h2.counters.hits == hits + 1
     assert [one.kind for one in world.h2.table(T).constraints] == ["default"]
+
+
+def test_a_table_that_cannot_be_read_here(world: World) -> None:
+    for name in (T, U):
+        world.create(name)
+        world.h2.table(name)
+    back = world.backs[0].back
+    assert isinstance(back, HiveMetastore)
+    found = back._fetch_table(T)
+    found.sd.serdeInfo.serializationLib = "some.other.SerDe"
+    back._send_table(T, found, {})
+    assert world.h2.table(U) == world.now.table(U)
+    for _ in range(2):
+        with pytest.raises(HiveSqlError, match=r"some\.other\.SerDe"):
+            world.h2.table(T)
 
 
 def test_a_session(hive3_metastore: str) -> None:

@@ -21,7 +21,7 @@ from hivesql_planner.cache.steps import (
     steps,
     unresolved,
 )
-from hivesql_planner.errors import NoSuchObject
+from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.table import Table, TableName
 
 
@@ -90,7 +90,8 @@ class Follower:
             assert name is not None
             try:
                 found[name] = self._metastore.table(name)
-            except NoSuchObject:
+            except HiveSqlError:
+                # It is gone, or stored as nothing known here: whoever asks for it is told.
                 continue
         return found
 
