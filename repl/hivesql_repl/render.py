@@ -17,11 +17,14 @@ from hivesql import ExecutionError, HiveSqlError, Progress, Result
 from hivesql_repl.formats import FORMATS, Style, with_singles
 
 if TYPE_CHECKING:
+    from subprocess import Popen
+
     from pyspark.sql import DataFrame
 
 # How less pages, as in pgcli: cut nothing, keep colours, leave the screen alone, and end at once
 # when all fits.
 _LESS = "-SRXF"
+_OF_SHELLS = frozenset("|&;<>()$`\\\"'*?[#~=%!{}\n")
 _WAITING = re.compile(
     r"waiting for locks for ([\d.]+ s): blocked by lock \S+ (\S+) .* on (\S+)"
     r" of transaction (\d+) by (\S+)"
@@ -44,6 +47,8 @@ class Printer:
     """Where the next result goes instead of the screen: a file, or a program after ``|``."""
     _status: str = ""
     _pages: bool = False
+    _pager: Popen[str] | None = None
+    """The pager while it gets rows."""
     _left: bool = False
 
     def announce(self, statement: str) -> None:
@@ -211,14 +216,40 @@ class Printer:
         process = subprocess.Popen(pager, stdin=subprocess.PIPE, text=True, env=environment)
         assert process.stdin
         self._pages = True
+        # To end a shell would leave its programs on the screen.
+        self._pager = process if pager[0] != "sh" else None
         try:
             with suppress(BrokenPipeError):  # The reader has seen enough.
                 yield process.stdin
+                process.stdin.close()
+        except BaseException:
+            # Rows that wait for the reader's next page would hold us up until then.
+            self.stop_pager()
+            raise
         finally:
+            self._pager = None
             with suppress(BrokenPipeError):
                 process.stdin.close()
-            process.wait()
+            _wait_for(process)
             self._pages = False
+
+    def stop_pager(self) -> None:
+        """End a pager that still gets rows; one that has all is left to its reader."""
+        if pager := self._pager:
+            pager.terminate()
+            pager.wait()
+            # Its own prompt stays behind.
+            print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
+
+
+def _wait_for(pager: Popen[str]) -> None:
+    """Until the reader leaves: Ctrl-C is the pager's own until then."""
+    while True:
+        try:
+            pager.wait()
+        except KeyboardInterrupt:
+            continue
+        return
 
 
 def open_for_append(name: str) -> IO[str]:
@@ -233,7 +264,9 @@ def find_pager() -> Sequence[str] | None:
     """The command to page with: $PAGER, else less; None when there is none."""
     chosen = os.environ.get("PAGER")
     if chosen:
-        return ["sh", "-c", chosen]
+        words = chosen.split()
+        is_plain = not _OF_SHELLS & set(chosen) and words and shutil.which(words[0])
+        return words if is_plain else ["sh", "-c", chosen]
     return ["less"] if shutil.which("less") else None
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as Unfinished
+from contextlib import contextmanager
 from types import TracebackType
 
 from hivesql import Cancelled, HiveSqlError, Result, Session
@@ -35,6 +36,7 @@ class Runner:
         self.commands = Commands(self, shell=shell)
         self.ended_by = 0
         """The signal that asked the whole process to end; 0 when none has."""
+        self._interrupted = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="statement")
 
     def __enter__(self) -> Runner:
@@ -84,15 +86,36 @@ class Runner:
         """The call's result; meanwhile progress is shown and Ctrl-C cancels."""
         future = self._thread.submit(call)
         stopping = False
-        while True:
-            try:
-                result = self._look(future, stopping=stopping)
-            except KeyboardInterrupt:
-                stopping = True
-                self.printer.set_status("stopping …")
-            else:
+        with self._noting_interrupts():
+            while True:
+                try:
+                    result = self._look(future, stopping=stopping)
+                except KeyboardInterrupt:
+                    self._interrupted = True
+                    result = None
                 if result is not None:
                     return result
+                if self._interrupted and not stopping:
+                    stopping = True
+                    self.printer.stop_pager()
+                    self.printer.set_status("stopping …")
+
+    @contextmanager
+    def _noting_interrupts(self) -> Iterator[None]:
+        """Ctrl-C only leaves a note meanwhile: no call to the JVM may end in its midst."""
+        self._interrupted = False
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def take_note(number: int, frame: object) -> None:
+            self._interrupted = True
+
+        before = signal.signal(signal.SIGINT, take_note)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
 
     def _look(self, future: Future[Result], *, stopping: bool) -> Result | None:
         try:

@@ -75,6 +75,11 @@ class Terminal:
                 raise AssertionError(f"{text!r} did not come; the screen:\n{self.text}") from error
         return self.text
 
+    def expect_prompt(self) -> None:
+        """Wait until nothing but the prompt is on the last line."""
+        while not self.text.endswith("default>"):
+            self._stream.feed(self.process.read_nonblocking(4096, PATIENCE))
+
     def run(self, text: str, told: str) -> str:
         """Type a line, press Enter and wait for what comes of it; the screen."""
         self.send(f"{text}\r")
@@ -187,6 +192,21 @@ def paged(tmp_path: Path) -> Iterator[Terminal]:
     opened.process.close(force=True)
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("less"), reason="needs less")
+def test_a_pager_that_has_all_rows_is_left_by_its_reader(tmp_path: Path) -> None:
+    # One that stays though all fits on the screen.
+    terminal = Terminal(tmp_path, "less -+F")
+    terminal.expect("default>")
+    terminal.run("SHOW DATABASES;", "(END)")
+    # Ctrl-C is the pager's own now.
+    for keys in ("\x03", "\x03", "q"):
+        terminal.send(keys)
+    terminal.expect("1 row selected")
+    terminal.run("USE default;", "ok (")
+    terminal.process.close(force=True)
+
+
 @pytest.mark.spark
 @pytest.mark.slow
 def test_ctrl_c_stops_a_statement_and_keeps_the_session(paged: Terminal) -> None:
@@ -202,6 +222,14 @@ def test_ctrl_c_stops_a_statement_and_keeps_the_session(paged: Terminal) -> None
     terminal.expect("│ 100 ")
     terminal.send("q")
     assert "100,000" not in terminal.expect("rows had been read")
+    # Ctrl-C in the pager, while more rows come, ends both.
+    terminal.send(
+        "SELECT pos + 200000 FROM (SELECT posexplode(split(space(99999), ' ')) AS (pos, val));\r"
+    )
+    terminal.expect("│ 200100 ")
+    terminal.send("\x03")
+    terminal.expect_prompt()
+    terminal.run("SHOW DATABASES;", "1 row selected")
     terminal.run(f"CREATE TABLE t (id BIGINT) {ACID};", "ok (")
     terminal.run("INSERT INTO t VALUES (1);", "1 row affected")
     terminal.run("SET spark.sql.adaptive.enabled=false;", "ok (")
