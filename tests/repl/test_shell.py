@@ -157,7 +157,7 @@ def test_typing(terminal: Terminal, tmp_path: Path) -> None:
     terminal.screen.resize(300, 60)
     assert "default" in terminal.run("SHOW DATABASES;", "selected")
     # Narrow now: what is watched is laid out anew, and Ctrl-C gives the prompt back.
-    shown = terminal.run("!watch 0.2 SHOW LOCKS", "Ctrl-C ends")
+    shown = terminal.run("SHOW LOCKS --watch 0.2", "Ctrl-C ends")
     assert "no rows" in shown
     with hivesql.connect(f"sqlite:///{tmp_path}/metastore.db", f"{tmp_path}/warehouse") as other:
         other.sql("START TRANSACTION; INSERT INTO sales.stock VALUES (1)")
