@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from executor.metastore.cache_world import ACID, T, U, World
+from executor.metastore.cache_world import ACID, T, U, World, copies_follow
 from executor.metastore.conftest import empty
 from executor.metastore.test_cache_more import Players
 from hivesql import connect
@@ -89,21 +89,7 @@ def test_a_table_that_cannot_be_read_here(world: World) -> None:
 
 def test_a_session(hive3_metastore: str) -> None:
     with connect(hive3_metastore) as other, connect(hive3_metastore, settings=ON) as session:
-        session.sql("CREATE TABLE s (a int) PARTITIONED BY (p int) STORED AS ORC "
-                    "TBLPROPERTIES ('transactional'='true')")  # fmt: skip
-        for value in range(3):
-            session.sql(f"INSERT INTO s PARTITION (p = {value}) VALUES ({value})")
-            assert len(session.sql("SHOW PARTITIONS s").rows) == value + 1
-        other.sql("ALTER TABLE s ADD COLUMNS (b int)")
-        other.sql("ALTER TABLE s DROP PARTITION (p = 1)")
-        told = session.sql("DESCRIBE s").rows
-        assert [row[0] for row in told[:3]] == ["a", "b", "p"]
-        for _ in range(2):
-            assert session.sql("SHOW PARTITIONS s").rows == [("p=0",), ("p=2",)]
-        counters = session.cache_counters
-        assert counters is not None
-        assert counters.hits > counters.misses
-        assert (counters.tables, counters.partitions, counters.resets) == (1, 2, 0)
+        copies_follow(session, other)
         session.sql("DROP TABLE s")
 
 

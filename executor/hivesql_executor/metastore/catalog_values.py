@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 OPEN, ABORTED, COMMITTED = "o", "a", "c"
 """TXNS.TXN_STATE."""
+MANY_TXNS = 100
+"""Fewer ended transactions cost nobody anything."""
 ASCENDING, DESCENDING = 1, 0
 """SORT_COLS.ORDER."""
 # Hive keeps these among the table's parameters; Table has fields for them.

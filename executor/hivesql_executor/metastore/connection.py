@@ -14,14 +14,13 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
-from hivesql_executor.metastore import schema
+from hivesql_executor.metastore import schema, sqlite_terms
 from hivesql_planner.errors import CommitUnknown, ExecutionError, SemanticError
 
 T = TypeVar("T")
 
 _ATTEMPTS = 10
 _PAUSE = 0.05
-_SQLITE_BUSY_SECONDS = 10.0
 # Serialization failure, deadlock, duplicate key of two racing inserts.
 _RETRYABLE_STATES = frozenset({"40001", "40P01", "23505"})
 _OPEN_WINDOW = 1000
@@ -41,7 +40,7 @@ class millis_now(FunctionElement[int]):  # noqa: N801 - reads as an SQL function
 
 @compiles(millis_now, "sqlite")
 def _sqlite_now(element: millis_now, compiler: Any, **_: Any) -> str:
-    return "CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)"
+    return sqlite_terms.NOW
 
 
 @compiles(millis_now, "postgresql")
@@ -175,7 +174,7 @@ def _engine(url: str) -> Engine:
         parsed,
         pool_size=10,
         max_overflow=-1,
-        connect_args={"timeout": _SQLITE_BUSY_SECONDS, "check_same_thread": False},
+        connect_args={"timeout": sqlite_terms.BUSY_SECONDS, "check_same_thread": False},
     )
     event.listen(engine, "connect", _on_connect)
     event.listen(engine, "begin", _on_begin)

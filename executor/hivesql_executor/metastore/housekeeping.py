@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import ColumnElement, Connection, Exists, delete, exists, func, or_, select
 
 from hivesql_executor.metastore import moves, object_locks
-from hivesql_executor.metastore.catalog_values import ABORTED, COMMITTED, OPEN
+from hivesql_executor.metastore.catalog_values import ABORTED, COMMITTED, MANY_TXNS, OPEN
 from hivesql_executor.metastore.compactions import release_lost
 from hivesql_executor.metastore.connection import millis_now, now
 from hivesql_executor.metastore.notification_schema import notification_log
@@ -22,8 +22,6 @@ from hivesql_executor.metastore.transactions import abort_txns, low_watermark, l
 
 # Hive aborts at most so many in one pass.
 _MAX_EXPIRED = 50_000
-# Some ended transactions cost nobody anything.
-_MANY = 100
 
 
 def is_due(db: Connection, timeout: float, kept: float) -> bool:
@@ -38,7 +36,7 @@ def is_due(db: Connection, timeout: float, kept: float) -> bool:
         _any(notification_log.c.time < (moment // 1000 - int(kept))),
     ]
     count = select(func.count()).select_from(txns).scalar_subquery()
-    return bool(db.scalar(select(or_(*silent, count > _MANY))))
+    return bool(db.scalar(select(or_(*silent, count > MANY_TXNS))))
 
 
 def _any(*conditions: ColumnElement[bool]) -> Exists:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from hivesql_executor.metastore.catalog_values import (
     ABORTED,
+    MANY_TXNS,
     OPEN,
     STATISTICS,
     STATISTICS_FIELDS,
@@ -29,6 +30,7 @@ from hivesql_executor.metastore.catalog_values import (
     txn_row,
 )
 from hivesql_executor.metastore.known_revisions import REVISIONS
+from hivesql_executor.metastore.sqlite_terms import BUSY_SECONDS, NOW
 from hivesql_planner.table import Column, Database, Partition, Table, TableName
 
 if TYPE_CHECKING:
@@ -38,9 +40,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_BUSY_SECONDS = 10.0
 _MOST_PARTITIONS = 1000
-_MANY_TXNS = 100
 _PREFIX = "sqlite:///"
 
 _TABLE = """
@@ -102,14 +102,13 @@ SELECT "TXN_ID" AS id, "TXN_STATE" AS state, "TXN_STARTED" AS started, "TXN_USER
     "TXN_LAST_HEARTBEAT" AS last_heartbeat, "TXN_HOST" AS host
 FROM "TXNS" WHERE "TXN_STATE" IN (?, ?) ORDER BY "TXN_ID"
 """
-_NOW = "SELECT CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)"
 _WORTH_A_LOOK = """
 SELECT EXISTS (SELECT 1 FROM "HIVE_LOCKS" WHERE "HL_LAST_HEARTBEAT" < ?1 AND "HL_TXNID" = 0)
     OR EXISTS (SELECT 1 FROM "HIVESQL_OBJECT_LOCKS" WHERE "LAST_HEARTBEAT" < ?1)
     OR EXISTS (SELECT 1 FROM "TXNS" WHERE "TXN_LAST_HEARTBEAT" < ?1 AND "TXN_STATE" = ?2)
     OR EXISTS (SELECT 1 FROM "HIVESQL_MOVES")
     OR EXISTS (SELECT 1 FROM "NOTIFICATION_LOG" WHERE "EVENT_TIME" < ?3)
-    OR (SELECT count(*) FROM "TXNS") > ?4
+    OR (SELECT count(*) FROM "TXNS") > ?4 AS found
 """
 
 
@@ -119,7 +118,7 @@ class SqliteReads:
     def __init__(self, path: Path) -> None:
         self._guard = threading.Lock()
         self._db = sqlite3.connect(
-            path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
         self._db.row_factory = _named
 
@@ -148,10 +147,9 @@ class SqliteReads:
         """False when there is certainly nothing to do."""
 
         def look(db: sqlite3.Connection) -> bool | None:
-            (moment,) = vars(_only(db, _NOW)).values()
-            limits = (moment - int(timeout * 1000), OPEN, moment // 1000 - int(kept), _MANY_TXNS)
-            (found,) = vars(_only(db, _WORTH_A_LOOK, *limits)).values()
-            return None if found else False
+            moment = _only(db, f"SELECT {NOW} AS moment").moment
+            limits = (moment - int(timeout * 1000), OPEN, moment // 1000 - int(kept), MANY_TXNS)
+            return None if _only(db, _WORTH_A_LOOK, *limits).found else False
 
         return self._read(look)
 

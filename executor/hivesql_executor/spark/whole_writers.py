@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from hivesql_executor.storage.orc import OrcTail
+from hivesql_planner.acid.row_id import decode_bucket
+from hivesql_planner.errors import DataError
 
 _Key = TypeVar("_Key")
-_VERSION, _WRITER, _MOST_WRITERS = 29, 16, 4096
 _LITTLE = 1 << 20
 """Bytes that one task may read alone though others have nothing to do."""
 _MUCH = 1 << 30
@@ -26,14 +27,12 @@ def writer_of(tail: OrcTail) -> int | None:
 
     As ``BUCKET_OF_ROW_ID`` takes it from each row.
     """
-    low, high = tail.key_range.get("bucket", (-1, -1))
-    if low < 0 or low >> _VERSION != high >> _VERSION:
+    try:
+        low, high = map(decode_bucket, tail.key_range["bucket"])
+    except (KeyError, DataError):
         return None
-    if low >> _VERSION == 0:
-        return low if low == high else None
-    if low >> _WRITER != high >> _WRITER:
-        return None
-    return low >> _WRITER & _MOST_WRITERS - 1
+    same = (low.version, low.bucket) == (high.version, high.bucket)
+    return low.bucket if same else None
 
 
 def shared_out(sizes: Mapping[_Key, int], cores: int) -> dict[_Key, int] | None:

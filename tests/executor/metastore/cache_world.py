@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
 
+from hivesql import Session
 from hivesql_executor.metastore.api import Metastore
 from hivesql_executor.metastore.cache.metastore import CachingMetastore
 from hivesql_executor.metastore.opening import open_metastore
@@ -137,3 +138,22 @@ def eleven(world: World) -> tuple[int, int]:
     assert world.read(world.h2) == (DATABASE, "old")
     assert world.tag(world.h2) == "11:7,8"
     return seven, eight
+
+
+def copies_follow(session: Session, other: Session) -> None:
+    """A session with copies answers rightly and mostly by them, also after another's changes."""
+    session.sql("CREATE TABLE s (a int) PARTITIONED BY (p int) STORED AS ORC "
+                "TBLPROPERTIES ('transactional'='true')")  # fmt: skip
+    for value in range(3):
+        session.sql(f"INSERT INTO s PARTITION (p = {value}) VALUES ({value})")
+        assert len(session.sql("SHOW PARTITIONS s").rows) == value + 1
+    other.sql("ALTER TABLE s ADD COLUMNS (b int)")
+    other.sql("ALTER TABLE s DROP PARTITION (p = 1)")
+    told = session.sql("DESCRIBE s").rows
+    assert [row[0] for row in told[:3]] == ["a", "b", "p"]
+    assert session.sql("SHOW PARTITIONS s").rows == [("p=0",), ("p=2",)]
+    assert session.sql("SHOW PARTITIONS s").rows == [("p=0",), ("p=2",)]
+    counters = session.cache_counters
+    assert counters is not None
+    assert counters.hits > counters.misses
+    assert (counters.tables, counters.partitions, counters.resets) == (1, 2, 0)

@@ -6,10 +6,9 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from hivesql_executor.metastore.hms.client import Client
-from hivesql_executor.metastore.hms.wire import idl
+from hivesql_executor.metastore.hms.wire import CATALOG, idl
 from hivesql_planner.table import Constraint, ConstraintKind, TableName
 
-_CATALOG = "hive"
 # Kind, field of SQLAllTableConstraints, struct, field of the name, add call and its request.
 _KINDS: tuple[tuple[ConstraintKind, str, str, str, str], ...] = (
     ("primary key", "primaryKeys", "SQLPrimaryKey", "pk_name", "primary_key"),
@@ -78,7 +77,7 @@ def change_constraints(
 def _fetch_all(client: Client, name: TableName) -> Any:
     wire = idl()
     request = wire.AllTableConstraintsRequest(
-        dbName=name.database, tblName=name.name, catName=_CATALOG
+        dbName=name.database, tblName=name.name, catName=CATALOG
     )
     return client.call("get_all_table_constraints", request, again=True).allTableConstraints
 
@@ -86,11 +85,11 @@ def _fetch_all(client: Client, name: TableName) -> Any:
 def _fetch_each(client: Client, name: TableName, kinds: Collection[ConstraintKind]) -> Any:
     """What Hive 3 tells kind by kind."""
     wire = idl()
-    place = {"db_name": name.database, "tbl_name": name.name, "catName": _CATALOG}
+    place = {"db_name": name.database, "tbl_name": name.name, "catName": CATALOG}
     child = {"foreign_db_name": name.database, "foreign_tbl_name": name.name}
     asked: tuple[tuple[str, Callable[..., Any], dict[str, str]], ...] = (
         ("primary_keys", wire.PrimaryKeysRequest, place),
-        ("foreign_keys", wire.ForeignKeysRequest, child | {"catName": _CATALOG}),
+        ("foreign_keys", wire.ForeignKeysRequest, child | {"catName": CATALOG}),
         ("unique_constraints", wire.UniqueConstraintsRequest, place),
         ("not_null_constraints", wire.NotNullConstraintsRequest, place),
         ("default_constraints", wire.DefaultConstraintsRequest, place),
@@ -127,7 +126,7 @@ def _write(name: TableName, one: Constraint) -> list[Any]:
     flags = {"enable_cstr": one.enabled, "validate_cstr": False, "rely_cstr": one.rely}
     entries = []
     for number, column in enumerate(one.columns or (None,)):
-        values: dict[str, Any] = {name_field: one.name or None, "catName": _CATALOG, **flags}
+        values: dict[str, Any] = {name_field: one.name or None, "catName": CATALOG, **flags}
         if one.kind == "foreign key":
             assert one.parent is not None
             values |= {

@@ -9,10 +9,10 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
+from hivesql_executor.metastore.hms.wire import CATALOG
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.table import TableName
 
-_CATALOG = "hive"
 _KINDS = {kind.value: kind for kind in EventKind if kind is not EventKind.OTHER} | {
     "ALTER_PARTITIONS": EventKind.ALTER_PARTITION
 }
@@ -46,7 +46,7 @@ def _read(found: Any) -> Event:
     kind = _kind(found)
     if kind in _OF_TRANSACTIONS:
         return _of_transactions(found.eventId, kind, _message(found))
-    if found.catName not in (None, "", _CATALOG):
+    if found.catName not in (None, "", CATALOG):
         kind = EventKind.OTHER
     database = (found.dbName or "").lower()
     table = TableName(database, found.tableName.lower()) if found.tableName else None

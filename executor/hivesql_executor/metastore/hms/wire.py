@@ -8,6 +8,9 @@ from typing import Any
 
 from hivesql_planner.errors import SemanticError
 
+CATALOG = "hive"
+"""The only catalog that tables are looked for in."""
+
 
 @cache
 def idl() -> Any:

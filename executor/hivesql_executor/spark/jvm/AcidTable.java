@@ -212,12 +212,7 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
         for (int i = 0; i < files.size(); i++) {
             JsonNode file = Input.item(files, i);
             Integer task = Integer.valueOf(file.get("task").asInt());
-            List pieces = (List) byTask.get(task);
-            if (pieces == null) {
-                pieces = new ArrayList();
-                byTask.put(task, pieces);
-            }
-            pieces.add(piece(file, 0L, file.get("length").asLong()));
+            listOf(byTask, task).add(piece(file, 0L, file.get("length").asLong()));
         }
         List partitions = new ArrayList();
         List tasks = new ArrayList(byTask.values());
@@ -276,6 +271,16 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
         return (InputPartition[]) partitions.toArray(new InputPartition[0]);
     }
 
+    /** The list under a key, a new one where there is none. */
+    private static List listOf(Map lists, Integer key) {
+        List found = (List) lists.get(key);
+        if (found == null) {
+            found = new ArrayList();
+            lists.put(key, found);
+        }
+        return found;
+    }
+
     private String[] hosts(Piece piece) {
         try {
             Path path = new Path(piece.path);
@@ -296,12 +301,7 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
         for (int i = 0; i < files.size(); i++) {
             JsonNode file = Input.item(files, i);
             Integer place = Integer.valueOf(file.get("place").asInt());
-            List ofPlace = (List) deletes.get(place);
-            if (ofPlace == null) {
-                ofPlace = new ArrayList();
-                deletes.put(place, ofPlace);
-            }
-            ofPlace.add(new Object[] {
+            listOf(deletes, place).add(new Object[] {
                 file.get("path").asText(), Boolean.valueOf(file.get("filtered").asBoolean())});
         }
         int[] positions = new int[wanted.length()];
