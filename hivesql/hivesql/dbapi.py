@@ -190,7 +190,7 @@ class Connection:
 
     @property
     def _is_open(self) -> bool:
-        return self.session._conversation.is_open
+        return self.session.in_transaction
 
     def _next_key(self) -> str | None:
         self._transactions += 1

@@ -14,6 +14,7 @@ from hivesql.binder import bind
 from hivesql.cache_calls import CacheCalls
 from hivesql.frame_calls import FrameCalls
 from hivesql.frames import Given, WithFrame
+from hivesql.key_calls import KeyCalls
 from hivesql.lazy_spark import CANCELLED
 from hivesql.parser import parse
 from hivesql.result import Result
@@ -69,7 +70,7 @@ class _Asked:
     once: Once | None = None
 
 
-class Session(FrameCalls, CacheCalls, SparkCalls):
+class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
     """One user's conversation with a warehouse: current database, settings, variables."""
 
     def __init__(
@@ -106,6 +107,11 @@ class Session(FrameCalls, CacheCalls, SparkCalls):
         """The transaction that START TRANSACTION opened; None when each statement has its own."""
         opened = self._conversation.opened
         return opened.id if opened else None
+
+    @property
+    def in_transaction(self) -> bool:
+        """From START TRANSACTION to its end, also where all of it was committed before."""
+        return self._conversation.is_open
 
     def sql(
         self, text: str, *, consume: Consume | None = None, idempotency_key: str | None = None
@@ -218,24 +224,6 @@ class Session(FrameCalls, CacheCalls, SparkCalls):
             return ended.is_set()
         self.runtime.metastore.abort_txns(sorted(mine), "stopped")
         return False
-
-    def _once(self, text: StatementText, key: str | Once | None) -> Once | None:
-        """Under which key the statement is recorded: its own, or the session's and a number."""
-        if isinstance(key, Once):
-            return key
-        self._statements += 1
-        if key is None and self._key is not None:
-            key = f"{self._key}/{self._statements}"
-        if key is None:
-            return None
-        if self._statements == 1:
-            kept = self.settings.seconds("hivesql.idempotency.retention")
-            self.runtime.metastore.forget_keys(kept)
-        return Once(key=key, text=text.text)
-
-    def forget(self, idempotency_key: str) -> int:
-        """Forget what was committed under a key, so that it can run again; how many statements."""
-        return self.runtime.metastore.forget_key(idempotency_key)
 
     def _answer(self, asked: _Asked) -> tuple[Outcome, Plan | None]:
         attempts = self.settings.integer("hive.txn.retrysnapshot.max.count")

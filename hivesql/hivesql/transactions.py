@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hivesql_executor.transaction import OpenTransaction, commit, open_transaction, roll_back
-from hivesql_planner.errors import CommitUnknown, ExecutionError, SemanticError
+from hivesql_planner.errors import CommitUnknown, ExecutionError, NotSupported, SemanticError
 from hivesql_planner.multi_statement import check_inside
 from hivesql_planner.transaction_keys import DB_TXN_MANAGER, DUMMY_TXN_MANAGER
 
@@ -38,7 +38,12 @@ class Conversation:
         # Imported late: most sessions have no keys.
         from hivesql_planner.once import is_recorded
 
-        return once if is_recorded(plan) else None
+        try:
+            return once if is_recorded(plan) else None
+        except NotSupported:
+            if once.required:
+                raise
+            return None
 
     def start(
         self, statement: StartTransaction, runtime: Runtime, once: Once | None = None

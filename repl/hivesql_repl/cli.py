@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from hivesql import HiveSqlError, connect
@@ -16,7 +17,6 @@ from hivesql_repl.batch import (
     BAD_ARGUMENTS,
     FAILED,
     INTERRUPTED,
-    Checkpoint,
     Script,
     run_scripts,
     show_plans,
@@ -25,6 +25,9 @@ from hivesql_repl.configuration import Profile, default_path, read_profile
 from hivesql_repl.formats import Style, format_of
 from hivesql_repl.render import Printer
 from hivesql_repl.running import Runner
+
+if TYPE_CHECKING:
+    from hivesql_repl.checkpoint import Checkpoint
 
 _OTHER_NAMES = ("beeline", "hive")
 
@@ -91,7 +94,8 @@ def _run(options: argparse.Namespace, profile: Profile) -> int:
     start = [(name, _read(name)) for name in options.init]
     scripts = [(name, _read(name)) for name in options.files]
     scripts += [("<-e>", text) for text in options.texts]
-    checkpoint = Checkpoint.open(options.checkpoint) if options.checkpoint else None
+    notes = options.checkpoint and scripts and not options.dry_run
+    checkpoint = _checkpoint(options.checkpoint) if notes else None
     settings = {**profile.settings, **_settings(options)}
     if master := options.master or profile.master:
         settings["spark.master"] = master
@@ -128,6 +132,12 @@ def _run(options: argparse.Namespace, profile: Profile) -> int:
         if scripts:
             return run_scripts(runner, scripts, force=options.force, checkpoint=checkpoint)
         return _shell(runner, show_database=options.showDbInPrompt)
+
+
+def _checkpoint(name: str) -> Checkpoint:
+    from hivesql_repl.checkpoint import Checkpoint
+
+    return Checkpoint.open(name)
 
 
 def _check_place(metastore: str | None) -> None:

@@ -12,6 +12,7 @@ from types import TracebackType
 
 from hivesql import Cancelled, HiveSqlError, Result, Session
 from hivesql.script import StatementText
+from hivesql_executor.metastore.idempotence_api import Once
 from hivesql_executor.work import OrRows
 from hivesql_repl.commands import Commands
 from hivesql_repl.render import Printer
@@ -60,7 +61,7 @@ class Runner:
     ) -> None:
         self._thread.shutdown()
 
-    def run(self, statement: StatementText, text: str) -> bool:
+    def run(self, statement: StatementText, text: str, once: Once | None = None) -> bool:
         """Run a statement of ``text`` and print its result or its error; False when it failed.
 
         Raises Interrupted when the user stopped it.
@@ -70,7 +71,9 @@ class Runner:
             return self.commands.run(statement.text[1:].strip().rstrip(";").rstrip())
         consume = OrRows(self.printer.consume)
         try:
-            result = self.wait_for(lambda: self.session.run_statement(statement, consume=consume))
+            result = self.wait_for(
+                lambda: self.session.run_statement(statement, consume=consume, idempotency_key=once)
+            )
         except Cancelled as error:
             self.printer.fail(error, None)
             raise Interrupted from error

@@ -10,12 +10,14 @@ class Once:
     """A key under which something may commit once.
 
     With a ``number``, as batches of a stream have, everything up to the last committed number is
-    done. ``text`` is the statement: the same key under another statement is an error.
+    done. ``text`` is the statement: the same key under another statement is an error. Unless it is
+    ``required``, a statement that cannot be recorded runs without its key.
     """
 
     key: str
     number: int | None = None
     text: str = ""
+    required: bool = True
 
     @property
     def digest(self) -> str:

@@ -1,0 +1,124 @@
+"""Scripts that are killed anywhere and go on: each statement commits once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import hivesql
+from hivesql_repl.cli import main
+
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+SCRIPT = f"""
+CREATE TABLE t (id INT, n INT) {ACID};
+SET hivevar:one = 1;
+INSERT INTO t VALUES (${{one}}, 10);
+UPDATE t SET n = n + 1 WHERE id = 1;
+START TRANSACTION;
+INSERT INTO t VALUES (2, 20);
+UPDATE t SET n = n + 1 WHERE id = 2;
+UPDATE t SET n = n + 100 WHERE id = 1;
+COMMIT;
+INSERT INTO t VALUES (3, 30);
+UPDATE t SET n = n + 1 WHERE id > 0;
+"""
+ROWS = [(1, 112), (2, 22), (3, 31)]
+# The first transaction is CREATE TABLE's, the fourth that of START TRANSACTION.
+PLACES = [
+    "txn-opened:5",
+    "rows-published:4",
+    "before-commit:4",
+    *(f"after-commit:{n}" for n in (1, 2, 3, 4, 6)),
+]
+
+
+@pytest.fixture(autouse=True)
+def empty_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+
+def run_script(place: str = "", *more: str) -> subprocess.CompletedProcess[str]:
+    words = ["hivesql", "--checkpoint", "done.json", "--hiveconf", "hive.txn.timeout=1s", *more]
+    return subprocess.run(
+        [*words, "-f", "s.hql"], env={**os.environ, "HIVESQL_FAIL_POINT": place},
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", PLACES)
+def test_a_killed_script_goes_on_and_does_everything_once(place: str, tmp_path: Path) -> None:
+    (tmp_path / "s.hql").write_text(SCRIPT)
+    killed = run_script(place)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    done = run_script()
+    assert done.returncode == 0, done.stderr
+    with hivesql.connect(f"sqlite:///{tmp_path}/metastore.db", f"{tmp_path}/warehouse") as session:
+        assert session.sql("SELECT * FROM t ORDER BY id").rows == ROWS
+    assert not (tmp_path / "done.json").exists()
+    # Another run is a run from the beginning: no key is left.
+    again = run_script()
+    assert again.returncode == 2
+    assert "s.hql:2:1" in again.stderr
+
+
+def test_statements_of_a_transaction_that_was_not_committed_run_again(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "s.hql"
+    words = ["--checkpoint", "done.json", "-f", "s.hql"]
+    begin = f"CREATE TABLE t (id INT) {ACID};\nSTART TRANSACTION;\nINSERT INTO t VALUES (1);\n"
+    script.write_text(f"{begin}INSERT INTO nosuch VALUES (2);\nCOMMIT;\n")
+    assert main(words) == 2
+    script.write_text(f"{begin}INSERT INTO t VALUES (2);\nCOMMIT;\n")
+    capfd.readouterr()
+    assert main(words) == 0
+    told = capfd.readouterr().err
+    assert "s.hql:1: ran before, left out" in told
+    assert "s.hql:2" not in told
+    assert main(["-S", "--showHeader=false", "-e", "SELECT * FROM t ORDER BY id"]) == 0
+    assert capfd.readouterr().out == "1\n2\n"
+
+
+def test_what_failed_under_force_runs_again_alone(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "s.hql"
+    words = ["--force", "--checkpoint", "done.json", "-f", "s.hql"]
+    script.write_text("CREATE DATABASE a;\nCREATE DATABASE a;\nCREATE DATABASE b;\n")
+    assert main(words) == 2
+    script.write_text("CREATE DATABASE a;\nCREATE DATABASE c;\nCREATE DATABASE b;\n")
+    assert main(words) == 0
+    capfd.readouterr()
+    assert main(["-S", "--showHeader=false", "-e", "SHOW DATABASES"]) == 0
+    assert capfd.readouterr().out == "a\nb\nc\ndefault\n"
+
+
+def test_the_session_is_as_it_was(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "s.hql"
+    begin = "CREATE DATABASE a;\n-- a comment\nUSE\n  a;\n"
+    script.write_text(f"{begin}CREATE TABLE t (id NOSUCH);\n")
+    words = ["--checkpoint", "done.json", "-f", "s.hql"]
+    assert main(words) == 2
+    script.write_text(f"{begin}CREATE TABLE t (id INT) {ACID};\n")
+    assert main(words) == 0
+    capfd.readouterr()
+    assert main(["-S", "--showHeader=false", "-e", "SHOW TABLES IN a"]) == 0
+    assert capfd.readouterr().out == "t\n"
+
+
+def test_temporary_tables_are_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "s.hql").write_text("CREATE DATABASE a;\nCREATE TEMPORARY TABLE t (id INT);\n")
+    assert main(["--checkpoint", "done.json", "-f", "s.hql"]) == 2
+    assert "s.hql:2:1: not supported: a temporary table with --checkpoint" in capfd.readouterr().err
+
+
+def test_a_dry_run_makes_no_checkpoint(tmp_path: Path) -> None:
+    (tmp_path / "s.hql").write_text("CREATE DATABASE a;\n")
+    assert main(["--dry-run", "--checkpoint", "done.json", "-f", "s.hql"]) == 0
+    assert not (tmp_path / "done.json").exists()
