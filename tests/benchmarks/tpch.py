@@ -1,12 +1,13 @@
 """TPC-H on ACID tables: 22 queries, changes, 22 queries again; every answer compared with DuckDB's.
 
     python tests/benchmarks/tpch.py [--scale 1] [--home .bench] [--master local[2]] [--memory 4g]
-                                    [--rounds 3] [--seconds 250]
+                                    [--rounds 3] [--seconds 250] [--alone]
 
 Each query runs on the ACID tables and on plain ORC tables of the same rows, in turns in the same
 Spark, so load from outside hits both alike. A first round warms up; what is printed is the least of
 the other rounds for each, and the ratio. With ``--rounds 1`` the first one counts.
-After the changes the plain tables are written anew, since they cannot be changed.
+After the changes the plain tables are written anew, since they cannot be changed. ``--alone``
+leaves them out: half the time, and no ratios.
 
 Tables and times are kept: a run that was cut off, or that had no more than ``--seconds`` (it ends
 with status 75 then), goes on where it stopped.
@@ -124,10 +125,12 @@ class Bench:
         memory: str,
         rounds: int,
         seconds: float,
+        alone: bool,
     ) -> None:
         self.data, self.results, self.rounds = data, results, rounds
+        self.databases = ("default",) if alone else ("default", "plain")
         self.until = time.monotonic() + seconds
-        self.duck = duckdb.connect(str(work / "duck.db"))
+        self.duck = duckdb.connect(str(work / "duck.db"), config={"memory_limit": memory})
         self.session = hivesql.connect(
             f"sqlite:///{work}/metastore.db",
             str(work / "warehouse"),
@@ -162,12 +165,12 @@ class Bench:
             parquet = self.given(f"{table}_files", columns, table)
             self.sql(f"CREATE TABLE {table} ({columns}) STORED AS ORC "
                      "TBLPROPERTIES ('transactional'='true')")  # fmt: skip
-            ours = self.timed(f"INSERT INTO {table} SELECT * FROM {parquet}")
-            plain = self.write_plain(table, parquet)
+            seconds = [self.timed(f"INSERT INTO {table} SELECT * FROM {parquet}")]
+            seconds += self.write_plain(table, parquet)
             self.duck.execute(
                 f"CREATE OR REPLACE TABLE {table} AS FROM '{self.data}/{table}/*.parquet'"
             )
-            self.note(f"load/{table}", [ours, plain])
+            self.note(f"load/{table}", seconds)
         for table, like in ARRIVALS.items():
             self.given(table, TABLES[like], table)
             self.duck.execute(
@@ -186,14 +189,16 @@ class Bench:
                  f"LOCATION '{self.data}/{directory}'")  # fmt: skip
         return name
 
-    def write_plain(self, table: str, source: str) -> float:
-        """Write the plain ORC table anew; the seconds it took."""
+    def write_plain(self, table: str, source: str) -> list[float]:
+        """Write the plain ORC table anew, if there is one; the seconds it took."""
+        if "plain" not in self.databases:
+            return []
         self.sql(f"DROP TABLE IF EXISTS plain.{table}")
         self.sql(
             f"CREATE EXTERNAL TABLE plain.{table} ({TABLES[table]}) STORED AS ORC "
             "TBLPROPERTIES ('orc.compress'='ZLIB', 'external.table.purge'='true')"
         )
-        return self.timed(f"INSERT INTO plain.{table} SELECT * FROM {source}")
+        return [self.timed(f"INSERT INTO plain.{table} SELECT * FROM {source}")]
 
     def queries(self, title: str) -> None:
         """The 22 queries on both kinds of tables, compared with DuckDB's rows."""
@@ -201,7 +206,7 @@ class Bench:
             if self.is_done(f"{title}/{name}"):
                 continue
             expected = self.duck.execute(text).fetchall()
-            seconds: dict[str, list[float]] = {"default": [], "plain": []}
+            seconds: dict[str, list[float]] = {database: [] for database in self.databases}
             for _ in range(self.rounds):
                 for database, taken in seconds.items():
                     self.sql(f"USE {database}")
@@ -247,17 +252,18 @@ def means(results: Results) -> dict[str, float]:
     found = {}
     for title in ("before", "after", "compacted"):
         pairs = results.starting(f"{title}/").values()
-        if pairs:
-            found[title] = statistics.geometric_mean(ours / plain for ours, plain in pairs)
+        if ratios := [ours / beside[0] for ours, *beside in pairs if beside]:
+            found[title] = statistics.geometric_mean(ratios)
     return found
 
 
 def extremes(results: Results) -> dict[str, dict[str, float]]:
     """The two queries that are slowest and the two that are fastest beside plain ORC files."""
     found = sorted(
-        (ours / plain, f"{name} {title}")
+        (ours / beside[0], f"{name} {title}")
         for title in ("before", "after", "compacted")
-        for name, (ours, plain) in results.starting(f"{title}/").items()
+        for name, (ours, *beside) in results.starting(f"{title}/").items()
+        if beside
     )
     return {name: {"orc": ratio} for ratio, name in [*found[:2], *found[2:][-2:]]}
 
@@ -269,8 +275,9 @@ def table(results: Results) -> str:
         cells = []
         for title in ("before", "after", "compacted"):
             if f"{title}/{name}" in results:
-                ours, plain = results[f"{title}/{name}"]
-                cells.append(f"{ours:10.2f}{plain:8.2f}{ours / plain:6.2f}")
+                ours, *beside = results[f"{title}/{name}"]
+                ratios = [f"{plain:8.2f}{ours / plain:6.2f}" for plain in beside]
+                cells.append(f"{ours:10.2f}{''.join(ratios):14}")
             else:
                 cells.append(f"{'-':>24}")
         lines.append(f"{name:8}{''.join(cells)}")
@@ -288,18 +295,29 @@ def run(
     *,
     rounds: int = 3,
     seconds: float = math.inf,
+    alone: bool = False,
 ) -> tuple[Results, bool]:
     """Everything that has not been done yet, and whether all is done."""
     data = generate(scale, home)
     sizes = {"scale": scale, "master": master, "memory": memory}
-    results = Results(home / "results" / f"tpch-{scale:g}.json", sizes)
-    work = home / "tpch" / f"tables-sf{scale:g}"
+    kind = "-alone" if alone else ""
+    results = Results(home / "results" / f"tpch-{scale:g}{kind}.json", sizes)
+    work = home / "tpch" / f"tables-sf{scale:g}{kind}"
     if not results.starting(""):
         shutil.rmtree(work, ignore_errors=True)
     if "done" in results:
         return results, True
     work.mkdir(parents=True, exist_ok=True)
-    bench = Bench(data, work, results, master=master, memory=memory, rounds=rounds, seconds=seconds)
+    bench = Bench(
+        data,
+        work,
+        results,
+        master=master,
+        memory=memory,
+        rounds=rounds,
+        seconds=seconds,
+        alone=alone,
+    )
     with bench.session:
         try:
             bench.load()
@@ -323,6 +341,7 @@ def main() -> None:
     parser.add_argument("--memory", default="4g")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=math.inf)
+    parser.add_argument("--alone", action="store_true", help="no plain ORC tables beside")
     options = parser.parse_args()
     home = options.home.absolute()
     home.mkdir(parents=True, exist_ok=True)
@@ -333,6 +352,7 @@ def main() -> None:
         options.memory,
         rounds=options.rounds,
         seconds=options.seconds,
+        alone=options.alone,
     )
     print(table(results))
     sys.exit(75 if not done else bool(results.starting("wrong/")))
