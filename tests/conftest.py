@@ -1,4 +1,4 @@
-"""Fixtures that the whole suite shares: one Spark, one PostgreSQL."""
+"""Fixtures that the whole suite shares: one Spark, one PostgreSQL, metastores to copy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,11 @@ if TYPE_CHECKING:
 
 os.environ.setdefault("SPARK_CONF_DIR", str(Path(__file__).parent / "spark_conf"))
 GOLDEN = Path(__file__).parent / "golden"
+# Nothing of the test server has to outlive the run, let alone a power loss.
+FORGETFUL = (
+    "fsync=off synchronous_commit=off full_page_writes=off autovacuum=off max_wal_size=128MB"
+)
+MEMORY, ENOUGH = Path("/dev/shm"), 2**30
 
 
 @pytest.fixture(scope="session")
@@ -46,13 +53,23 @@ def _postgres_binary(name: str) -> str | None:
     return shutil.which(name)
 
 
+def _memory() -> str | None:
+    """Where files are in memory, if there is room: a database is 300 of them, slow on a disk."""
+    if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ENOUGH:
+        return str(MEMORY)
+    return None
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
     """A PostgreSQL of our own on a free port; yields its URL without a database."""
     initdb, server = _postgres_binary("initdb"), _postgres_binary("pg_ctl")
     if initdb is None or server is None:
         pytest.fail("PostgreSQL is missing: apt-get install postgresql")
-    with tempfile.TemporaryDirectory(prefix="hivesql-pg-") as directory, socket.socket() as probe:
+    with (
+        tempfile.TemporaryDirectory(prefix="hivesql-pg-", dir=_memory()) as directory,
+        socket.socket() as probe,
+    ):
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
         probe.close()
@@ -62,8 +79,9 @@ def postgres_server() -> Iterator[str]:
         if os.geteuid() == 0:
             shutil.chown(directory, "postgres", "postgres")
             run |= {"user": "postgres", "group": "postgres", "extra_groups": []}
-        subprocess.run([initdb, "-D", data, "-A", "trust", "-U", "postgres"], **run)
-        options = f"-p {port} -k {directory} -c listen_addresses=127.0.0.1 -c fsync=off"
+        subprocess.run([initdb, "-D", data, "-A", "trust", "-U", "postgres", "--no-sync"], **run)
+        options = f"-p {port} -k {directory} -c listen_addresses=127.0.0.1"
+        options += "".join(f" -c {setting}" for setting in FORGETFUL.split())
         subprocess.run(
             [server, "-D", data, "-w", "-o", options, "-l", f"{directory}/log", "start"],
             **run,
@@ -77,18 +95,79 @@ def postgres_server() -> Iterator[str]:
 @pytest.fixture
 def postgres_url(postgres_server: str) -> Iterator[str]:
     """A fresh, empty database on the test server."""
-    import uuid
+    with _postgres_database(postgres_server, "template1") as url:
+        yield url
 
+
+@contextmanager
+def _postgres_database(server: str, template: str) -> Iterator[str]:
+    """A copy of a database, for a while."""
     from sqlalchemy import create_engine, text
 
     name = f"t{uuid.uuid4().hex[:12]}"
-    admin = create_engine(f"{postgres_server}/postgres", isolation_level="AUTOCOMMIT")
+    admin = create_engine(f"{server}/postgres", isolation_level="AUTOCOMMIT")
     with admin.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name}"))
-    yield f"{postgres_server}/{name}"
-    with admin.connect() as connection:
-        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
-    admin.dispose()
+        # Copied through the log, which PostgreSQL 15 prefers, it takes twice as long.
+        version = connection.dialect.server_version_info
+        strategy = "STRATEGY file_copy" if version and version >= (15,) else ""
+        connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {template} {strategy}"))
+    try:
+        yield f"{server}/{name}"
+    finally:
+        with admin.connect() as connection:
+            connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
+        admin.dispose()
+
+
+@pytest.fixture(scope="session")
+def prepared_postgres(postgres_server: str) -> Iterator[str]:
+    """The name of a database that a metastore was opened in, with ``/wh`` for its warehouse."""
+    from hivesql_executor.metastore.database import DatabaseMetastore
+
+    with _postgres_database(postgres_server, "template1") as url:
+        DatabaseMetastore.open(url, "/wh").close()
+        yield url.rpartition("/")[2]
+
+
+@pytest.fixture(scope="session")
+def prepared_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of such a metastore."""
+    from hivesql_executor.metastore.database import DatabaseMetastore
+
+    file = tmp_path_factory.mktemp("prepared") / "metastore.db"
+    DatabaseMetastore.open(f"sqlite:///{file}", "/wh").close()
+    return file
+
+
+@pytest.fixture
+def prepared(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[..., str]]:
+    """Makes metastores that were opened before, by copying one: its tables take their time."""
+    with ExitStack() as databases:
+
+        def prepare(kind: str, warehouse: Path | str = "/wh") -> str:
+            if kind == "sqlite":
+                url = f"sqlite:///{tmp_path}/metastore.db"
+                shutil.copy(request.getfixturevalue("prepared_sqlite"), tmp_path / "metastore.db")
+            else:
+                server = request.getfixturevalue("postgres_server")
+                template = request.getfixturevalue("prepared_postgres")
+                url = databases.enter_context(_postgres_database(server, template))
+            if str(warehouse) != "/wh":
+                _move_warehouse(url, str(warehouse))
+            return url
+
+        yield prepare
+
+
+def _move_warehouse(url: str, warehouse: str) -> None:
+    from sqlalchemy import create_engine, update
+
+    from hivesql_executor.metastore.schema import dbs
+
+    engine = create_engine(url)
+    with engine.begin() as db:
+        db.execute(update(dbs).values(location=warehouse))
+    engine.dispose()
 
 
 @pytest.fixture(scope="session")

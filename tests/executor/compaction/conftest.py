@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,9 +11,10 @@ from hand_made import Warehouse
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def house(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Warehouse]:
+def house(
+    request: pytest.FixtureRequest, tmp_path: Path, prepared: Callable[..., str]
+) -> Iterator[Warehouse]:
     """A table ``t`` whose directories the test makes."""
-    url = request.getfixturevalue("postgres_url") if request.param == "postgres" else None
-    house = Warehouse(tmp_path, url=url)
+    house = Warehouse(tmp_path, url=prepared(request.param, tmp_path / "wh"))
     yield house
     house.close()

@@ -105,14 +105,16 @@ def metastore_url(request: pytest.FixtureRequest, backend: str, tmp_path: Path) 
 
 
 @pytest.fixture
-def store(metastore_url: str) -> Iterator[Store]:
-    if metastore_url.startswith("sqlite:"):
-        # What is there already is opened otherwise (`QuickStart`).
-        open_metastore(metastore_url, "/wh", timeout=60).close()
-    metastore = open_metastore(metastore_url, "/wh", timeout=60)
-    store = Store(metastore_url, metastore)
+def store(
+    request: pytest.FixtureRequest, backend: str, prepared: Callable[..., str]
+) -> Iterator[Store]:
+    """What was opened before: an SQLite file that is there is opened otherwise (`QuickStart`)."""
+    ours = backend in ("sqlite", "postgres")
+    url = prepared(backend) if ours else request.getfixturevalue("metastore_url")
+    metastore = open_metastore(url, "/wh", timeout=60)
+    store = Store(url, metastore)
     yield store
-    if metastore_url.startswith(URI):
+    if not ours:
         empty(metastore)
     else:
         store.rdbms.close()
@@ -156,9 +158,14 @@ def _transactional(name: str, partitioned_by: Sequence[str], **fields: Any) -> T
 
 
 @pytest.fixture
-def world(metastore_url: str) -> Iterator[World]:
-    made = World(metastore_url)
+def world(
+    request: pytest.FixtureRequest, backend: str, prepared: Callable[..., str]
+) -> Iterator[World]:
+    if backend == "postgres":
+        made = World(prepared(backend))
+    else:
+        made = World(request.getfixturevalue("metastore_url"))
     yield made
-    if metastore_url.startswith(URI):
+    if made.url.startswith(URI):
         empty(made.now)
     made.close()

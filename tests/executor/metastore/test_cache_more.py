@@ -288,13 +288,13 @@ def test_without_a_cache_nothing_is_logged(metastore_url: str) -> None:
     store.close()
 
 
-def test_two_processes(world: World, metastore_url: str) -> None:
+def test_two_processes(world: World) -> None:
     for name in "tu":
         world.create(TableName("default", name))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     running = [
         subprocess.Popen(
-            [sys.executable, cache_actor.__file__, metastore_url, own, "t,u", "30"],
+            [sys.executable, cache_actor.__file__, world.url, own, "t,u", "30"],
             env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )
         for own in "tu"

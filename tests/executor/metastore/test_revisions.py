@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from alembic.config import Config
 from alembic.script import ScriptDirectory
-from sqlalchemy import inspect, text, update
+from sqlalchemy import Connection, inspect, text, update
 
 from hivesql_executor.metastore import revisions
 from hivesql_executor.metastore.connection import Rdbms
 from hivesql_executor.metastore.database import DatabaseMetastore
-from hivesql_executor.metastore.schema import key_constraints, object_locks, revision
+from hivesql_executor.metastore.schema import dbs, key_constraints, object_locks, revision
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.table import Column, Table, TableName
 
@@ -48,6 +49,24 @@ def revision_of(url: str) -> str | None:
     return found
 
 
+def contents(url: str) -> dict[str, tuple[object, list[dict[str, object]]]]:
+    """Columns, indexes and rows of every table."""
+    rdbms = Rdbms(url)
+
+    def look(db: Connection) -> dict[str, tuple[object, list[dict[str, object]]]]:
+        found, there = {}, inspect(db)
+        for name in there.get_table_names():
+            columns = [(one["name"], str(one["type"])) for one in there.get_columns(name)]
+            indexes = sorted(str(one["name"]) for one in there.get_indexes(name))
+            rows = db.execute(text(f'SELECT * FROM "{name}"')).mappings()
+            found[name] = ((columns, indexes), [dict(row) for row in rows])
+        return found
+
+    tables = rdbms.read(look)
+    rdbms.close()
+    return tables
+
+
 def test_all_revisions_are_known() -> None:
     config = Config()
     config.set_main_option("script_location", str(revisions.MIGRATIONS))
@@ -62,6 +81,21 @@ def test_a_new_database_has_the_latest(metastore_url: str) -> None:
     store = DatabaseMetastore.open(metastore_url, "/wh")
     assert store.version() == f"schema revision {revisions.REVISIONS[-1]}, Hive 4.0.0"
     store.close()
+
+
+def test_a_copy_of_a_prepared_metastore_is_a_new_one(
+    backend: str, metastore_url: str, prepared: Callable[..., str], tmp_path: Path
+) -> None:
+    """What most tests of the metastore start with; only the time of creation differs."""
+    DatabaseMetastore.open(metastore_url, "/warehouse").close()
+    new = contents(metastore_url)
+    (tmp_path / "metastore.db").unlink(missing_ok=True)
+    copy = contents(prepared(backend, "/warehouse"))
+    created = dbs.c.created_at.name
+    for tables in (new, copy):
+        for row in tables[dbs.name][1]:
+            assert row.pop(created)
+    assert copy == new
 
 
 def test_a_database_of_an_earlier_release_is_recognised(metastore_url: str) -> None:

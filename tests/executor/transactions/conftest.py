@@ -12,10 +12,8 @@ from executor.transactions.ledger import Ledger
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/metastore.db"
-    return str(request.getfixturevalue("postgres_url"))
+def url(request: pytest.FixtureRequest, tmp_path: Path, prepared: Callable[..., str]) -> str:
+    return prepared(request.param, tmp_path / "warehouse")
 
 
 @pytest.fixture
