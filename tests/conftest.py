@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from scratch import in_memory
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -24,7 +26,6 @@ GOLDEN = Path(__file__).parent / "golden"
 FORGETFUL = (
     "fsync=off synchronous_commit=off full_page_writes=off autovacuum=off max_wal_size=128MB"
 )
-MEMORY, ENOUGH = Path("/dev/shm"), 2**30
 
 
 @pytest.fixture(scope="session")
@@ -53,13 +54,6 @@ def _postgres_binary(name: str) -> str | None:
     return shutil.which(name)
 
 
-def _memory() -> str | None:
-    """Where files are in memory, if there is room: a database is 300 of them, slow on a disk."""
-    if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ENOUGH:
-        return str(MEMORY)
-    return None
-
-
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
     """A PostgreSQL of our own on a free port; yields its URL without a database."""
@@ -67,7 +61,8 @@ def postgres_server() -> Iterator[str]:
     if initdb is None or server is None:
         pytest.fail("PostgreSQL is missing: apt-get install postgresql")
     with (
-        tempfile.TemporaryDirectory(prefix="hivesql-pg-", dir=_memory()) as directory,
+        # A database is 300 files, and a disk takes its time to make them.
+        tempfile.TemporaryDirectory(prefix="hivesql-pg-", dir=in_memory()) as directory,
         socket.socket() as probe,
     ):
         probe.bind(("127.0.0.1", 0))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyarrow import orc
@@ -21,19 +22,38 @@ MAGIC = 3
 WITHOUT_SPARK = "import sys; sys.modules['pyspark.sql'] = None\n"
 
 
+Rows = Callable[..., list[tuple[object, ...]]]
+
+
+@pytest.fixture(params=["alone", pytest.param("spark", marks=pytest.mark.spark)])
+def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Who reads whole tables: the suite's Spark, or we without any."""
+    if request.param == "spark":
+        return request.getfixturevalue("spark")
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    return None
+
+
 @pytest.fixture
-def session(tmp_path: Path) -> Iterator[hivesql.Session]:
-    with hivesql.connect(f"sqlite:///{tmp_path}/m.db", f"{tmp_path}/wh") as session:
+def session(tmp_path: Path, reader: Any) -> Iterator[hivesql.Session]:
+    with hivesql.connect(f"sqlite:///{tmp_path}/m.db", f"{tmp_path}/wh", spark=reader) as session:
         session.sql(CREATE)
         yield session
 
 
-def rows(session: hivesql.Session, where: str = "true") -> list[tuple[object, ...]]:
-    found = session.sql(f"SELECT id, v FROM t WHERE {where}").rows
-    return sorted(tuple(row) for row in found)
+@pytest.fixture
+def rows(reader: Any) -> Rows:
+    # A condition without columns is Spark's.
+    every = "" if reader is None else " WHERE true"
+
+    def read(session: hivesql.Session, where: str = "") -> list[tuple[object, ...]]:
+        found = session.sql("SELECT id, v FROM t" + (f" WHERE {where}" if where else every)).rows
+        return sorted(tuple(row) for row in found)
+
+    return read
 
 
-def test_only_the_last_version_counts(session: hivesql.Session) -> None:
+def test_only_the_last_version_counts(session: hivesql.Session, rows: Rows) -> None:
     for number in range(8):
         session.sql(f"UPDATE t SET v = 'x{number}' WHERE id = 2")
         assert rows(session, "id = 2") == [(2, f"x{number}")]
@@ -48,12 +68,12 @@ def test_only_the_last_version_counts(session: hivesql.Session) -> None:
 
 
 def test_what_others_have_not_committed_deletes_nothing(
-    session: hivesql.Session, tmp_path: Path
+    session: hivesql.Session, reader: Any, rows: Rows, tmp_path: Path
 ) -> None:
     session.sql("UPDATE t SET v = 'new' WHERE id = 2")
     session.sql("START TRANSACTION; DELETE FROM t WHERE id = 2")
     assert rows(session) == [(1, "one"), (3, "three")]
-    with hivesql.connect(f"sqlite:///{tmp_path}/m.db", f"{tmp_path}/wh") as other:
+    with hivesql.connect(f"sqlite:///{tmp_path}/m.db", f"{tmp_path}/wh", spark=reader) as other:
         assert rows(other) == [(1, "one"), (2, "new"), (3, "three")]
     session.sql("ROLLBACK")
     assert rows(session, "id = 2") == [(2, "new")]

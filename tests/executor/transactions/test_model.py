@@ -18,6 +18,7 @@ from hivesql_planner.errors import TransactionLost, WriteConflict
 from hivesql_planner.locks import conflicts
 from hivesql_planner.plan import Lock, LockType, Operation
 from hivesql_planner.table import TableName
+from scratch import in_memory
 
 TABLES = [TableName("default", name) for name in ("t", "u")]
 OF_KIND = {
@@ -56,7 +57,7 @@ class Metastore(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.directory = tempfile.mkdtemp(prefix="hivesql-model-")
+        self.directory = tempfile.mkdtemp(prefix="hivesql-model-", dir=in_memory())
         shutil.copy(_empty_metastore(), f"{self.directory}/m.db")
         self.store = DatabaseMetastore.open(f"sqlite:///{self.directory}/m.db", "/wh")
         self.all: list[Txn] = []
