@@ -46,7 +46,7 @@ postgres:  # the server's programs; the tests start a server of their own
 	  else echo "PostgreSQL is missing; as root: apt-get install postgresql" >&2; exit 1; fi; fi
 
 fast: $(VENV)/.dev postgres  ## tests without Spark and Hive; under three minutes
-	$(BIN)/python -m pytest -q -m 'not spark and not hive and not slow'
+	$(BIN)/python -m pytest -q -n 2 -m 'not spark and not hive and not slow'
 
 test: lint postgres  ## set up, lint and run every test except the interop suite
 	$(BIN)/python -m pytest -q $(if $(KEEP),--basetemp=$(KEEP))
