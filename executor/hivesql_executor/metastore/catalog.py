@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Select, delete, insert, select, update
+from sqlalchemy import Connection, Select, bindparam, delete, insert, select, update
 
 from hivesql_executor.metastore import cleanup, table_rows
 from hivesql_executor.metastore.catalog_values import database_of
@@ -129,8 +129,7 @@ def table(db: Connection, name: TableName) -> Table:
 def table_id(db: Connection, name: TableName, *, lock: bool = False) -> int:
     """The id of the table of that name, or NoSuchObject 10001."""
     name = name.lower()
-    query = _find(name, select(tbls.c.id))
-    found = db.scalar(query.with_for_update(of=tbls) if lock else query)
+    found = db.scalar(_HELD_ID if lock else _ID, _place(name))
     if found is None:
         raise NoSuchObject(f"Table not found: {name}", code=10001)
     return int(found)
@@ -199,14 +198,23 @@ def _move_partitions(db: Connection, table_id: int, old: str, new: str) -> None:
             db.execute(update(sds).where(sds.c.id == sd_id).values(location=moved))
 
 
-def _find(name: TableName, query: Select[Any]) -> Select[Any]:
+def _of_name(query: Select[Any]) -> Select[Any]:
     return query.join(dbs, dbs.c.id == tbls.c.database_id).where(
-        dbs.c.name == name.database, tbls.c.name == name.name
+        dbs.c.name == bindparam("database"), tbls.c.name == bindparam("table")
     )
 
 
+_ROW = _of_name(select(tbls))
+_ID = _of_name(select(tbls.c.id))
+_HELD_ID = _ID.with_for_update(of=tbls)
+
+
+def _place(name: TableName) -> dict[str, str]:
+    return {"database": name.database, "table": name.name}
+
+
 def _table_row(db: Connection, name: TableName) -> table_rows.TableRow | None:
-    return db.execute(_find(name, select(tbls))).one_or_none()
+    return db.execute(_ROW, _place(name)).one_or_none()
 
 
 def _database_id(db: Connection, name: str) -> int:

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from typing import Any
 
-from sqlalchemy import Connection, and_, delete, exists, func, insert, literal, select, update
+from sqlalchemy import (
+    Connection,
+    and_,
+    bindparam,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from hivesql_executor.metastore import statistics_changes
 from hivesql_executor.metastore.api import TxnType
-from hivesql_executor.metastore.catalog_values import COMMITTED, OPEN
+from hivesql_executor.metastore.catalog_values import COMMITTED
 from hivesql_executor.metastore.connection import lock_txn_table, millis_now
 from hivesql_executor.metastore.idempotence import hold, record
 from hivesql_executor.metastore.idempotence_api import Once
@@ -22,6 +33,7 @@ from hivesql_executor.metastore.schema import (
 )
 from hivesql_executor.metastore.table_notes import TableNote, set_property
 from hivesql_executor.metastore.transactions import (
+    HELD,
     READ_ONLY,
     TYPE_CODES,
     abort_txns,
@@ -33,8 +45,10 @@ from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import AlreadyCommitted, HiveSqlError, WriteConflict
 from hivesql_planner.plan import Operation
 from hivesql_planner.statistics import StatisticsChange
+from hivesql_planner.table import TableName
 
 _REPLACING = (Operation.UPDATE.value, Operation.DELETE.value)
+_WRITING = (Operation.INSERT.value, *_REPLACING)
 # A commit of these types decides until when the cleaner must wait.
 _ENDS_COMPACTION = (TYPE_CODES[TxnType.COMPACTION], TYPE_CODES[TxnType.SOFT_DELETE])
 _WRITES_NOTHING = (
@@ -42,6 +56,30 @@ _WRITES_NOTHING = (
     TYPE_CODES[TxnType.COMPACTION],
     TYPE_CODES[TxnType.REBALANCE_COMPACTION],
 )
+
+_of = txn_components.c
+_MINE = _of.txn_id == bindparam("owner")
+_WRITTEN = select(_of.database, _of.table, _of.partition, _of.operation).where(_MINE).distinct()
+_LATEST = select(func.max(txns.c.id))
+_ENTER = insert(write_set).from_select(
+    ["database", "table", "partition", "txn_id", "commit_id", "operation"],
+    select(
+        _of.database, _of.table, _of.partition, _of.txn_id, _LATEST.scalar_subquery(), _of.operation
+    )
+    .where(_MINE, or_(*(_of.operation == one for one in _REPLACING)))
+    .distinct(),
+)
+_COMPLETE = insert(completed_txn_components).from_select(
+    ["txn_id", "database", "table", "partition", "write_id", "update_delete"],
+    select(
+        _of.txn_id, _of.database, _of.table, _of.partition, _of.write_id,
+        bindparam("flag", type_=completed_txn_components.c.update_delete.type),
+    )
+    .where(_MINE, _of.operation != Operation.COMPACT.value)
+    .distinct(),
+)  # fmt: skip
+_FORGET = delete(txn_components).where(_MINE)
+_END = update(txns).where(txns.c.id == bindparam("ended")).values(state=COMMITTED)
 
 
 def commit_txn(
@@ -73,21 +111,18 @@ def commit_txn(
 def _commit(
     db: Connection, txn_id: int, *, exclusive_write: bool, changes: Collection[StatisticsChange]
 ) -> WriteConflict | None:
-    query = select(txns.c.type).where(txns.c.id == txn_id, txns.c.state == OPEN)
-    found = db.execute(query.with_for_update()).one_or_none()
+    found = db.execute(HELD, {"txn_id": txn_id}).one_or_none()
     if found is None:
         if state_of(db, txn_id) == COMMITTED:
             return None
         raise lost(db, txn_id)
     kind = int(found[0] or 0)
-    replaces = exists().where(
-        txn_components.c.txn_id == txn_id, txn_components.c.operation.in_(_REPLACING)
-    )
+    written = db.execute(_WRITTEN, {"owner": txn_id}).all()
     commit_id = None
     if kind in _ENDS_COMPACTION:
         lock_txn_table(db, "EXCLUSIVE")
         commit_id = _latest(db)
-    elif kind != READ_ONLY and db.scalar(select(replaces)):
+    elif kind != READ_ONLY and any(row.operation in _REPLACING for row in written):
         conflict = _record_writes(db, txn_id, exclusive_write=exclusive_write)
         if conflict is not None:
             abort_txns(db, [txn_id], "write conflicts")
@@ -96,10 +131,11 @@ def _commit(
         # Its row ids are new ones, so it is in the write set too. Hive forgets this note.
         lock_txn_table(db, "EXCLUSIVE")
         commit_id = _latest(db)
-    _record_history(db, txn_id, kind, changes)
+    _record_history(db, txn_id, kind, written, changes)
     release(db, txn_id)
-    db.execute(delete(txn_components).where(txn_components.c.txn_id == txn_id))
-    db.execute(update(txns).where(txns.c.id == txn_id).values(state=COMMITTED))
+    if written:
+        db.execute(_FORGET, {"owner": txn_id})
+    db.execute(_END, {"ended": txn_id})
     if commit_id is not None:
         db.execute(
             update(compaction_queue)
@@ -114,18 +150,15 @@ def _commit(
 
 def _record_writes(db: Connection, txn_id: int, *, exclusive_write: bool) -> WriteConflict | None:
     """Enter updates and deletes into the write set; the first committer wins."""
+    if exclusive_write:
+        # With exclusive write locks no other writer can have come in between.
+        lock_txn_table(db, "EXCLUSIVE")
+        db.execute(_ENTER, {"owner": txn_id})
+        return None
     savepoint = db.begin_nested()
     lock_txn_table(db, "EXCLUSIVE")
-    commit_id, of = _latest(db), txn_components.c
-    written = (
-        select(of.database, of.table, of.partition, of.txn_id, literal(commit_id), of.operation)
-        .where(of.txn_id == txn_id, of.operation.in_(_REPLACING))
-        .distinct()
-    )
-    names = ["database", "table", "partition", "txn_id", "commit_id", "operation"]
-    db.execute(insert(write_set).from_select(names, written))
-    # With exclusive write locks no other writer can have come in between.
-    conflict = None if exclusive_write else _conflict(db, txn_id)
+    db.execute(_ENTER, {"owner": txn_id})
+    conflict = _conflict(db, txn_id)
     if conflict is None:
         savepoint.commit()
     else:
@@ -168,28 +201,25 @@ def _conflict(db: Connection, txn_id: int) -> WriteConflict | None:
 
 
 def _record_history(
-    db: Connection, txn_id: int, kind: int, changes: Collection[StatisticsChange]
+    db: Connection,
+    txn_id: int,
+    kind: int,
+    written: Sequence[Any],
+    changes: Collection[StatisticsChange],
 ) -> None:
     if kind == READ_ONLY:
         return
-    statistics_changes.count(db, txn_id, changes)
-    if kind not in _WRITES_NOTHING:
-        _complete_components(db, txn_id)
-
-
-def _complete_components(db: Connection, txn_id: int) -> None:
-    of = txn_components.c
-    replaces = exists().where(of.txn_id == txn_id, of.operation.in_(_REPLACING))
-    # The flag is the whole transaction's, as in Hive.
-    flag = "Y" if db.scalar(select(replaces)) else "N"
-    written = (
-        select(of.txn_id, of.database, of.table, of.partition, of.write_id, literal(flag))
-        .where(of.txn_id == txn_id, of.operation != Operation.COMPACT.value)
-        .distinct()
-    )
-    names = ["txn_id", "database", "table", "partition", "write_id", "update_delete"]
-    db.execute(insert(completed_txn_components).from_select(names, written))
+    units = [
+        (TableName(row.database, row.table or "").lower(), row.partition)
+        for row in written
+        if row.operation in _WRITING
+    ]
+    statistics_changes.count(db, txn_id, changes, dict.fromkeys(units))
+    if written and kind not in _WRITES_NOTHING:
+        # The flag is the whole transaction's, as in Hive.
+        flag = "Y" if any(row.operation in _REPLACING for row in written) else "N"
+        db.execute(_COMPLETE, {"owner": txn_id, "flag": flag})
 
 
 def _latest(db: Connection) -> int:
-    return int(db.scalar(select(func.max(txns.c.id))) or 0)
+    return int(db.scalar(_LATEST) or 0)

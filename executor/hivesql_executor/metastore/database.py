@@ -28,7 +28,6 @@ from hivesql_executor.metastore.api import (
     MAX_OPEN,
     LockAnswer,
     LockRow,
-    LockState,
     TxnRow,
     TxnType,
 )
@@ -287,6 +286,8 @@ class DatabaseMetastore(
 
     def newer_writer(self, txn_id: int, locks: Collection[Lock]) -> int | None:
         """Who changed, after our snapshot, what our write locks cover; None when nobody."""
+        if not any(map(lock_queue.may_be_stale, locks)):
+            return None
         return self._read(lambda db: lock_queue.newer_writer(db, txn_id, tuple(locks)))
 
     def commit_txn(
@@ -338,14 +339,10 @@ class DatabaseMetastore(
         """Ask for all locks together; the answer is ACQUIRED, WAITING or NOT_ACQUIRED."""
 
         def ask(db: Connection) -> LockAnswer:
-            lock_id = lock_queue.enqueue_locks(
-                db, txn_id, locks, user=user, host=host, agent_info=agent_info
-            )
-            if not lock_id:
-                return LockAnswer(lock_id=0, state=LockState.ACQUIRED)
-            return lock_queue.check_lock(
-                db, lock_id, zero_wait_read=zero_wait_read, exclusive_ctas=exclusive_ctas
-            )
+            return lock_queue.enqueue_locks(
+                db, txn_id, locks, user=user, host=host, agent_info=agent_info,
+                zero_wait_read=zero_wait_read, exclusive_ctas=exclusive_ctas,
+            )  # fmt: skip
 
         return self._write(ask)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, and_, delete, insert, or_, select, update
+from sqlalchemy import Connection, Row, and_, bindparam, delete, insert, or_, select, update
 
 from hivesql_executor.metastore.api import LockAnswer, LockRow, LockState
 from hivesql_executor.metastore.connection import millis_now, now
@@ -34,6 +35,36 @@ from hivesql_planner.plan import Lock, LockType, Operation
 
 _REPLACING = (Operation.UPDATE, Operation.DELETE)
 _of = hive_locks.c
+_NEXT_ID = update(next_lock_id).values(next=next_lock_id.c.next + 1).returning(next_lock_id.c.next)
+_HELD_BY = select(hive_locks).where(_of.txn_id == bindparam("owner"), _of.state == ACQUIRED)
+_EARLIER = (
+    select(hive_locks)
+    .where(
+        _of.lock_id < bindparam("before"),
+        _of.database.in_(bindparam("databases", expanding=True)),
+        or_(_of.txn_id == 0, _of.txn_id != bindparam("owner")),
+    )
+    .order_by(_of.lock_id, _of.internal_id)
+)
+_WAITING = insert(hive_locks)
+_GRANTED = insert(hive_locks).values(acquired_at=millis_now())
+# Under the write id that the transaction has already, if it has one.
+_COMPONENT = insert(txn_components).values(
+    write_id=select(txn_to_write_id.c.write_id)
+    .where(
+        txn_to_write_id.c.txn_id == bindparam("owner"),
+        txn_to_write_id.c.database == bindparam("in_database"),
+        txn_to_write_id.c.table == bindparam("in_table"),
+    )
+    .scalar_subquery()
+)
+_CHANGED_SINCE = select(write_set.c.txn_id, write_set.c.partition).where(
+    write_set.c.database == bindparam("database"),
+    write_set.c.table == bindparam("table"),
+    write_set.c.txn_id != bindparam("own"),
+    write_set.c.commit_id >= bindparam("own"),
+    or_(*(write_set.c.operation == operation.value for operation in _REPLACING)),
+)
 
 
 def enqueue_locks(
@@ -44,24 +75,26 @@ def enqueue_locks(
     user: str,
     host: str,
     agent_info: str,
-) -> int:
-    """Queue a request for all of ``locks`` together and record what they will write; its id.
+    zero_wait_read: bool,
+    exclusive_ctas: bool,
+) -> LockAnswer:
+    """Queue a request for all of ``locks`` together, record what they will write, and check it.
 
     What the transaction holds already is not asked for again: behind a stranger's waiting request
-    it would wait for its own locks. 0 when nothing is left to ask for.
+    it would wait for its own locks. The answer's id is 0 when nothing is left to ask for.
     """
     locks = merge(_lower(lock) for lock in locks)
     if txn_id:
         require_open(db, txn_id)
         _record_components(db, txn_id, locks)
-        held = [as_lock(row) for row in db.execute(_held_by(txn_id))]
+        held = [as_lock(row) for row in db.execute(_HELD_BY, {"owner": txn_id})]
         locks = [lock for lock in locks if not any(covers(mine, lock) for mine in held)]
-        if not locks:
-            return 0
+    if not locks:
+        return LockAnswer(lock_id=0, state=LockState.ACQUIRED)
     # The id is given out and the rows become visible together: a later request never overtakes.
-    counter = next_lock_id.c.next
-    lock_id = db.execute(update(next_lock_id).values(next=counter + 1).returning(counter))
-    new_id = int(lock_id.scalar_one()) - 1
+    # Until then all other requests and checks wait here, so that what is found now stays true.
+    new_id = int(db.execute(_NEXT_ID).scalar_one()) - 1
+    free = _blocked(db, new_id, txn_id, locks) is None
     beat = 0 if txn_id else now(db)
     rows = [
         {
@@ -71,7 +104,7 @@ def enqueue_locks(
             "database": lock.database,
             "table": lock.table,
             "partition": lock.partition,
-            "state": WAITING,
+            "state": ACQUIRED if free else WAITING,
             "type": CODES[lock.type],
             "last_heartbeat": beat,
             "user": user[:128],
@@ -80,9 +113,10 @@ def enqueue_locks(
         }
         for position, lock in enumerate(locks, start=1)
     ]
-    if rows:
-        db.execute(insert(hive_locks), rows)
-    return new_id
+    db.execute(_GRANTED if free else _WAITING, rows)
+    if free:
+        return LockAnswer(lock_id=new_id, state=LockState.ACQUIRED)
+    return check_lock(db, new_id, zero_wait_read=zero_wait_read, exclusive_ctas=exclusive_ctas)
 
 
 def check_lock(
@@ -105,11 +139,12 @@ def check_lock(
             "again",
             code=10270,
         )
-    blocked = _blocked(db, lock_id, mine)
+    wanted = [as_lock(row) for row in mine]
+    blocked = _blocked(db, lock_id, mine[0].txn_id, wanted)
     while blocked is not None and txn_id and (broken := break_deadlock(db, txn_id)):
         if broken.victim == txn_id:
             return LockAnswer(lock_id=lock_id, state=LockState.ABORTED, reason=broken.reason)
-        blocked = _blocked(db, lock_id, mine)
+        blocked = _blocked(db, lock_id, txn_id, wanted)
     if blocked is None:
         granted = {"state": ACQUIRED, "acquired_at": now(db), "blocked_by_id": None}
         beat = 0 if mine[0].txn_id else millis_now()
@@ -119,7 +154,7 @@ def check_lock(
             .values(granted | {"blocked_by_internal": None, "last_heartbeat": beat})
         )
         return LockAnswer(lock_id=lock_id, state=LockState.ACQUIRED)
-    own, other = blocked
+    own, other = mine[blocked[0]], blocked[1]
     reason = _refusal(own, other, zero_wait_read=zero_wait_read, exclusive_ctas=exclusive_ctas)
     if reason and own.txn_id:
         db.execute(delete(hive_locks).where(_of.lock_id == lock_id))
@@ -168,25 +203,25 @@ def newer_writer(db: Connection, txn_id: int, locks: Sequence[Lock]) -> int | No
 
     Inserts do not count on either side, as in Hive's getLatestTxnIdInConflict.
     """
-    units = [
-        and_(
-            write_set.c.database == lock.database,
-            write_set.c.table == lock.table,
-            *([] if lock.partition is None else [write_set.c.partition == lock.partition]),
-        )
-        for lock in map(_lower, locks)
-        if lock.type in (LockType.EXCLUSIVE, LockType.EXCL_WRITE) and lock.operation in _REPLACING
-    ]
+    units: dict[tuple[str, str | None], set[str | None]] = defaultdict(set)
+    for lock in map(_lower, locks):
+        if may_be_stale(lock):
+            units[lock.database, lock.table].add(lock.partition)
     found: list[int] = []
-    for start in range(0, len(units), 200):
-        query = select(write_set.c.txn_id).where(
-            or_(*units[start : start + 200]),
-            write_set.c.txn_id != txn_id,
-            write_set.c.commit_id >= txn_id,
-            write_set.c.operation.in_([operation.value for operation in _REPLACING]),
-        )
-        found += db.scalars(query).all()
+    for (database, table), partitions in units.items():
+        unit = {"database": database, "table": table, "own": txn_id}
+        found += [
+            int(writer)
+            for writer, partition in db.execute(_CHANGED_SINCE, unit)
+            if None in partitions or partition in partitions
+        ]
     return max(found, default=None)
+
+
+def may_be_stale(lock: Lock) -> bool:
+    """Whether others may have changed what it covers while it was waited for, and that matters."""
+    writes = lock.type in (LockType.EXCLUSIVE, LockType.EXCL_WRITE)
+    return writes and lock.operation in _REPLACING
 
 
 def _record_components(db: Connection, txn_id: int, locks: Sequence[Lock]) -> None:
@@ -199,9 +234,6 @@ def _record_components(db: Connection, txn_id: int, locks: Sequence[Lock]) -> No
         unit = (lock.database, lock.table, partition)
         if units.get(unit) not in _REPLACING:
             units[unit] = lock.operation
-    owned = txn_to_write_id.c
-    query = select(owned.database, owned.table, owned.write_id).where(owned.txn_id == txn_id)
-    write_ids = {(database, table): id_ for database, table, id_ in db.execute(query)}
     rows = [
         {
             "txn_id": txn_id,
@@ -209,16 +241,14 @@ def _record_components(db: Connection, txn_id: int, locks: Sequence[Lock]) -> No
             "table": table,
             "partition": partition,
             "operation": operation.value,
-            "write_id": write_ids.get((database, table)),
+            "owner": txn_id,
+            "in_database": database,
+            "in_table": table,
         }
         for (database, table, partition), operation in units.items()
     ]
     if rows:
-        db.execute(insert(txn_components), rows)
-
-
-def _held_by(txn_id: int) -> Select[Any]:
-    return select(hive_locks).where(_of.txn_id == txn_id, _of.state == ACQUIRED)
+        db.execute(_COMPONENT, rows)
 
 
 def _lower(lock: Lock) -> Lock:
@@ -226,20 +256,16 @@ def _lower(lock: Lock) -> Lock:
 
 
 def _blocked(
-    db: Connection, lock_id: int, mine: Sequence[Row[Any]]
-) -> tuple[Row[Any], Row[Any]] | None:
-    """My first component that has to wait, and the earlier one for which it waits."""
-    txn_id = mine[0].txn_id
-    foreign = or_(_of.txn_id == 0, _of.txn_id != txn_id)
-    earlier = db.execute(
-        select(hive_locks)
-        .where(_of.lock_id < lock_id, _of.database.in_({row.database for row in mine}), foreign)
-        .order_by(_of.lock_id, _of.internal_id)
-    ).all()
-    for own in mine:
+    db: Connection, lock_id: int, txn_id: int, mine: Sequence[Lock]
+) -> tuple[int, Row[Any]] | None:
+    """My first component that has to wait, by its place, and the earlier one that it waits for."""
+    databases = sorted({lock.database for lock in mine})
+    asked = {"before": lock_id, "owner": txn_id, "databases": databases}
+    earlier = db.execute(_EARLIER, asked).all()
+    for place, own in enumerate(mine):
         for other in earlier:
-            if conflicts(as_lock(own), as_lock(other)):
-                return own, other
+            if conflicts(own, as_lock(other)):
+                return place, other
     return None
 
 

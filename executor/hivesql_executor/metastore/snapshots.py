@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,6 +10,7 @@ from sqlalchemy import (
     Connection,
     Select,
     and_,
+    bindparam,
     case,
     delete,
     func,
@@ -16,6 +18,7 @@ from sqlalchemy import (
     null,
     or_,
     select,
+    union_all,
     update,
 )
 from sqlalchemy import Table as SqlTable
@@ -31,7 +34,7 @@ from hivesql_executor.metastore.schema import (
     txns,
 )
 from hivesql_executor.metastore.transactions import READ_ONLY, require_open
-from hivesql_planner.acid.write_ids import ListMode, ValidTxnList, ValidWriteIdList
+from hivesql_planner.acid.write_ids import NONE_OPEN, ListMode, ValidTxnList, ValidWriteIdList
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import ExecutionError
 from hivesql_planner.table import TableName
@@ -63,21 +66,35 @@ def valid_txns(db: Connection, txn_id: int) -> ValidTxnList:
     )
 
 
+_of = txn_to_write_id.c
+_OF_TABLE = and_(_of.database == bindparam("in_database"), _of.table == bindparam("in_table"))
+# The greatest write id of those below, and then all others with their transactions.
+_WRITES = union_all(
+    select(null().label("txn_id"), func.max(_of.write_id)).where(
+        _OF_TABLE, _of.txn_id < bindparam("doubtful")
+    ),
+    select(_of.txn_id, _of.write_id).where(_OF_TABLE, _of.txn_id >= bindparam("doubtful")),
+)
+
+
 def valid_write_ids(db: Connection, txns_seen: ValidTxnList, table: TableName) -> ValidWriteIdList:
     """Translate a list of transactions into the table's write ids (Hive's getValidWriteIds)."""
-    owned = txn_to_write_id.c
-    here = and_(owned.database == table.database, owned.table == table.name)
-    highest = db.scalar(
-        select(func.max(owned.write_id)).where(here, owned.txn_id <= txns_seen.high_watermark)
-    )
-    if highest is None:
-        highest = (_next(db, table) or 1) - 1
+    # Whatever is below is seen, and need not be told one by one.
+    doubtful = min(*txns_seen.open, *txns_seen.aborted, txns_seen.high_watermark + 1, NONE_OPEN)
+    rows = db.execute(_WRITES, _place(table) | {"doubtful": doubtful}).all()
+    allocated = [
+        int(write_id)
+        for txn_id, write_id in rows
+        if write_id is not None and (txn_id or 0) <= txns_seen.high_watermark
+    ]
+    highest = max(allocated) if allocated else (_next(db, table) or 1) - 1
     opened: set[int] = set()
     aborted: set[int] = set()
     found_valid = False
-    query = select(owned.txn_id, owned.write_id).where(here, owned.write_id <= highest)
-    for txn_id, write_id in db.execute(query):
-        if txns_seen.sees(txn_id):
+    for txn_id, write_id in rows:
+        if write_id is None or write_id > highest:
+            continue
+        if txn_id is None or txns_seen.sees(txn_id):
             found_valid = True
         elif txns_seen.is_aborted(txn_id):
             aborted.add(write_id)
@@ -115,6 +132,33 @@ def compactor_write_ids(db: Connection, table: TableName) -> ValidWriteIdList:
     return ValidWriteIdList(highest, frozenset(), aborted, str(table), ListMode.COMPACTOR)
 
 
+_MINE = and_(_of.txn_id == bindparam("owner"), _OF_TABLE)
+_HELD = select(_of.write_id).where(_MINE)
+_FORGET = delete(txn_to_write_id).where(_MINE)
+_ALLOCATE = insert(txn_to_write_id)
+_WRITE_UNDER = (
+    update(txn_components)
+    .where(
+        txn_components.c.txn_id == bindparam("owner"),
+        txn_components.c.database == bindparam("in_database"),
+        txn_components.c.table == bindparam("in_table"),
+    )
+    .values(write_id=bindparam("now"))
+)
+
+
+@functools.cache
+def _advance(dialect: str) -> Any:
+    counter = next_write_id.c
+    first = _insert(dialect, next_write_id).values(
+        database=bindparam("in_database"), table=bindparam("in_table"), next=2
+    )
+    advanced = first.on_conflict_do_update(
+        index_elements=[counter.database, counter.table], set_={"next": counter.next + 1}
+    )
+    return advanced.returning(counter.next)
+
+
 def allocate_write_id(db: Connection, txn_id: int, table: TableName, *, again: bool) -> int:
     """The transaction's write id in the table; ``again`` gives a new, larger one."""
     if require_open(db, txn_id) == READ_ONLY:
@@ -122,37 +166,20 @@ def allocate_write_id(db: Connection, txn_id: int, table: TableName, *, again: b
             f"Write ID allocation failed on {table} as not all input txns in open state or "
             f"read-only: {{{txn_id},read-only}}"
         )
-    owned = txn_to_write_id.c
-    mine = and_(owned.txn_id == txn_id, owned.database == table.database, owned.table == table.name)
+    place = _place(table)
+    mine = place | {"owner": txn_id}
     if again:
-        db.execute(delete(txn_to_write_id).where(mine))
+        db.execute(_FORGET, mine)
     else:
-        held = db.scalar(select(owned.write_id).where(mine))
+        held = db.scalar(_HELD, mine)
         if held is not None:
             return int(held)
     # One statement reads and advances the counter, so two transactions never share a write id.
-    counter = next_write_id.c
-    first = _insert(db, next_write_id).values(database=table.database, table=table.name, next=2)
-    advance = first.on_conflict_do_update(
-        index_elements=[counter.database, counter.table], set_={"next": counter.next + 1}
-    )
-    write_id = int(db.execute(advance.returning(counter.next)).scalar_one()) - 1
-    db.execute(
-        insert(txn_to_write_id).values(
-            txn_id=txn_id, database=table.database, table=table.name, write_id=write_id
-        )
-    )
+    write_id = int(db.execute(_advance(db.dialect.name), place).scalar_one()) - 1
+    unit = {"database": table.database, "table": table.name}
+    db.execute(_ALLOCATE, unit | {"txn_id": txn_id, "write_id": write_id})
     # Locks asked for before, or under the earlier write id, write under this one.
-    written = txn_components.c
-    db.execute(
-        update(txn_components)
-        .where(
-            written.txn_id == txn_id,
-            written.database == table.database,
-            written.table == table.name,
-        )
-        .values(write_id=write_id)
-    )
+    db.execute(_WRITE_UNDER, mine | {"now": write_id})
     given = Event(
         kind=EventKind.ALLOC_WRITE_ID,
         database=table.database,
@@ -166,7 +193,7 @@ def allocate_write_id(db: Connection, txn_id: int, table: TableName, *, again: b
 def seed_write_id(db: Connection, table: TableName, next_id: int) -> None:
     """Let the table's write ids go on from ``next_id``, unless they are past it."""
     counter = next_write_id.c
-    first = _insert(db, next_write_id).values(
+    first = _insert(db.dialect.name, next_write_id).values(
         database=table.database, table=table.name, next=next_id
     )
     db.execute(
@@ -178,6 +205,7 @@ def seed_write_id(db: Connection, table: TableName, next_id: int) -> None:
     )
 
 
+@functools.cache
 def _recent_and_unfinished(window: int) -> Select[Any]:
     """Open and aborted transactions and the latest; with a window, all since its first one.
 
@@ -201,16 +229,24 @@ def _recent_and_unfinished(window: int) -> Select[Any]:
     return select(*columns, gaps_after).where(or_(unfinished, recent)).order_by(txns.c.id)
 
 
+_NEXT = select(next_write_id.c.next).where(
+    next_write_id.c.database == bindparam("in_database"),
+    next_write_id.c.table == bindparam("in_table"),
+)
+
+
 def _next(db: Connection, table: TableName) -> int | None:
-    counter = next_write_id.c
-    return db.scalar(
-        select(counter.next).where(counter.database == table.database, counter.table == table.name)
-    )
+    return db.scalar(_NEXT, _place(table))
 
 
-def _insert(db: Connection, table: SqlTable) -> Any:
+def _place(table: TableName) -> dict[str, Any]:
+    """The parameters of the queries above that are about one table."""
+    return {"in_database": table.database, "in_table": table.name}
+
+
+def _insert(dialect: str, table: SqlTable) -> Any:
     """An INSERT that knows ON CONFLICT; its two dialects share no type."""
-    if db.dialect.name == "postgresql":
+    if dialect == "postgresql":
         from sqlalchemy.dialects import postgresql
 
         return postgresql.insert(table)

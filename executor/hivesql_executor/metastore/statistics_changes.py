@@ -3,34 +3,49 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from hivesql_executor.metastore import catalog, schema, snapshots
-from hivesql_executor.metastore.schema import txn_components, txn_to_write_id
+from hivesql_executor.metastore.schema import txn_to_write_id
 from hivesql_executor.metastore.statistics_rows import Kept, read_kept, write_kept
 from hivesql_executor.metastore.table_rows import distrust
 from hivesql_planner.acid.write_ids import Range
 from hivesql_planner.errors import NoSuchObject
-from hivesql_planner.plan import Operation
 from hivesql_planner.statistics import StatisticsChange, changed, combined
 from hivesql_planner.table import TableName
 
 _CHUNK = 500
-_WRITING = (Operation.INSERT.value, Operation.UPDATE.value, Operation.DELETE.value)
+_WRITE_ID = select(txn_to_write_id.c.write_id).where(
+    txn_to_write_id.c.txn_id == bindparam("owner"),
+    txn_to_write_id.c.database == bindparam("database"),
+    txn_to_write_id.c.table == bindparam("table"),
+)
 
 
-def count(db: Connection, txn_id: int, changes: Iterable[StatisticsChange]) -> None:
+Unit = tuple[TableName, str | None]
+"""A table, or one of its partitions."""
+
+
+def count(
+    db: Connection,
+    txn_id: int,
+    changes: Iterable[StatisticsChange],
+    written: Iterable[Unit] = (),
+) -> None:
     """Add what a transaction did, in the database transaction that commits it.
 
-    What it has written without telling is no longer accurate. Commits that change a table wait
+    What it has ``written`` without telling is no longer accurate. Commits that change a table wait
     for each other's row of it, always in the order of the names.
     """
     by_table: dict[TableName, dict[str | None, StatisticsChange]] = defaultdict(dict)
     for (name, partition), change in combined(changes).items():
         by_table[name][partition] = change
-    untold = _untold(db, txn_id, by_table)
+    untold: dict[TableName, list[str | None]] = defaultdict(list)
+    for name, partition in written:
+        if name not in by_table:
+            untold[name].append(partition)
     for name in sorted({*by_table, *untold}):
         told = {key: one for key, one in by_table.get(name, {}).items() if not one.is_nothing}
         if not told and name not in untold:
@@ -52,9 +67,8 @@ def _add(
     table_id: int,
     told: dict[str | None, StatisticsChange],
 ) -> None:
-    owned = txn_to_write_id.c
-    mine = (owned.txn_id == txn_id, owned.database == name.database, owned.table == name.name)
-    write_id = int(db.scalar(select(owned.write_id).where(*mine)) or 0)
+    owner = {"owner": txn_id, "database": name.database, "table": name.name}
+    write_id = int(db.scalar(_WRITE_ID, owner) or 0)
     overtaken = any(one.replaces for one in told.values()) and _is_overtaken(db, name, write_id)
     for numbers, owners in (
         (schema.table_params, {table_id: told[None]} if None in told else {}),
@@ -96,22 +110,6 @@ def _partitions(
         chunk = rows.name.in_(names[start : start + _CHUNK])
         query = select(rows.id, rows.name).where(rows.table_id == table_id, chunk)
         found |= {int(id_): told[name] for id_, name in db.execute(query)}
-    return found
-
-
-def _untold(
-    db: Connection, txn_id: int, told: Collection[TableName]
-) -> dict[TableName, list[str | None]]:
-    """The tables that it wrote without counting, and what of them: None is the whole."""
-    of = txn_components.c
-    written = select(of.database, of.table, of.partition).where(
-        of.txn_id == txn_id, of.operation.in_(_WRITING)
-    )
-    found: dict[TableName, list[str | None]] = defaultdict(list)
-    for database, table, partition in db.execute(written.distinct()):
-        name = TableName(database, table or "").lower()
-        if name not in told:
-            found[name].append(partition)
     return found
 
 

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, and_, cast, delete, func, insert, select
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Delete,
+    Insert,
+    Select,
+    and_,
+    bindparam,
+    cast,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+)
 from sqlalchemy import Table as SqlTable
 
 from hivesql_executor.metastore import catalog, schema, snapshots
@@ -132,13 +148,33 @@ def _sums(db: Connection, table_id: int) -> Statistics:
     )
 
 
+@functools.cache
+def _kept(numbers: SqlTable) -> Select[Any]:
+    of = numbers.c
+    query = select(of.owner_id, of.name, of.value)
+    return query.where(of.owner_id.in_(bindparam("owners", expanding=True)), _is_statistic(numbers))
+
+
+@functools.cache
+def _forget(numbers: SqlTable) -> Delete:
+    return delete(numbers).where(numbers.c.owner_id == bindparam("owner"), _is_statistic(numbers))
+
+
+@functools.cache
+def _keep(numbers: SqlTable) -> Insert:
+    return insert(numbers)
+
+
+def _is_statistic(numbers: SqlTable) -> ColumnElement[bool]:
+    return or_(*(numbers.c.name == name for name in STATISTICS))
+
+
 def read_kept(db: Connection, numbers: SqlTable, owners: Sequence[int]) -> dict[int, Kept]:
     """What the parameters of some tables or partitions tell."""
     found: dict[int, dict[str, str]] = defaultdict(dict)
     for start in range(0, len(owners), _CHUNK):
-        chunk = numbers.c.owner_id.in_(owners[start : start + _CHUNK])
-        query = select(numbers.c.owner_id, numbers.c.name, numbers.c.value)
-        for owner, key, value in db.execute(query.where(chunk, numbers.c.name.in_(STATISTICS))):
+        chunk = {"owners": owners[start : start + _CHUNK]}
+        for owner, key, value in db.execute(_kept(numbers), chunk):
             found[owner][key] = value or ""
     return {
         owner: Kept(read_basics(found[owner]), int(found[owner].get(BASE_WRITE, 0)))
@@ -148,17 +184,15 @@ def read_kept(db: Connection, numbers: SqlTable, owners: Sequence[int]) -> dict[
 
 def write_kept(db: Connection, numbers: SqlTable, kept: Mapping[int, Kept]) -> None:
     """Make the parameters of some tables or partitions tell this, and nothing older."""
-    owners = list(kept)
-    for start in range(0, len(owners), _CHUNK):
-        chunk = numbers.c.owner_id.in_(owners[start : start + _CHUNK])
-        db.execute(delete(numbers).where(chunk, numbers.c.name.in_(STATISTICS)))
+    if kept:
+        db.execute(_forget(numbers), [{"owner": owner} for owner in kept])
     rows = [
         {"owner_id": owner, "name": key, "value": value}
         for owner, one in kept.items()
         for key, value in _parameters(one).items()
     ]
     if rows:
-        db.execute(insert(numbers), rows)
+        db.execute(_keep(numbers), rows)
 
 
 def _parameters(kept: Kept) -> dict[str, str]:

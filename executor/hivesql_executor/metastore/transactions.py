@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection
+from typing import Any
 
 from sqlalchemy import (
     Connection,
+    Select,
     bindparam,
     case,
     delete,
@@ -52,12 +55,16 @@ READ_ONLY = TYPE_CODES[TxnType.READ_ONLY]
 _CHUNK = 1000
 
 
+_OPEN = insert(txns).returning(txns.c.id)
+_KEEP_HISTORY = insert(min_history_level)
+
+
 def open_txns(db: Connection, count: int, user: str, host: str, kind: TxnType) -> tuple[int, ...]:
     """Open ``count`` transactions; their ids, ascending."""
     if count <= 0:
         raise SemanticError(f"Invalid input for number of txns: {count}")
     lock_txn_table(db, "SHARE")
-    lowest, started = lowest_open(db), now(db)
+    lowest, started = _lowest_open_now(db)
     values = {
         "state": OPEN,
         "started": started,
@@ -66,9 +73,8 @@ def open_txns(db: Connection, count: int, user: str, host: str, kind: TxnType) -
         "host": host[:128],
         "type": TYPE_CODES[kind],
     }
-    new = db.scalars(insert(txns).returning(txns.c.id), [values] * count)
-    ids = sorted(int(id_) for id_ in new)
-    db.execute(insert(min_history_level), [{"txn_id": id_, "min_open": lowest} for id_ in ids])
+    ids = sorted(int(id_) for id_ in db.scalars(_OPEN, [values] * count))
+    db.execute(_KEEP_HISTORY, [{"txn_id": id_, "min_open": lowest} for id_ in ids])
     if kind is not TxnType.READ_ONLY:
         note(db, Event(kind=EventKind.OPEN_TXN, txn_ids=tuple(ids)))
         # Waiting for the log belongs to the time that is measured below.
@@ -80,31 +86,50 @@ def open_txns(db: Connection, count: int, user: str, host: str, kind: TxnType) -
     return tuple(ids)
 
 
+_OPEN_COUNT = select(func.count()).where(txns.c.state == OPEN)
+
+
 def open_count(db: Connection) -> int:
     """How many transactions are open."""
-    return int(db.scalar(select(func.count()).where(txns.c.state == OPEN)) or 0)
+    return int(db.scalar(_OPEN_COUNT) or 0)
+
+
+@functools.cache
+def _low_watermark(window: int) -> Select[tuple[int]]:
+    old = txns.alias()
+    query = select(func.max(old.c.id))
+    return query.where(old.c.started < millis_now() - window) if window else query
 
 
 def low_watermark(db: Connection) -> int:
     """The greatest id below which no transaction can appear any more."""
-    query = select(func.max(txns.c.id))
-    if window := open_window(db):
-        query = query.where(txns.c.started < millis_now() - window)
-    return int(db.scalar(query) or 0)
+    return int(db.scalar(_low_watermark(open_window(db))) or 0)
 
 
 def lowest_open(db: Connection) -> int:
     """Every transaction below this id has ended (Hive's minOpenTxn watermark)."""
-    lowest = db.scalar(select(func.min(txns.c.id)).where(txns.c.state == OPEN))
-    after = low_watermark(db) + 1
-    return after if lowest is None else min(int(lowest), after)
+    return _lowest_open_now(db)[0]
 
 
-_HELD = (
+@functools.cache
+def _lowest_and_time(window: int) -> Select[Any]:
+    highest = _low_watermark(window).scalar_subquery()
+    return select(func.min(txns.c.id), highest, millis_now()).where(txns.c.state == OPEN)
+
+
+def _lowest_open_now(db: Connection) -> tuple[int, int]:
+    """``lowest_open``, and the time of the answer in milliseconds."""
+    lowest, highest, moment = db.execute(_lowest_and_time(open_window(db))).one()
+    after = int(highest or 0) + 1
+    return after if lowest is None else min(int(lowest), after), int(moment)
+
+
+HELD = (
     select(txns.c.type)
     .where(txns.c.id == bindparam("txn_id"), txns.c.state == OPEN)
     .with_for_update()
 )
+"""The type of ``:txn_id`` if it is open, whose row is held from then on."""
 
 
 def require_open(db: Connection, txn_id: int) -> int:
@@ -112,7 +137,7 @@ def require_open(db: Connection, txn_id: int) -> int:
 
     TransactionLost 10263 when it was aborted, 10262 when it is unknown or committed.
     """
-    kind = db.execute(_HELD, {"txn_id": txn_id}).one_or_none()
+    kind = db.execute(HELD, {"txn_id": txn_id}).one_or_none()
     if kind is None:
         raise lost(db, txn_id)
     return int(kind[0] or 0)
@@ -194,10 +219,15 @@ def transactions(db: Connection) -> tuple[TxnRow, ...]:
     return tuple(txn_row(row) for row in db.execute(query))
 
 
+_FREE = tuple(
+    delete(one).where(one.c.txn_id == bindparam("ended")) for one in (hive_locks, min_history_level)
+)
+
+
 def release(db: Connection, txn_id: int) -> None:
     """Free the locks of a transaction that ends, and the history kept for it."""
-    db.execute(delete(hive_locks).where(hive_locks.c.txn_id == txn_id))
-    db.execute(delete(min_history_level).where(min_history_level.c.txn_id == txn_id))
+    for kept in _FREE:
+        db.execute(kept, {"ended": txn_id})
 
 
 def state_of(db: Connection, txn_id: int) -> str | None:
