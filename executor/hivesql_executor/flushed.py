@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from hivesql_executor.storage.files import Files
 from hivesql_planner.acid.layout import SIDE_FILE_SUFFIX, is_side_file, parse_directory
@@ -45,14 +44,14 @@ def _flushed(files: Files, location: str, status: FileStatus) -> FileStatus:
         last = files.read(side, (count - 1) * _NUMBER, _NUMBER) if count else b""
     except DataError:
         # The writer has closed the file since it was listed: now it is whole.
-        return replace(status, length=files.size(path))
+        return status._replace(length=files.size(path))
     length = int.from_bytes(last, "big")
     if length > status.length and length > files.size(path):
         raise DataError(
             f"{path} has {status.length} bytes, but its writer flushed {length}: the file is "
             "truncated. Restore it before you read the table"
         )
-    return replace(status, length=length)
+    return status._replace(length=length)
 
 
 def spark_path(location: str, file: DataFile | DeleteFile) -> str:

@@ -19,7 +19,7 @@ from hivesql_executor.local.types import row_type
 from hivesql_executor.spark.hashing import hash_array
 from hivesql_executor.spark.publish import row_types
 from hivesql_executor.storage.files import Files
-from hivesql_executor.storage.orc import OrcTail, amend, read_tail
+from hivesql_executor.storage.orc import amended, stripe_rows
 from hivesql_planner.acid.layout import (
     ACID_FIELDS,
     DELETE_EVENT,
@@ -105,31 +105,28 @@ def stage(
     its dynamic partitions.
     """
     name = f"part-{uuid.uuid4().hex}"
-    path = f"{staging}/{name}"
     buffer = io.BytesIO()
     orc.write_table(events, buffer, **orc_options(write.table))
-    files.make_directories(staging)
-    files.write(path, buffer.getvalue())
-    tail = read_tail(files, path, buffer.tell())
-    stats = f"0,0,{tail.rows}" if write.kind is WriteKind.DELETE_DELTA else f"{tail.rows},0,0"
+    data, rows = buffer.getvalue(), len(events)
+    stats = f"0,0,{rows}" if write.kind is WriteKind.DELETE_DELTA else f"{rows},0,0"
     metadata = {
         STATS: stats.encode(),
         VERSION: b"2",
-        KEY_INDEX: _key_index(events, tail),
+        KEY_INDEX: _key_index(events, stripe_rows(data)),
         NANOSECONDS: b"false",
     }
     types = row_types(write.table)
     if write.table.properties.get("orc.compress", "ZLIB").upper() in _SEALED:
         types = {column: one for column, one in types.items() if one.length is None}
-    length = amend(files, path, metadata, types=types)
-    return EventFile(
-        name=name, rows=len(events), bytes=length, branch=branch, writer=writer, keys=keys
-    )
+    data = amended(data, metadata, types)
+    files.make_directories(staging)
+    files.write(f"{staging}/{name}", data, to_disk=True)
+    return EventFile(name=name, rows=rows, bytes=len(data), branch=branch, writer=writer, keys=keys)
 
 
-def _key_index(events: pa.Table, tail: OrcTail) -> bytes:
+def _key_index(events: pa.Table, stripes: tuple[int, ...]) -> bytes:
     """The last key of each stripe."""
-    ends = list(accumulate(tail.stripe_rows))
+    ends = list(accumulate(stripes))
     keys = events.select(ACID_FIELDS[1:4]).take([end - 1 for end in ends]).to_pylist()
     return "".join("{},{},{};".format(*key.values()) for key in keys).encode()
 

@@ -93,7 +93,7 @@ def fitting(
         ]
 
     wanted = _narrowed(wanted_of, lambda one: one.piece, most_bytes)
-    _check_small([one.piece for one in wanted], most_bytes)
+    check_small([one.piece for one in wanted], most_bytes)
     by_part: dict[int, list[Fitting]] = {}
     for one in wanted:
         found = _fitting(snapshot, one, where, columns)
@@ -121,7 +121,7 @@ def first_rows(
                 if count <= 0:
                     return found
                 read.append(piece)
-                _check_small(read, most_bytes)
+                check_small(read, most_bytes)
                 rows = _fitting(snapshot, replace(whole, piece=piece), None, columns)
                 alive = list(_alive([rows], snapshot, part, most_bytes)) if rows else []
                 found += alive
@@ -144,7 +144,8 @@ def _chunks(
         start, first = start + count, first * 10
 
 
-def _check_small(pieces: Sequence[Piece], most_bytes: int) -> None:
+def check_small(pieces: Sequence[Piece], most_bytes: int) -> None:
+    """OnlySpark when to read these pieces is worth a Spark job."""
     if not is_small([one.bytes for one in pieces], [one.rows for one in pieces], most_bytes):
         raise OnlySpark
 
@@ -178,7 +179,7 @@ def _wanted(
         if only is not None and path not in only:
             continue
         tail = snapshot.tails[path]
-        if gone and _only_key(tail) in gone:
+        if gone and only_key(tail) in gone:
             continue
         places = {
             column.name: (_ROW, i)
@@ -202,10 +203,10 @@ def _certainly_deleted(snapshot: SmallSnapshot, part: PartitionFiles) -> set[tup
         for file in part.files.deletes
         if not file.write_id_filter
     )
-    return {key for key in map(_only_key, tails) if key is not None}
+    return {key for key in map(only_key, tails) if key is not None}
 
 
-def _only_key(tail: OrcTail) -> tuple[int, ...] | None:
+def only_key(tail: OrcTail) -> tuple[int, ...] | None:
     """The id of the only event of a file; None when there are more, or no statistics."""
     if tail.rows != 1 or not tail.key_range:
         return None
@@ -286,7 +287,10 @@ def _deletes(
     ids: dict[str, pa.Array], snapshot: SmallSnapshot, part: PartitionFiles, most_bytes: int
 ) -> Iterator[Stored]:
     """The visible delete events that may be of rows with these ids."""
+    if not len(ids["rowId"]):
+        return
     numbers = {name: one.to_numpy() for name, one in ids.items()}
+    ends = {name: (int(one.min()), int(one.max())) for name, one in numbers.items()}
     places = {name: (ACID_FIELDS.index(name),) for name in KEYS}
 
     def wanted_of(only: Only) -> list[tuple[DeleteFile, Piece]]:
@@ -296,6 +300,8 @@ def _deletes(
             if only is not None and path not in only:
                 continue
             tail = snapshot.tails[path]
+            if not _meet(ends, tail.key_range):
+                continue
             near = _within(numbers, tail.key_range)
             if len(near["rowId"]):
                 where = any_of_ids({name: one.tolist() for name, one in near.items()})
@@ -306,13 +312,20 @@ def _deletes(
         return found
 
     wanted = _narrowed(wanted_of, lambda one: one[1], most_bytes)
-    _check_small([piece for _, piece in wanted], most_bytes)
+    check_small([piece for _, piece in wanted], most_bytes)
     for file, piece in wanted:
         events = read_piece(snapshot, piece, file.length, ())
         if file.write_id_filter:
             seen = seen_by(snapshot.visible, events.writers)
             events = events.take(pc.indices_nonzero(seen))
         yield events
+
+
+def _meet(ends: Mapping[str, tuple[int, int]], others: Mapping[str, tuple[int, int]]) -> bool:
+    """Whether each part of an id may be the same in both; parts without ends may be anything."""
+    return all(
+        ends[name][0] <= high and low <= ends[name][1] for name, (low, high) in others.items()
+    )
 
 
 def _within(

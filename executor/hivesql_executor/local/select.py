@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hivesql_executor.local.count import living_rows
 from hivesql_executor.local.fitting import Fitting, first_rows, fitting, partition_columns
 from hivesql_executor.local.read import OnlySpark, SmallSnapshot
 from hivesql_executor.local.types import arrow_type
@@ -28,8 +29,9 @@ def select_rows(small: SmallSelect, snapshot: SmallSnapshot, columns: Sequence[C
     table = snapshot.table
     asked = {item.column for item in (*small.items, *small.order) if not isinstance(item, Given)}
     wanted = tuple(column for column in table.columns if column.name in asked)
-    found = _found(small, snapshot, wanted)
-    count = sum(len(file.ids["rowId"]) for file in found)
+    counted = living_rows(snapshot, small.most_bytes) if _only_counts(small) else None
+    found = _found(small, snapshot, wanted) if counted is None else []
+    count = sum(len(file.ids["rowId"]) for file in found) if counted is None else counted
     known = {
         column.name: _joined(column, found, table) for column in table.all_columns
         if column.name in asked
@@ -53,6 +55,12 @@ def select_rows(small: SmallSelect, snapshot: SmallSnapshot, columns: Sequence[C
     arrays = [one.slice(0, small.limit) for one in arrays] if small.limit is not None else arrays
     rows = pa.Table.from_arrays(arrays, names=[column.name for column in columns])
     return _outcome(rows, columns)
+
+
+def _only_counts(small: SmallSelect) -> bool:
+    """Whether nothing but the number of all rows is asked for."""
+    every = all(isinstance(item, Total) and item.column is None for item in small.items)
+    return every and small.where is None
 
 
 def _found(

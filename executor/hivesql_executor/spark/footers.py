@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -157,6 +158,11 @@ def _check_acid(path: str, tail: OrcTail) -> None:
 
 
 def _statistics(tail: OrcTail) -> tuple[int, int, int]:
-    text = tail.metadata.get(STATS, b"").decode("ascii", "replace")
+    return _read_statistics(tail.metadata.get(STATS, b""))
+
+
+@functools.lru_cache(maxsize=1_000)
+def _read_statistics(written: bytes) -> tuple[int, int, int]:
+    text = written.decode("ascii", "replace")
     numbers = [int(part) for part in text.split(",") if part.strip().isdigit()]
     return (numbers[0], numbers[1], numbers[2]) if len(numbers) == 3 else (0, 0, 0)

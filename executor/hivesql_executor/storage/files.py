@@ -57,8 +57,8 @@ class Files(Protocol):
         """A range of a file; DataError when it is missing."""
         ...
 
-    def write(self, path: str, data: bytes) -> None:
-        """A small new file, whole."""
+    def write(self, path: str, data: bytes, *, to_disk: bool = False) -> None:
+        """A small new file, whole; a local one is down ``to_disk`` at the end, if wanted."""
         ...
 
     def make_directories(self, path: str) -> None:

@@ -106,8 +106,8 @@ class HadoopFiles:
         except _FAILURES as error:
             raise DataError(f"{path} cannot be read: {_reason(error)}") from error
 
-    def write(self, path: str, data: bytes) -> None:
-        """A small new file."""
+    def write(self, path: str, data: bytes, *, to_disk: bool = False) -> None:
+        """A small new file; when it is ``to_disk`` is the file system's affair."""
         _, target, system = self._open(path)
         stream = system.create(target, False)
         try:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from hivesql_planner.acid.layout import METADATA_FILE, VERSION_FILE, is_hidden
+from hivesql_planner.acid.layout import HIDDEN_STARTS, MARKERS, is_hidden
 from hivesql_planner.acid.snapshot import FileStatus
 from hivesql_planner.errors import DataError, ExecutionError
 
@@ -32,7 +31,9 @@ class LocalFiles:
 
     def list(self, location: str) -> tuple[FileStatus, ...]:
         """Every file below a directory."""
-        return tuple(sorted(_walk(str(local_path(location)), ""), key=lambda file: file.path))
+        found: list[FileStatus] = []
+        _walk(str(local_path(location)), "", found)
+        return tuple(sorted(found))
 
     def all_directories(self, location: str) -> tuple[str, ...]:
         """Names of the directories right below, hidden ones too."""
@@ -79,10 +80,13 @@ class LocalFiles:
         except FileNotFoundError as error:
             raise _missing(path) from error
 
-    def write(self, path: str, data: bytes) -> None:
-        """A small new file."""
+    def write(self, path: str, data: bytes, *, to_disk: bool = False) -> None:
+        """A small new file; down ``to_disk``, if that is wanted."""
         with local_path(path).open("xb") as file:
             file.write(data)
+            if to_disk:
+                file.flush()
+                os.fsync(file.fileno())
 
     def make_directories(self, path: str) -> None:
         """A directory and its parents."""
@@ -156,18 +160,17 @@ def _move(old: Path, new: Path) -> None:
     old.unlink()
 
 
-def _walk(directory: str, prefix: str) -> Iterator[FileStatus]:
+def _walk(directory: str, prefix: str, found: list[FileStatus]) -> None:
     try:
         entries = list(os.scandir(directory))
     except (FileNotFoundError, NotADirectoryError):
         return
     for entry in entries:
-        path = f"{prefix}{entry.name}"
-        marker = entry.name in (VERSION_FILE, METADATA_FILE)
-        if is_hidden(entry.name) and not marker:
+        name = entry.name
+        if name.startswith(HIDDEN_STARTS) and name not in MARKERS:
             continue
         if entry.is_dir():
-            yield from _walk(entry.path, f"{path}/")
+            _walk(entry.path, f"{prefix}{name}/", found)
             continue
         try:
             status = entry.stat()
@@ -176,7 +179,8 @@ def _walk(directory: str, prefix: str) -> Iterator[FileStatus]:
                 raise DataError(f"{entry.path} is a link to a file that is missing") from None
             # A cleaner may remove obsolete files while we look.
             continue
-        yield FileStatus(path, status.st_size, int(status.st_mtime * 1000))
+        modified = status.st_mtime_ns // 1_000_000
+        found.append(FileStatus(f"{prefix}{name}", status.st_size, modified))
 
 
 def _drop_checksum(path: Path) -> None:

@@ -9,8 +9,9 @@ postscript's footerLength changes.
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pyorc
@@ -117,6 +118,12 @@ def read_tail(files: Files, path: str, length: int | None = None) -> OrcTail:
     )
 
 
+def stripe_rows(data: bytes) -> tuple[int, ...]:
+    """The numbers of rows in the stripes of a whole file."""
+    reader: Any = pyorc.Reader(io.BytesIO(data))
+    return tuple(len(stripe) for stripe in reader.iter_stripes())
+
+
 def _lacking(reader: Any, row: int) -> tuple[str, ...]:
     """Fields of which there are fewer values than events."""
     columns = zip(ACID_FIELDS, (1, 2, 3, 4, _WRITER, row), strict=True)
@@ -155,8 +162,31 @@ def amend(
     codec that cannot be undone here.
     """
     size = files.size(path)
+    start, end = _new_end(partial(files.read, path), size, path, metadata, types)
+    files.replace_tail(path, start, end)
+    return start + len(end)
+
+
+def amended(data: bytes, metadata: Mapping[str, bytes], types: Mapping[int, StoredType]) -> bytes:
+    """A whole ORC file as ``amend`` would leave it."""
+
+    def read(offset: int, length: int) -> bytes:
+        return data[offset : offset + length]
+
+    start, end = _new_end(read, len(data), "an ORC file in memory", metadata, types)
+    return data[:start] + end
+
+
+def _new_end(
+    read: Callable[[int, int], bytes],
+    size: int,
+    path: str,
+    metadata: Mapping[str, bytes],
+    types: Mapping[int, StoredType] | None,
+) -> tuple[int, bytes]:
+    """From where on a file is another with this metadata and these types, and what is there."""
     start = max(0, size - 256)
-    tail = files.read(path, start, size - start)
+    tail = read(start, size - start)
     length = tail[-1] if tail else 0
     postscript = tail[-1 - length : -1]
     if len(postscript) != length or not postscript.endswith(b"ORC"):
@@ -173,7 +203,7 @@ def amend(
     start, kept = size - 1 - length, old_length
     if types:
         start, kept = start - old_length, 0
-        footer = with_types(plain_footer(files.read(path, start, old_length), codec), types)
+        footer = with_types(plain_footer(read(start, old_length), codec), types)
         added = (b"".join(chunks(footer, block)) if codec else footer) + added
     footer_length = varint(_FOOTER_LENGTH << 3) + varint(kept + len(added))
     changed = b"".join(
@@ -182,6 +212,4 @@ def amend(
     )
     if len(changed) > 255:
         raise DataError(f"{path}: the ORC postscript would be longer than 255 bytes")
-    end = added + changed + bytes([len(changed)])
-    files.replace_tail(path, start, end)
-    return start + len(end)
+    return start, added + changed + bytes([len(changed)])

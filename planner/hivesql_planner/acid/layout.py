@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from enum import Enum
 from typing import NamedTuple
@@ -34,6 +35,9 @@ _DIRECTORY = re.compile(
 HIDDEN_STARTS = ("_", ".", "-tmp.")
 _HIDDEN_BELOW = ("/_", "/.", "/-tmp.")
 MARKERS = frozenset({VERSION_FILE, METADATA_FILE})
+_MARKER_ENDS = tuple(f"/{name}" for name in sorted(MARKERS))
+_REMEMBERED = 20_000
+"""So many names are parsed once: each statement lists the same ones."""
 
 
 class DirectoryKind(Enum):
@@ -76,6 +80,7 @@ class AcidDirectory(NamedTuple):
         )
 
 
+@functools.lru_cache(maxsize=_REMEMBERED)
 def parse_directory(name: str) -> AcidDirectory | None:
     """Read a directory name; None when it is not an ACID directory. Any padding is accepted."""
     match = _DIRECTORY.fullmatch(name)
@@ -108,6 +113,7 @@ def bucket_file_name(bucket: int, attempt: int | None = None) -> str:
     return f"bucket_{bucket:05d}" + (f"_{attempt}" if attempt is not None else "")
 
 
+@functools.lru_cache(maxsize=_REMEMBERED)
 def parse_bucket_file(name: str) -> tuple[int, int | None] | None:
     """Bucket and attempt of an ACID data file's name; None for any other name."""
     match = _BUCKET_FILE.fullmatch(name)
@@ -143,4 +149,4 @@ def is_hidden(path: str) -> bool:
 
 def is_marker(path: str) -> bool:
     """True for the files that say something about their directory and hold no rows."""
-    return path.rpartition("/")[2] in MARKERS
+    return path.endswith(_MARKER_ENDS) or path in MARKERS

@@ -24,8 +24,7 @@ _SMALLEST = -(2**63)
 _DATA_FORMATS = frozenset({"compacted", "truncated", "dropped"})
 
 
-@dataclass(frozen=True, slots=True)
-class FileStatus:
+class FileStatus(NamedTuple):
     """A file: path relative to the partition root, length in bytes, time in milliseconds."""
 
     path: str
