@@ -6,7 +6,7 @@ from hivesql_executor.metastore.api import LockAnswer, LockState, Metastore
 from hivesql_executor.reaping import reap
 from hivesql_executor.runtime import Runtime
 from hivesql_planner.errors import Deadlock, ExecutionError, LockTimeout
-from hivesql_planner.plan import Plan
+from hivesql_planner.plan import Plan, Select
 
 _FIRST_SLEEP = 0.1
 NO_SUCH_LOCK = 10270
@@ -32,6 +32,7 @@ def acquire_locks(txn_id: int, plan: Plan, runtime: Runtime) -> bool:
         agent_info=runtime.query_id[:128],
         zero_wait_read=plan.zero_wait_reads,
         exclusive_ctas=plan.exclusive_create,
+        for_reading=isinstance(plan.body, Select),
     )
     cap = max(_LEAST_CAP, settings.seconds("hive.lock.sleep.between.retries"))
     pause, began, tries = _FIRST_SLEEP, runtime.clock.monotonic(), 0

@@ -13,6 +13,7 @@ from hivesql_executor.lock_wait import acquire_locks
 from hivesql_executor.metastore.api import TxnType
 from hivesql_planner.errors import CommitUnknown, StaleSnapshot, WriteConflict
 from hivesql_planner.multi_statement import continued, next_statement_id, replaced_tables
+from hivesql_planner.plan import Select
 
 if TYPE_CHECKING:
     from hivesql_executor.runtime import Runtime
@@ -72,8 +73,10 @@ def open_transaction(runtime: Runtime, *, read_only: bool = False) -> OpenTransa
     return OpenTransaction(id=txn_id, txns=txns, heartbeat=heartbeat, read_only=read_only)
 
 
-def commit(opened: OpenTransaction, runtime: Runtime, *, exclusive_write: bool) -> None:
-    """Commit, or abort and raise.
+def commit(
+    opened: OpenTransaction, runtime: Runtime, *, exclusive_write: bool, for_reading: bool = False
+) -> None:
+    """Commit, or abort and raise; ``for_reading`` tells that nothing was written.
 
     After CommitUnknown nothing is aborted: that could destroy committed data.
     """
@@ -86,6 +89,7 @@ def commit(opened: OpenTransaction, runtime: Runtime, *, exclusive_write: bool) 
             exclusive_write=exclusive_write,
             once=runtime.once,
             changes=opened.counted,
+            for_reading=for_reading and runtime.once is None,
         )
         reach(FailPoint.AFTER_COMMIT)
     except CommitUnknown:
@@ -138,7 +142,12 @@ def transaction(
     except BaseException as error:
         roll_back(opened, runtime, error)
         raise
-    commit(opened, runtime, exclusive_write=runtime.settings.flag("hive.txn.xlock.write"))
+    commit(
+        opened,
+        runtime,
+        exclusive_write=runtime.settings.flag("hive.txn.xlock.write"),
+        for_reading=isinstance(plan.body, Select),
+    )
 
 
 def continuing(plan: Plan, inside: OpenTransaction) -> Plan:

@@ -272,7 +272,11 @@ def _alive(
 ) -> Iterator[Fitting]:
     """The rows of the files that nothing has deleted; files without one are left out."""
     ids = {name: pa.concat_arrays([file.ids[name] for file in found]) for name in KEYS}
-    gone, start = _deleted_among(ids, list(_deletes(ids, snapshot, part, most_bytes))), 0
+    keys = list(zip(*(one.to_pylist() for one in ids.values()), strict=True))
+    told = _certainly_deleted(snapshot, part)
+    events = _deletes(ids, snapshot, part, most_bytes) if not told.issuperset(keys) else ()
+    deleted = told | _keys_among(ids, list(events))
+    gone, start = pa.array([key in deleted for key in keys], pa.bool_()), 0
     for file in found:
         count = len(file.ids["rowId"])
         kept = pc.indices_nonzero(pc.invert(gone.slice(start, count)))
@@ -286,9 +290,7 @@ def _alive(
 def _deletes(
     ids: dict[str, pa.Array], snapshot: SmallSnapshot, part: PartitionFiles, most_bytes: int
 ) -> Iterator[Stored]:
-    """The visible delete events that may be of rows with these ids."""
-    if not len(ids["rowId"]):
-        return
+    """The visible delete events that may be of rows with these ids, but for certain ones."""
     numbers = {name: one.to_numpy() for name, one in ids.items()}
     ends = {name: (int(one.min()), int(one.max())) for name, one in numbers.items()}
     places = {name: (ACID_FIELDS.index(name),) for name in KEYS}
@@ -300,7 +302,8 @@ def _deletes(
             if only is not None and path not in only:
                 continue
             tail = snapshot.tails[path]
-            if not _meet(ends, tail.key_range):
+            single = not file.write_id_filter and only_key(tail) is not None
+            if single or not _meet(ends, tail.key_range):
                 continue
             near = _within(numbers, tail.key_range)
             if len(near["rowId"]):
@@ -340,18 +343,16 @@ def _within(
     return {name: one[fit] for name, one in ids.items()}
 
 
-def _deleted_among(ids: dict[str, pa.Array], deletes: Sequence[Stored]) -> pa.Array:
-    """Which of the rows with these ids are deleted."""
-    gone: set[tuple[int, ...]] = set()
-    if deletes:
-        near_by = np.isin(
-            np.concatenate([one.ids["rowId"].to_numpy() for one in deletes]),
-            ids["rowId"].to_numpy(),
-        )
-        keys = (pa.chunked_array([one.ids[name] for one in deletes]) for name in ids)
-        gone.update(zip(*(key.filter(pa.array(near_by)).to_pylist() for key in keys), strict=True))
-    rows = zip(*(one.to_pylist() for one in ids.values()), strict=True)
-    return pa.array([key in gone for key in rows], pa.bool_())
+def _keys_among(ids: dict[str, pa.Array], deletes: Sequence[Stored]) -> set[tuple[int, ...]]:
+    """The ids of these events, perhaps without some that are of no row with these ids."""
+    if not deletes:
+        return set()
+    near_by = np.isin(
+        np.concatenate([one.ids["rowId"].to_numpy() for one in deletes]),
+        ids["rowId"].to_numpy(),
+    )
+    keys = (pa.chunked_array([one.ids[name] for one in deletes]) for name in ids)
+    return set(zip(*(key.filter(pa.array(near_by)).to_pylist() for key in keys), strict=True))
 
 
 def partition_columns(partition: Partition | None, table: Table, count: int) -> dict[str, pa.Array]:

@@ -56,7 +56,7 @@ def pieces_of(
         yield whole
         return
     wanted = tuple(places[name] for name in known)
-    modified = files.modified(path)
+    modified = tail.modified
     statistics = read_statistics(files, path, length, modified, wanted)
     if statistics is None or sum(one.rows for one in statistics.stripes) != tail.rows:
         yield whole

@@ -115,7 +115,7 @@ def read_piece(
 ) -> Stored:
     """The events of a piece as they are stored; without ``columns`` the ids alone."""
     files, path = snapshot.files, piece.path
-    modified = files.modified(path)
+    modified = snapshot.tails[path].modified
     if any(map(_is_timed, columns)) and not has_plain_times(files, path, length, modified):
         raise OnlySpark
     fields = _fields(snapshot, path, columns)

@@ -194,6 +194,7 @@ class Metastore(CompactionQueue, NotificationSource, Protocol):
     def commit_txn(
         self, txn_id: int, *, exclusive_write: bool = True, once: Once | None = None,
         note: TableNote | None = None, changes: Collection[StatisticsChange] = (),
+        for_reading: bool = False,
     ) -> None: ...  # fmt: skip
     def done(self, once: Once) -> Done | None: ...
     def forget_key(self, key: str) -> int: ...
@@ -205,7 +206,7 @@ class Metastore(CompactionQueue, NotificationSource, Protocol):
     # -- locks
     def enqueue_locks(
         self, txn_id: int, locks: Sequence[Lock], *, user: str, host: str, agent_info: str = "",
-        zero_wait_read: bool = False, exclusive_ctas: bool = False,
+        zero_wait_read: bool = False, exclusive_ctas: bool = False, for_reading: bool = False,
     ) -> LockAnswer: ...  # fmt: skip
     def check_lock(self, lock_id: int) -> LockAnswer: ...
     def unlock(self, lock_id: int) -> None: ...

@@ -298,9 +298,11 @@ class DatabaseMetastore(
         once: Once | None = None,
         note: TableNote | None = None,
         changes: Collection[StatisticsChange] = (),
+        for_reading: bool = False,
     ) -> None:
         """Commit, and record the rest with it; silent when it is committed already.
 
+        What a transaction was that wrote nothing, ``for_reading``, is forgotten at power loss.
         WriteConflict, TransactionLost and AlreadyCommitted (by another transaction) mean that it
         was aborted, CommitUnknown that nobody knows.
         """
@@ -311,7 +313,7 @@ class DatabaseMetastore(
             )
 
         try:
-            conflict = self._write(commit)
+            conflict = self._write(commit, hasty=for_reading)
             reach(FailPoint.COMMIT_ANSWER_LOST)
         except CommitUnknown as unknown:
             # Committing twice is harmless, and the second answer tells what came of the first.
@@ -334,9 +336,13 @@ class DatabaseMetastore(
     # -- locks
     def enqueue_locks(
         self, txn_id: int, locks: Sequence[Lock], *, user: str, host: str, agent_info: str = "",
-        zero_wait_read: bool = False, exclusive_ctas: bool = False,
+        zero_wait_read: bool = False, exclusive_ctas: bool = False, for_reading: bool = False,
     ) -> LockAnswer:  # fmt: skip
-        """Ask for all locks together; the answer is ACQUIRED, WAITING or NOT_ACQUIRED."""
+        """Ask for all locks together; the answer is ACQUIRED, WAITING or NOT_ACQUIRED.
+
+        Those under which nothing is written, ``for_reading``, are forgotten at power loss with the
+        reader itself.
+        """
 
         def ask(db: Connection) -> LockAnswer:
             return lock_queue.enqueue_locks(
@@ -344,7 +350,7 @@ class DatabaseMetastore(
                 zero_wait_read=zero_wait_read, exclusive_ctas=exclusive_ctas,
             )  # fmt: skip
 
-        return self._write(ask)
+        return self._write(ask, hasty=for_reading)
 
     def check_lock(self, lock_id: int) -> LockAnswer:
         """Ask again for a request that waits."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -60,6 +60,8 @@ class OrcTail:
     """Least and greatest write id of the events, likewise."""
     lacking: tuple[str, ...] = ()
     """The fields of an ACID file that are NULL in some event, as far as there are statistics."""
+    modified: int = 0
+    """When the file was last changed before this was read, in nanoseconds, where that is known."""
 
 
 def known_tail(files: Files, path: str, length: int) -> OrcTail | None:
@@ -76,7 +78,7 @@ def cached_tail(files: Files, path: str, length: int) -> OrcTail:
     key = files, path, length, files.modified(path)
     found = _tails.get(key)
     if found is None:
-        found = _tails[key] = read_tail(files, path, length)
+        found = _tails[key] = replace(read_tail(files, path, length), modified=key[-1])
         while len(_tails) > _MOST_TAILS:
             # Several threads may come here at once.
             _tails.pop(next(iter(_tails)), None)

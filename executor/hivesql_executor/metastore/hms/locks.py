@@ -23,7 +23,7 @@ class LockCalls(TransactionCalls):
 
     def enqueue_locks(
         self, txn_id: int, locks: Sequence[Lock], *, user: str, host: str, agent_info: str = "",
-        zero_wait_read: bool = False, exclusive_ctas: bool = False,
+        zero_wait_read: bool = False, exclusive_ctas: bool = False, for_reading: bool = False,
     ) -> LockAnswer:  # fmt: skip
         """Ask for all locks together; the answer is ACQUIRED, WAITING or NOT_ACQUIRED."""
         wanted = merge(_lower(lock) for lock in locks)

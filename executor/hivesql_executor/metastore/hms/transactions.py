@@ -176,6 +176,7 @@ class TransactionCalls(StatisticsCalls):
         once: Once | None = None,
         note: TableNote | None = None,
         changes: Collection[StatisticsChange] = (),
+        for_reading: bool = False,
     ) -> None:
         """Commit; silent when it is committed already. NotSupported with ``once`` or ``note``."""
         if once is not None:
