@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 import pyarrow.compute as pc
 
-from hivesql_executor.local.fitting import KEYS, check_small, only_key
+from hivesql_executor.local.fitting import KEYS, check_small
 from hivesql_executor.local.pieces import Piece
 from hivesql_executor.local.read import SmallSnapshot, read_piece
 from hivesql_executor.partition_files import PartitionFiles
@@ -73,9 +73,8 @@ def _deleted(snapshot: SmallSnapshot, part: PartitionFiles, most_bytes: int) -> 
     for file in part.files.deletes:
         path = f"{part.location}/{file.path}"
         tail = snapshot.tails[path]
-        key = None if file.write_id_filter else only_key(tail)
-        if key is not None:
-            keys.add(key)
+        if tail.only is not None and not file.write_id_filter:
+            keys.add(tail.only)
         elif tail.rows:
             others.append((file, Piece(path, tail.rows, file.length)))
     check_small([piece for _, piece in others], most_bytes)

@@ -24,7 +24,6 @@ from hivesql_executor.local.read import (
 from hivesql_executor.local.types import arrow_type
 from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.storage.event_ids import seen_by
-from hivesql_executor.storage.orc import OrcTail
 from hivesql_planner.acid.layout import ACID_FIELDS
 from hivesql_planner.acid.reading import DataFile, DeleteFile
 from hivesql_planner.small.decide import is_small
@@ -174,17 +173,18 @@ def _wanted(
 ) -> Iterator[_Wanted]:
     table = snapshot.table
     gone = _certainly_deleted(snapshot, part)
+    tested = frozenset(columns_of(where)) if where is not None else frozenset()
     for file in part.files.data:
         path = f"{part.location}/{file.path}"
         if only is not None and path not in only:
             continue
         tail = snapshot.tails[path]
-        if gone and only_key(tail) in gone:
+        if gone and tail.only in gone:
             continue
         places = {
             column.name: (_ROW, i)
             for i, column in enumerate(table.columns)
-            if is_as_stored(tail, i, column)
+            if column.name in tested and is_as_stored(tail, i, column)
         }
         in_runs = only is not None and is_seekable(snapshot, path, columns)
         for piece in pieces_of(
@@ -203,14 +203,7 @@ def _certainly_deleted(snapshot: SmallSnapshot, part: PartitionFiles) -> set[tup
         for file in part.files.deletes
         if not file.write_id_filter
     )
-    return {key for key in map(only_key, tails) if key is not None}
-
-
-def only_key(tail: OrcTail) -> tuple[int, ...] | None:
-    """The id of the only event of a file; None when there are more, or no statistics."""
-    if tail.rows != 1 or not tail.key_range:
-        return None
-    return tuple(tail.key_range[name][0] for name in KEYS)
+    return {tail.only for tail in tails if tail.only is not None}
 
 
 def _fitting(
@@ -302,8 +295,8 @@ def _deletes(
             if only is not None and path not in only:
                 continue
             tail = snapshot.tails[path]
-            single = not file.write_id_filter and only_key(tail) is not None
-            if single or not _meet(ends, tail.key_range):
+            told = tail.only is not None and not file.write_id_filter
+            if told or not _meet(ends, tail.key_range):
                 continue
             near = _within(numbers, tail.key_range)
             if len(near["rowId"]):

@@ -73,7 +73,9 @@ def small_snapshot(
         raise OnlySpark
     if any(isinstance(file, DataFile) and file.raw for _, file in found):
         raise OnlySpark
-    tails = dict(read_footers(files, [(path, file.length) for path, file in found]))
+    lengths = [(path, file.length) for path, file in found]
+    modified = {path: file.modified for path, file in found}
+    tails = dict(read_footers(files, lengths, modified))
     for part in parts:
         check_orphans([f"{part.location}/{file.path}" for file in part.files.orphans], tails)
     for path, file in found:

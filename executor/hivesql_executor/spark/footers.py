@@ -28,9 +28,12 @@ _THREADS = 8
 _FEW = 64
 
 
-def read_footers(files: Files, found: Sequence[tuple[str, int]]) -> Mapping[str, OrcTail]:
+def read_footers(
+    files: Files, found: Sequence[tuple[str, int]], modified: Mapping[str, int] | None = None
+) -> Mapping[str, OrcTail]:
     """The footer of every file, given with its length in bytes, by path.
 
+    ``modified`` are times of files that were listed just now, which are not asked for again.
     All of them: one file of another kind among its neighbours would otherwise lose its rows without
     a word, because Spark takes columns that it misses for NULL and an empty file for no file.
     """
@@ -43,7 +46,10 @@ def read_footers(files: Files, found: Sequence[tuple[str, int]]) -> Mapping[str,
     known: dict[str, OrcTail] = {}
     if isinstance(files, LocalFiles):
         # Elsewhere to look whether a file is still the same is a request, better made in a thread.
-        looked = ((path, known_tail(files, path, length)) for path, length in found)
+        times = modified or {}
+        looked = (
+            (path, known_tail(files, path, length, times.get(path, 0))) for path, length in found
+        )
         known = {path: tail for path, tail in looked if tail is not None}
     missing = [(path, length) for path, length in found if path not in known]
     if len(missing) <= _FEW:

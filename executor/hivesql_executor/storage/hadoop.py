@@ -63,7 +63,7 @@ class HadoopFiles:
         parts = str(self._tree().list(location)).split("\0")
         found = zip(parts[::3], parts[1::3], parts[2::3], strict=False)
         files = (FileStatus(path, int(length), int(time)) for path, length, time in found)
-        return tuple(sorted(files, key=lambda file: file.path))
+        return tuple(sorted(files))
 
     def all_directories(self, location: str) -> tuple[str, ...]:
         """Names of the directories right below, hidden ones too."""

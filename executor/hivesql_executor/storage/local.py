@@ -179,8 +179,7 @@ def _walk(directory: str, prefix: str, found: list[FileStatus]) -> None:
                 raise DataError(f"{entry.path} is a link to a file that is missing") from None
             # A cleaner may remove obsolete files while we look.
             continue
-        modified = status.st_mtime_ns // 1_000_000
-        found.append(FileStatus(f"{prefix}{name}", status.st_size, modified))
+        found.append(FileStatus(f"{prefix}{name}", status.st_size, status.st_mtime_ns))
 
 
 def _drop_checksum(path: Path) -> None:

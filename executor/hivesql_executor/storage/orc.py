@@ -61,21 +61,23 @@ class OrcTail:
     lacking: tuple[str, ...] = ()
     """The fields of an ACID file that are NULL in some event, as far as there are statistics."""
     modified: int = 0
-    """When the file was last changed before this was read, in nanoseconds, where that is known."""
+    """When the file was last changed before this was read, where that is known."""
+    only: tuple[int, ...] | None = None
+    """The id of an ACID file's only event; None when there are more, or no statistics."""
 
 
-def known_tail(files: Files, path: str, length: int) -> OrcTail | None:
+def known_tail(files: Files, path: str, length: int, modified: int = 0) -> OrcTail | None:
     """The footer of a file if it was read before and the file has stayed the same.
 
     A table that was dropped and made again has other files under the same names, so the time of
-    the last change is looked at each time.
+    the last change is looked at each time, unless it was ``modified`` when it was listed.
     """
-    return _tails.get((files, path, length, files.modified(path)))
+    return _tails.get((files, path, length, modified or files.modified(path)))
 
 
-def cached_tail(files: Files, path: str, length: int) -> OrcTail:
-    """The footer of a file, read once as long as the file stays the same."""
-    key = files, path, length, files.modified(path)
+def cached_tail(files: Files, path: str, length: int, modified: int = 0) -> OrcTail:
+    """The footer of a file, read once as long as the file stays the same; as above."""
+    key = files, path, length, modified or files.modified(path)
     found = _tails.get(key)
     if found is None:
         found = _tails[key] = replace(read_tail(files, path, length), modified=key[-1])
@@ -105,6 +107,8 @@ def read_tail(files: Files, path: str, length: int | None = None) -> OrcTail:
     is_acid = [name.lower() for name in fields] == [name.lower() for name in ACID_FIELDS]
     row = reader.schema.fields[fields[-1]] if is_acid else reader.schema
     has_statistics = is_acid and reader.row_index_stride > 0
+    key_range = _key_range(reader) if has_statistics else {}
+    single = len(reader) == 1 and key_range
     return OrcTail(
         rows=len(reader),
         stripe_rows=tuple(len(stripe) for stripe in reader.iter_stripes()),
@@ -113,7 +117,8 @@ def read_tail(files: Files, path: str, length: int | None = None) -> OrcTail:
         row_types=tuple(str(row.fields[name]) for name in row.fields),
         schema=str(reader.schema),
         metadata=dict(reader.user_metadata),
-        key_range=_key_range(reader) if has_statistics else {},
+        key_range=key_range,
+        only=tuple(key_range[name][0] for name in _KEY_COLUMNS) if single else None,
         operations=_range(reader, 1) if has_statistics else None,
         writers=_range(reader, _WRITER) if has_statistics else None,
         lacking=_lacking(reader, row.column_id) if has_statistics else (),

@@ -133,6 +133,7 @@ def is_side_file(name: str) -> bool:
     return name.endswith(SIDE_FILE_SUFFIX)
 
 
+@functools.lru_cache(maxsize=_REMEMBERED)
 def is_hidden(path: str) -> bool:
     """True when a reader must not look at this path below a partition root.
 

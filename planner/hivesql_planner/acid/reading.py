@@ -38,6 +38,8 @@ class DataFile(NamedTuple):
     raw: RawFile | None = None
     side_file: bool = False
     """Only ``length`` bytes count: a streaming writer is at work behind them, or died there."""
+    modified: int = 0
+    """When it was last changed, as it was listed; 0 where that was not told."""
 
 
 class DeleteFile(NamedTuple):
@@ -47,6 +49,8 @@ class DeleteFile(NamedTuple):
     length: int
     bucket: int
     write_id_filter: bool = False
+    modified: int = 0
+    """As above."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +124,8 @@ def _add_data_files(
         if parsed is not None:
             side = bool(side_files) and directory.may_grow and path + SIDE_FILE_SUFFIX in side_files
             if file.length or not side:
-                data.append(DataFile(path, file.length, parsed[0], filtered, None, side))
+                length, bucket = file.length, parsed[0]
+                data.append(DataFile(path, length, bucket, filtered, None, side, file.modified))
         elif file.length and path not in side_files:
             data.append(_raw_file(file, directory, location))
 
@@ -154,7 +159,7 @@ def _add_delete_files(
                 f"{_at(location, file)}: the name of this delete file says no bucket, so its "
                 "deletes cannot be applied. Remove or rename it if it does not belong here"
             )
-        deletes.append(DeleteFile(file.path, file.length, parsed[0], filtered))
+        deletes.append(DeleteFile(file.path, file.length, parsed[0], filtered, file.modified))
 
 
 def _original(file: FileStatus, location: str) -> DataFile:

@@ -25,7 +25,10 @@ _DATA_FORMATS = frozenset({"compacted", "truncated", "dropped"})
 
 
 class FileStatus(NamedTuple):
-    """A file: path relative to the partition root, length in bytes, time in milliseconds."""
+    """A file: path relative to the partition root, length in bytes, and when it was changed.
+
+    The time is in the unit of its file system, as for single files.
+    """
 
     path: str
     length: int
