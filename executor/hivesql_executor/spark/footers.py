@@ -33,9 +33,9 @@ def read_footers(
 ) -> Mapping[str, OrcTail]:
     """The footer of every file, given with its length in bytes, by path.
 
-    ``modified`` are times of files that were listed just now, which are not asked for again.
     All of them: one file of another kind among its neighbours would otherwise lose its rows without
     a word, because Spark takes columns that it misses for NULL and an empty file for no file.
+    ``modified`` are times of files that were listed just now, which are not asked for again.
     """
     for path, length in found:
         if length == 0:

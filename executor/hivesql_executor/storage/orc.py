@@ -107,7 +107,9 @@ def read_tail(files: Files, path: str, length: int | None = None) -> OrcTail:
     is_acid = [name.lower() for name in fields] == [name.lower() for name in ACID_FIELDS]
     row = reader.schema.fields[fields[-1]] if is_acid else reader.schema
     has_statistics = is_acid and reader.row_index_stride > 0
-    key_range = _key_range(reader) if has_statistics else {}
+    columns = (*range(1, _WRITER + 1), row.column_id) if has_statistics else ()
+    told = {column: reader[column].statistics for column in columns}
+    key_range = _key_range(told)
     single = len(reader) == 1 and key_range
     return OrcTail(
         rows=len(reader),
@@ -119,9 +121,9 @@ def read_tail(files: Files, path: str, length: int | None = None) -> OrcTail:
         metadata=dict(reader.user_metadata),
         key_range=key_range,
         only=tuple(key_range[name][0] for name in _KEY_COLUMNS) if single else None,
-        operations=_range(reader, 1) if has_statistics else None,
-        writers=_range(reader, _WRITER) if has_statistics else None,
-        lacking=_lacking(reader, row.column_id) if has_statistics else (),
+        operations=_range(told, 1),
+        writers=_range(told, _WRITER),
+        lacking=_lacking(told, len(reader)),
     )
 
 
@@ -131,24 +133,27 @@ def stripe_rows(data: bytes) -> tuple[int, ...]:
     return tuple(len(stripe) for stripe in reader.iter_stripes())
 
 
-def _lacking(reader: Any, row: int) -> tuple[str, ...]:
+_Told = Mapping[int, Mapping[str, Any]]
+"""Statistics of an ACID file's own columns, in their order; empty where there are none."""
+
+
+def _lacking(told: _Told, events: int) -> tuple[str, ...]:
     """Fields of which there are fewer values than events."""
-    columns = zip(ACID_FIELDS, (1, 2, 3, 4, _WRITER, row), strict=True)
     return tuple(
         name
-        for name, column in columns
-        if reader[column].statistics.get("number_of_values", len(reader)) < len(reader)
+        for name, statistics in zip(ACID_FIELDS, told.values(), strict=False)
+        if statistics.get("number_of_values", events) < events
     )
 
 
-def _key_range(reader: Any) -> dict[str, tuple[int, int]]:
-    found = {name: _range(reader, column) for name, column in _KEY_COLUMNS.items()}
+def _key_range(told: _Told) -> dict[str, tuple[int, int]]:
+    found = {name: _range(told, column) for name, column in _KEY_COLUMNS.items()}
     known = {name: one for name, one in found.items() if one is not None}
     return known if len(known) == len(found) else {}
 
 
-def _range(reader: Any, column: int) -> tuple[int, int] | None:
-    statistics = reader[column].statistics
+def _range(told: _Told, column: int) -> tuple[int, int] | None:
+    statistics = told.get(column, {})
     if "minimum" not in statistics or "maximum" not in statistics:
         return None
     return int(statistics["minimum"]), int(statistics["maximum"])
