@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -25,7 +24,7 @@ from hivesql_executor.spark.footers import (
     read_footers,
 )
 from hivesql_executor.spark.types import orc_type
-from hivesql_executor.storage.files import Files, RangeFile
+from hivesql_executor.storage.files import Files, readable
 from hivesql_executor.storage.orc import OrcTail
 from hivesql_planner.acid.layout import ACID_FIELDS
 from hivesql_planner.acid.reading import DataFile, DeleteFile
@@ -199,7 +198,7 @@ def _read(
     width: int,
 ) -> Stored:
     """A file or one stripe as it is stored; ``width`` is the number of its data columns."""
-    source = io.BufferedReader(RangeFile(files, path, length), 1 << 20)
+    source = readable(files, path, length, 1 << 20)
     names = {one.position: one.name for one in fields if one.name is not None}
     positions = sorted(names)
     some = len(positions) < width and all(map(PLAIN_NAME.fullmatch, names.values()))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyorc
 
-from hivesql_executor.storage.files import Files, RangeFile
+from hivesql_executor.storage.files import Files, readable
 from hivesql_executor.storage.orc_statistics import FIRST_PLAIN_DAY, LAST_PLAIN_DAY
 from hivesql_executor.storage.protobuf import contents, fields, plain_footer, signed
 
@@ -24,7 +24,7 @@ def has_plain_times(files: Files, path: str, length: int, modified: int) -> bool
 
     A file that was changed at the same time is the same file.
     """
-    reader: Any = pyorc.Reader(io.BufferedReader(RangeFile(files, path, length)))
+    reader: Any = pyorc.Reader(readable(files, path, length, io.DEFAULT_BUFFER_SIZE))
     if any(stripe.writer_timezone not in _ZONES for stripe in reader.iter_stripes()):
         return False
     footer = _footer(files, path, length)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from hivesql_executor.storage.local import LocalFiles
 
@@ -89,6 +89,13 @@ def files_for(location: str, spark: Callable[[], SparkSession]) -> Files:
 
         return HadoopFiles(spark)
     return LocalFiles()
+
+
+def readable(files: Files, path: str, length: int, buffer: int) -> BinaryIO:
+    """A file to read from here and there: one that is no longer than its buffer at once."""
+    if length <= buffer:
+        return io.BytesIO(files.read(path, 0, length))
+    return io.BufferedReader(RangeFile(files, path, length), buffer)
 
 
 class RangeFile(io.RawIOBase):

@@ -16,7 +16,7 @@ from typing import Any
 
 import pyorc
 
-from hivesql_executor.storage.files import Files, RangeFile
+from hivesql_executor.storage.files import Files, readable
 from hivesql_executor.storage.protobuf import (
     StoredType,
     chunks,
@@ -96,7 +96,7 @@ def read_tail(files: Files, path: str, length: int | None = None) -> OrcTail:
     """Read a file's footer; DataError when it is missing, truncated or not ORC."""
     size = files.size(path) if length is None else length
     try:
-        reader: Any = pyorc.Reader(io.BufferedReader(RangeFile(files, path, size), _TAIL_GUESS))
+        reader: Any = pyorc.Reader(readable(files, path, size, _TAIL_GUESS))
     except Exception as error:
         raise DataError(
             f"{path} is not a readable ORC file ({error}). It may be truncated; restore it before "
