@@ -112,7 +112,8 @@ def stage(
     metadata = {
         STATS: stats.encode(),
         VERSION: b"2",
-        KEY_INDEX: _key_index(events, stripe_rows(data)),
+        # A single row lies in a single stripe.
+        KEY_INDEX: _key_index(events, stripe_rows(data) if rows > 1 else (rows,)),
         NANOSECONDS: b"false",
     }
     types = row_types(write.table)
@@ -126,9 +127,9 @@ def stage(
 
 def _key_index(events: pa.Table, stripes: tuple[int, ...]) -> bytes:
     """The last key of each stripe."""
-    ends = list(accumulate(stripes))
-    keys = events.select(ACID_FIELDS[1:4]).take([end - 1 for end in ends]).to_pylist()
-    return "".join("{},{},{};".format(*key.values()) for key in keys).encode()
+    keys = [events.column(name) for name in ACID_FIELDS[1:4]]
+    lasts = ([key[end - 1].as_py() for key in keys] for end in accumulate(stripes))
+    return "".join("{},{},{};".format(*last) for last in lasts).encode()
 
 
 def has_early_fractions(timestamps: pa.Array) -> bool:
