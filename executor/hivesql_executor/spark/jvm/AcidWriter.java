@@ -218,8 +218,10 @@ public final class AcidWriter implements Function2, Serializable {
             finer[0] = false;
             index = new KeyIndex(deletes, plan.sparkVersion, finer);
             Path path = new Path(plan.directory, name);
-            file = OrcFile.createWriter(
-                path, Output.options(path, settings).setSchema(schema).callback(index));
+            file = SortedDictionary.use(
+                OrcFile.createWriter(
+                    path, Output.options(path, settings).setSchema(schema).callback(index)),
+                settings);
         }
 
         private void flush() throws Exception {

@@ -347,7 +347,7 @@ public final class MergeFiles implements Function, Serializable {
                 if (copies) {
                     options.bufferSize(bufferSize).enforceBufferSize();
                 }
-                writer = OrcFile.createWriter(path, options);
+                writer = SortedDictionary.use(OrcFile.createWriter(path, options), conf);
             }
         }
 

@@ -17,6 +17,7 @@ _SOURCES = (
     "ColumnSetter",
     "KeyIndex",
     "Output",
+    "SortedDictionary",
     "Settings",
     "AcidWriter",
     "EventJob",
