@@ -92,7 +92,12 @@ class GoldenTable:
         ]
 
     def read(
-        self, spark: SparkSession, *, with_row_id: bool = True, where: str | None = None
+        self,
+        spark: SparkSession,
+        *,
+        with_row_id: bool = True,
+        where: str | None = None,
+        filter_rows: int = 0,
     ) -> DataFrame:
         """The table as the product reads it; row ids only where the table has them."""
         if self.table.is_full_acid:
@@ -104,6 +109,7 @@ class GoldenTable:
                 with_row_id=with_row_id,
                 where=where,
                 files=FILES,
+                filter_rows=filter_rows,
             ).rows
         if self.table.is_insert_only:
             found = [

@@ -109,6 +109,7 @@ def _scanned(
         broadcast_words=runtime.settings.integer("hivesql.deletes.broadcast.max"),
         local_events=runtime.settings.integer("hivesql.deletes.local.max"),
         known=_known(table, runtime),
+        filter_rows=runtime.settings.integer("hivesql.scan.filter.min"),
         by_writer=by_writer,
     )
 

@@ -32,6 +32,7 @@ from hivesql_planner.table import Table
 _IDS = "`__write` bigint, `__bucket` int, `__row` bigint"
 _INSTANT = "local time zone"
 _RELATION = "org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation"
+_NEVER = (1 << 63) - 1
 _Layout = tuple[int, tuple[str, ...]]
 """How many of the table's columns files have, and those by whose statistics rows are skipped."""
 
@@ -73,10 +74,13 @@ def direct_rows(
     deletes: Sequence[DeletePath],
     visible: ValidWriteIdList,
     known: Sequence[ColumnStatistics],
+    filter_rows: int,
 ) -> list[DataFrame]:
     """User columns, ID_COLUMNS, PLACE and partition values of the rows that are alive.
 
-    Spark plans with what is ``known`` of columns where its cost-based optimizer is on.
+    Spark plans with what is ``known`` of columns where its cost-based optimizer is on. Scans of at
+    least ``filter_rows`` decode what Spark's filter needs first, others only for rows that pass;
+    a negative number leaves that to Spark always, and decodes row ids that footers tell, too.
     """
     layouts: dict[_Layout, list[EventPath]] = {}
     for file in files:
@@ -85,13 +89,13 @@ def direct_rows(
     for shared, found in layouts.items():
         places = {file.place.number: file.place for file in found}
         if len(places) > MOST_READS:
-            rows = _relation(spark, table, shared, found, deletes, visible, known)
+            rows = _relation(spark, table, shared, found, deletes, visible, known, filter_rows)
             frames.append(with_places(rows, table, list(places.values())))
             continue
         for number, place in places.items():
             of_place = [file for file in found if file.place.number == number]
             gone = [file for file in deletes if file.place.number == number]
-            rows = _relation(spark, table, shared, of_place, gone, visible, known)
+            rows = _relation(spark, table, shared, of_place, gone, visible, known, filter_rows)
             whole = place.partition is None
             frames.append(rows if whole else with_place(rows.drop(PLACE), table, place))
     return frames
@@ -113,6 +117,22 @@ def layout(table: Table, tail: OrcTail) -> _Layout:
     )
 
 
+def successive_ids(tail: OrcTail) -> tuple[int, int, int] | None:
+    """Write id, bucket property and first row number of a file whose rows have successive ids.
+
+    None unless statistics tell so: rows are sorted by ids that are all different, so numbers that
+    span as many as there are rows leave none out. Such ids need not be decoded.
+    """
+    if tail.lacking or not tail.key_range:
+        return None
+    (write, last_write), (bucket, last_bucket), (first, last) = (
+        tail.key_range[key] for key in ("originalTransaction", "bucket", "rowId")
+    )
+    if write != last_write or bucket != last_bucket or last - first + 1 != tail.rows:
+        return None
+    return write, bucket, first
+
+
 def _relation(
     spark: SparkSession,
     table: Table,
@@ -121,6 +141,7 @@ def _relation(
     deletes: Sequence[DeletePath],
     visible: ValidWriteIdList,
     known: Sequence[ColumnStatistics],
+    filter_rows: int,
 ) -> DataFrame:
     plan = {
         "name": str(table.name),
@@ -145,6 +166,7 @@ def _relation(
                 "rows": file.tail.rows,
                 "place": file.place.number,
                 "filtered": file.filtered,
+                "ids": successive_ids(file.tail) if filter_rows >= 0 else None,
                 "task": file.task,
             }
             for file in files
@@ -153,6 +175,7 @@ def _relation(
             {"path": file.path, "place": file.place.number, "filtered": file.filtered}
             for file in deletes
         ],
+        "least": filter_rows if filter_rows >= 0 else _NEVER,
         "highest": visible.high_watermark,
         "hidden": sorted(one for one in visible.exceptions if one <= visible.high_watermark),
     }

@@ -79,6 +79,7 @@ class _Read:
     fine: tuple[int, ...] = ()
     """Columns whose timestamps are wanted as texts too, see ``nanoseconds``."""
     known: tuple[ColumnStatistics, ...] = ()
+    filter_rows: int = -1
 
     def fine_in(self, tail: OrcTail) -> tuple[int, ...]:
         """Those of them that are read as texts in a file."""
@@ -126,6 +127,7 @@ def scan(
     broadcast_words: int = 4_000_000,
     local_events: int = 1_000_000,
     known: Sequence[ColumnStatistics] = (),
+    filter_rows: int = -1,
     by_writer: bool = False,
 ) -> Scanned:
     """The visible rows: data columns, partition columns, then ``row__id`` if wanted.
@@ -137,10 +139,11 @@ def scan(
     ``where`` only helps to skip stripes; the caller filters all the same. Row ids repeat across
     partitions, so deletes are matched within their partition. Up to ``broadcast_words`` 64-row
     words of deletes go to every executor; up to ``local_events`` are read without a job. Spark
-    plans with what is ``known`` of columns. ``by_writer`` asks for tasks that have all rows of
+    plans with what is ``known`` of columns. From ``filter_rows`` on, tasks apply its filter before
+    they decode other columns (never below 0). ``by_writer`` asks for tasks that have all rows of
     their writers, where that is worth it. DataError for a file that is not what its name says.
     """
-    read = _Read(spark, table, visible, where, known=tuple(known))
+    read = _Read(spark, table, visible, where, known=tuple(known), filter_rows=filter_rows)
     _check_orphans(files, parts)
     wanted = sorted((part for part in parts if part.files.data), key=lambda p: not p.files.deletes)
     # Partitions with deletes come first, so that their numbers are small.
@@ -261,7 +264,9 @@ def _direct_rows(
         for one in pieces
     ]  # fmt: skip
     deletes = [DeletePath(place, path, file.write_id_filter) for place, file, path in gone.found]
-    frames = direct_rows(read.spark, read.table, found, deletes, read.visible, read.known)
+    frames = direct_rows(
+        read.spark, read.table, found, deletes, read.visible, read.known, read.filter_rows
+    )
     return [with_values(rows, read.table, (), read.fine) for rows in frames]
 
 

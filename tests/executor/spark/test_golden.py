@@ -6,6 +6,7 @@ import datetime
 from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import functions as f
 
 from golden_tables import GoldenTable, as_we_show, golden_tables, shown
 
@@ -66,6 +67,19 @@ def test_no_pruning_changes_a_row(spark: SparkSession, golden: GoldenTable) -> N
     for name in read.columns:
         alone = [row[name] for row in shown(read.select(name))]
         assert sorted(alone) == sorted(row[name] for row in expected), name
+
+
+@pytest.mark.parametrize("golden", [one for one in SHOWN if str(one) in VARIED], ids=str)
+def test_no_filter_in_the_reader_changes_a_row(spark: SparkSession, golden: GoldenTable) -> None:
+    plain, read = golden.read(spark, filter_rows=-1), golden.read(spark)
+    (some, *_) = plain.collect()
+    for name, kind in plain.dtypes:
+        conditions = [f.col(name).isNull()]
+        if not kind.startswith(("map", "array", "struct")):
+            conditions += [f.col(name) == some[name], f.col(name) != some[name]]
+        for condition in conditions:
+            found = sorted(map(repr, shown(read.where(condition))))
+            assert found == sorted(map(repr, shown(plain.where(condition)))), condition
 
 
 def named(name: str) -> GoldenTable:

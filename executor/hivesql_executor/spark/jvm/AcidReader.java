@@ -3,29 +3,21 @@ package hivesql;
 import java.io.IOException;
 import java.io.Serializable;
 import java.lang.reflect.Method;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.hive.ql.exec.vector.BytesColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.ColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.Decimal64ColumnVector;
-import org.apache.hadoop.hive.ql.exec.vector.DecimalColumnVector;
-import org.apache.hadoop.hive.ql.exec.vector.DoubleColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.LongColumnVector;
-import org.apache.hadoop.hive.ql.exec.vector.MultiValuedColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.StructColumnVector;
-import org.apache.hadoop.hive.ql.exec.vector.TimestampColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.VectorizedRowBatch;
-import org.apache.hadoop.hive.serde2.io.HiveDecimalWritable;
 import org.apache.orc.OrcConf;
 import org.apache.orc.OrcFile;
 import org.apache.orc.Reader;
-import org.apache.orc.RecordReader;
 import org.apache.orc.TypeDescription;
-import org.apache.orc.mapred.OrcInputFormat;
 import org.apache.spark.broadcast.Broadcast;
+import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.connector.read.PartitionReader;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
@@ -37,28 +29,6 @@ import org.apache.spark.sql.types.DecimalType;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
 import org.apache.spark.util.SerializableConfiguration;
-
-/** Some bytes of a file of events. */
-final class Piece implements Serializable, Comparable {
-    final String path;
-    final long start;
-    final long length;
-    final int place;
-    final boolean filtered;
-
-    Piece(String path, long start, long length, int place, boolean filtered) {
-        this.path = path;
-        this.start = start;
-        this.length = length;
-        this.place = place;
-        this.filtered = filtered;
-    }
-
-    /** The longest first. */
-    public int compareTo(Object other) {
-        return Long.compare(((Piece) other).length, length);
-    }
-}
 
 /** What one task reads. */
 final class Pieces implements InputPartition {
@@ -90,10 +60,16 @@ final class AcidReaders implements PartitionReaderFactory {
     final Broadcast settings;
     /** The search argument and its columns, as ORC takes them from settings; null without one. */
     final String[] search;
+    /** What rows must fulfil, over the wanted columns, and which it needs; null to read all rows. */
+    final Expression condition;
+    final boolean[] leads;
+    /** Rows of a scan from which on it does. */
+    final long least;
 
     AcidReaders(
             String scan, StructType wanted, int[] positions, int width, int present, Map deletes,
-            long highest, long[] hidden, Configuration settings, String[] search) {
+            long highest, long[] hidden, Configuration settings, String[] search,
+            Expression condition, boolean[] leads, long least) {
         this.scan = scan;
         this.wanted = wanted;
         this.positions = positions;
@@ -104,6 +80,9 @@ final class AcidReaders implements PartitionReaderFactory {
         this.hidden = hidden;
         this.settings = Settings.share(settings);
         this.search = search;
+        this.condition = condition;
+        this.leads = leads;
+        this.least = least;
     }
 
     public boolean supportColumnarReads(InputPartition partition) {
@@ -122,12 +101,15 @@ final class AcidReaders implements PartitionReaderFactory {
 /**
  * Rows of ACID files as columnar batches, without the deleted ones.
  *
- * <p>Only the columns that are wanted are decoded; ids only where rows may be deleted. Deleted rows
- * leave ORC's vectors before Spark sees these.
+ * <p>Only the columns that are wanted are decoded; ids only where statistics do not tell them. Deleted
+ * rows leave ORC's vectors before Spark sees these, and so do rows that the scan's condition leaves
+ * out, whose other columns are not decoded at all.
  */
 final class AcidReader implements PartitionReader {
-    private static final int BATCH = 4096;
+    private static final int BATCH = Part.BATCH;
     private static final int WRITER = 4;
+    /** Shorter files are decoded at once: to read one in two steps has its price. */
+    private static final long LONG = 4L * (long) BATCH;
 
     private final AcidReaders plan;
     private final Piece[] pieces;
@@ -135,13 +117,18 @@ final class AcidReader implements PartitionReader {
     private final Snapshot snapshot;
     private final int[] kept = new int[BATCH];
     private int next;
-    private RecordReader rows;
-    private VectorizedRowBatch batch;
-    private ColumnVector[] used;
-    private org.apache.spark.sql.vectorized.ColumnVector[] shown;
+    private Piece piece;
+    private Part first;
+    /** Columns that are decoded for rows that pass the condition; null where there are none. */
+    private Part rest;
+    private RowFilter condition;
+    private boolean conditional;
+    private LongColumnVector numbers;
+    /** What Spark sees, and what it sees it in; null for what no file has. */
+    private org.apache.spark.sql.vectorized.ColumnVector[] columns;
+    private ColumnVector[] vectors;
     private ColumnarBatch result;
     private Deleted deleted;
-    private boolean filtered;
 
     AcidReader(AcidReaders plan, Piece[] pieces) {
         this.plan = plan;
@@ -159,34 +146,35 @@ final class AcidReader implements PartitionReader {
         try {
             return advance();
         } catch (IOException error) {
-            throw Input.unreadable(pieces[next - 1].path, error);
+            throw Input.unreadable(piece.path, error);
         } catch (RuntimeException error) {
-            throw Input.unreadable(pieces[next - 1].path, error);
+            throw Input.unreadable(piece.path, error);
         }
     }
 
     private boolean advance() throws IOException {
         while (true) {
-            if (rows == null) {
+            if (first == null) {
                 if (next == pieces.length) return false;
-                begin(pieces[next++]);
+                piece = pieces[next++];
+                begin();
             }
-            if (!rows.nextBatch(batch) || batch.size == 0) {
+            long start = first.position();
+            int size = first.read();
+            if (size == 0) {
                 close();
-            } else {
-                int size = live();
-                if (size > 0) {
-                    for (int i = 0; i < shown.length; i++) {
-                        if (shown[i] instanceof LongDecimals) {
-                            ((LongDecimals) shown[i]).setBatchSize(size);
-                        } else {
-                            ((OrcColumnVector) shown[i]).setBatchSize(size);
-                        }
-                    }
-                    result.setNumRows(size);
-                    return true;
-                }
+                continue;
             }
+            int count = live(start, size);
+            if (conditional) {
+                count = condition.pass(kept, count);
+            }
+            if (count == 0) continue;
+            if (rest != null) {
+                rest.read(start, size, kept, count);
+            }
+            give(start, size, count);
+            return true;
         }
     }
 
@@ -195,79 +183,114 @@ final class AcidReader implements PartitionReader {
     }
 
     public void close() throws IOException {
-        if (rows != null) {
-            rows.close();
-            rows = null;
+        if (rest != null) {
+            rest.close();
+            rest = null;
+        }
+        if (first != null) {
+            first.close();
+            first = null;
         }
     }
 
-    private void begin(Piece piece) throws IOException {
+    private void begin() throws IOException {
         List files = (List) plan.deletes.get(Integer.valueOf(piece.place));
         deleted = files == null
                 ? null
                 : Deleted.of(plan.scan + "/" + piece.place, files, snapshot, settings);
-        filtered = piece.filtered;
         Reader reader = OrcFile.createReader(new Path(piece.path), OrcFile.readerOptions(settings));
         TypeDescription schema = reader.getSchema();
-        batch = schema.createRowBatch(BATCH);
-        boolean[] include = new boolean[schema.getMaximumId() + 1];
-        include[0] = true;
-        show(schema, include, piece.place);
-        if (deleted != null) {
-            include[2] = include[3] = include[4] = true;
+        first = new Part(schema);
+        conditional = plan.condition != null
+                && reader.getNumberOfRows() >= Math.min(plan.least, LONG);
+        show(schema);
+        if (deleted != null && piece.ids == null) {
+            for (int column = 1; column < 4; column++) {
+                first.include((TypeDescription) schema.getChildren().get(column));
+            }
         }
-        include[5] |= filtered;
-        // Options from the settings have the search argument; the whole schema keeps columns in place.
-        Reader.Options options = OrcInputFormat.buildOptions(
-                settings, reader, piece.start, piece.length);
-        rows = reader.rows(options.schema(schema).include(include));
+        if (piece.filtered) {
+            first.include((TypeDescription) schema.getChildren().get(WRITER));
+        }
+        first.open(reader, piece, settings);
+        if (rest != null) {
+            rest.open(reader, piece, settings);
+        }
+        if (conditional) {
+            if (condition == null) {
+                condition = new RowFilter(plan.condition);
+            }
+            condition.over(new VectorRow(plan.wanted, vectors, columns));
+        }
     }
 
     /** Make Spark's vectors over ORC's, and mark what they need. */
-    private void show(TypeDescription schema, boolean[] include, int place) {
-        int width = plan.positions.length;
-        org.apache.spark.sql.vectorized.ColumnVector[] columns =
-                new org.apache.spark.sql.vectorized.ColumnVector[width];
-        StructColumnVector row = (StructColumnVector) batch.cols[5];
-        List fields = ((TypeDescription) schema.getChildren().get(5)).getChildren();
-        java.util.ArrayList uses = new java.util.ArrayList();
-        java.util.ArrayList shows = new java.util.ArrayList();
-        for (int i = 0; i < width; i++) {
+    private void show(TypeDescription schema) {
+        columns = new org.apache.spark.sql.vectorized.ColumnVector[plan.positions.length];
+        vectors = new ColumnVector[columns.length];
+        numbers = null;
+        for (int i = 0; i < columns.length; i++) {
             int at = plan.positions[i];
             DataType type = plan.wanted.apply(i).dataType();
-            if (at >= plan.present && at < plan.width || at == plan.width + 3) {
-                ConstantColumnVector constant = new ConstantColumnVector(BATCH, type);
-                if (at < plan.width) {
-                    constant.setNull();
-                } else {
-                    constant.setInt(place);
+            if (at < plan.present) {
+                Part part = first;
+                if (conditional && !plan.leads[i]) {
+                    if (rest == null) {
+                        rest = new Part(schema);
+                    }
+                    part = rest;
                 }
-                columns[i] = constant;
-                continue;
-            }
-            ColumnVector vector;
-            if (at < plan.width) {
-                TypeDescription field = (TypeDescription) fields.get(at);
-                include[6] = true;
-                Arrays.fill(include, field.getId(), field.getMaximumId() + 1, true);
-                if (isLong(type)) {
-                    DecimalType kind = (DecimalType) type;
-                    row.fields[at] = new Decimal64ColumnVector(
-                            BATCH, kind.precision(), kind.scale());
-                }
-                vector = row.fields[at];
+                vectors[i] = user(part, at, type, schema);
+                columns[i] = shownAs(type, vectors[i]);
+            } else if (at < plan.width) {
+                ConstantColumnVector missing = new ConstantColumnVector(BATCH, type);
+                missing.setNull();
+                columns[i] = missing;
+            } else if (at == plan.width + 3) {
+                columns[i] = constant(type, (long) piece.place);
             } else {
-                vector = batch.cols[1 + at - plan.width];
-                include[2 + at - plan.width] = true;
+                int which = at - plan.width;
+                vectors[i] = id(which, schema);
+                columns[i] = vectors[i] == null
+                        ? constant(type, piece.ids[which]) : shownAs(type, vectors[i]);
             }
-            uses.add(vector);
-            columns[i] = shownAs(type, vector);
-            shows.add(columns[i]);
         }
-        used = (ColumnVector[]) uses.toArray(new ColumnVector[0]);
-        shown = (org.apache.spark.sql.vectorized.ColumnVector[])
-                shows.toArray(new org.apache.spark.sql.vectorized.ColumnVector[0]);
         result = new ColumnarBatch(columns);
+    }
+
+    private static ColumnVector user(
+            Part part, int at, DataType type, TypeDescription schema) {
+        TypeDescription row = (TypeDescription) schema.getChildren().get(5);
+        ColumnVector[] fields = ((StructColumnVector) part.batch.cols[5]).fields;
+        part.include((TypeDescription) row.getChildren().get(at));
+        if (isLong(type)) {
+            DecimalType kind = (DecimalType) type;
+            fields[at] = new Decimal64ColumnVector(BATCH, kind.precision(), kind.scale());
+        }
+        part.use(fields[at]);
+        return fields[at];
+    }
+
+    /** A part of the row ids; null where it is the same for all rows. */
+    private ColumnVector id(int which, TypeDescription schema) {
+        if (piece.ids == null) {
+            first.include((TypeDescription) schema.getChildren().get(1 + which));
+            first.use(first.batch.cols[1 + which]);
+            return first.batch.cols[1 + which];
+        }
+        if (which != 2) return null;
+        numbers = new LongColumnVector(BATCH);
+        return numbers;
+    }
+
+    private static ConstantColumnVector constant(DataType type, long value) {
+        ConstantColumnVector constant = new ConstantColumnVector(BATCH, type);
+        if (type.equals(DataTypes.LongType)) {
+            constant.setLong(value);
+        } else {
+            constant.setInt((int) value);
+        }
+        return constant;
     }
 
     private static boolean isLong(DataType type) {
@@ -295,90 +318,62 @@ final class AcidReader implements PartitionReader {
         }
     }
 
-    /** Leave only rows that are visible and alive; how many. */
-    private int live() {
-        int size = batch.size;
-        if (deleted == null && !filtered) return size;
+    /** Choose the rows that are visible and alive, of those from a number in the file on; how many. */
+    private int live(long start, int size) {
+        // A condition may ask for row numbers, of all rows.
+        if (numbers != null) {
+            for (int i = 0; i < size; i++) {
+                numbers.vector[i] = piece.ids[2] + start + (long) i;
+            }
+        }
         int count = 0;
         long write = 0L, bucket = 0L;
+        VectorizedRowBatch batch = first.batch;
         Deleted.Rows gone = null;
+        if (deleted != null && piece.ids != null) {
+            gone = deleted.of(piece.ids[0], piece.ids[1]);
+        }
         for (int i = 0; i < size; i++) {
-            if (filtered && !snapshot.sees(Deleted.value(batch, WRITER, i))) continue;
+            if (piece.filtered && !snapshot.sees(Deleted.value(batch, WRITER, i))) continue;
             if (deleted != null) {
-                long thisWrite = Deleted.value(batch, 1, i);
-                long thisBucket = Deleted.value(batch, 2, i);
-                if (i == 0 || write != thisWrite || bucket != thisBucket) {
-                    write = thisWrite;
-                    bucket = thisBucket;
-                    gone = deleted.of(write, bucket);
+                long number;
+                if (piece.ids == null) {
+                    long thisWrite = Deleted.value(batch, 1, i);
+                    long thisBucket = Deleted.value(batch, 2, i);
+                    if (i == 0 || write != thisWrite || bucket != thisBucket) {
+                        write = thisWrite;
+                        bucket = thisBucket;
+                        gone = deleted.of(write, bucket);
+                    }
+                    number = Deleted.value(batch, 3, i);
+                } else {
+                    number = piece.ids[2] + start + (long) i;
                 }
-                if (gone != null && gone.has(Deleted.value(batch, 3, i))) continue;
+                if (gone != null && gone.has(number)) continue;
             }
             kept[count++] = i;
-        }
-        if (count < size) {
-            for (int i = 0; i < used.length; i++) {
-                keep(used[i], count);
-            }
         }
         return count;
     }
 
-    /** Move the values that are kept to the beginning. */
-    private void keep(ColumnVector column, int count) {
-        if (column instanceof StructColumnVector) {
-            ColumnVector[] fields = ((StructColumnVector) column).fields;
-            for (int i = 0; i < fields.length; i++) {
-                keep(fields[i], count);
+    /** Let Spark have the rows that are kept. */
+    private void give(long start, int size, int count) {
+        if (count < size) {
+            first.keep(kept, count);
+            if (rest != null) {
+                rest.keep(kept, count);
+            }
+            if (numbers != null) {
+                Kept.keep(numbers, kept, count);
             }
         }
-        if (column.isRepeating) return;
-        if (!column.noNulls) {
-            for (int i = 0; i < count; i++) {
-                column.isNull[i] = column.isNull[kept[i]];
+        for (int i = 0; i < columns.length; i++) {
+            if (columns[i] instanceof LongDecimals) {
+                ((LongDecimals) columns[i]).setBatchSize(count);
+            } else if (columns[i] instanceof OrcColumnVector) {
+                ((OrcColumnVector) columns[i]).setBatchSize(count);
             }
         }
-        if (column instanceof LongColumnVector) {
-            keep(((LongColumnVector) column).vector, count);
-        } else if (column instanceof DoubleColumnVector) {
-            double[] values = ((DoubleColumnVector) column).vector;
-            for (int i = 0; i < count; i++) {
-                values[i] = values[kept[i]];
-            }
-        } else if (column instanceof BytesColumnVector) {
-            BytesColumnVector bytes = (BytesColumnVector) column;
-            for (int i = 0; i < count; i++) {
-                int from = kept[i];
-                bytes.vector[i] = bytes.vector[from];
-                bytes.start[i] = bytes.start[from];
-                bytes.length[i] = bytes.length[from];
-            }
-        } else if (column instanceof DecimalColumnVector) {
-            // The objects are used again: each stays in the vector once.
-            HiveDecimalWritable[] values = ((DecimalColumnVector) column).vector;
-            for (int i = 0; i < count; i++) {
-                HiveDecimalWritable value = values[kept[i]];
-                values[kept[i]] = values[i];
-                values[i] = value;
-            }
-        } else if (column instanceof TimestampColumnVector) {
-            TimestampColumnVector times = (TimestampColumnVector) column;
-            keep(times.time, count);
-            for (int i = 0; i < count; i++) {
-                times.nanos[i] = times.nanos[kept[i]];
-            }
-        } else if (column instanceof MultiValuedColumnVector) {
-            MultiValuedColumnVector lists = (MultiValuedColumnVector) column;
-            keep(lists.offsets, count);
-            keep(lists.lengths, count);
-        } else if (!(column instanceof StructColumnVector)) {
-            throw new IllegalStateException("no way to leave out rows of " + column.getClass());
-        }
-    }
-
-    private void keep(long[] values, int count) {
-        for (int i = 0; i < count; i++) {
-            values[i] = values[kept[i]];
-        }
+        result.setNumRows(count);
     }
 }

@@ -21,25 +21,29 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hive.ql.io.sarg.SearchArgument;
 import org.apache.orc.OrcConf;
 import org.apache.orc.mapred.OrcInputFormat;
+import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.connector.catalog.SupportsRead;
 import org.apache.spark.sql.connector.catalog.TableCapability;
 import org.apache.spark.sql.connector.expressions.FieldReference$;
+import org.apache.spark.sql.connector.expressions.filter.Predicate;
 import org.apache.spark.sql.connector.read.Batch;
 import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
 import org.apache.spark.sql.connector.read.Scan;
 import org.apache.spark.sql.connector.read.ScanBuilder;
 import org.apache.spark.sql.connector.read.Statistics;
-import org.apache.spark.sql.connector.read.SupportsPushDownFilters;
 import org.apache.spark.sql.connector.read.SupportsPushDownRequiredColumns;
 import org.apache.spark.sql.connector.read.SupportsReportStatistics;
 import org.apache.spark.sql.execution.datasources.orc.OrcFilters$;
 import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.internal.connector.SupportsPushDownCatalystFilters;
 import org.apache.spark.sql.sources.Filter;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 import scala.Option;
+import scala.collection.immutable.Nil$;
+import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
@@ -48,9 +52,9 @@ import scala.jdk.javaapi.CollectionConverters;
  * <p>Its columns are the user's, then write id, bucket property, row number, and the number of the
  * partition. The plan, as JSON: name, statistics (of columns, by name), parallelism, present (how
  * many of the columns the files have), searchable (names of columns by which stripes may be skipped),
- * files (path, length, rows, place, filtered, task: its number or
- * null), deletes (path, place, filtered), and the snapshot
- * (highest, hidden).
+ * files (path, length, rows, place, filtered, ids: write id, bucket property and first row number if
+ * all rows have the same and successive ones, else null; task: its number or null), deletes (path,
+ * place, filtered), the snapshot (highest, hidden), and least (rows of a scan that filters them).
  */
 public final class AcidTable implements SupportsRead {
     final JsonNode plan;
@@ -81,10 +85,11 @@ public final class AcidTable implements SupportsRead {
 }
 
 /** What a query wants of the table. */
-final class AcidScanBuilder implements SupportsPushDownRequiredColumns, SupportsPushDownFilters {
+final class AcidScanBuilder
+        implements SupportsPushDownRequiredColumns, SupportsPushDownCatalystFilters {
     private final AcidTable table;
     private StructType wanted;
-    private Filter[] filters = new Filter[0];
+    private Condition condition = new Condition(Nil$.MODULE$);
 
     AcidScanBuilder(AcidTable table) {
         this.table = table;
@@ -100,18 +105,18 @@ final class AcidScanBuilder implements SupportsPushDownRequiredColumns, Supports
         wanted = whole;
     }
 
-    /** Filters only help to skip stripes: Spark applies all of them again. */
-    public Filter[] pushFilters(Filter[] found) {
-        filters = found;
+    /** Filters only help to read less: Spark applies all of them again. */
+    public Seq pushFilters(Seq found) {
+        condition = new Condition(found);
         return found;
     }
 
-    public Filter[] pushedFilters() {
-        return new Filter[0];
+    public Predicate[] pushedFilters() {
+        return new Predicate[0];
     }
 
     public Scan build() {
-        return new AcidScan(table, wanted, filters);
+        return new AcidScan(table, wanted, condition);
     }
 }
 
@@ -123,12 +128,12 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
 
     private final AcidTable table;
     private final StructType wanted;
-    private final Filter[] filters;
+    private final Condition condition;
 
-    AcidScan(AcidTable table, StructType wanted, Filter[] filters) {
+    AcidScan(AcidTable table, StructType wanted, Condition condition) {
         this.table = table;
         this.wanted = wanted;
-        this.filters = filters;
+        this.condition = condition;
     }
 
     public StructType readSchema() {
@@ -136,7 +141,7 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
     }
 
     public String description() {
-        return "acid " + table.name() + " " + wanted.simpleString() + " " + Arrays.toString(filters);
+        return "acid " + table.name() + " " + wanted.simpleString() + " " + Arrays.toString(condition.filters);
     }
 
     public Batch toBatch() {
@@ -151,7 +156,7 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
         if (!(other instanceof AcidScan)) return false;
         AcidScan scan = (AcidScan) other;
         return table == scan.table && wanted.equals(scan.wanted)
-                && Arrays.equals(filters, scan.filters);
+                && condition.equals(scan.condition);
     }
 
     public int hashCode() {
@@ -226,7 +231,18 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
     private static Piece piece(JsonNode file, long start, long length) {
         return new Piece(
                 file.get("path").asText(), start, length,
-                file.get("place").asInt(), file.get("filtered").asBoolean());
+                file.get("place").asInt(), file.get("filtered").asBoolean(),
+                longs(file.get("ids")));
+    }
+
+    /** Null for null. */
+    private static long[] longs(JsonNode found) {
+        if (found.isNull()) return null;
+        long[] longs = new long[found.size()];
+        for (int i = 0; i < longs.length; i++) {
+            longs[i] = Input.item(found, i).asLong();
+        }
+        return longs;
     }
 
     private Pieces partition(List pieces, boolean local) {
@@ -308,14 +324,12 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
         for (int i = 0; i < positions.length; i++) {
             positions[i] = table.schema.fieldIndex(wanted.apply(i).name());
         }
-        long[] hidden = new long[plan.get("hidden").size()];
-        for (int i = 0; i < hidden.length; i++) {
-            hidden[i] = Input.item(plan.get("hidden"), i).asLong();
-        }
+        long least = plan.get("least").asLong();
+        Expression asked = sum("rows") < least ? null : condition.over(wanted);
         return new AcidReaders(
                 UUID.randomUUID().toString(), wanted, positions, table.schema.length() - 4,
-                plan.get("present").asInt(), deletes, plan.get("highest").asLong(), hidden,
-                table.settings, search());
+                plan.get("present").asInt(), deletes, plan.get("highest").asLong(), longs(plan.get("hidden")),
+                table.settings, search(), asked, condition.uses(wanted), least);
     }
 
     /** The search argument and its columns as settings of ORC; null where the filters give none. */
@@ -333,6 +347,7 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
             }
         }
         List usable = new ArrayList();
+        Filter[] filters = condition.filters;
         for (int i = 0; i < filters.length; i++) {
             if (!new Skipping().isSound(filters[i])) continue;
             try {

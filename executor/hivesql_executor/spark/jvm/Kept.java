@@ -1,0 +1,74 @@
+package hivesql;
+
+import org.apache.hadoop.hive.ql.exec.vector.BytesColumnVector;
+import org.apache.hadoop.hive.ql.exec.vector.ColumnVector;
+import org.apache.hadoop.hive.ql.exec.vector.DecimalColumnVector;
+import org.apache.hadoop.hive.ql.exec.vector.DoubleColumnVector;
+import org.apache.hadoop.hive.ql.exec.vector.LongColumnVector;
+import org.apache.hadoop.hive.ql.exec.vector.MultiValuedColumnVector;
+import org.apache.hadoop.hive.ql.exec.vector.StructColumnVector;
+import org.apache.hadoop.hive.ql.exec.vector.TimestampColumnVector;
+import org.apache.hadoop.hive.serde2.io.HiveDecimalWritable;
+
+/** Leaves some rows in ORC's vectors. */
+final class Kept {
+    private Kept() {}
+
+    /** Move the values that are kept to the beginning. */
+    static void keep(ColumnVector column, int[] kept, int count) {
+        if (column instanceof StructColumnVector) {
+            ColumnVector[] fields = ((StructColumnVector) column).fields;
+            for (int i = 0; i < fields.length; i++) {
+                keep(fields[i], kept, count);
+            }
+        }
+        if (column.isRepeating) return;
+        if (!column.noNulls) {
+            for (int i = 0; i < count; i++) {
+                column.isNull[i] = column.isNull[kept[i]];
+            }
+        }
+        if (column instanceof LongColumnVector) {
+            keep(((LongColumnVector) column).vector, kept, count);
+        } else if (column instanceof DoubleColumnVector) {
+            double[] values = ((DoubleColumnVector) column).vector;
+            for (int i = 0; i < count; i++) {
+                values[i] = values[kept[i]];
+            }
+        } else if (column instanceof BytesColumnVector) {
+            BytesColumnVector bytes = (BytesColumnVector) column;
+            for (int i = 0; i < count; i++) {
+                int from = kept[i];
+                bytes.vector[i] = bytes.vector[from];
+                bytes.start[i] = bytes.start[from];
+                bytes.length[i] = bytes.length[from];
+            }
+        } else if (column instanceof DecimalColumnVector) {
+            // The objects are used again: each stays in the vector once.
+            HiveDecimalWritable[] values = ((DecimalColumnVector) column).vector;
+            for (int i = 0; i < count; i++) {
+                HiveDecimalWritable value = values[kept[i]];
+                values[kept[i]] = values[i];
+                values[i] = value;
+            }
+        } else if (column instanceof TimestampColumnVector) {
+            TimestampColumnVector times = (TimestampColumnVector) column;
+            keep(times.time, kept, count);
+            for (int i = 0; i < count; i++) {
+                times.nanos[i] = times.nanos[kept[i]];
+            }
+        } else if (column instanceof MultiValuedColumnVector) {
+            MultiValuedColumnVector lists = (MultiValuedColumnVector) column;
+            keep(lists.offsets, kept, count);
+            keep(lists.lengths, kept, count);
+        } else if (!(column instanceof StructColumnVector)) {
+            throw new IllegalStateException("no way to leave out rows of " + column.getClass());
+        }
+    }
+
+    private static void keep(long[] values, int[] kept, int count) {
+        for (int i = 0; i < count; i++) {
+            values[i] = values[kept[i]];
+        }
+    }
+}

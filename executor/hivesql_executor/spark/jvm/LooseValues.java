@@ -1,0 +1,71 @@
+package hivesql;
+
+import org.apache.spark.sql.catalyst.expressions.BinaryComparison;
+import org.apache.spark.sql.catalyst.expressions.Cast;
+import org.apache.spark.sql.catalyst.expressions.CreateNamedStruct;
+import org.apache.spark.sql.catalyst.expressions.DateFromUnixDate;
+import org.apache.spark.sql.catalyst.expressions.EvalMode$;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.catalyst.expressions.MicrosToTimestamp;
+import org.apache.spark.sql.catalyst.expressions.UnscaledValue;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.Decimal;
+import org.apache.spark.sql.types.DecimalType;
+import scala.Function1;
+import scala.Option;
+import scala.collection.immutable.Seq;
+import scala.runtime.AbstractPartialFunction;
+
+/**
+ * Takes numbers, days and times out of the code that Spark generates for expressions.
+ *
+ * <p>Spark writes them into its code, so an expression with another number is compiled anew. Decimals
+ * it hands to its code as objects: these carry the numbers. Done only where a number is compared or
+ * stored as it is: the divisor of a remainder, for one, is better a constant.
+ */
+final class LooseValues extends AbstractPartialFunction {
+    private static final DecimalType LONG = new DecimalType(20, 0);
+
+    static Expression in(Expression expression) {
+        return (Expression) expression.transformDown(new LooseValues());
+    }
+
+    public boolean isDefinedAt(Object node) {
+        return node instanceof BinaryComparison || node instanceof CreateNamedStruct;
+    }
+
+    public Object applyOrElse(Object node, Function1 otherwise) {
+        if (!isDefinedAt(node)) return otherwise.apply(node);
+        Expression expression = (Expression) node;
+        Seq children = expression.children();
+        boolean changed = false;
+        for (int i = 0; i < children.size(); i++) {
+            Expression loose = loose(children.apply(i));
+            if (loose != null) {
+                children = (Seq) children.updated(i, loose);
+                changed = true;
+            }
+        }
+        return changed ? expression.withNewChildren(children) : expression;
+    }
+
+    /** What gives the same value; null for what is not a literal, or none that code would contain. */
+    private static Expression loose(Object given) {
+        if (!(given instanceof Literal) || ((Literal) given).value() == null) return null;
+        DataType type = ((Literal) given).dataType();
+        boolean isDay = type.equals(DataTypes.DateType);
+        boolean isTime = type.equals(DataTypes.TimestampType);
+        boolean isInt = type.equals(DataTypes.IntegerType);
+        if (!isDay && !isTime && !isInt && !type.equals(DataTypes.LongType)) return null;
+        long number = ((Number) ((Literal) given).value()).longValue();
+        Expression found = new UnscaledValue(new Literal(Decimal.createUnsafe(number, 20, 0), LONG));
+        if (isTime) return new MicrosToTimestamp(found);
+        if (isInt || isDay) {
+            found = new Cast(
+                    found, DataTypes.IntegerType, Option.empty(), EvalMode$.MODULE$.LEGACY());
+        }
+        return isDay ? new DateFromUnixDate(found) : found;
+    }
+}

@@ -1,0 +1,155 @@
+package hivesql;
+
+import java.io.IOException;
+import java.io.Serializable;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hive.ql.exec.vector.ColumnVector;
+import org.apache.hadoop.hive.ql.exec.vector.VectorizedRowBatch;
+import org.apache.orc.Reader;
+import org.apache.orc.RecordReader;
+import org.apache.orc.TypeDescription;
+import org.apache.orc.mapred.OrcInputFormat;
+
+/** Some bytes of a file of events. */
+final class Piece implements Serializable, Comparable {
+    final String path;
+    final long start;
+    final long length;
+    final int place;
+    final boolean filtered;
+    /** Write id and bucket property of all rows, and the number of the first; null where they vary. */
+    final long[] ids;
+
+    Piece(
+            String path, long start, long length, int place, boolean filtered, long[] ids) {
+        this.path = path;
+        this.start = start;
+        this.length = length;
+        this.place = place;
+        this.filtered = filtered;
+        this.ids = ids;
+    }
+
+    /** The longest first. */
+    public int compareTo(Object other) {
+        return Long.compare(((Piece) other).length, length);
+    }
+}
+
+/** A batch that tells ORC which rows to decode; ORC itself would have it so only under filters of its own. */
+final class ChosenRows extends VectorizedRowBatch {
+    private int[] chosen;
+    private int count;
+
+    ChosenRows(VectorizedRowBatch made) {
+        super(made.cols.length, made.getMaxSize());
+        cols = made.cols;
+    }
+
+    /** Rows of the next batch, by their places in it; null for all. */
+    void choose(int[] chosen, int count) {
+        this.chosen = chosen;
+        this.count = count;
+    }
+
+    public boolean isSelectedInUse() {
+        return chosen != null;
+    }
+
+    public int[] getSelected() {
+        return chosen;
+    }
+
+    public int getSelectedSize() {
+        return count;
+    }
+}
+
+/**
+ * Some columns of the events of a piece of a file.
+ *
+ * <p>The columns that a filter needs are read first, then others for the rows that pass. ORC's row
+ * filters are not used: where columns of one struct are decoded in two steps, as all of a table's are,
+ * ORC forgets the NULLs of the first whenever it skips rows in the second.
+ */
+public final class Part {
+    public static final int BATCH = 4096;
+    /** Rows that take longer to decode and drop than to look for what comes after them. */
+    private static final long FAR = 16384L;
+    /** One in so many rows must be chosen at most, that choosing takes less than decoding all. */
+    private static final int SPARSE = 3;
+
+    final ChosenRows batch;
+    private final TypeDescription schema;
+    private final boolean[] include;
+    private final List used = new ArrayList();
+    private RecordReader rows;
+
+    Part(TypeDescription schema) {
+        this.schema = schema;
+        batch = new ChosenRows(schema.createRowBatch(BATCH));
+        include = new boolean[schema.getMaximumId() + 1];
+        include[0] = true;
+    }
+
+    /** Read a column, of the events or of their rows. */
+    void include(TypeDescription column) {
+        for (TypeDescription one = column.getParent(); one != null; one = one.getParent()) {
+            include[one.getId()] = true;
+        }
+        Arrays.fill(include, column.getId(), column.getMaximumId() + 1, true);
+    }
+
+    /** Leave only rows that are kept in a vector. */
+    void use(ColumnVector vector) {
+        used.add(vector);
+    }
+
+    void open(Reader reader, Piece piece, Configuration settings) throws IOException {
+        // Options from the settings have the search argument; the whole schema keeps columns in place.
+        Reader.Options options = OrcInputFormat.buildOptions(
+                settings, reader, piece.start, piece.length);
+        rows = reader.rows(options.schema(schema).include(include));
+    }
+
+    /** The number in the file of the row that comes next. */
+    long position() throws IOException {
+        return rows.getRowNumber();
+    }
+
+    /** Read the next rows; how many, 0 at the end. */
+    int read() throws IOException {
+        return rows.nextBatch(batch) ? batch.size : 0;
+    }
+
+    /** Of as many rows from a position on, read those that are kept. */
+    void read(long start, int size, int[] kept, int count) throws IOException {
+        if (start - rows.getRowNumber() >= FAR) {
+            rows.seekToRow(start);
+        }
+        batch.choose(kept, 0);
+        while (rows.getRowNumber() < start && rows.nextBatch(batch)) {
+            continue;
+        }
+        batch.choose(count * SPARSE <= size ? kept : null, count);
+        if (rows.getRowNumber() != start || !rows.nextBatch(batch) || batch.size != size) {
+            throw new IllegalStateException("rows from " + start + " on are not where they were");
+        }
+    }
+
+    void keep(int[] kept, int count) {
+        for (int i = 0; i < used.size(); i++) {
+            Kept.keep((ColumnVector) used.get(i), kept, count);
+        }
+    }
+
+    void close() throws IOException {
+        if (rows != null) {
+            rows.close();
+            rows = null;
+        }
+    }
+}
