@@ -255,6 +255,15 @@ final class AcidReader implements PartitionReader {
                         ? constant(type, piece.ids[which]) : shownAs(type, vectors[i]);
             }
         }
+        if (rest != null && plan.search != null) {
+            // ORC skips no rows by columns that are not read, and both parts must skip the same.
+            TypeDescription row = (TypeDescription) schema.getChildren().get(5);
+            for (int i = 0; i < columns.length; i++) {
+                if (plan.leads[i] && plan.positions[i] < plan.present) {
+                    rest.include((TypeDescription) row.getChildren().get(plan.positions[i]));
+                }
+            }
+        }
         result = new ColumnarBatch(columns);
     }
 

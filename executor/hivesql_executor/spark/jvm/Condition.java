@@ -64,6 +64,12 @@ final class Condition {
 
     /** All of these as one, over rows of some columns; null for none. */
     Expression over(StructType columns) {
+        for (int i = 0; i < filters.length; i++) {
+            String[] names = filters[i].references();
+            for (int j = 0; j < names.length; j++) {
+                if (place(names[j], columns) < 0) return null;
+            }
+        }
         Expression all = null;
         for (int i = 0; i < plain.size(); i++) {
             Bound bound = new Bound(columns);
@@ -74,9 +80,27 @@ final class Condition {
         return all == null ? null : LooseValues.in(all);
     }
 
-    /** The columns that {@link #over} needs, by their places. */
+    /** Where a column is that a filter names, or a part of; -1 for a name that is written otherwise. */
+    private static int place(String name, StructType columns) {
+        for (int i = 0; i < columns.length(); i++) {
+            String column = columns.apply(i).name();
+            if (name.equals(column) || name.startsWith(column + ".")) return i;
+        }
+        return -1;
+    }
+
+    /** The columns that {@link #over} and the filters need, by their places. */
     boolean[] uses(StructType columns) {
         boolean[] uses = new boolean[columns.length()];
+        for (int i = 0; i < filters.length; i++) {
+            String[] names = filters[i].references();
+            for (int j = 0; j < names.length; j++) {
+                int place = place(names[j], columns);
+                if (place >= 0) {
+                    uses[place] = true;
+                }
+            }
+        }
         for (int i = 0; i < plain.size(); i++) {
             Bound bound = new Bound(columns);
             ((Expression) plain.get(i)).transform(bound);

@@ -43,16 +43,27 @@ final class Piece implements Serializable, Comparable {
 final class ChosenRows extends VectorizedRowBatch {
     private int[] chosen;
     private int count;
+    private int most;
 
     ChosenRows(VectorizedRowBatch made) {
         super(made.cols.length, made.getMaxSize());
         cols = made.cols;
+        most = made.getMaxSize();
     }
 
     /** Rows of the next batch, by their places in it; null for all. */
     void choose(int[] chosen, int count) {
         this.chosen = chosen;
         this.count = count;
+    }
+
+    /** Let the next batch have at most so many rows. */
+    void limit(int most) {
+        this.most = most;
+    }
+
+    public int getMaxSize() {
+        return most;
     }
 
     public boolean isSelectedInUse() {
@@ -72,8 +83,8 @@ final class ChosenRows extends VectorizedRowBatch {
  * Some columns of the events of a piece of a file.
  *
  * <p>The columns that a filter needs are read first, then others for the rows that pass. ORC's row
- * filters are not used: where columns of one struct are decoded in two steps, as all of a table's are,
- * ORC forgets the NULLs of the first whenever it skips rows in the second.
+ * filters are not used: they decode the columns of one struct, as all of a table's are, in two steps,
+ * and StructBatchReader resets the whole struct when it skips rows in the second.
  */
 public final class Part {
     public static final int BATCH = 4096;
@@ -131,9 +142,11 @@ public final class Part {
             rows.seekToRow(start);
         }
         batch.choose(kept, 0);
-        while (rows.getRowNumber() < start && rows.nextBatch(batch)) {
-            continue;
+        while (rows.getRowNumber() < start) {
+            batch.limit((int) Math.min((long) BATCH, start - rows.getRowNumber()));
+            if (!rows.nextBatch(batch)) break;
         }
+        batch.limit(size);
         batch.choose(count * SPARSE <= size ? kept : null, count);
         if (rows.getRowNumber() != start || !rows.nextBatch(batch) || batch.size != size) {
             throw new IllegalStateException("rows from " + start + " on are not where they were");
