@@ -38,6 +38,7 @@ import org.apache.spark.sql.execution.datasources.orc.OrcFilters$;
 import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.internal.connector.SupportsPushDownCatalystFilters;
 import org.apache.spark.sql.sources.Filter;
+import org.apache.spark.sql.sources.IsNotNull;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
@@ -329,11 +330,14 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
         return new AcidReaders(
                 UUID.randomUUID().toString(), wanted, positions, table.schema.length() - 4,
                 plan.get("present").asInt(), deletes, plan.get("highest").asLong(), longs(plan.get("hidden")),
-                table.settings, search(), asked, condition.uses(wanted), least);
+                table.settings, search(asked != null), asked, condition.uses(wanted), least);
     }
 
-    /** The search argument and its columns as settings of ORC; null where the filters give none. */
-    private String[] search() {
+    /**
+     * The search argument and its columns as settings of ORC; null where the filters give none, or
+     * where tasks ask rows themselves and it would only leave out row groups of NULLs.
+     */
+    private String[] search(boolean asked) {
         JsonNode searchable = table.plan.get("searchable");
         Set names = new HashSet();
         for (int i = 0; i < searchable.size(); i++) {
@@ -347,17 +351,20 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
             }
         }
         List usable = new ArrayList();
+        boolean worth = !asked;
         Filter[] filters = condition.filters;
         for (int i = 0; i < filters.length; i++) {
             if (!new Skipping().isSound(filters[i])) continue;
             try {
                 searchArgument(columns, Collections.singletonList(filters[i]));
                 usable.add(filters[i]);
+                worth |= !(filters[i] instanceof IsNotNull);
             } catch (RuntimeException unknown) {
                 // Spark's translation stumbles over a NULL in a list, for one: the scan reads more.
                 continue;
             }
         }
+        if (!worth) return null;
         Option argument = searchArgument(columns, usable);
         if (argument.isEmpty()) return null;
         Configuration settings = new Configuration(false);

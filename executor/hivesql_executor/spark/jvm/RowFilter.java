@@ -6,8 +6,10 @@ import org.apache.spark.sql.catalyst.expressions.Predicate$;
 
 /** A scan's condition, by Spark's own code; Spark applies it again to the rows that pass. */
 final class RowFilter {
-    /** Batches that are left to Spark after one of which most rows passed. */
-    private static final int REST = 15;
+    /** Batches that are left to Spark after one of which too many rows passed. */
+    private static final int REST = 31;
+    /** One in so many rows passes at most where to look first takes less than to decode all. */
+    private static final int SPARSE = 8;
 
     private final BasePredicate predicate;
     private VectorRow row;
@@ -53,7 +55,7 @@ final class RowFilter {
             resting = Integer.MAX_VALUE;
             return passed;
         }
-        if (passed * 2 > count) {
+        if (passed * SPARSE > count) {
             resting = REST;
         }
         return passed;
