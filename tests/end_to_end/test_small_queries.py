@@ -159,3 +159,24 @@ def test_both_ways_answer_the_same(sessions: dict[str, hivesql.Session]) -> None
         ours, theirs = (told(one.sql(query), ordered=ordered) for one in (local, by_spark))
         assert ours == theirs, query
         assert "without Spark" not in str(local.sql(f"EXPLAIN {query}").rows), query
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("codec", ["LZ4", "ZSTD"])
+def test_times_under_codecs_that_only_spark_knows(
+    sessions: dict[str, hivesql.Session], codec: str
+) -> None:
+    local, table = sessions["local"], f"packed_{codec}"
+    local.sql(
+        f"CREATE TABLE {table} (i int, ts timestamp, d date) STORED AS ORC "
+        f"TBLPROPERTIES ('transactional'='true', 'orc.compress'='{codec}')"
+    )
+    local.sql(
+        f"INSERT INTO {table} VALUES (1, '2020-02-29 01:02:03.5', '2020-02-29'), (2, null, null)"
+    )
+    local.sql(f"UPDATE {table} SET d = '1999-12-31' WHERE i = 2")
+    told = "SELECT i, cast(ts AS string), cast(d AS string) FROM {} ORDER BY i"
+    assert local.sql(told.format(table)).rows == [
+        (1, "2020-02-29 01:02:03.5", "2020-02-29"), (2, None, "1999-12-31"),
+    ]  # fmt: skip
+    assert [row[0] for row in local.sql(f"SELECT i, ts FROM {table} WHERE i = 1").rows] == [1]

@@ -11,6 +11,7 @@ import pyorc
 from hivesql_executor.storage.files import Files, readable
 from hivesql_executor.storage.orc_statistics import FIRST_PLAIN_DAY, LAST_PLAIN_DAY
 from hivesql_executor.storage.protobuf import contents, fields, plain_footer, signed
+from hivesql_planner.errors import NotSupported
 
 _ZONES = {"UTC", "GMT", "Etc/UTC"}
 _DATE, _TIMES = 15, (9, 18)
@@ -27,7 +28,10 @@ def has_plain_times(files: Files, path: str, length: int, modified: int) -> bool
     reader: Any = pyorc.Reader(readable(files, path, length, io.DEFAULT_BUFFER_SIZE))
     if any(stripe.writer_timezone not in _ZONES for stripe in reader.iter_stripes()):
         return False
-    footer = _footer(files, path, length)
+    try:
+        footer = _footer(files, path, length)
+    except NotSupported:
+        return False
     kinds = [_value(one, 1) for one in contents(footer, 4)]
     statistics = list(contents(footer, 7))
     timed = [number for number, kind in enumerate(kinds) if kind in _STATISTICS_OF]
