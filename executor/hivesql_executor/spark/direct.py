@@ -117,20 +117,18 @@ def layout(table: Table, tail: OrcTail) -> _Layout:
     )
 
 
-def successive_ids(tail: OrcTail) -> tuple[int, int, int] | None:
-    """Write id, bucket property and first row number of a file whose rows have successive ids.
+def constant_ids(tail: OrcTail) -> tuple[int, int] | None:
+    """Write id and bucket property of a file whose rows all have the same.
 
-    None unless statistics tell so: rows are sorted by ids that are all different, so numbers that
-    span as many as there are rows leave none out. Such ids need not be decoded.
+    None unless statistics tell so. Such ids need not be decoded; row numbers are always, since
+    nothing in a footer tells that they are in order.
     """
     if tail.lacking or not tail.key_range:
         return None
-    (write, last_write), (bucket, last_bucket), (first, last) = (
-        tail.key_range[key] for key in ("originalTransaction", "bucket", "rowId")
+    (write, last_write), (bucket, last_bucket) = (
+        tail.key_range[key] for key in ("originalTransaction", "bucket")
     )
-    if write != last_write or bucket != last_bucket or last - first + 1 != tail.rows:
-        return None
-    return write, bucket, first
+    return (write, bucket) if (write, bucket) == (last_write, last_bucket) else None
 
 
 def _relation(
@@ -166,7 +164,7 @@ def _relation(
                 "rows": file.tail.rows,
                 "place": file.place.number,
                 "filtered": file.filtered,
-                "ids": successive_ids(file.tail) if filter_rows >= 0 else None,
+                "ids": constant_ids(file.tail) if filter_rows >= 0 else None,
                 "task": file.task,
             }
             for file in files

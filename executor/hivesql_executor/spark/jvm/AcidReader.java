@@ -9,7 +9,6 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hive.ql.exec.vector.ColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.Decimal64ColumnVector;
-import org.apache.hadoop.hive.ql.exec.vector.LongColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.StructColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.VectorizedRowBatch;
 import org.apache.orc.OrcConf;
@@ -123,7 +122,6 @@ final class AcidReader implements PartitionReader {
     private Part rest;
     private RowFilter condition;
     private boolean conditional;
-    private LongColumnVector numbers;
     /** What Spark sees, and what it sees it in; null for what no file has. */
     private org.apache.spark.sql.vectorized.ColumnVector[] columns;
     private ColumnVector[] vectors;
@@ -165,7 +163,7 @@ final class AcidReader implements PartitionReader {
                 close();
                 continue;
             }
-            int count = live(start, size);
+            int count = live(size);
             if (conditional) {
                 count = condition.pass(kept, count);
             }
@@ -173,7 +171,7 @@ final class AcidReader implements PartitionReader {
             if (rest != null) {
                 rest.read(start, size, kept, count);
             }
-            give(start, size, count);
+            give(size, count);
             return true;
         }
     }
@@ -204,8 +202,8 @@ final class AcidReader implements PartitionReader {
         conditional = plan.condition != null
                 && reader.getNumberOfRows() >= Math.min(plan.least, LONG);
         show(schema);
-        if (deleted != null && piece.ids == null) {
-            for (int column = 1; column < 4; column++) {
+        if (deleted != null) {
+            for (int column = piece.ids == null ? 1 : 3; column < 4; column++) {
                 first.include((TypeDescription) schema.getChildren().get(column));
             }
         }
@@ -228,7 +226,6 @@ final class AcidReader implements PartitionReader {
     private void show(TypeDescription schema) {
         columns = new org.apache.spark.sql.vectorized.ColumnVector[plan.positions.length];
         vectors = new ColumnVector[columns.length];
-        numbers = null;
         for (int i = 0; i < columns.length; i++) {
             int at = plan.positions[i];
             DataType type = plan.wanted.apply(i).dataType();
@@ -282,14 +279,10 @@ final class AcidReader implements PartitionReader {
 
     /** A part of the row ids; null where it is the same for all rows. */
     private ColumnVector id(int which, TypeDescription schema) {
-        if (piece.ids == null) {
-            first.include((TypeDescription) schema.getChildren().get(1 + which));
-            first.use(first.batch.cols[1 + which]);
-            return first.batch.cols[1 + which];
-        }
-        if (which != 2) return null;
-        numbers = new LongColumnVector(BATCH);
-        return numbers;
+        if (piece.ids != null && which < piece.ids.length) return null;
+        first.include((TypeDescription) schema.getChildren().get(1 + which));
+        first.use(first.batch.cols[1 + which]);
+        return first.batch.cols[1 + which];
     }
 
     private static ConstantColumnVector constant(DataType type, long value) {
@@ -327,14 +320,8 @@ final class AcidReader implements PartitionReader {
         }
     }
 
-    /** Choose the rows that are visible and alive, of those from a number in the file on; how many. */
-    private int live(long start, int size) {
-        // A condition may ask for row numbers, of all rows.
-        if (numbers != null) {
-            for (int i = 0; i < size; i++) {
-                numbers.vector[i] = piece.ids[2] + start + (long) i;
-            }
-        }
+    /** Choose the rows that are visible and alive; how many. */
+    private int live(int size) {
         int count = 0;
         long write = 0L, bucket = 0L;
         VectorizedRowBatch batch = first.batch;
@@ -345,7 +332,6 @@ final class AcidReader implements PartitionReader {
         for (int i = 0; i < size; i++) {
             if (piece.filtered && !snapshot.sees(Deleted.value(batch, WRITER, i))) continue;
             if (deleted != null) {
-                long number;
                 if (piece.ids == null) {
                     long thisWrite = Deleted.value(batch, 1, i);
                     long thisBucket = Deleted.value(batch, 2, i);
@@ -354,11 +340,8 @@ final class AcidReader implements PartitionReader {
                         bucket = thisBucket;
                         gone = deleted.of(write, bucket);
                     }
-                    number = Deleted.value(batch, 3, i);
-                } else {
-                    number = piece.ids[2] + start + (long) i;
                 }
-                if (gone != null && gone.has(number)) continue;
+                if (gone != null && gone.has(Deleted.value(batch, 3, i))) continue;
             }
             kept[count++] = i;
         }
@@ -366,14 +349,11 @@ final class AcidReader implements PartitionReader {
     }
 
     /** Let Spark have the rows that are kept. */
-    private void give(long start, int size, int count) {
+    private void give(int size, int count) {
         if (count < size) {
             first.keep(kept, count);
             if (rest != null) {
                 rest.keep(kept, count);
-            }
-            if (numbers != null) {
-                Kept.keep(numbers, kept, count);
             }
         }
         for (int i = 0; i < columns.length; i++) {

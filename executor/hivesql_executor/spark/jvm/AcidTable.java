@@ -53,8 +53,8 @@ import scala.jdk.javaapi.CollectionConverters;
  * <p>Its columns are the user's, then write id, bucket property, row number, and the number of the
  * partition. The plan, as JSON: name, statistics (of columns, by name), parallelism, present (how
  * many of the columns the files have), searchable (names of columns by which stripes may be skipped),
- * files (path, length, rows, place, filtered, ids: write id, bucket property and first row number if
- * all rows have the same and successive ones, else null; task: its number or null), deletes (path,
+ * files (path, length, rows, place, filtered, ids: write id and bucket property if
+ * all rows have the same, else null; task: its number or null), deletes (path,
  * place, filtered), the snapshot (highest, hidden), and least (rows of a scan that filters them).
  */
 public final class AcidTable implements SupportsRead {

@@ -20,7 +20,7 @@ final class Piece implements Serializable, Comparable {
     final long length;
     final int place;
     final boolean filtered;
-    /** Write id and bucket property of all rows, and the number of the first; null where they vary. */
+    /** Write id and bucket property of all rows; null where they vary. */
     final long[] ids;
 
     Piece(
