@@ -121,15 +121,16 @@ def same(session: hivesql.Session, query: str) -> int:
 
 @pytest.mark.parametrize("table", ["v", "w"])
 def test_all_columns_of_rows_that_pass(session: hivesql.Session, table: str) -> None:
-    counts = [same(session, f"SELECT row__id, * FROM {table} WHERE {one}") for one in CONDITIONS]
-    assert sum(count > 0 for count in counts) >= len(CONDITIONS) - 6
+    conditions = CONDITIONS if table == "w" else CONDITIONS[::3]
+    counts = [same(session, f"SELECT row__id, * FROM {table} WHERE {one}") for one in conditions]
+    assert sum(count > 0 for count in counts) >= len(conditions) - 6
 
 
 def test_some_columns_under_any_conditions(session: hivesql.Session) -> None:
     chance = random.Random(20261122)
     names = [line.split()[0] for line in COLUMNS.replace("<", " ").split(",") if line.strip()]
     names = [name for name in names if name in COLUMNS.split()]
-    for _ in range(25):
+    for _ in range(15):
         conditions = chance.sample(CONDITIONS, chance.randint(1, 3))
         where = chance.choice((" AND ", " OR ")).join(f"({one})" for one in conditions)
         columns = ", ".join(chance.sample(names, chance.randint(1, 5)))
