@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -43,9 +44,10 @@ def empty_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run_script(place: str = "", *more: str) -> subprocess.CompletedProcess[str]:
-    words = ["hivesql", "--checkpoint", "done.json", "--hiveconf", "hive.txn.timeout=1s", *more]
+    words = ["--checkpoint", "done.json", "--hiveconf", "hive.txn.timeout=1s", *more]
+    paths = {"PYTHONPATH": os.pathsep.join(sys.path), "HIVESQL_FAIL_POINT": place}
     return subprocess.run(
-        [*words, "-f", "s.hql"], env={**os.environ, "HIVESQL_FAIL_POINT": place},
+        [sys.executable, "-m", "hivesql_repl", *words, "-f", "s.hql"], env={**os.environ, **paths},
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
 
