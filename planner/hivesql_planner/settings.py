@@ -109,7 +109,7 @@ KEYS: Mapping[str, Setting] = _table(
      "Up to this many delete events are read by the statement's own process, not by a Spark job."),
     ("hivesql.scan.filter.min", "200000", "int",
      "Scans of at least this many rows decode what their filter does not need only for rows that "
-     "pass it; -1: none does, and row ids are decoded even where footers tell them."),
+     "pass it; -1: none does, and write ids are decoded even where footers tell them."),
     ("hivesql.local.max.bytes", "16777216", "int",
      "Simple INSERT … VALUES, UPDATE and DELETE over at most this many bytes run without Spark; "
      "0 sends all of them to Spark."),

@@ -11,13 +11,7 @@ from hivesql_repl.cli import main
 from hivesql_repl.configuration import read_profile
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
-
-
-@pytest.fixture(autouse=True)
-def empty_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A working directory and a home without configuration."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+pytestmark = pytest.mark.usefixtures("empty_home")
 
 
 def parsed(*words: str) -> dict[str, object]:

@@ -35,16 +35,11 @@ PLACES = [
     "before-commit:4",
     *(f"after-commit:{n}" for n in (1, 2, 3, 4, 6)),
 ]
+pytestmark = pytest.mark.usefixtures("empty_home")
 
 
-@pytest.fixture(autouse=True)
-def empty_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-
-
-def run_script(place: str = "", *more: str) -> subprocess.CompletedProcess[str]:
-    words = ["--checkpoint", "done.json", "--hiveconf", "hive.txn.timeout=1s", *more]
+def run_script(place: str = "") -> subprocess.CompletedProcess[str]:
+    words = ["--checkpoint", "done.json", "--hiveconf", "hive.txn.timeout=1s"]
     paths = {"PYTHONPATH": os.pathsep.join(sys.path), "HIVESQL_FAIL_POINT": place}
     return subprocess.run(
         [sys.executable, "-m", "hivesql_repl", *words, "-f", "s.hql"], env={**os.environ, **paths},

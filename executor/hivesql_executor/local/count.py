@@ -35,11 +35,10 @@ def living_rows(snapshot: SmallSnapshot, most_bytes: int) -> int | None:
 
 
 def _is_whole(tail: OrcTail) -> bool:
-    ends = [tail.key_range[name] for name in KEYS if name in tail.key_range]
-    if len(ends) < len(KEYS):
+    if tail.unit is None:
         return False
-    *same, (first, last) = ends
-    return all(low == high for low, high in same) and last - first + 1 == tail.rows
+    first, last = tail.key_range["rowId"]
+    return last - first + 1 == tail.rows
 
 
 def _living(snapshot: SmallSnapshot, part: PartitionFiles, most_bytes: int) -> int:
@@ -53,8 +52,8 @@ def _living(snapshot: SmallSnapshot, part: PartitionFiles, most_bytes: int) -> i
 
 def _deleted_of(tail: OrcTail, deleted: Mapping[_Key, list[int]]) -> int:
     """How many of a file's rows are deleted."""
-    *unit, (first, last) = (tail.key_range[name] for name in KEYS)
-    numbers = deleted.get(tuple(low for low, _ in unit), [])
+    numbers = deleted.get(tail.unit or (), [])
+    first, last = tail.key_range["rowId"]
     return bisect_left(numbers, last + 1) - bisect_left(numbers, first)
 
 

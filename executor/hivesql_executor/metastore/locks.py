@@ -25,9 +25,9 @@ from hivesql_executor.metastore.schema import (
     hive_locks,
     next_lock_id,
     txn_components,
-    txn_to_write_id,
     write_set,
 )
+from hivesql_executor.metastore.snapshots import HELD_WRITE_ID
 from hivesql_executor.metastore.transactions import require_open
 from hivesql_planner.errors import ExecutionError
 from hivesql_planner.locks import conflicts, covers, merge
@@ -49,15 +49,7 @@ _EARLIER = (
 _WAITING = insert(hive_locks)
 _GRANTED = insert(hive_locks).values(acquired_at=millis_now())
 # Under the write id that the transaction has already, if it has one.
-_COMPONENT = insert(txn_components).values(
-    write_id=select(txn_to_write_id.c.write_id)
-    .where(
-        txn_to_write_id.c.txn_id == bindparam("owner"),
-        txn_to_write_id.c.database == bindparam("in_database"),
-        txn_to_write_id.c.table == bindparam("in_table"),
-    )
-    .scalar_subquery()
-)
+_COMPONENT = insert(txn_components).values(write_id=HELD_WRITE_ID.scalar_subquery())
 _CHANGED_SINCE = select(write_set.c.txn_id, write_set.c.partition).where(
     write_set.c.database == bindparam("database"),
     write_set.c.table == bindparam("table"),

@@ -133,7 +133,8 @@ def compactor_write_ids(db: Connection, table: TableName) -> ValidWriteIdList:
 
 
 _MINE = and_(_of.txn_id == bindparam("owner"), _OF_TABLE)
-_HELD = select(_of.write_id).where(_MINE)
+HELD_WRITE_ID = select(_of.write_id).where(_MINE)
+"""The write id that a transaction (owner) has in a table (in_database, in_table)."""
 _FORGET = delete(txn_to_write_id).where(_MINE)
 _ALLOCATE = insert(txn_to_write_id)
 _WRITE_UNDER = (
@@ -171,7 +172,7 @@ def allocate_write_id(db: Connection, txn_id: int, table: TableName, *, again: b
     if again:
         db.execute(_FORGET, mine)
     else:
-        held = db.scalar(_HELD, mine)
+        held = db.scalar(HELD_WRITE_ID, mine)
         if held is not None:
             return int(held)
     # One statement reads and advances the counter, so two transactions never share a write id.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, select
 
 from hivesql_executor.metastore import catalog, schema, snapshots
-from hivesql_executor.metastore.schema import txn_to_write_id
+from hivesql_executor.metastore.snapshots import HELD_WRITE_ID
 from hivesql_executor.metastore.statistics_rows import Kept, read_kept, write_kept
 from hivesql_executor.metastore.table_rows import distrust
 from hivesql_planner.acid.write_ids import Range
@@ -17,11 +17,6 @@ from hivesql_planner.statistics import StatisticsChange, changed, combined
 from hivesql_planner.table import TableName
 
 _CHUNK = 500
-_WRITE_ID = select(txn_to_write_id.c.write_id).where(
-    txn_to_write_id.c.txn_id == bindparam("owner"),
-    txn_to_write_id.c.database == bindparam("database"),
-    txn_to_write_id.c.table == bindparam("table"),
-)
 
 
 Unit = tuple[TableName, str | None]
@@ -67,8 +62,8 @@ def _add(
     table_id: int,
     told: dict[str | None, StatisticsChange],
 ) -> None:
-    owner = {"owner": txn_id, "database": name.database, "table": name.name}
-    write_id = int(db.scalar(_WRITE_ID, owner) or 0)
+    owner = {"owner": txn_id, "in_database": name.database, "in_table": name.name}
+    write_id = int(db.scalar(HELD_WRITE_ID, owner) or 0)
     overtaken = any(one.replaces for one in told.values()) and _is_overtaken(db, name, write_id)
     for numbers, owners in (
         (schema.table_params, {table_id: told[None]} if None in told else {}),

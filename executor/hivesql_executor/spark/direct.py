@@ -117,20 +117,6 @@ def layout(table: Table, tail: OrcTail) -> _Layout:
     )
 
 
-def constant_ids(tail: OrcTail) -> tuple[int, int] | None:
-    """Write id and bucket property of a file whose rows all have the same.
-
-    None unless statistics tell so. Such ids need not be decoded; row numbers are always, since
-    nothing in a footer tells that they are in order.
-    """
-    if tail.lacking or not tail.key_range:
-        return None
-    (write, last_write), (bucket, last_bucket) = (
-        tail.key_range[key] for key in ("originalTransaction", "bucket")
-    )
-    return (write, bucket) if (write, bucket) == (last_write, last_bucket) else None
-
-
 def _relation(
     spark: SparkSession,
     table: Table,
@@ -164,7 +150,8 @@ def _relation(
                 "rows": file.tail.rows,
                 "place": file.place.number,
                 "filtered": file.filtered,
-                "ids": constant_ids(file.tail) if filter_rows >= 0 else None,
+                # Row numbers are always decoded: no footer tells that they are in order.
+                "ids": file.tail.unit if filter_rows >= 0 else None,
                 "task": file.task,
             }
             for file in files

@@ -65,6 +65,16 @@ class OrcTail:
     only: tuple[int, ...] | None = None
     """The id of an ACID file's only event; None when there are more, or no statistics."""
 
+    @property
+    def unit(self) -> tuple[int, int] | None:
+        """Write id and bucket property that all rows have; None unless statistics tell so."""
+        if self.lacking or not self.key_range:
+            return None
+        (write, last_write), (bucket, last_bucket) = (
+            self.key_range[name] for name in ("originalTransaction", "bucket")
+        )
+        return (write, bucket) if (write, bucket) == (last_write, last_bucket) else None
+
 
 def known_tail(files: Files, path: str, length: int, modified: int = 0) -> OrcTail | None:
     """The footer of a file if it was read before and the file has stayed the same.

@@ -100,9 +100,9 @@ final class AcidReaders implements PartitionReaderFactory {
 /**
  * Rows of ACID files as columnar batches, without the deleted ones.
  *
- * <p>Only the columns that are wanted are decoded; ids only where statistics do not tell them. Deleted
- * rows leave ORC's vectors before Spark sees these, and so do rows that the scan's condition leaves
- * out, whose other columns are not decoded at all.
+ * <p>Only the columns that are wanted are decoded; write ids and buckets only where footers do not
+ * tell them. Deleted rows leave ORC's vectors before Spark sees these, and so do rows that the scan's
+ * condition leaves out, whose other columns are not decoded at all.
  */
 final class AcidReader implements PartitionReader {
     private static final int BATCH = Part.BATCH;

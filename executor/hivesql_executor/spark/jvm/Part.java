@@ -91,7 +91,7 @@ public final class Part {
     /** Rows that take longer to decode and drop than to look for what comes after them. */
     private static final long FAR = 16384L;
     /** One in so many rows must be chosen at most, that choosing takes less than decoding all. */
-    private static final int SPARSE = 8;
+    public static final int SPARSE = 8;
 
     final ChosenRows batch;
     private final TypeDescription schema;

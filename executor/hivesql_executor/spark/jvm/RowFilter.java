@@ -8,8 +8,6 @@ import org.apache.spark.sql.catalyst.expressions.Predicate$;
 final class RowFilter {
     /** Batches that are left to Spark after one of which too many rows passed. */
     private static final int REST = 31;
-    /** One in so many rows passes at most where to look first takes less than to decode all. */
-    private static final int SPARSE = 8;
 
     private final BasePredicate predicate;
     private VectorRow row;
@@ -55,7 +53,7 @@ final class RowFilter {
             resting = Integer.MAX_VALUE;
             return passed;
         }
-        if (passed * SPARSE > count) {
+        if (passed * Part.SPARSE > count) {
             resting = REST;
         }
         return passed;

@@ -41,9 +41,7 @@ final class SortedDictionary implements Dictionary {
     static Writer use(Writer writer, Configuration settings) {
         if (settings.get(OrcConf.DICTIONARY_IMPL.getAttribute()) == null) {
             try {
-                replace(field(writer, "treeWriter").get(writer));
-            } catch (NoSuchFieldException otherVersion) {
-                return writer;
+                replace(writer);
             } catch (IllegalAccessException error) {
                 throw new IllegalStateException(error);
             }
@@ -51,41 +49,29 @@ final class SortedDictionary implements Dictionary {
         return writer;
     }
 
-    private static void replace(Object column) throws IllegalAccessException {
-        for (Class kind = column.getClass(); kind != null; kind = kind.getSuperclass()) {
+    /** In a writer, of a file or of a column, and in all writers of columns inside it. */
+    private static void replace(Object writer) throws IllegalAccessException {
+        for (Class kind = writer.getClass(); kind != null; kind = kind.getSuperclass()) {
             Field[] fields = kind.getDeclaredFields();
             for (int i = 0; i < fields.length; i++) {
                 Class type = fields[i].getType();
                 if (type == Dictionary.class) {
                     fields[i].setAccessible(true);
-                    if (fields[i].get(column) instanceof StringRedBlackTree) {
-                        fields[i].set(column, new SortedDictionary());
+                    if (fields[i].get(writer) instanceof StringRedBlackTree) {
+                        fields[i].set(writer, new SortedDictionary());
                     }
                 } else if (type == TreeWriter.class) {
                     fields[i].setAccessible(true);
-                    replace(fields[i].get(column));
+                    replace(fields[i].get(writer));
                 } else if (type == TreeWriter[].class) {
                     fields[i].setAccessible(true);
-                    TreeWriter[] inside = (TreeWriter[]) fields[i].get(column);
+                    TreeWriter[] inside = (TreeWriter[]) fields[i].get(writer);
                     for (int j = 0; j < inside.length; j++) {
                         replace(inside[j]);
                     }
                 }
             }
         }
-    }
-
-    private static Field field(Object object, String name) throws NoSuchFieldException {
-        for (Class kind = object.getClass(); kind != null; kind = kind.getSuperclass()) {
-            try {
-                Field found = kind.getDeclaredField(name);
-                found.setAccessible(true);
-                return found;
-            } catch (NoSuchFieldException inherited) {
-                continue;
-            }
-        }
-        throw new NoSuchFieldException(name);
     }
 
     public int add(byte[] word, int offset, int length) {
