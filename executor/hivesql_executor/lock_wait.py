@@ -14,17 +14,17 @@ NO_SUCH_LOCK = 10270
 _LEAST_CAP = 15.0
 
 
-def acquire_locks(txn_id: int, plan: Plan, runtime: Runtime) -> bool:
-    """Wait until all locks of a plan are held together; tell whether it had to wait.
+def acquire_locks(txn_id: int, plan: Plan, runtime: Runtime) -> None:
+    """Ask for all locks of a plan together, and wait for them as below."""
+    if (answer := request_locks(txn_id, plan, runtime)) is not None:
+        await_locks(txn_id, answer, runtime)
 
-    Sleeps 100 ms, doubling up to hive.lock.sleep.between.retries, hive.lock.numretries times,
-    and tells the user for whom and how long. Raises LockTimeout, and TransactionLost when the
-    transaction ends meanwhile.
-    """
+
+def request_locks(txn_id: int, plan: Plan, runtime: Runtime) -> LockAnswer | None:
+    """Ask for all locks of a plan together, once; None when it needs none."""
     if not plan.locks:
-        return False
-    store, settings = runtime.metastore, runtime.settings
-    answer = store.enqueue_locks(
+        return None
+    return runtime.metastore.enqueue_locks(
         txn_id,
         plan.locks,
         user=runtime.user,
@@ -34,6 +34,16 @@ def acquire_locks(txn_id: int, plan: Plan, runtime: Runtime) -> bool:
         exclusive_ctas=plan.exclusive_create,
         for_reading=isinstance(plan.body, Select),
     )
+
+
+def await_locks(txn_id: int, answer: LockAnswer, runtime: Runtime) -> None:
+    """Wait until all locks of a request are held together.
+
+    Sleeps 100 ms, doubling up to hive.lock.sleep.between.retries, hive.lock.numretries times,
+    and tells the user for whom and how long. Raises LockTimeout, and TransactionLost when the
+    transaction ends meanwhile.
+    """
+    store, settings = runtime.metastore, runtime.settings
     cap = max(_LEAST_CAP, settings.seconds("hive.lock.sleep.between.retries"))
     pause, began, tries = _FIRST_SLEEP, runtime.clock.monotonic(), 0
     while answer.state is LockState.WAITING:
@@ -60,7 +70,6 @@ def acquire_locks(txn_id: int, plan: Plan, runtime: Runtime) -> bool:
         )
     if answer.state is LockState.NOT_ACQUIRED:
         raise LockTimeout(f"locks could not be acquired: {_reason(answer)}", code=10104)
-    return tries > 0
 
 
 def _ask_again(txn_id: int, lock_id: int, store: Metastore) -> LockAnswer:

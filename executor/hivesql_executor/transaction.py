@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.heartbeat import Heartbeat
-from hivesql_executor.lock_wait import acquire_locks
-from hivesql_executor.metastore.api import TxnType
+from hivesql_executor.lock_wait import await_locks, request_locks
+from hivesql_executor.metastore.api import LockState, TxnType
 from hivesql_planner.errors import CommitUnknown, StaleSnapshot, WriteConflict
 from hivesql_planner.multi_statement import continued, next_statement_id, replaced_tables
 from hivesql_planner.plan import Select
 
 if TYPE_CHECKING:
+    from hivesql_executor.metastore.api import LockAnswer
     from hivesql_executor.runtime import Runtime
     from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
     from hivesql_planner.plan import Plan
@@ -52,20 +53,29 @@ class OpenTransaction:
 def open_transaction(runtime: Runtime, *, read_only: bool = False) -> OpenTransaction:
     """Open a transaction and keep it alive."""
     store, settings = runtime.metastore, runtime.settings
-    (txn_id,) = store.open_txns(
-        1,
-        runtime.user,
-        runtime.host,
-        type=TxnType.READ_ONLY if read_only else TxnType.DEFAULT,
-        max_open=settings.integer("hive.max.open.txns"),
-        max_batch=settings.integer("hive.txn.max.open.batch"),
-    )
+
+    def begin() -> tuple[int, ValidTxnList]:
+        (txn_id,) = store.open_txns(
+            1,
+            runtime.user,
+            runtime.host,
+            type=TxnType.READ_ONLY if read_only else TxnType.DEFAULT,
+            max_open=settings.integer("hive.max.open.txns"),
+            max_batch=settings.integer("hive.txn.max.open.batch"),
+        )
+        try:
+            return txn_id, store.valid_txns(txn_id)
+        except BaseException as error:
+            _abort(runtime, txn_id, error)
+            raise
+
+    # Nobody knows of a transaction before it has a write id, locks, or has ended.
+    txn_id, txns = store.together(begin, hasty=True)
     runtime.on_open(txn_id)
     reach(FailPoint.TXN_OPENED)
     interval = settings.seconds("hive.txn.timeout") / 2
     heartbeat = Heartbeat(runtime=runtime, txn_id=txn_id, interval=interval)
     try:
-        txns = store.valid_txns(txn_id)
         heartbeat.start()
     except BaseException as error:
         _abort(runtime, txn_id, error)
@@ -155,26 +165,48 @@ def continuing(plan: Plan, inside: OpenTransaction) -> Plan:
     return replace(plan, body=continued(plan.body, inside.next_statement_id))
 
 
-def _write_ids(plan: Plan, runtime: Runtime, txn_id: int) -> dict[TableName, int]:
-    store = runtime.metastore
-    write_ids = {
-        target.table: store.allocate_write_id(txn_id, target.table) for target in plan.targets
-    }
-    reach(FailPoint.WRITE_IDS_ALLOCATED)
-    return write_ids
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """Write ids and locks; ``visible`` is left out where a ``newer`` transaction has written."""
+
+    write_ids: dict[TableName, int]
+    newer: int | None = None
+    visible: Mapping[TableName, ValidWriteIdList] | None = None
 
 
-def _lock(plan: Plan, runtime: Runtime, opened: OpenTransaction) -> int | None:
-    """Take the plan's locks; who changed what they cover since the transaction was opened."""
-    acquire_locks(opened.id, plan, runtime)
+def _hold(plan: Plan, runtime: Runtime, opened: OpenTransaction) -> _Held:
+    """Take the plan's write ids and locks, and see who changed since what these cover."""
+    store, txn_id = runtime.metastore, opened.id
+
+    def look(write_ids: dict[TableName, int]) -> _Held:
+        newer = store.newer_writer(txn_id, plan.locks)
+        if newer is not None:
+            return _Held(write_ids, newer)
+        tables = _tables(plan, write_ids)
+        return _Held(write_ids, visible=store.valid_write_ids(opened.txns, tables))
+
+    def ask() -> tuple[_Held, LockAnswer | None]:
+        names = [target.table for target in plan.targets]
+        write_ids = {name: store.allocate_write_id(txn_id, name) for name in sorted(names, key=str)}
+        reach(FailPoint.WRITE_IDS_ALLOCATED)
+        answer = request_locks(txn_id, plan, runtime)
+        if answer is not None and answer.state is not LockState.ACQUIRED:
+            return _Held(write_ids), answer
+        return look(write_ids), None
+
+    # A reader leaves nothing behind that power loss could harm.
+    held, refused = store.together(ask, hasty=isinstance(plan.body, Select))
+    if refused is not None:
+        await_locks(txn_id, refused, runtime)
+        held = look(held.write_ids)
     reach(FailPoint.LOCKS_ACQUIRED)
-    return runtime.metastore.newer_writer(opened.id, plan.locks)
+    return held
 
 
 def _prepare(plan: Plan, runtime: Runtime, opened: OpenTransaction) -> Transaction:
     store, txn_id, txns = runtime.metastore, opened.id, opened.txns
-    write_ids = _write_ids(plan, runtime, txn_id)
-    newer = _lock(plan, runtime, opened)
+    held = _hold(plan, runtime, opened)
+    newer, write_ids, visible = held.newer, held.write_ids, held.visible
     if newer is not None and newer > txn_id:
         # Our snapshot can never see a later transaction: only a new transaction can.
         raise StaleSnapshot(
@@ -188,30 +220,32 @@ def _prepare(plan: Plan, runtime: Runtime, opened: OpenTransaction) -> Transacti
         write_ids = {
             table: store.allocate_write_id(txn_id, table, again=True) for table in write_ids
         }
-    return _seen(plan, runtime, opened, txns, write_ids)
+    if visible is None:
+        visible = store.valid_write_ids(txns, _tables(plan, write_ids))
+    return _seen(opened, txns, write_ids, visible)
 
 
 def _prepare_inside(plan: Plan, runtime: Runtime, opened: OpenTransaction) -> Transaction:
-    write_ids = _write_ids(plan, runtime, opened.id)
-    newer = _lock(plan, runtime, opened)
-    if newer is not None:
+    held = _hold(plan, runtime, opened)
+    if held.visible is None:
         # The snapshot is that of START TRANSACTION, so nothing can be planned again.
         raise WriteConflict(
-            f"transaction {newer} changed the data that transaction {opened.id} wants to change, "
-            f"and committed first. Transaction {opened.id} was rolled back: run it again"
+            f"transaction {held.newer} changed the data that transaction {opened.id} wants to "
+            f"change, and committed first. Transaction {opened.id} was rolled back: run it again"
         )
-    return _seen(plan, runtime, opened, opened.txns, write_ids)
+    return _seen(opened, opened.txns, held.write_ids, held.visible)
+
+
+def _tables(plan: Plan, write_ids: Mapping[TableName, int]) -> tuple[TableName, ...]:
+    return tuple(dict.fromkeys((*plan.reads, *write_ids)))
 
 
 def _seen(
-    plan: Plan,
-    runtime: Runtime,
     opened: OpenTransaction,
     txns: ValidTxnList,
     write_ids: Mapping[TableName, int],
+    visible: Mapping[TableName, ValidWriteIdList],
 ) -> Transaction:
-    tables = tuple(dict.fromkeys((*plan.reads, *write_ids)))
-    visible = runtime.metastore.valid_write_ids(txns, tables)
     return Transaction(
         id=opened.id,
         txns=txns,

@@ -24,6 +24,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from hivesql_executor.metastore.database import DatabaseMetastore
+from hivesql_planner.acid.write_ids import ValidTxnList
 from hivesql_planner.plan import Lock, LockType, Operation
 from hivesql_planner.table import TableName
 
@@ -36,12 +37,18 @@ def ours(url: str, table: str) -> Once:
     name = TableName("default", table)
     lock = Lock(LockType.SHARED_READ, "default", table, None, Operation.INSERT)
 
-    def once() -> None:
+    def begin() -> tuple[int, ValidTxnList]:
         (txn_id,) = store.open_txns(1, "bench", "localhost")
-        txns = store.valid_txns(txn_id)
+        return txn_id, store.valid_txns(txn_id)
+
+    def prepare(txn_id: int, txns: ValidTxnList) -> None:
         store.allocate_write_id(txn_id, name)
         store.enqueue_locks(txn_id, [lock], user="bench", host="localhost")
         store.valid_write_ids(txns, [name])
+
+    def once() -> None:
+        txn_id, txns = store.together(begin, hasty=True)
+        store.together(lambda: prepare(txn_id, txns))
         store.commit_txn(txn_id)
 
     return once

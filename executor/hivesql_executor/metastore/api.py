@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from hivesql_executor.metastore.compaction_api import Compaction as Compaction
 from hivesql_executor.metastore.compaction_api import CompactionAnswer as CompactionAnswer
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from hivesql_planner.plan import Lock, LockType, ObjectLock, Operation
     from hivesql_planner.statistics import Statistics, StatisticsChange
     from hivesql_planner.table import Database, Partition, Table, TableName
+
+T = TypeVar("T")
 
 # hive.max.open.txns and hive.txn.max.open.batch
 MAX_OPEN = 100_000
@@ -123,7 +125,8 @@ class TxnRow:
 class Metastore(CompactionQueue, NotificationSource, Protocol):
     """Catalog, transactions, locks, compaction queue and notification log.
 
-    One method is one database transaction. Unknown objects raise ``NoSuchObject`` (10001 table,
+    One method is one database transaction, and where the metastore has them so are all that are
+    called ``together``. Unknown objects raise ``NoSuchObject`` (10001 table,
     10072 database, 10006 partition); an existing table raises ``SemanticError`` 10073.
     """
 
@@ -170,6 +173,7 @@ class Metastore(CompactionQueue, NotificationSource, Protocol):
     ) -> Statistics: ...
 
     # -- transactions
+    def together(self, work: Callable[[], T], *, hasty: bool = False) -> T: ...
     def open_txns(
         self, count: int, user: str, host: str, *, type: TxnType = TxnType.DEFAULT,
         max_open: int = MAX_OPEN, max_batch: int = MAX_BATCH,

@@ -81,6 +81,12 @@ def hold_mutex(db: Connection, name: str) -> None:
         db.execute(select(schema.aux).where(schema.aux.c.name == name).with_for_update())
 
 
+class _Joined(threading.local):
+    """The transaction of ``together`` that a thread is in."""
+
+    connection: Connection | None = None
+
+
 class Rdbms:
     """An SQLite file or a PostgreSQL database."""
 
@@ -89,13 +95,16 @@ class Rdbms:
         sqlite = self._engine.dialect.name == "sqlite"
         # Threads queue here rather than in SQLite's busy handler, which sleeps and is not fair.
         self._turn: AbstractContextManager[Any] = threading.Lock() if sqlite else nullcontext()
+        self._joined = _Joined()
         self._hasty = self._engine.execution_options(hivesql_hasty=True)
         self._reader = self._engine.execution_options(
             hivesql_reads=True, **({} if sqlite else {"isolation_level": "REPEATABLE READ"})
         )
 
     def read(self, work: Callable[[Connection], T]) -> T:
-        """Run queries on one consistent state of the database."""
+        """Run queries on one consistent state of the database, or inside ``together``."""
+        if self._joined.connection is not None:
+            return work(self._joined.connection)
 
         def attempt() -> T:
             with self._reader.connect() as db, db.begin():
@@ -107,16 +116,34 @@ class Rdbms:
         """Run ``work`` in one database transaction and commit it.
 
         A ``hasty`` one may be forgotten at power loss unless another one has followed that is not:
-        for what means nothing to anybody before that other one.
+        for what means nothing to anybody before that other one. Inside ``together`` the work is a
+        part of that transaction, which is hasty or not.
         Deadlocks and busy databases are tried again. CommitUnknown when the answer to the commit
         was lost, ExecutionError 10280 when the database fails.
         """
+        if self._joined.connection is not None:
+            return work(self._joined.connection)
 
         def attempt() -> T:
             with self._turn:
                 return self._write_once(work, self._hasty if hasty else self._engine)
 
         return self._insist(attempt)
+
+    def together(self, work: Callable[[], T], *, hasty: bool = False) -> T:
+        """Run ``work``, all of whose reads and writes on this thread are one transaction.
+
+        It may be run again, as ``write`` runs things again, so it must do nothing else.
+        """
+
+        def joined(db: Connection) -> T:
+            self._joined.connection = db
+            try:
+                return work()
+            finally:
+                self._joined.connection = None
+
+        return self.write(joined, hasty=hasty)
 
     def close(self) -> None:
         """Let go of all connections."""

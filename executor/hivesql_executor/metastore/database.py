@@ -53,7 +53,7 @@ T = TypeVar("T")
 class DatabaseMetastore(
     CompactionCalls, ObjectLockCalls, IdempotenceCalls, NotificationCalls, MoveCalls
 ):
-    """Metastore over Hive's tables: every method is one database transaction."""
+    """Metastore over Hive's tables: a method is one database transaction, ``together`` several."""
 
     def __init__(self, rdbms: Rdbms) -> None:
         self._rdbms = rdbms
@@ -208,6 +208,14 @@ class DatabaseMetastore(
         return self._read(lambda db: statistics_rows.statistics(db, name, values))
 
     # -- transactions
+    def together(self, work: Callable[[], T], *, hasty: bool = False) -> T:
+        """Run ``work``, whose calls on this thread are one database transaction.
+
+        It may be run again, so it must do nothing else. What a ``hasty`` one did is forgotten at
+        power loss, unless another one has followed that is not.
+        """
+        return self._rdbms.together(lambda: self._write(lambda _: work()), hasty=hasty)
+
     def open_txns(
         self, count: int, user: str, host: str, *, type: TxnType = TxnType.DEFAULT,
         max_open: int = MAX_OPEN, max_batch: int = MAX_BATCH,

@@ -49,7 +49,10 @@ def logged(db: Connection, work: Callable[[Connection], T]) -> T:
     """Do the work of one database transaction, and write what it notes at its very end.
 
     Only then is the sequence held, so that writers wait for each other as briefly as possible.
+    Work inside such work is a part of it.
     """
+    if _NOTES in db.info:
+        return work(db)
     db.info[_NOTES] = []
     try:
         result = work(db)

@@ -17,6 +17,7 @@ from hivesql_executor.metastore.connection import Rdbms, TryAgain, now
 from hivesql_executor.metastore.database import DatabaseMetastore
 from hivesql_executor.metastore.schema import txns
 from hivesql_planner.errors import CommitUnknown, ExecutionError, SemanticError, TransactionLost
+from hivesql_planner.table import TableName
 
 
 class Lost(sqlite3.OperationalError):
@@ -86,6 +87,39 @@ def test_nothing_remains_of_work_that_fails(store: Any) -> None:
     assert store.rows(txns, "id") == [(0,)]
 
 
+def test_calls_together_are_one_transaction(store: Any) -> None:
+    calls, runs = store.calls, []
+
+    def work() -> tuple[int, int]:
+        runs.append(calls.open_txns(2, "u", "h"))
+        last = runs[-1][-1]
+        assert last - 1 in calls.valid_txns(last).open
+        if len(runs) < 3:
+            raise TryAgain("overtaken")
+        return runs[-1][0], calls.allocate_write_id(last, TableName("default", "t"))
+
+    assert calls.together(work) == (runs[-1][0], 1)
+    assert len(runs) == 3
+    # What was overtaken has left nothing.
+    assert store.rows(txns, "id") == [(0,), *((one,) for one in runs[-1])]
+    # They are over, and the next call is one by itself.
+    calls.abort_txns(runs[-1], "the end")
+    assert {state for _, state in store.rows(txns, "id", "state")[1:]} == {"a"}
+
+
+def test_nothing_remains_of_calls_together_that_fail(store: Any) -> None:
+    def work() -> None:
+        store.calls.open_txns(1, "u", "h")
+        raise SemanticError("no")
+
+    with pytest.raises(SemanticError, match="no"):
+        store.calls.together(work, hasty=True)
+    assert store.rows(txns, "id") == [(0,)]
+    lose_answer(engine_of(store), after=False)
+    with pytest.raises(CommitUnknown, match="answer to a commit was lost"):
+        store.calls.together(lambda: store.calls.open_txns(1, "u", "h"))
+
+
 def test_a_lost_answer_raises(store: Any) -> None:
     lose_answer(engine_of(store), after=False)
     with pytest.raises(CommitUnknown, match="answer to a commit was lost"):
@@ -129,7 +163,7 @@ def test_what_reaches_the_disk_before_rows_are_written(tmp_path: Path) -> None:
                 modes.append(db.exec_driver_sql("PRAGMA synchronous").scalar_one())
 
         session.sql("INSERT INTO t VALUES (1)")
-        assert modes == [normal, normal, full, full], "open, write id, locks, commit"
+        assert modes == [normal, full, full], "open, write id and locks, commit"
         modes.clear()
         session.sql("CREATE TABLE u (a INT)")
         assert set(modes[1:]) == {full}

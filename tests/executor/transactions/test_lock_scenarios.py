@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -279,13 +280,15 @@ def test_a_snapshot_is_taken_anew_so_many_times(
             left[0] -= 1
             one.update("t", lambda row: row["v"] + 1)
 
-    original = other.store.allocate_write_id
+    original = other.store.together
 
-    def allocate(txn_id: int, table: TableName, *, again: bool = False) -> int:
-        interfere("")
-        return original(txn_id, table, again=again)
+    def ask(work: Callable[[], Any], *, hasty: bool = False) -> Any:
+        if not hasty:
+            # The transaction is open, and asks for its write id and locks.
+            interfere("")
+        return original(work, hasty=hasty)
 
-    other.store.allocate_write_id = allocate  # type: ignore[method-assign]
+    other.store.together = ask  # type: ignore[method-assign]
     if succeeds:
         other.update("t", lambda row: row["v"] + 100)
         assert one.values("t") == {1: 104}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
+from typing import TypeVar
 
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.metastore.api import MAX_BATCH, MAX_OPEN, Once, TxnRow, TxnType
@@ -24,6 +25,8 @@ from hivesql_planner.plan import Lock, Operation
 from hivesql_planner.statistics import StatisticsChange
 from hivesql_planner.table import TableName
 
+T = TypeVar("T")
+
 # Hive's reason "rollback": the calls take a number, not a text.
 KEYS = "idempotency keys with a Hive Metastore: it has no place for them beside a commit"
 _ROLLBACK = 50005
@@ -41,6 +44,11 @@ class TransactionCalls(StatisticsCalls):
         super().__init__()
         self._write_ids: dict[int, dict[TableName, int]] = defaultdict(dict)
         self._written: dict[int, set[tuple[TableName, str | None]]] = defaultdict(set)
+
+    def together(self, work: Callable[[], T], *, hasty: bool = False) -> T:
+        """Run ``work``; calls of a Hive Metastore are transactions each by itself."""
+        del hasty
+        return work()
 
     def open_txns(
         self, count: int, user: str, host: str, *, type: TxnType = TxnType.DEFAULT,
