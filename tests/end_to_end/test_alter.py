@@ -201,15 +201,16 @@ def test_nobodys_change_is_lost(session: hivesql.Session, monkeypatch: pytest.Mo
     """Somebody alters the table between binding and the lock: the statement is bound anew."""
     session.sql(f"CREATE TABLE t (a int) {PLAIN}")
     store, other = session.runtime.metastore, []
-    enqueue = store.enqueue_locks
+    together = store.together
 
-    def meddle(*args: Any, **flags: Any) -> Any:
-        if not other:
+    def meddle(work: Any, *, hasty: bool = False) -> Any:
+        # The transaction is open, and asks for its write id and locks.
+        if not hasty and not other:
             other.append(1)
             session.sql("ALTER TABLE t ADD COLUMNS (theirs int)")
-        return enqueue(*args, **flags)
+        return together(work, hasty=hasty)
 
-    monkeypatch.setattr(store, "enqueue_locks", meddle)
+    monkeypatch.setattr(store, "together", meddle)
     session.sql("ALTER TABLE t ADD COLUMNS (ours int)")
     assert table_of(session, "t").column_names == ("a", "theirs", "ours")
     with pytest.raises(HiveSqlError, match="Duplicate column name"):

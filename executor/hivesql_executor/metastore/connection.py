@@ -133,8 +133,11 @@ class Rdbms:
     def together(self, work: Callable[[], T], *, hasty: bool = False) -> T:
         """Run ``work``, all of whose reads and writes on this thread are one transaction.
 
-        It may be run again, as ``write`` runs things again, so it must do nothing else.
+        It may be run again, as ``write`` runs things again, so it must do nothing else. Inside
+        another one it is a part of that.
         """
+        if self._joined.connection is not None:
+            return work()
 
         def joined(db: Connection) -> T:
             self._joined.connection = db

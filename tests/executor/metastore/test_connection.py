@@ -98,7 +98,8 @@ def test_calls_together_are_one_transaction(store: Any) -> None:
             raise TryAgain("overtaken")
         return runs[-1][0], calls.allocate_write_id(last, TableName("default", "t"))
 
-    assert calls.together(work) == (runs[-1][0], 1)
+    # One inside another is a part of it.
+    assert calls.together(lambda: calls.together(work)) == (runs[-1][0], 1)
     assert len(runs) == 3
     # What was overtaken has left nothing.
     assert store.rows(txns, "id") == [(0,), *((one,) for one in runs[-1])]
