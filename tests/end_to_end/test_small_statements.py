@@ -57,6 +57,11 @@ UPDATE acid SET t = 'not in' WHERE i NOT IN (1, 2) AND ts IS NOT NULL;
 UPDATE acid SET t = 'never' WHERE i NOT IN (1, null);
 UPDATE acid SET t = 'day' WHERE day = '2020-01-01' AND ts BETWEEN '2019-12-31 00:00:00' AND timestamp '2020-01-01 00:00:00' AND v > 'abb';
 UPDATE acid SET t = 'left' WHERE 3 < i AND -1.00 = n AND 'a' < acid.t AND b = true;
+UPDATE acid SET n = n + 1, f = f * 1.1 WHERE i = 2;
+UPDATE acid SET n = n * 0.1, f = 2 * f WHERE i = 3;
+UPDATE acid SET n = acid.n * -0.005, f = f - 0.1 WHERE i >= 3;
+UPDATE acid SET n = 1.123456 + n, f = f + 1e-3;
+UPDATE acid SET n = n - 0.005, f = f + 1 WHERE i = 4;
 DELETE FROM acid WHERE i = 1 OR i = 77;
 DELETE FROM acid WHERE i = 1;
 INSERT INTO parts PARTITION (k = 1, l = 'x') VALUES (1, 'a'), (2, 'b');
@@ -85,6 +90,7 @@ INSERT INTO kinds (i) VALUES ('x');
 INSERT INTO kinds (day) VALUES ('1500-01-01');
 INSERT INTO kinds (ts) VALUES ('1969-12-31 23:59:58.5');
 INSERT INTO kinds (t) VALUES (upper('a'));
+UPDATE acid SET n = n + 99999999 WHERE i = 4;
 INSERT INTO acid VALUES (20, 1, 'x', 'x', 'x', '1500-01-01', '1500-01-01 00:00:00', true, 1.0, array(1, null), named_struct('x', 1, 'y', 'a'), map('k', 1));
 """  # noqa: E501
 # … and these run without it again, over files that Spark wrote; the last one meets old days.

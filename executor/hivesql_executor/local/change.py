@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -96,10 +97,19 @@ def _new_value(value: Kept | Given | Computed, kind: pa.DataType, file: Fitting)
             return file.columns[name]
         case Computed(column=name, operator=operator, number=number):
             try:
-                return _COMPUTED[operator](file.columns[name], pa.scalar(number, kind))
+                return _compute(operator, file.columns[name], number, kind)
             except pa.ArrowInvalid:
                 # What becomes of a number that is too large is Spark's affair.
                 raise OnlySpark from None
+
+
+def _compute(
+    operator: str, column: pa.Array, number: int | float | Decimal, kind: pa.DataType
+) -> pa.Array:
+    if isinstance(number, Decimal):
+        exact = _COMPUTED[operator](column, pa.scalar(number))
+        return pc.round(exact, kind.scale, "half_towards_infinity").cast(kind)
+    return _COMPUTED[operator](column, pa.scalar(number, kind))
 
 
 def write_hits(

@@ -27,7 +27,7 @@ from hivesql_planner.small.nodes import (
     SmallInsert,
 )
 from hivesql_planner.small.syntax import Literal, Node, Operation, Reader, Unclear
-from hivesql_planner.small.values import base_type, partition_text, same_kind, stored
+from hivesql_planner.small.values import base_type, operand, partition_text, same_kind, stored
 from hivesql_planner.table import Column, Table
 
 MOST_BYTES = "hivesql.local.max.bytes"
@@ -157,7 +157,7 @@ def _new_row(
             found.append(Kept(name))
         else:
             assert isinstance(node, Operation)
-            found.append(Computed(name, node.kind, _operand(number, types[name])))
+            found.append(Computed(name, node.kind, operand(number, node.kind, types[name])))
     return tuple(found)
 
 
@@ -171,15 +171,6 @@ def _operands(node: Operation) -> tuple[Node, Literal]:
     if not isinstance(right, Literal):
         raise Unclear
     return left, right
-
-
-def _operand(number: Literal, hive_type: str) -> int:
-    """A number that leaves the result of the column's type: an INT, beside INT or BIGINT."""
-    if number.kind != "int" or base_type(hive_type)[0] not in ("int", "integer", "bigint"):
-        raise Unclear
-    value = stored(number, "int")
-    assert isinstance(value, int)
-    return value
 
 
 def _constraint(check: Expr | None, table: Table) -> Predicate | None:

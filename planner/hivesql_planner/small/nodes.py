@@ -106,11 +106,14 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """A whole number of the old row, plus (+), minus (-) or times (*) another one."""
+    """A number of the old row, plus (+), minus (-) or times (*) another one.
+
+    What comes out is exact, but for DOUBLE, and then cast to the column's type.
+    """
 
     column: str
     operator: str
-    number: int
+    number: int | float | Decimal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

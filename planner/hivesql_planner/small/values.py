@@ -183,6 +183,35 @@ _CASTS: dict[str, Callable[[Literal], Stored]] = {
 }
 
 
+def operand(literal: Literal, operator: str, hive_type: str) -> int | float | Decimal:
+    """What to compute with a column; Unclear where the result is not exact or of another kind."""
+    name, numbers = base_type(hive_type)
+    if name in ("int", "integer", "bigint") and literal.kind == "int":
+        return _whole(literal, 32)
+    if name == "double" and literal.kind in ("int", "decimal", "double"):
+        return _double(literal)
+    if name == "decimal" and literal.kind in ("int", "decimal"):
+        return _exact(literal, operator, *decimal_size(numbers))
+    raise Unclear
+
+
+def _exact(literal: Literal, operator: str, precision: int, scale: int) -> Decimal:
+    """A number whose result with such a decimal needs no more digits than a decimal may have."""
+    value = _number(literal)
+    _, digits, exponent = value.as_tuple()
+    assert isinstance(exponent, int)
+    # A whole number counts as an INT or BIGINT there.
+    least = 0 if literal.kind == "decimal" else 10 if len(digits) <= 10 else 19
+    own = max(len(digits), -exponent, least)
+    if operator == "*":
+        needed = precision + own + 1
+    else:
+        needed = max(precision - scale, own + exponent) + max(scale, -exponent) + 1
+    if needed > 38:
+        raise Unclear
+    return value
+
+
 def partition_text(literal: Literal, hive_type: str) -> str:
     """Hive's text of a dynamic partition's value; NULL and '' are the default partition."""
     name, _ = base_type(hive_type)
