@@ -54,6 +54,8 @@ SMALL = (
     "SELECT i AS x FROM kinds ORDER BY x, n, day, ts, v, c LIMIT 0",
     "SELECT i FROM kinds LIMIT 100",
     "SELECT i FROM kinds WHERE i = 77",
+    "SELECT i FROM kinds WHERE 1 = 1 AND i > 1 ORDER BY i",
+    "SELECT count(*) FROM kinds WHERE true",
     "SELECT c, v FROM kinds WHERE c = 'ab' OR v <> 'abc' ORDER BY c, v",
     "SELECT i FROM kinds WHERE b AND NOT i < 0 OR day IS NULL AND i BETWEEN 7 AND 9 ORDER BY i",
     "SELECT named, many, pairs, deep FROM kinds WHERE i IN (1, -1) ORDER BY i",

@@ -134,7 +134,12 @@ def small_change(of: Plan) -> SmallChange | None:
 
 
 A1 = Compare("a", "=", 1)
-CONDITIONS: dict[str, Predicate] = {
+CONDITIONS: dict[str, Predicate | None] = {
+    "true": None,
+    "1 = 1": None,
+    "1=1 AND (true AND 2L = 2)": None,
+    "1 = 1 AND a = 1 AND true": AllOf((A1,)),
+    "NOT (b AND a = 1)": Not(AllOf((IsTrue("b"), A1))),
     "a = 1": A1,
     "T.`A` == 1": A1,
     "1 = a": A1,
@@ -157,6 +162,10 @@ CONDITIONS: dict[str, Predicate] = {
     "k = 1": Compare("k", "=", 1),
 }
 NOT_CONDITIONS = (
+    "false",
+    "1 = 2",
+    "a = 1 OR true",
+    "1 = '1'",
     "a = '1'",
     "CAST(a AS DOUBLE)=CAST('1' AS DOUBLE)",
     "a = 1.5",

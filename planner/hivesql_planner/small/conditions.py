@@ -40,11 +40,27 @@ def check_partitions(names: Collection[str], table: Table) -> None:
         raise Unclear
 
 
-def table_condition(node: Node, aliases: set[tuple[str, ...]], table: Table) -> Predicate:
-    """A condition over all columns of a table."""
-    found = condition(node, aliases, {column.name: column.type for column in table.all_columns})
+def table_condition(node: Node, aliases: set[tuple[str, ...]], table: Table) -> Predicate | None:
+    """A condition over all columns of a table; None where it always holds, as ``1 = 1`` does."""
+    rest = _rest(node)
+    if rest is None:
+        return None
+    found = condition(rest, aliases, {column.name: column.type for column in table.all_columns})
     check_partitions(set(columns_of(found)), table)
     return found
+
+
+def _rest(node: Node) -> Node | None:
+    """A condition without its parts that always hold."""
+    match node:
+        case Operation(kind="and", operands=parts):
+            rest = tuple(one for part in parts if (one := _rest(part)) is not None)
+            return Operation("and", rest) if rest else None
+        case Literal(kind="boolean", text="true"):
+            return None
+        case Operation(kind="=", operands=(Literal("int", one), Literal("int", other))):
+            return None if int(one) == int(other) else node
+    return node
 
 
 def named_column(node: Node, aliases: set[tuple[str, ...]], types: dict[str, str]) -> str:
