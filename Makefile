@@ -49,7 +49,7 @@ fast: $(VENV)/.dev postgres  ## tests without Spark and Hive; under three minute
 	$(BIN)/python -m pytest -q -n 2 -m 'not spark and not hive and not slow'
 
 test: lint postgres  ## set up, lint and run every test except the interop suite
-	$(BIN)/python -m pytest -q $(if $(KEEP),--basetemp=$(KEEP))
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(if $(KEEP),--basetemp=$(KEEP))
 
 interop: $(VENV)/.dev  ## compare with real Apache Hive; needs JDK 17 and Maven
 	tests/interop/hive/hive-local build
