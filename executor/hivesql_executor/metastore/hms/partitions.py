@@ -23,6 +23,7 @@ from hivesql_planner.table import Partition, Table, TableName, partition_name
 _ALL = -1
 # Thrift messages have a limit, and the metastore builds one SQL statement for each call.
 _CHUNK = 500
+_ATTEMPTS = 10
 
 
 class PartitionCalls(CatalogCalls):
@@ -185,13 +186,28 @@ class PartitionCalls(CatalogCalls):
 
     def _fetch_partition(self, name: TableName, values: Sequence[str | None]) -> Any | None:
         try:
-            return self._client.call(
+            found = self._client.call(
                 "get_partition", name.database, name.name, written_values(values), again=True
             )
         except NoSuchObject:
             return None
+        return found if found.sd is not None else None
 
     def _fetch_partitions(self, name: TableName, filter_text: str) -> list[Any]:
+        """Partitions with their storage.
+
+        The metastore looks for both one after the other: one that is dropped in between comes
+        without storage, and then all are asked for anew.
+        """
+        for _ in range(_ATTEMPTS):
+            found = self._ask_partitions(name, filter_text)
+            if all(one.sd is not None for one in found):
+                return found
+        raise ExecutionError(
+            f"partitions of {name} were dropped each time they were read. Run the statement again"
+        )
+
+    def _ask_partitions(self, name: TableName, filter_text: str) -> list[Any]:
         place = (name.database, name.name)
         if filter_text:
             try:
