@@ -29,14 +29,18 @@ from hivesql_executor.spark.types import spark_type
 from hivesql_executor.storage.event_ids import read_event_ids
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail
+from hivesql_executor.storage.orc_statistics import read_groups, read_statistics
 from hivesql_planner.acid.reading import DeleteFile
 from hivesql_planner.acid.write_ids import ValidWriteIdList
+from hivesql_planner.small.skipping import Extent
 from hivesql_planner.table import Table
 
 ID_COLUMNS = ("__write", "__bucket", "__row")
 """How KEYS travel, out of the way of a user's columns. Beside them goes PLACE."""
 
 _THREADS = 8
+_KEY_PATHS = ((1,), (2,), (3,))
+"""Where KEYS are among the fields of an event."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +66,7 @@ class DeleteSet:
         places: int,
         visible: ValidWriteIdList,
         files: Files,
+        words: int,
         local_events: int = 0,
     ) -> DeleteSet:
         """The events, read lazily unless there are at most ``local_events`` of them."""
@@ -86,7 +91,7 @@ class DeleteSet:
             events=events,
             ranges=_widest(ranges),
             places=places,
-            words=gone.words,
+            words=words,
         )
 
 
@@ -97,11 +102,22 @@ class DeleteFiles:
     found: Sequence[tuple[Place, DeleteFile, str]]
     tails: Mapping[str, OrcTail]
 
-    @property
-    def words(self) -> int:
-        """At most this many words hold all the events."""
-        tails = [self.tails[path] for _, _, path in self.found]
-        return sum(_words(tail.rows, tail.key_range) for tail in tails)
+    def count_words(self, files: Files, enough: int) -> int:
+        """At most this many words hold all the events.
+
+        Where footers tell more than ``enough``, row groups are asked: a file with deletes of many
+        writes may hold many rows of each of them, by its footer, and has few of most.
+        """
+        told = {
+            path: _words(self.tails[path].rows, self.tails[path].key_range)
+            for _, _, path in self.found
+        }
+        if sum(told.values()) <= enough:
+            return sum(told.values())
+        return sum(
+            min(told[path], _words_of_groups(files, path, file.length, self.tails[path]))
+            for _, file, path in self.found
+        )
 
 
 def delete_files(parts: Sequence[tuple[Place, Sequence[DeleteFile]]], files: Files) -> DeleteFiles:
@@ -151,10 +167,42 @@ def _widest(ranges: Sequence[Mapping[str, Range]]) -> Mapping[str, Range] | None
 
 
 def _words(rows: int, found: Mapping[str, Range]) -> int:
-    writer = KEYS[:2]
-    if not found or any(found[key][0] != found[key][1] for key in writer):
+    """At most so many words hold events with keys in these ranges, or in none that is known."""
+    if not found:
         return rows
-    return min(rows, (found["rowId"][1] >> 6) - (found["rowId"][0] >> 6) + 1)
+    (write, last_write), (bucket, last_bucket), (row, last_row) = (found[key] for key in KEYS)
+    writers = (last_write - write + 1) * (last_bucket - bucket + 1)
+    return min(rows, writers * ((last_row >> 6) - (row >> 6) + 1))
+
+
+def _words_of_groups(files: Files, path: str, length: int, tail: OrcTail) -> int:
+    key = (files, path, length, tail.modified, _KEY_PATHS)
+    statistics = read_statistics(*key)
+    if statistics is None:
+        return tail.rows
+    return sum(
+        _words_of_stripe(read_groups(*key, one.number), statistics.stride, one.rows)
+        for one in statistics.stripes
+    )
+
+
+def _words_of_stripe(groups: Sequence[Sequence[Extent | None]], stride: int, rows: int) -> int:
+    if not groups:
+        return rows
+    return sum(
+        _words(min(stride, rows - number * stride), _key_range(extents))
+        for number, extents in enumerate(groups)
+    )
+
+
+def _key_range(extents: Sequence[Extent | None]) -> Mapping[str, Range]:
+    """Ends of all key columns; empty unless all are known."""
+    found = {
+        key: (one.low, one.high)
+        for key, one in zip(KEYS, extents, strict=True)
+        if one is not None and isinstance(one.low, int) and isinstance(one.high, int)
+    }
+    return found if len(found) == len(KEYS) else {}
 
 
 def _read_events(

@@ -159,7 +159,8 @@ def scan(
         read = replace(read, fine=tuple(sorted(fine & set(with_fine_texts))))
     deletes = [(place, chosen.deletes) for place, chosen in placed if chosen.deletes]
     gone = delete_files(deletes, files)
-    untouched = 0 if gone.words <= broadcast_words else len(deletes)
+    words = gone.count_words(files, broadcast_words)
+    untouched = 0 if words <= broadcast_words else len(deletes)
     direct = _direct(read, [piece for piece in pieces if piece.place.number >= untouched])
     paths = {piece.path for piece in direct}
     pieces = [piece for piece in pieces if piece.path not in paths]
@@ -177,6 +178,7 @@ def scan(
             places=len(deletes),
             visible=visible,
             files=files,
+            words=words,
             local_events=local_events,
         )
         frames.append(without_deleted(rows, events, broadcast_words=broadcast_words))
