@@ -96,5 +96,9 @@ def test_a_large_partition_is_written_by_several(
 )
 def test_first_rows_tell(spark: SparkSession, query: str, threshold: int, gathers: bool) -> None:
     numbers(spark, 1000, 2).selectExpr("x as id").createOrReplaceTempView("n")
-    plan = gathered(spark.sql(query), ["`k`"], threshold)._jdf.queryExecution().analyzed()
+    try:
+        plan = gathered(spark.sql(query), ["`k`"], threshold)._jdf.queryExecution().analyzed()
+    finally:
+        # Other tests in this Spark want to see no view that is not theirs.
+        spark.catalog.dropTempView("n")
     assert ("rebalance" in plan.toString().lower()) is gathers
