@@ -66,6 +66,7 @@ def open_transaction(runtime: Runtime, *, read_only: bool = False) -> OpenTransa
         try:
             return txn_id, store.valid_txns(txn_id)
         except BaseException as error:
+            # In a Hive Metastore it stays open otherwise.
             _abort(runtime, txn_id, error)
             raise
 
@@ -206,21 +207,20 @@ def _hold(plan: Plan, runtime: Runtime, opened: OpenTransaction) -> _Held:
 def _prepare(plan: Plan, runtime: Runtime, opened: OpenTransaction) -> Transaction:
     store, txn_id, txns = runtime.metastore, opened.id, opened.txns
     held = _hold(plan, runtime, opened)
-    newer, write_ids, visible = held.newer, held.write_ids, held.visible
-    if newer is not None and newer > txn_id:
+    write_ids, visible = held.write_ids, held.visible
+    if held.newer is not None and held.newer > txn_id:
         # Our snapshot can never see a later transaction: only a new transaction can.
         raise StaleSnapshot(
-            f"transaction {newer} changed the data while transaction {txn_id} waited for its "
+            f"transaction {held.newer} changed the data while transaction {txn_id} waited for its "
             "locks, and this happened again and again. Run the statement again"
         )
-    if newer is not None:
+    if visible is None:
         # We hold the locks now, so a snapshot taken here stays good. The new write ids must be
         # greater than those of the rows that we are going to delete.
         txns = store.valid_txns(txn_id)
         write_ids = {
             table: store.allocate_write_id(txn_id, table, again=True) for table in write_ids
         }
-    if visible is None:
         visible = store.valid_write_ids(txns, _tables(plan, write_ids))
     return _seen(opened, txns, write_ids, visible)
 

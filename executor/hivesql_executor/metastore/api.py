@@ -126,8 +126,8 @@ class Metastore(CompactionQueue, NotificationSource, Protocol):
     """Catalog, transactions, locks, compaction queue and notification log.
 
     One method is one database transaction, and where the metastore has them so are all that are
-    called ``together``. Unknown objects raise ``NoSuchObject`` (10001 table,
-    10072 database, 10006 partition); an existing table raises ``SemanticError`` 10073.
+    called ``together``. Unknown objects raise ``NoSuchObject`` (10001 table, 10072 database, 10006
+    partition); an existing table raises ``SemanticError`` 10073.
     """
 
     def version(self) -> str: ...

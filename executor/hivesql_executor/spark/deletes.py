@@ -30,6 +30,7 @@ from hivesql_executor.storage.event_ids import read_event_ids
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail
 from hivesql_executor.storage.orc_statistics import read_groups, read_statistics
+from hivesql_planner.acid.layout import ACID_FIELDS
 from hivesql_planner.acid.reading import DeleteFile
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.small.skipping import Extent
@@ -39,7 +40,7 @@ ID_COLUMNS = ("__write", "__bucket", "__row")
 """How KEYS travel, out of the way of a user's columns. Beside them goes PLACE."""
 
 _THREADS = 8
-_KEY_PATHS = ((1,), (2,), (3,))
+_KEY_PATHS = tuple((ACID_FIELDS.index(key),) for key in KEYS)
 """Where KEYS are among the fields of an event."""
 
 
