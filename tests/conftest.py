@@ -46,6 +46,20 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session.stop()
 
 
+@pytest.fixture(autouse=True)
+def no_view_left(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A test that leaves a view in the Spark that all share fails itself, not one after it."""
+    shared = "spark" in request.fixturenames
+    session = request.getfixturevalue("spark") if shared else None
+    yield
+    if session is not None:
+        # Tells temporary views beside the global ones.
+        left = [row.viewName for row in session.sql("SHOW VIEWS IN global_temp").collect()]
+        for view in left:
+            session.catalog.dropTempView(view)
+        assert left == []
+
+
 def _postgres_binary(name: str) -> str | None:
     """The server's program, from PATH or from where Debian keeps it."""
     for directory in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):

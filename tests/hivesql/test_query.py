@@ -245,11 +245,15 @@ def test_spark_understands_the_text_and_means_what_hive_means(spark: SparkSessio
 
     def rows(sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
         made = query(sql)
-        for source in made.sources:
-            frame = spark.createDataFrame(data[source.view], types[source.view])
-            frame.createOrReplaceTempView(source.view)
-        found = spark.sql(made.sql)
-        return found.columns, [tuple(row) for row in found.collect()]
+        views = [source.view for source in made.sources]
+        for view in views:
+            spark.createDataFrame(data[view], types[view]).createOrReplaceTempView(view)
+        try:
+            found = spark.sql(made.sql)
+            return found.columns, [tuple(row) for row in found.collect()]
+        finally:
+            for view in views:
+                spark.catalog.dropTempView(view)
 
     assert rows("SELECT ID FROM t ORDER BY id") == (["id"], [(1,), (2,), (None,)])
     assert rows("SELECT name FROM t ORDER BY name DESC LIMIT 1, 1") == (["name"], [("one",)])
