@@ -17,7 +17,7 @@ from hivesql_planner.type_text import text_limit
 
 
 @pytest.mark.parametrize(
-    ("hive", "spark"),
+    ("hive", "expected"),
     [
         ("INT", "int"),
         ("integer", "int"),
@@ -34,8 +34,8 @@ from hivesql_planner.type_text import text_limit
         ("struct<integer:integer,a:array<char(2)>>", "struct<integer:int,a:array<string>>"),
     ],
 )
-def test_spark_type(hive: str, spark: str) -> None:
-    assert spark_type(hive) == spark
+def test_spark_type(hive: str, expected: str) -> None:
+    assert spark_type(hive) == expected
 
 
 def test_unions_are_refused() -> None:
