@@ -16,7 +16,6 @@ import org.apache.orc.OrcFile;
 import org.apache.orc.Reader;
 import org.apache.orc.TypeDescription;
 import org.apache.spark.broadcast.Broadcast;
-import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.connector.read.PartitionReader;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
@@ -60,7 +59,7 @@ final class AcidReaders implements PartitionReaderFactory {
     /** The search argument and its columns, as ORC takes them from settings; null without one. */
     final String[] search;
     /** What rows must fulfil, over the wanted columns, and which it needs; null to read all rows. */
-    final Expression condition;
+    final Asked condition;
     final boolean[] leads;
     /** Rows of a scan from which on it does. */
     final long least;
@@ -68,7 +67,7 @@ final class AcidReaders implements PartitionReaderFactory {
     AcidReaders(
             String scan, StructType wanted, int[] positions, int width, int present, Map deletes,
             long highest, long[] hidden, Configuration settings, String[] search,
-            Expression condition, boolean[] leads, long least) {
+            Asked condition, boolean[] leads, long least) {
         this.scan = scan;
         this.wanted = wanted;
         this.positions = positions;
@@ -216,9 +215,9 @@ final class AcidReader implements PartitionReader {
         }
         if (conditional) {
             if (condition == null) {
-                condition = new RowFilter(plan.condition);
+                condition = new RowFilter(plan.condition.condition);
             }
-            condition.over(new VectorRow(plan.wanted, vectors, columns));
+            condition.over(new VectorRow(plan.wanted, vectors, columns, plan.condition.numbers));
         }
     }
 
@@ -230,14 +229,7 @@ final class AcidReader implements PartitionReader {
             int at = plan.positions[i];
             DataType type = plan.wanted.apply(i).dataType();
             if (at < plan.present) {
-                Part part = first;
-                if (conditional && !plan.leads[i]) {
-                    if (rest == null) {
-                        rest = new Part(schema);
-                    }
-                    part = rest;
-                }
-                vectors[i] = user(part, at, type, schema);
+                vectors[i] = user(part(!plan.leads[i], schema), at, type, schema);
                 columns[i] = shownAs(type, vectors[i]);
             } else if (at < plan.width) {
                 ConstantColumnVector missing = new ConstantColumnVector(BATCH, type);
@@ -247,7 +239,9 @@ final class AcidReader implements PartitionReader {
                 columns[i] = constant(type, (long) piece.place);
             } else {
                 int which = at - plan.width;
-                vectors[i] = id(which, schema);
+                // Deleted rows are found by their ids.
+                Part part = part(!plan.leads[i] && deleted == null, schema);
+                vectors[i] = id(part, which, schema);
                 columns[i] = vectors[i] == null
                         ? constant(type, piece.ids[which]) : shownAs(type, vectors[i]);
             }
@@ -264,6 +258,15 @@ final class AcidReader implements PartitionReader {
         result = new ColumnarBatch(columns);
     }
 
+    /** What reads a column: the first part, or the rest if that will do. */
+    private Part part(boolean later, TypeDescription schema) {
+        if (!conditional || !later) return first;
+        if (rest == null) {
+            rest = new Part(schema);
+        }
+        return rest;
+    }
+
     private static ColumnVector user(
             Part part, int at, DataType type, TypeDescription schema) {
         TypeDescription row = (TypeDescription) schema.getChildren().get(5);
@@ -278,11 +281,11 @@ final class AcidReader implements PartitionReader {
     }
 
     /** A part of the row ids; null where it is the same for all rows. */
-    private ColumnVector id(int which, TypeDescription schema) {
+    private ColumnVector id(Part part, int which, TypeDescription schema) {
         if (piece.ids != null && which < piece.ids.length) return null;
-        first.include((TypeDescription) schema.getChildren().get(1 + which));
-        first.use(first.batch.cols[1 + which]);
-        return first.batch.cols[1 + which];
+        part.include((TypeDescription) schema.getChildren().get(1 + which));
+        part.use(part.batch.cols[1 + which]);
+        return part.batch.cols[1 + which];
     }
 
     private static ConstantColumnVector constant(DataType type, long value) {

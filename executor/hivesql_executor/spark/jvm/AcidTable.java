@@ -21,7 +21,6 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hive.ql.io.sarg.SearchArgument;
 import org.apache.orc.OrcConf;
 import org.apache.orc.mapred.OrcInputFormat;
-import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.connector.catalog.SupportsRead;
 import org.apache.spark.sql.connector.catalog.TableCapability;
 import org.apache.spark.sql.connector.expressions.FieldReference$;
@@ -326,7 +325,7 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
             positions[i] = table.schema.fieldIndex(wanted.apply(i).name());
         }
         long least = plan.get("least").asLong();
-        Expression asked = sum("rows") < least ? null : condition.over(wanted);
+        Asked asked = sum("rows") < least ? null : condition.over(wanted);
         return new AcidReaders(
                 UUID.randomUUID().toString(), wanted, positions, table.schema.length() - 4,
                 plan.get("present").asInt(), deletes, plan.get("highest").asLong(), longs(plan.get("hidden")),

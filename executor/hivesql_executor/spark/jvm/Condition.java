@@ -1,5 +1,6 @@
 package hivesql;
 
+import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -62,8 +63,8 @@ final class Condition {
         return true;
     }
 
-    /** All of these as one, over rows of some columns; null for none. */
-    Expression over(StructType columns) {
+    /** All of these as one, over rows of some columns and then of its own numbers; null for none. */
+    Asked over(StructType columns) {
         for (int i = 0; i < filters.length; i++) {
             String[] names = filters[i].references();
             for (int j = 0; j < names.length; j++) {
@@ -77,7 +78,7 @@ final class Condition {
             if (bound.lacks) break;
             all = all == null ? one : new And(all, one);
         }
-        return all == null ? null : LooseValues.in(all);
+        return all == null ? null : new Asked(all, columns.length());
     }
 
     /** Where a column is that a filter names, or a part of; -1 for a name that is written otherwise. */
@@ -131,6 +132,22 @@ final class Condition {
             all.add(named.names);
         }
         return all;
+    }
+}
+
+/** What tasks ask of rows. */
+final class Asked implements Serializable {
+    final Expression condition;
+    /** What it finds in the columns after those of the rows. */
+    final long[] numbers;
+
+    Asked(Expression condition, int width) {
+        List found = new ArrayList();
+        this.condition = LooseValues.in(condition, width, found);
+        this.numbers = new long[found.size()];
+        for (int i = 0; i < numbers.length; i++) {
+            numbers[i] = ((Long) found.get(i)).longValue();
+        }
     }
 }
 

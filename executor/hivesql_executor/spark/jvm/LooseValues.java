@@ -1,6 +1,8 @@
 package hivesql;
 
+import java.util.List;
 import org.apache.spark.sql.catalyst.expressions.BinaryComparison;
+import org.apache.spark.sql.catalyst.expressions.BoundReference;
 import org.apache.spark.sql.catalyst.expressions.Cast;
 import org.apache.spark.sql.catalyst.expressions.CreateNamedStruct;
 import org.apache.spark.sql.catalyst.expressions.DateFromUnixDate;
@@ -22,14 +24,32 @@ import scala.runtime.AbstractPartialFunction;
  * Takes numbers, days and times out of the code that Spark generates for expressions.
  *
  * <p>Spark writes them into its code, so an expression with another number is compiled anew. Decimals
- * it hands to its code as objects: these carry the numbers. Done only where a number is compared or
- * stored as it is: the divisor of a remainder, for one, is better a constant.
+ * it hands to its code as objects: these carry the numbers, or columns after the row's own do. Done only
+ * where a number is compared or stored as it is: the divisor of a remainder, for one, is better a constant.
  */
 final class LooseValues extends AbstractPartialFunction {
     private static final DecimalType LONG = new DecimalType(20, 0);
 
+    /** What the columns from width on have in all rows; null for decimals. */
+    private final List numbers;
+    private final int width;
+
+    LooseValues() {
+        this(null, 0);
+    }
+
+    private LooseValues(List numbers, int width) {
+        this.numbers = numbers;
+        this.width = width;
+    }
+
     static Expression in(Expression expression) {
         return (Expression) expression.transformDown(new LooseValues());
+    }
+
+    /** With columns from width on; what these have, as Longs, is added to a list. */
+    static Expression in(Expression expression, int width, List numbers) {
+        return (Expression) expression.transformDown(new LooseValues(numbers, width));
     }
 
     public boolean isDefinedAt(Object node) {
@@ -52,7 +72,7 @@ final class LooseValues extends AbstractPartialFunction {
     }
 
     /** What gives the same value; null for what is not a literal, or none that code would contain. */
-    private static Expression loose(Object given) {
+    private Expression loose(Object given) {
         if (!(given instanceof Literal) || ((Literal) given).value() == null) return null;
         DataType type = ((Literal) given).dataType();
         boolean isDay = type.equals(DataTypes.DateType);
@@ -60,12 +80,20 @@ final class LooseValues extends AbstractPartialFunction {
         boolean isInt = type.equals(DataTypes.IntegerType);
         if (!isDay && !isTime && !isInt && !type.equals(DataTypes.LongType)) return null;
         long number = ((Number) ((Literal) given).value()).longValue();
-        Expression found = new UnscaledValue(new Literal(Decimal.createUnsafe(number, 20, 0), LONG));
+        Expression found = carrier(number);
         if (isTime) return new MicrosToTimestamp(found);
         if (isInt || isDay) {
             found = new Cast(
                     found, DataTypes.IntegerType, Option.empty(), EvalMode$.MODULE$.LEGACY());
         }
         return isDay ? new DateFromUnixDate(found) : found;
+    }
+
+    private Expression carrier(long number) {
+        if (numbers == null) {
+            return new UnscaledValue(new Literal(Decimal.createUnsafe(number, 20, 0), LONG));
+        }
+        numbers.add(Long.valueOf(number));
+        return new BoundReference(width + numbers.size() - 1, DataTypes.LongType, false);
     }
 }

@@ -17,7 +17,8 @@ import org.apache.spark.unsafe.types.UTF8String;
  *
  * <p>It gives what Spark's own row over its vectors gives, but looks straight into ORC's arrays where
  * these hold values as they are: through Spark's vectors each takes several calls that Java does not
- * inline, and to look at the rows would take as long as to decode them.
+ * inline, and to look at the rows would take as long as to decode them. After these columns come numbers
+ * that are the same in all rows.
  */
 final class VectorRow extends GenericInternalRow {
     private final ColumnarBatchRow slow;
@@ -35,16 +36,19 @@ final class VectorRow extends GenericInternalRow {
 
     VectorRow(
             StructType types, ColumnVector[] vectors,
-            org.apache.spark.sql.vectorized.ColumnVector[] shown) {
+            org.apache.spark.sql.vectorized.ColumnVector[] shown, long[] numbers) {
         super(new Object[0]);
         this.types = types;
         this.vectors = vectors;
         slow = new ColumnarBatchRow(shown);
         nulls = new boolean[vectors.length][];
-        longs = new long[vectors.length][];
+        longs = new long[vectors.length + numbers.length][];
         doubles = new double[vectors.length][];
         texts = new BytesColumnVector[vectors.length];
-        places = new int[vectors.length];
+        places = new int[longs.length];
+        for (int i = 0; i < numbers.length; i++) {
+            longs[vectors.length + i] = new long[] {numbers[i]};
+        }
     }
 
     /** Look at what has been read into the vectors. */
