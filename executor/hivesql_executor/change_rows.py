@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from hivesql_executor.fine_rows import fine_rows_of
 from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.sources import explained, read_target, registered
-from hivesql_executor.spark.change import change_events
+from hivesql_executor.spark.change import changed_rows
 from hivesql_executor.spark.hive_hash import register_hashes, texts_of
 from hivesql_executor.spark.write import WrittenFile, write_change
 from hivesql_executor.touched import foreign_locations, staging_directory
 from hivesql_executor.work import Work
 from hivesql_planner.plan import Change
-from hivesql_planner.rewrite.change import change_writes
+from hivesql_planner.rewrite.change import branch_writes, change_writes
 
 
 def write_by_spark(
@@ -36,13 +36,14 @@ def write_by_spark(
     register_hashes(runtime.spark(), texts_of(change))
     with registered(change.queries, work.txn, runtime), explained():
         rows = source.whole if source else None
-        events = change_events(change, target.rows, rows, source.texts if source else {})
+        changed = changed_rows(change, target.rows, rows, source.texts if source else {})
     return write_change(
-        events,
+        changed,
         change_writes(change),
         write_id=work.txn.write_ids[table.name],
         files=runtime.files(table.location),
         staging=staging_directory(table),
         locations=foreign_locations(table, runtime),
+        branches=branch_writes(change),
         whole_writers=target.whole_writers,
     )

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventFile:
-    """A complete file in staging, footer and all; ``keys`` as in the rows."""
+    """A complete file in staging, footer and all; ``keys`` as in the rows.
+
+    ``write`` is an index into the publication's writes.
+    """
 
     name: str
     rows: int
     bytes: int
-    branch: int
+    write: int
     writer: int
     keys: tuple[str, ...]

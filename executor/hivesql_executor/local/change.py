@@ -133,8 +133,8 @@ def write_hits(
 
     def stage_hits() -> list[EventFile]:
         return [
-            _stage(hit, branch, write, snapshot, write_id=write_id, staging=staging)
-            for branch, write in enumerate(writes)
+            _stage(hit, number, write, snapshot, write_id=write_id, staging=staging)
+            for number, write in enumerate(writes)
             for hit in found
             if len(hit.row)
         ]
@@ -143,14 +143,14 @@ def write_hits(
 
 
 def _stage(
-    hit: Hit, branch: int, write: Write, snapshot: SmallSnapshot, *, write_id: int, staging: str
+    hit: Hit, number: int, write: Write, snapshot: SmallSnapshot, *, write_id: int, staging: str
 ) -> EventFile:
     return stage(
         _events(hit, write, snapshot.table, write_id),
         write,
         snapshot.files,
         staging,
-        branch=branch,
+        number=number,
         writer=hit.writer,
         keys=hit.partition,
     )

@@ -96,13 +96,13 @@ def stage(
     files: Files,
     staging: str,
     *,
-    branch: int,
+    number: int,
     writer: int,
     keys: tuple[str, ...],
 ) -> EventFile:
     """Write one file of events, footer and all, for ``publish_events``.
 
-    ``branch`` says which of the publication's writes this is, ``keys`` are texts of the values of
+    ``number`` says which of the publication's writes this is, ``keys`` are texts of the values of
     its dynamic partitions.
     """
     keep_freed_memory()
@@ -124,7 +124,7 @@ def stage(
     data = amended(data, metadata, types)
     files.make_directories(staging)
     files.write(f"{staging}/{name}", data, to_disk=True)
-    return EventFile(name=name, rows=rows, bytes=len(data), branch=branch, writer=writer, keys=keys)
+    return EventFile(name=name, rows=rows, bytes=len(data), write=number, writer=writer, keys=keys)
 
 
 def _key_index(events: pa.Table, stripes: tuple[int, ...]) -> bytes:

@@ -78,7 +78,7 @@ def _stage_rows(
             writer=writer,
             statement_id=write.statement_id,
         )
-        staged.append(stage(events, write, files, staging, branch=0, writer=writer, keys=keys))
+        staged.append(stage(events, write, files, staging, number=0, writer=writer, keys=keys))
     return staged
 
 

@@ -1,4 +1,4 @@
-"""UPDATE, DELETE and MERGE as one stream of events: who dies, who is born, in one Spark job."""
+"""UPDATE, DELETE and MERGE as one stream of rows: who dies, who is born, in one Spark job."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from hivesql_executor.spark.checks import held
 from hivesql_executor.spark.fine_change import Texts, fine_structs
 from hivesql_executor.spark.nanoseconds import FINE
 from hivesql_executor.spark.placed import text_columns
+from hivesql_executor.spark.steps import Step, after
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.spark.write import partition_text
 from hivesql_planner.errors import CardinalityViolation
 from hivesql_planner.plan import Change, ChangeBranch, When
-from hivesql_planner.rewrite.change import change_writes
 from hivesql_planner.table import Table
 
 ROW_ID_TYPE = "struct<writeid:bigint,bucketid:int,rowid:bigint>"
@@ -24,25 +24,42 @@ _MARK = "__source_row"
 _ROW_ID_PARTS = ("writeid", "bucketid", "rowid")
 
 
-def change_events(
+def changed_rows(
     change: Change, target: DataFrame, source: DataFrame | None, texts: Texts
 ) -> DataFrame:
     """Rows ``(branch, row__id, row, p0…)`` for ``write_change``, with FINE where it is needed.
 
+    ``branch`` is an index into the change's branches.
     ``target`` has the table's columns, ``row__id``, its partitions' texts and fine columns;
     ``texts`` tells of the source's times. Every
     matched row is looked at once, so a condition that is not deterministic still gives a delete and
     an insert for the same rows.
     """
+    fine = fine_structs(change, target, texts)
+    (branch, *others) = change.branches
+    if change.source is None and fine == [None] and branch.condition is None:
+        return held(after(target, *_steps(change, branch)), change.check)
     joined = _joined(change, target, source)
     if change.cardinality_check:
         joined = _refuse_double_matches(change, joined)
-    chosen = _events_by_branch(change, fine_structs(change, target, texts))
-    if len(chosen) == 1 and len(chosen[0][1]) == 1:
-        ((taken, (event,)),) = chosen
+    chosen = _chosen(change, fine)
+    if not others:
+        ((taken, row),) = chosen
         rows = joined if taken is None else joined.where(taken)
-        return held(rows.select(*event), change.check)
-    return held(joined.select(f.inline(_events_of_row(chosen))), change.check)
+        return held(rows.select(*row), change.check)
+    return held(joined.select(f.inline(_row_of_branch(chosen))), change.check)
+
+
+def _steps(change: Change, branch: ChangeBranch) -> list[Step]:
+    """An UPDATE or DELETE of one table."""
+    steps: list[Step] = [("alias", change.target_alias)]
+    if change.on is not None:
+        steps.append(("where", change.on.sql))
+    row_id, texts = _old_row(change)
+    row = _new_row(change.target.table, branch)
+    columns = {"branch": "0", "row__id": row_id, "row": row}
+    columns |= {f"p{i}": text for i, text in enumerate(texts)}
+    return [*steps, ("select", [f"{text} as `{name}`" for name, text in columns.items()])]
 
 
 def _joined(change: Change, target: DataFrame, source: DataFrame | None) -> DataFrame:
@@ -101,35 +118,28 @@ def cardinality_violation(error: Exception) -> CardinalityViolation | None:
     )
 
 
-_Event = Sequence[Column]
-_Chosen = Sequence[tuple[Column | None, Sequence[_Event]]]
-"""When each branch takes a row (None: always), and the events that it makes of it."""
+_Row = Sequence[Column]
+_Chosen = Sequence[tuple[Column | None, _Row]]
+"""When each branch takes a row (None: always), and what it makes of it."""
 
 
-def _events_of_row(chosen: _Chosen) -> Column:
-    """The array of events that one joined row makes; NULL when no branch takes it."""
-    ((taken, events), *others) = chosen
-    if taken is None:
-        return _array(events)
-    found = f.when(taken, _array(events))
-    for taken, events in others:
+def _row_of_branch(chosen: _Chosen) -> Column:
+    """An array of what the first branch that takes a joined row makes of it; NULL if none does."""
+    ((taken, row), *others) = chosen
+    assert taken is not None
+    found = f.when(taken, f.array(f.struct(*row)))
+    for taken, row in others:
         assert taken is not None
         # CASE takes the next WHEN when a condition is NULL: an unknown condition is not true.
-        found = found.when(taken, _array(events))
+        found = found.when(taken, f.array(f.struct(*row)))
     return found
 
 
-def _array(events: Sequence[_Event]) -> Column:
-    return f.array(*(f.struct(*event) for event in events))
-
-
-def _events_by_branch(change: Change, fine: Sequence[Column | None]) -> _Chosen:
-    indexes = {write.statement_id: i for i, write in enumerate(change_writes(change))}
-    chosen: list[tuple[Column | None, Sequence[_Event]]] = []
-    for branch, texts in zip(change.branches, fine, strict=True):
-        events = _branch_events(change, branch, indexes, texts)
-        chosen.append((_taken(change, branch), events))
-    return chosen
+def _chosen(change: Change, fine: Sequence[Column | None]) -> _Chosen:
+    return [
+        (_taken(change, branch), _changed_row(change, branch, number, texts))
+        for number, (branch, texts) in enumerate(zip(change.branches, fine, strict=True))
+    ]
 
 
 def _taken(change: Change, branch: ChangeBranch) -> Column | None:
@@ -140,48 +150,46 @@ def _taken(change: Change, branch: ChangeBranch) -> Column | None:
     return taken & f.expr(branch.condition.sql) if branch.condition else taken
 
 
-def _branch_events(
-    change: Change, branch: ChangeBranch, indexes: dict[int, int], fine: Column | None
-) -> list[_Event]:
-    table, alias = change.target.table, change.target_alias
-    row_type = struct_ddl(table)
+def _changed_row(change: Change, branch: ChangeBranch, number: int, fine: Column | None) -> _Row:
+    """A number for the branch, the old row's id, the new row, and where it is."""
+    table = change.target.table
     if branch.when is When.MATCHED:
-        row_id = f.expr(f"cast(`{alias}`.row__id as {ROW_ID_TYPE})")
-        texts = [f.expr(f"`{alias}`.`{name}`") for name in text_columns(table)]
+        row_id, found = _old_row(change)
+        texts = [f.expr(text) for text in found]
     else:
-        row_id = f.expr(f"cast(null as {ROW_ID_TYPE})")
+        row_id = f"cast(null as {ROW_ID_TYPE})"
         values = branch.values[len(table.columns) :]
         texts = [
             partition_text(f.expr(value.sql), column.type)
             for value, column in zip(values, table.partition_columns, strict=True)
         ]
-    events: list[_Event] = []
-    if branch.delete:
-        empty = f.expr(f"cast(null as {row_type})")
-        no_texts = None if fine is None else f.when(f.lit(False), fine)
-        events.append(_event(indexes[branch.delete.statement_id], row_id, empty, no_texts, texts))
-    if branch.insert:
-        # One text, since Python asks the JVM several times for every column; a value may end in a
-        # comment.
-        fields = ", ".join(
-            f"cast(({value.sql}\n) as {spark_type(column.type)}) as `{column.name}`"
-            for value, column in zip(branch.values, table.columns, strict=False)
-        )
-        row = f.expr(f"cast(struct({fields}) as {row_type})")
-        events.append(_event(indexes[branch.insert.statement_id], row_id, row, fine, texts))
-    return events
-
-
-def _event(
-    index: int, row_id: Column, row: Column, fine: Column | None, partition: list[Column]
-) -> _Event:
+    if fine is not None and branch.insert is None:
+        fine = f.when(f.lit(False), fine)
     return (
-        f.lit(index).alias("branch"),
-        row_id.alias("row__id"),
-        row.alias("row"),
+        f.lit(number).alias("branch"),
+        f.expr(row_id).alias("row__id"),
+        f.expr(_new_row(table, branch)).alias("row"),
         *([] if fine is None else [fine.alias(FINE)]),
-        *(text.alias(f"p{i}") for i, text in enumerate(partition)),
+        *(text.alias(f"p{i}") for i, text in enumerate(texts)),
     )
+
+
+def _old_row(change: Change) -> tuple[str, list[str]]:
+    """The row id of a matched row, and the texts of its partition's values."""
+    alias = change.target_alias
+    names = text_columns(change.target.table)
+    return f"cast(`{alias}`.row__id as {ROW_ID_TYPE})", [f"`{alias}`.`{name}`" for name in names]
+
+
+def _new_row(table: Table, branch: ChangeBranch) -> str:
+    if branch.insert is None:
+        return f"cast(null as {struct_ddl(table)})"
+    # A value may end in a comment.
+    fields = ", ".join(
+        f"cast(({value.sql}\n) as {spark_type(column.type)}) as `{column.name}`"
+        for value, column in zip(branch.values, table.columns, strict=False)
+    )
+    return f"cast(struct({fields}) as {struct_ddl(table)})"
 
 
 def struct_ddl(table: Table) -> str:

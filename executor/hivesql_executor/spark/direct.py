@@ -11,11 +11,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from hivesql_executor.spark.jvm import java_class, loosen_literals, new_object
 from hivesql_executor.spark.placed import (
     MOST_READS,
     PLACE,
@@ -23,6 +21,7 @@ from hivesql_executor.spark.placed import (
     with_place,
     with_places,
 )
+from hivesql_executor.spark.steps import Step, acid_rows
 from hivesql_executor.spark.types import orc_type, spark_type
 from hivesql_executor.storage.orc import OrcTail
 from hivesql_planner.acid.write_ids import ValidWriteIdList
@@ -31,7 +30,6 @@ from hivesql_planner.table import Table
 
 _IDS = "`__write` bigint, `__bucket` int, `__row` bigint"
 _INSTANT = "local time zone"
-_RELATION = "org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation"
 _NEVER = (1 << 63) - 1
 _Layout = tuple[int, tuple[str, ...]]
 """How many of the table's columns files have, and those by whose statistics rows are skipped."""
@@ -75,12 +73,14 @@ def direct_rows(
     visible: ValidWriteIdList,
     known: Sequence[ColumnStatistics],
     filter_rows: int,
+    finish: Sequence[Step] = (),
 ) -> list[DataFrame]:
     """User columns, ID_COLUMNS, PLACE and partition values of the rows that are alive.
 
     Spark plans with what is ``known`` of columns where its cost-based optimizer is on. Scans of at
     least ``filter_rows`` decode what Spark's filter needs first, others only for rows that pass;
     a negative number leaves that to Spark always, and decodes row ids that footers tell, too.
+    ``finish`` is done to the rows of tables without partitions.
     """
     layouts: dict[_Layout, list[EventPath]] = {}
     for file in files:
@@ -95,8 +95,11 @@ def direct_rows(
         for number, place in places.items():
             of_place = [file for file in found if file.place.number == number]
             gone = [file for file in deletes if file.place.number == number]
-            rows = _relation(spark, table, shared, of_place, gone, visible, known, filter_rows)
             whole = place.partition is None
+            rows = _relation(
+                spark, table, shared, of_place, gone, visible, known, filter_rows,
+                finish if whole else (),
+            )  # fmt: skip
             frames.append(rows if whole else with_place(rows.drop(PLACE), table, place))
     return frames
 
@@ -126,6 +129,7 @@ def _relation(
     visible: ValidWriteIdList,
     known: Sequence[ColumnStatistics],
     filter_rows: int,
+    finish: Sequence[Step] = (),
 ) -> DataFrame:
     plan = {
         "name": str(table.name),
@@ -165,14 +169,5 @@ def _relation(
         "hidden": sorted(one for one in visible.exceptions if one <= visible.high_watermark),
     }
     columns = [f"`{column.name}` {spark_type(column.type)}" for column in table.columns]
-    loosen_literals(spark)
     ddl = ", ".join([*columns, _IDS, f"`{PLACE}` int"])
-    schema = java_class(spark, "org.apache.spark.sql.types.StructType").fromDDL(ddl)
-    context: Any = spark.sparkContext
-    settings = context._jsc.hadoopConfiguration()
-    rows = new_object(spark, "AcidTable", json.dumps(plan), schema, settings)
-    none = java_class(spark, "scala.Option").empty()
-    relation = java_class(spark, _RELATION).create(rows, none, none)
-    datasets = java_class(spark, "org.apache.spark.sql.classic.Dataset")
-    frame = datasets.ofRows(spark._jsparkSession, relation)
-    return DataFrame(frame, spark)
+    return acid_rows(spark, json.dumps(plan), ddl, *finish)

@@ -5,21 +5,20 @@ Spark's own writer makes nested objects of each row, and leaves the footer's ent
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 from urllib.parse import unquote_plus
 
-from py4j.java_collections import ListConverter
 from pyspark.sql import DataFrame, SparkSession
 
 from hivesql_executor.event_file import EventFile
-from hivesql_executor.spark.jvm import java_class, new_object
+from hivesql_executor.spark.jvm import gateway
 from hivesql_executor.spark.types import orc_type
 from hivesql_planner.plan import Write, WriteKind
 from hivesql_planner.table import Table
 
-_LISTS = ("statements", "deletes")
 _SIZES = ("orc.stripe.size", "orc.row.index.stride", "orc.compress.size")
 
 
@@ -27,7 +26,7 @@ _SIZES = ("orc.stripe.size", "orc.row.index.stride", "orc.compress.size")
 class EventColumns:
     """Where a frame has what an event is made of, as positions; None for what it has not.
 
-    Without ``branch`` all rows are inserts of the first write. Without ``writer`` the task's number
+    Without ``branch`` all rows are of the first. Without ``writer`` the task's number
     is the writer's. ``row_id`` is the first of three columns: write id, bucket and row id of the
     row to delete. With ``by``, the write of each event, inserts too have the ids that are given;
     without it they are numbered, and all events are of one write. Without ``row``, the table's
@@ -52,28 +51,29 @@ def write_events(
     *,
     write_id: int,
     directory: str,
+    branches: Sequence[Sequence[int]] = (),
     even_empty: bool = False,
 ) -> tuple[EventFile, ...]:
     """One Spark job: files of events in a directory, each task's in the order of its rows.
 
-    Rows of one file must come together. What a failed attempt of a task leaves there is not told.
+    ``branches`` tells which of the writes a row of each branch is an event of; without them each
+    write is a branch. Rows of one file must come together. What a failed attempt of a task leaves
+    there is not told.
     ``even_empty`` gives a file without rows where there are none; only for columns without ``row``.
     """
     spark = rows.sparkSession
+    settings = json.dumps(orc_settings(writes[0].table))
 
-    def writer(columns: EventColumns, *, even_empty: bool) -> Any:
-        plan = _plan(spark, columns, writes, write_id, directory) | {"even empty": even_empty}
-        return _writer(spark, plan, rows._jdf.schema(), writes[0].table)
+    def plan(columns: EventColumns, *, even_empty: bool) -> str:
+        plan = _plan(spark, columns, writes, write_id, directory)
+        plan |= {"branches": branches or [[i] for i in range(len(writes))]}
+        return json.dumps(plan | {"even empty": even_empty})
 
-    query = rows._jdf.queryExecution()
-    job = new_object(spark, "EventJob", query, writer(columns, even_empty=False))
-    # One text over the gateway, not one for each file.
-    text = java_class(spark, "org.apache.commons.lang3.StringUtils").join(job.run(), "\n")
-    if text or not even_empty:
-        return tuple(map(_file, text.splitlines()))
-    nothing = spark.sparkContext._jsc.parallelize(java_class(spark, "java.util.ArrayList")(), 1)
-    empty = writer(EventColumns(), even_empty=True)
-    return tuple(map(_file, nothing.mapPartitionsWithIndex(empty, True).collect()))
+    text = gateway(spark).write(rows._jdf, plan(columns, even_empty=False), settings)
+    if even_empty and not text:
+        nothing = plan(EventColumns(), even_empty=True)
+        text = gateway(spark).writeNothing(rows._jdf, nothing, settings)
+    return tuple(map(_file, text.splitlines()))
 
 
 def _plan(
@@ -90,32 +90,21 @@ def _plan(
         "schema": event_type(writes[0].table),
         "spark version": spark.version,
         "write id": write_id,
-        "statements": [write.statement_id for write in writes],
-        "deletes": [write.kind is WriteKind.DELETE_DELTA for write in writes],
+        "writes": [
+            {"statement": one.statement_id, "deletes": one.kind is WriteKind.DELETE_DELTA}
+            for one in writes
+        ],
         **{name: -1 if at is None else at for name, at in ordinals.items()},
     }
 
 
-def _writer(spark: SparkSession, plan: Mapping[str, Any], schema: Any, table: Table) -> Any:
-    context: Any = spark.sparkContext
-    configuration = java_class(spark, "org.apache.hadoop.conf.Configuration")
-    settings = configuration(context._jsc.hadoopConfiguration())
-    for key, value in orc_settings(table).items():
-        settings.set(key, value)
-    options = java_class(spark, "java.util.HashMap")()
-    for key, value in plan.items():
-        client = context._gateway._gateway_client
-        options.put(key, ListConverter().convert(value, client) if key in _LISTS else value)
-    return new_object(spark, "AcidWriter", options, schema, settings)
-
-
 def _file(line: str) -> EventFile:
-    name, rows, length, branch, writer, *keys = line.split(" ")
+    name, rows, length, write, writer, *keys = line.split(" ")
     return EventFile(
         name=name,
         rows=int(rows),
         bytes=int(length),
-        branch=int(branch),
+        write=int(write),
         writer=int(writer),
         keys=tuple(map(unquote_plus, keys)),
     )

@@ -148,7 +148,7 @@ def _publish_events(
 ) -> Iterator[WrittenFile]:
     begun: set[str] = set()
     for file in staged:
-        write = publication.writes[file.branch]
+        write = publication.writes[file.write]
         partition = _partition(publication, file.keys)
         directory = _directory(publication, write, partition)
         if directory not in begun:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from hivesql_executor.flushed import spark_path
@@ -54,6 +54,7 @@ from hivesql_executor.spark.placed import (
 )
 from hivesql_executor.spark.raw import by_position, numbered_rows, raw_rows
 from hivesql_executor.spark.sarg import search_argument
+from hivesql_executor.spark.steps import Step, after
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.spark.version1 import OPERATION, WRITER, newest
 from hivesql_executor.spark.whole_writers import tasks_by_path
@@ -167,6 +168,12 @@ def scan(
     tasks = _tasks(read, direct) if by_writer and not pieces else None
     hit = [piece for piece in pieces if piece.place.number < len(deletes)]
     spared = [piece for piece in pieces if piece.place.number >= len(deletes)]
+    texts = text_columns(table) if with_partition_texts else []
+    texts += map(fine_column, read.fine)
+    columns = _output(table, with_row_id, texts)
+    if direct and not pieces and not read.fine and not table.partition_columns:
+        frames = _direct_rows(read, direct, gone, tasks or {}, (("select", columns),))
+        return Scanned(reduce(DataFrame.union, frames), whole_writers=tasks is not None)
     frames = _direct_rows(read, direct, gone, tasks or {})
     frames += _live(read, spared, numbered=with_row_id)
     if hit:
@@ -182,12 +189,10 @@ def scan(
             local_events=local_events,
         )
         frames.append(without_deleted(rows, events, broadcast_words=broadcast_words))
-    texts = text_columns(table) if with_partition_texts else []
-    texts += map(fine_column, read.fine)
     if not frames:
         schema = _schema(table, with_row_id=with_row_id, texts=texts)
         return Scanned(spark.createDataFrame([], schema))
-    output = [_output(one, table, with_row_id, texts) for one in frames]
+    output = [after(one, ("select", columns)) for one in frames]
     return Scanned(reduce(DataFrame.union, output), whole_writers=tasks is not None)
 
 
@@ -205,15 +210,14 @@ def _schema(table: Table, *, with_row_id: bool, texts: Sequence[str]) -> str:
     return ", ".join([*fields, *row_id, *(f"`{text}` string" for text in texts)])
 
 
-def _output(rows: DataFrame, table: Table, with_row_id: bool, texts: Sequence[str]) -> DataFrame:
-    columns: list[Column] = [f.col(f"`{name}`") for name in table.column_names]
-    for i, name in enumerate(table.partition_names):
-        columns.append(f.col(value_column(i)).alias(name))
+def _output(table: Table, with_row_id: bool, texts: Sequence[str]) -> list[str]:
+    columns = [f"`{name}`" for name in table.column_names]
+    columns += (f"{value_column(i)} as `{name}`" for i, name in enumerate(table.partition_names))
     if with_row_id:
         parts = zip(ID_COLUMNS, ("writeid", "bucketid", "rowid"), strict=True)
         fields = ", ".join(f"`{column}` as {part}" for column, part in parts)
-        columns.append(f.expr(f"struct({fields})").alias("row__id"))
-    return rows.select(*columns, *texts)
+        columns.append(f"struct({fields}) as row__id")
+    return [*columns, *texts]
 
 
 def _pieces(files: Files, placed: Sequence[tuple[Place, FilesToRead]]) -> list[_Piece]:
@@ -256,7 +260,11 @@ def _tasks(read: _Read, pieces: Sequence[_Piece]) -> dict[str, int] | None:
 
 
 def _direct_rows(
-    read: _Read, pieces: Sequence[_Piece], gone: DeleteFiles, tasks: Mapping[str, int]
+    read: _Read,
+    pieces: Sequence[_Piece],
+    gone: DeleteFiles,
+    tasks: Mapping[str, int],
+    finish: Sequence[Step] = (),
 ) -> list[DataFrame]:
     found = [
         EventPath(
@@ -267,7 +275,7 @@ def _direct_rows(
     ]  # fmt: skip
     deletes = [DeletePath(place, path, file.write_id_filter) for place, file, path in gone.found]
     frames = direct_rows(
-        read.spark, read.table, found, deletes, read.visible, read.known, read.filter_rows
+        read.spark, read.table, found, deletes, read.visible, read.known, read.filter_rows, finish
     )
     return [with_values(rows, read.table, (), read.fine) for rows in frames]
 

@@ -17,6 +17,7 @@ from hivesql_executor.spark.gathering import NEVER, gathered
 from hivesql_executor.spark.lines import is_of_lines, write_line
 from hivesql_executor.spark.nanoseconds import FINE, as_text
 from hivesql_executor.spark.publish import Publication, WrittenFile, publish, publish_events
+from hivesql_executor.spark.steps import Step, after
 from hivesql_executor.spark.types import has_sized_text, spark_type
 from hivesql_executor.spark.values import partition_text, read_value, stored_row, written_value
 from hivesql_executor.storage.files import Files
@@ -31,8 +32,11 @@ _SPREAD = 4
 """Tasks that write a change's events into partitions, for each core."""
 _WRITER = "shiftrightunsigned(row__id.bucketid, 16) & 4095"
 BUCKET_OF_ROW_ID = f"if(shiftrightunsigned(row__id.bucketid, 29) = 0, row__id.bucketid, {_WRITER})"
+_OLD_WRITER = f"cast({BUCKET_OF_ROW_ID} as int)"
 # Beside a table's own columns: no column of Hive has a colon in its name.
 _KEY, _BUCKET = "partition:{}", "bucket:"
+# LooseLiterals.java looks for it.
+_ROW = "row:"
 
 
 def write_insert(
@@ -190,35 +194,44 @@ def _quoted(name: str) -> str:
 
 
 def write_change(
-    events: DataFrame,
+    changed: DataFrame,
     writes: tuple[Write, ...],
     *,
     write_id: int,
     files: Files,
     staging: str,
     locations: Mapping[str, str],
+    branches: Sequence[Sequence[int]] = (),
     whole_writers: bool = False,
 ) -> tuple[WrittenFile, ...]:
     """Write delete and insert events in one job.
 
-    ``events`` has ``branch`` (an index into ``writes``), ``row__id`` of the old row (NULL for a new
+    ``changed`` has ``branch`` (an index into ``branches``, whose items are indexes into ``writes``;
+    without any each write is a branch), ``row__id`` of the old row (NULL for a new
     one), ``row`` (NULL for a delete), perhaps FINE, and the partition value texts ``p0…``. Delete
     events land in the bucket file of the row they delete, sorted by row id, as Hive's readers rely
     on. ``whole_writers``: each task has all old rows of its writers already, and no other rows.
     """
     table = writes[0].table
     keys = [f"p{i}" for i in range(len(table.partition_columns))]
-    fine = [FINE] if FINE in events.columns else []
+    fine = [FINE] if FINE in changed.columns else []
     # Few steps and few columns: Spark analyses every step for itself, and Python asks the JVM
     # several times for every column.
-    stored = events
+    stored = changed
     if any(has_sized_text(column.type) for column in table.columns):
-        stored = events.withColumn("row", stored_row(table, "row"))
-    n = f.expr(f"cast({BUCKET_OF_ROW_ID} as int)") if whole_writers else _writer_of(table, stored)
-    texts = (f.expr(f"coalesce({key}, '{DEFAULT_PARTITION}') as {key}") for key in keys)
-    rows = stored.select("branch", n.alias("n"), "row__id.*", "row", *fine, *texts)
-    rows = rows if whole_writers else _gathered(rows, keys)
-    sorted_events = rows.sortWithinPartitions("branch", "n", *keys, "writeid", "bucketid", "rowid")
+        stored = changed.withColumn("row", stored_row(table, "row"))
+    replaces = all(any(writes[i].kind is WriteKind.DELETE_DELTA for i in one) for one in branches)
+    n = f"{_OLD_WRITER} as n"
+    if not (branches and replaces):
+        stored, n = stored.withColumn("n", _writer_of(table, stored)), "n"
+    texts = (f"coalesce({key}, '{DEFAULT_PARTITION}') as {key}" for key in keys)
+    chosen: Step = ("select", ["branch", n, "row__id.*", f"`row` as `{_ROW}`", *fine, *texts])
+    # Mostly they are in this order, and to find that out costs little.
+    order: Step = ("sort", ["branch", "n", *keys, "writeid", "bucketid", "rowid"])
+    if whole_writers:
+        rows = after(stored, chosen, order)
+    else:
+        rows = after(_gathered(after(stored, chosen), keys), order)
     columns = EventColumns(
         branch=0, writer=1, row_id=2, row=5,
         fine=6 if fine else None, keys=6 + len(fine) if keys else None,
@@ -231,7 +244,7 @@ def write_change(
         dynamic_partition=table.partition_names,
         locations=dict(locations),
     )
-    return _write_events(sorted_events, columns, publication, files)
+    return _write_events(rows, columns, publication, files, branches)
 
 
 def _gathered(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
@@ -254,12 +267,16 @@ def _writer_of(table: Table, events: DataFrame) -> Column:
         count = events.sparkSession.sparkContext.defaultParallelism
         hashed = f.xxhash64(*spread) if spread else f.lit(0)
         fresh = f.pmod(hashed, f.lit(min(count, MAX_BUCKET + 1)))
-    old = f.expr(BUCKET_OF_ROW_ID)
-    return f.when(f.col("row__id").isNotNull(), old).otherwise(fresh).cast("int")
+    old = f.col("row__id").isNotNull()
+    return f.when(old, f.expr(_OLD_WRITER)).otherwise(fresh).cast("int")
 
 
 def _write_events(
-    events: DataFrame, columns: EventColumns, publication: Publication, files: Files
+    events: DataFrame,
+    columns: EventColumns,
+    publication: Publication,
+    files: Files,
+    branches: Sequence[Sequence[int]] = (),
 ) -> tuple[WrittenFile, ...]:
     def stage() -> tuple[EventFile, ...]:
         return write_events(
@@ -268,6 +285,7 @@ def _write_events(
             publication.writes,
             write_id=publication.write_id,
             directory=publication.staging,
+            branches=branches,
             even_empty=_needs_an_empty_file(publication),
         )
 

@@ -134,6 +134,18 @@ def _operation(branch: ChangeBranch) -> Operation:
 
 
 def change_writes(change: Change) -> tuple[Write, ...]:
-    """Every write of the change by statement id: an event's ``branch`` is an index into this."""
-    writes = [w for branch in change.branches for w in (branch.delete, branch.insert) if w]
+    """Every write of the change by statement id."""
+    writes = [write for branch in change.branches for write in _writes(branch)]
     return tuple(sorted(writes, key=lambda write: write.statement_id))
+
+
+def branch_writes(change: Change) -> tuple[tuple[int, ...], ...]:
+    """For each branch the indexes of its writes, deletes first, in ``change_writes``."""
+    places = {write.statement_id: i for i, write in enumerate(change_writes(change))}
+    return tuple(
+        tuple(places[write.statement_id] for write in _writes(branch)) for branch in change.branches
+    )
+
+
+def _writes(branch: ChangeBranch) -> list[Write]:
+    return [write for write in (branch.delete, branch.insert) if write]

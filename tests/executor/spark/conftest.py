@@ -66,7 +66,12 @@ def partitions(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[
 @pytest.fixture
 def change(spark: SparkSession) -> Callable[..., tuple[WrittenFile, ...]]:
     def run(
-        table: Table, rows: Any, writes: Sequence[tuple[WriteKind, int]], *, write_id: int = 9
+        table: Table,
+        rows: Any,
+        writes: Sequence[tuple[WriteKind, int]],
+        *,
+        write_id: int = 9,
+        branches: Sequence[Sequence[int]] = (),
     ) -> tuple[WrittenFile, ...]:
         schema = EVENTS + "".join(f", p{i} string" for i in range(len(table.partition_columns)))
         frame = spark.createDataFrame(rows, schema) if isinstance(rows, list) else rows
@@ -77,6 +82,7 @@ def change(spark: SparkSession) -> Callable[..., tuple[WrittenFile, ...]]:
             files=LocalFiles(),
             staging=f"{table.location}/.hive-staging_test",
             locations={},
+            branches=branches,
         )
 
     return run

@@ -88,6 +88,39 @@ def test_merge_of_four_branches(change: Any, tmp_path: Path, partitions: int) ->
     assert writers <= set(range(partitions))
 
 
+def test_a_row_of_two_writes(
+    change: Any, spark: SparkSession, tmp_path: Path, partitions: int
+) -> None:
+    """An update's rows come once; beside them rows of a branch that only deletes."""
+    table = make_table(tmp_path, partition_columns=parsed("k string"))
+    rows = spark.range(3000).selectExpr(
+        "if(id % 10 = 0, 1, 0) as branch",
+        "named_struct('writeid', 1 + id % 2, 'bucketid', cast(536870912 + 65536 * (id % 3) as int),"
+        " 'rowid', id) as row__id",
+        "if(id % 10 = 0, null, named_struct('a', cast(id as int), 'b', concat('s', id))) as row",
+        "if(id % 7 = 0, 'x', 'y') as p0",
+    ).repartition(partitions, "row__id")  # fmt: skip
+    delete, delta = WriteKind.DELETE_DELTA, WriteKind.DELTA
+    written = change(
+        table, rows, [(delete, 0), (delete, 1), (delta, 2)], branches=[(0, 2), (1,)]
+    )  # fmt: skip
+    assert len(written) == 3 * 3 * 2
+    seen = []
+    for key in "xy":
+        for writer in range(3):
+            name = f"bucket_{writer:05d}"
+            home = tmp_path / f"k={key}"
+            updated = check_file(home / "delete_delta_0000009_0000009_0000" / name)
+            deleted = check_file(home / "delete_delta_0000009_0000009_0001" / name)
+            inserted = check_file(home / "delta_0000009_0000009_0002" / name)
+            # The new rows are in the order of the old ones.
+            assert [event[3] for event in updated] == [event[5][0] for event in inserted]
+            assert [event[3] for event in inserted] == list(range(len(inserted)))
+            assert all(event[3] % 10 == 0 for event in deleted)
+            seen += [event[3] for event in [*updated, *deleted]]
+    assert sorted(seen) == list(range(3000))
+
+
 def test_inserts_into_buckets_follow_the_hash(change: Any, tmp_path: Path) -> None:
     table = make_table(tmp_path, bucket_columns=("a",), bucket_count=4)
     rows = [(0, None, (i, "x")) for i in (0, 1, 2, 3, 42)]

@@ -1,29 +1,79 @@
 package hivesql;
 
-import org.apache.spark.api.java.JavaRDD;
-import org.apache.spark.api.java.function.Function2;
+import java.io.Serializable;
+import java.util.Arrays;
+import org.apache.spark.TaskContext;
+import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SQLExecution;
+import org.apache.spark.unsafe.Platform;
 import scala.Option;
+import scala.collection.Iterator;
+import scala.collection.immutable.Range$;
+import scala.reflect.ClassTag$;
 import scala.runtime.AbstractFunction0;
+import scala.runtime.AbstractFunction2;
+import scala.runtime.BoxedUnit;
 
 /** Runs a query for its writer, as a query that Spark's listeners and its web page know. */
 public final class EventJob extends AbstractFunction0 {
     private final QueryExecution query;
-    private final Function2 writer;
+    private final AcidWriter writer;
 
-    public EventJob(QueryExecution query, Function2 writer) {
+    public EventJob(QueryExecution query, AcidWriter writer) {
         this.query = query;
         this.writer = writer;
     }
 
-    /** The writer's answers. */
-    public Object run() {
-        return SQLExecution.withNewExecutionId(query, Option.apply("write events"), this);
+    /** The writer's answers, a line for each file. */
+    public String run() {
+        return (String) SQLExecution.withNewExecutionId(query, Option.apply("write events"), this);
     }
 
     public Object apply() {
-        JavaRDD rows = query.toRdd().toJavaRDD();
-        return rows.mapPartitionsWithIndex(writer, true).collect();
+        return write(query.toRdd());
+    }
+
+    /** The same for rows that are no query's. Spark takes functions of RDDs apart, and classes not. */
+    public String write(RDD rows) {
+        Answers answers = new Answers(rows.getNumPartitions());
+        rows.sparkContext().runJob(
+                rows, new Writing(writer), Range$.MODULE$.apply(0, answers.of.length), answers,
+                ClassTag$.MODULE$.apply(String.class));
+        return String.join("", answers.of);
+    }
+}
+
+/** What a task does. */
+final class Writing extends AbstractFunction2 implements Serializable {
+    private final AcidWriter writer;
+
+    Writing(AcidWriter writer) {
+        this.writer = writer;
+    }
+
+    public Object apply(Object context, Object rows) {
+        try {
+            return writer.write(((TaskContext) context).partitionId(), (Iterator) rows);
+        } catch (Exception failed) {
+            // Scala's functions do not declare what they throw.
+            Platform.throwException(failed);
+            return null;
+        }
+    }
+}
+
+/** What tasks answered, by their numbers. */
+final class Answers extends AbstractFunction2 {
+    final String[] of;
+
+    Answers(int tasks) {
+        of = new String[tasks];
+        Arrays.fill(of, "");
+    }
+
+    public Object apply(Object task, Object answer) {
+        of[((Integer) task).intValue()] = (String) answer;
+        return BoxedUnit.UNIT;
     }
 }

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 from pyspark.sql import SparkSession
 
@@ -28,17 +28,18 @@ _SOURCES = (
     "LongDecimals",
     "Kept",
     "Part",
+    "LooseValues",
+    "Condition",
     "VectorRow",
     "RowFilter",
     "AcidReader",
     "KnownColumn",
     "Skipping",
-    "LooseValues",
-    "Condition",
     "AcidTable",
     "LooseLiterals",
+    "Gateway",
 )
-_loosened: WeakSet[SparkSession] = WeakSet()
+_gateways: WeakKeyDictionary[SparkSession, Any] = WeakKeyDictionary()
 _loaders: dict[str, Any] = {}
 _driver_classes: dict[tuple[str, str], Any] = {}
 _loading = threading.Lock()
@@ -87,14 +88,18 @@ def know_flushed_files(spark: SparkSession) -> None:
     configuration.set("fs.hivesqlflushed.impl", "hivesql.FlushedFiles")
 
 
-def loosen_literals(spark: SparkSession) -> None:
-    """Let the session's statements about event files share generated code: see LooseLiterals."""
-    if spark in _loosened:
-        return
-    rule = new_object(spark, "LooseLiterals")
-    methods = spark._jsparkSession.experimental()
-    getattr(methods, "extraOptimizations_$eq")(methods.extraOptimizations().appended(rule))
-    _loosened.add(spark)
+def gateway(spark: SparkSession) -> Any:
+    """The session's object of ``Gateway.java``.
+
+    From then on its statements about event files share generated code: see LooseLiterals.
+    """
+    found = _gateways.get(spark)
+    if found is None:
+        rule = new_object(spark, "LooseLiterals")
+        methods = spark._jsparkSession.experimental()
+        getattr(methods, "extraOptimizations_$eq")(methods.extraOptimizations().appended(rule))
+        found = _gateways[spark] = new_object(spark, "Gateway", spark._jsparkSession)
+    return found
 
 
 def _loader(spark: SparkSession) -> Any:

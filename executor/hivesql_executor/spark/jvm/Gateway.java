@@ -1,0 +1,139 @@
+package hivesql;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAlias;
+import org.apache.spark.sql.catalyst.expressions.Ascending$;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.expressions.NullsFirst$;
+import org.apache.spark.sql.catalyst.expressions.SortOrder;
+import org.apache.spark.sql.catalyst.parser.ParseException;
+import org.apache.spark.sql.catalyst.parser.ParserInterface;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.catalyst.plans.logical.Sort;
+import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias$;
+import org.apache.spark.sql.classic.Dataset;
+import org.apache.spark.sql.classic.Dataset$;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.Platform;
+import scala.Option;
+import scala.collection.immutable.Nil$;
+import scala.collection.immutable.Seq;
+import scala.jdk.javaapi.CollectionConverters;
+import scala.runtime.AbstractFunction0;
+
+/**
+ * What Python asks of these classes, each in one call.
+ *
+ * <p>Calls from Python take a tenth of a millisecond, and a statement makes hundreds where each object
+ * and each expression is one; Spark takes some milliseconds to analyse a plan again after each step.
+ */
+public final class Gateway {
+    private final SparkSession session;
+
+    public Gateway(SparkSession session) {
+        this.session = session;
+    }
+
+    /** The rows of ACID files, as AcidTable takes its plan, after some steps. */
+    public Dataset scan(String plan, String columns, String steps) throws IOException {
+        StructType schema = StructType.fromDDL(columns);
+        AcidTable table = new AcidTable(plan, schema, session.sparkContext().hadoopConfiguration());
+        LogicalPlan rows = DataSourceV2Relation.create(table, Option.empty(), Option.empty());
+        return (Dataset) session.withActive(new Planned(session, rows, steps));
+    }
+
+    /** Rows after some steps. */
+    public Dataset after(Dataset rows, String steps) throws IOException {
+        return (Dataset) session.withActive(new Planned(session, rows.logicalPlan(), steps));
+    }
+
+    /** Write rows as AcidWriter's plan says, with settings of ORC's; its answer. */
+    public String write(Dataset rows, String plan, String settings) throws IOException {
+        return new EventJob(rows.queryExecution(), writer(rows, plan, settings)).run();
+    }
+
+    /** Write no rows at all. */
+    public String writeNothing(Dataset rows, String plan, String settings) throws IOException {
+        JavaSparkContext context = JavaSparkContext.fromSparkContext(session.sparkContext());
+        return new EventJob(rows.queryExecution(), writer(rows, plan, settings))
+                .write(context.parallelize(new ArrayList(), 1).rdd());
+    }
+
+    private AcidWriter writer(Dataset rows, String plan, String settings) throws IOException {
+        Configuration all = new Configuration(session.sparkContext().hadoopConfiguration());
+        JsonNode found = new ObjectMapper().readTree(settings);
+        for (Iterator names = found.fieldNames(); names.hasNext();) {
+            String name = (String) names.next();
+            all.set(name, found.get(name).asText());
+        }
+        return new AcidWriter(plan, rows.schema(), all);
+    }
+}
+
+/** Makes a frame of a plan and steps: a JSON list of pairs of a word and its text, or texts. */
+final class Planned extends AbstractFunction0 {
+    private final SparkSession session;
+    private final LogicalPlan rows;
+    private final JsonNode steps;
+
+    Planned(SparkSession session, LogicalPlan rows, String steps) throws IOException {
+        this.session = session;
+        this.rows = rows;
+        this.steps = new ObjectMapper().readTree(steps);
+    }
+
+    public Object apply() {
+        LogicalPlan plan = rows;
+        for (int i = 0; i < steps.size(); i++) {
+            JsonNode step = Input.item(steps, i);
+            plan = after(plan, Input.item(step, 0).asText(), Input.item(step, 1));
+        }
+        return Dataset$.MODULE$.ofRows(session, plan);
+    }
+
+    private LogicalPlan after(LogicalPlan plan, String word, JsonNode given) {
+        if (word.equals("alias")) return SubqueryAlias$.MODULE$.apply(given.asText(), plan);
+        if (word.equals("where")) return new Filter(parsed(given), plan);
+        List found = new ArrayList();
+        for (int i = 0; i < given.size(); i++) {
+            Expression one = parsed(Input.item(given, i));
+            found.add(word.equals("sort") ? (Object) ascending(one) : named(one));
+        }
+        Seq all = CollectionConverters.asScala(found).toSeq();
+        if (word.equals("select")) return new Project(all, plan);
+        if (word.equals("sort")) return new Sort(all, false, plan, Option.empty());
+        throw new IllegalArgumentException(word);
+    }
+
+    private Expression parsed(JsonNode text) {
+        ParserInterface parser = session.sessionState().sqlParser();
+        try {
+            return parser.parseExpression(text.asText());
+        } catch (ParseException wrong) {
+            // Scala's functions do not declare what they throw.
+            Platform.throwException(wrong);
+            return null;
+        }
+    }
+
+    private static NamedExpression named(Expression one) {
+        if (one instanceof NamedExpression) return (NamedExpression) one;
+        return new UnresolvedAlias(one, Option.empty());
+    }
+
+    private static SortOrder ascending(Expression one) {
+        return new SortOrder(one, Ascending$.MODULE$, NullsFirst$.MODULE$, (Seq) Nil$.MODULE$);
+    }
+}

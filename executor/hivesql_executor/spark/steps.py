@@ -1,0 +1,32 @@
+"""Steps of a frame as texts, in one call of the JVM and one analysis.
+
+A DataFrame's own methods call the JVM several times for every column, and analyse the whole plan
+after each step: together they took longer than the job of a small statement.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Literal
+
+from pyspark.sql import DataFrame, SparkSession
+
+from hivesql_executor.spark.jvm import gateway
+
+Step = (
+    tuple[Literal["alias", "where"], str]
+    | tuple[Literal["select", "sort"], Sequence[str]]
+)  # fmt: skip
+"""``alias`` names the frame; ``sort`` is ascending, NULLs first, within partitions."""
+
+
+def after(rows: DataFrame, *steps: Step) -> DataFrame:
+    """The frame after some steps, in Spark's SQL; errors are those of the DataFrame's methods."""
+    spark = rows.sparkSession
+    return DataFrame(gateway(spark).after(rows._jdf, json.dumps(steps)), spark)
+
+
+def acid_rows(spark: SparkSession, plan: str, columns: str, *steps: Step) -> DataFrame:
+    """A frame of AcidTable's rows after some steps; ``columns`` as in CREATE TABLE."""
+    return DataFrame(gateway(spark).scan(plan, columns, json.dumps(steps)), spark)
