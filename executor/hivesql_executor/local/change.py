@@ -132,12 +132,14 @@ def write_hits(
     )
 
     def stage_hits() -> list[EventFile]:
-        return [
+        staged = [
             _stage(hit, number, write, snapshot, write_id=write_id, staging=staging)
             for number, write in enumerate(writes)
             for hit in found
             if len(hit.row)
         ]
+        snapshot.files.sync([f"{staging}/{file.name}" for file in staged])
+        return staged
 
     return publish_events(publication, snapshot.files, stage_hits)
 

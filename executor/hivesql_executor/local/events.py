@@ -100,7 +100,7 @@ def stage(
     writer: int,
     keys: tuple[str, ...],
 ) -> EventFile:
-    """Write one file of events, footer and all, for ``publish_events``.
+    """Write one file of events, footer and all, for ``publish_events``; sync it in the end.
 
     ``number`` says which of the publication's writes this is, ``keys`` are texts of the values of
     its dynamic partitions.
@@ -123,7 +123,7 @@ def stage(
         types = {column: one for column, one in types.items() if one.length is None}
     data = amended(data, metadata, types)
     files.make_directories(staging)
-    files.write(f"{staging}/{name}", data, to_disk=True)
+    files.write(f"{staging}/{name}", data)
     return EventFile(name=name, rows=rows, bytes=len(data), write=number, writer=writer, keys=keys)
 
 

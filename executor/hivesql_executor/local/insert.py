@@ -79,6 +79,7 @@ def _stage_rows(
             statement_id=write.statement_id,
         )
         staged.append(stage(events, write, files, staging, number=0, writer=writer, keys=keys))
+    files.sync([f"{staging}/{file.name}" for file in staged])
     return staged
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from hivesql_executor.storage.local import LocalFiles
@@ -57,8 +57,12 @@ class Files(Protocol):
         """A range of a file; DataError when it is missing."""
         ...
 
-    def write(self, path: str, data: bytes, *, to_disk: bool = False) -> None:
-        """A small new file, whole; a local one is down ``to_disk`` at the end, if wanted."""
+    def write(self, path: str, data: bytes) -> None:
+        """A small new file, whole."""
+        ...
+
+    def sync(self, paths: Sequence[str]) -> None:
+        """Bring local files down to the disk; of others that is the file system's affair."""
         ...
 
     def make_directories(self, path: str) -> None:

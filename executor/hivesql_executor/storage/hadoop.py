@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -106,8 +106,11 @@ class HadoopFiles:
         except _FAILURES as error:
             raise DataError(f"{path} cannot be read: {_reason(error)}") from error
 
-    def write(self, path: str, data: bytes, *, to_disk: bool = False) -> None:
-        """A small new file; when it is ``to_disk`` is the file system's affair."""
+    def sync(self, paths: Sequence[str]) -> None:
+        """The file system's affair."""
+
+    def write(self, path: str, data: bytes) -> None:
+        """A small new file."""
         _, target, system = self._open(path)
         stream = system.create(target, False)
         try:
