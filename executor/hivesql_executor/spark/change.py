@@ -37,7 +37,7 @@ def changed_rows(
     """
     fine = fine_structs(change, target, texts)
     (branch, *others) = change.branches
-    if change.source is None and fine == [None] and branch.condition is None:
+    if change.source is None and fine[0] is None and not others:
         return held(after(target, *_steps(change, branch)), change.check)
     joined = _joined(change, target, source)
     if change.cardinality_check:

@@ -28,11 +28,13 @@ import scala.runtime.AbstractPartialFunction;
  * where a number is compared or stored as it is: the divisor of a remainder, for one, is better a constant.
  */
 final class LooseValues extends AbstractPartialFunction {
-    private static final DecimalType LONG = new DecimalType(20, 0);
+    /** Digits of decimals that hold any number. */
+    private static final int LEAST = 20;
 
     /** What the columns from width on have in all rows; null for decimals. */
     private final List numbers;
     private final int width;
+    private int carried;
 
     LooseValues() {
         this(null, 0);
@@ -91,7 +93,10 @@ final class LooseValues extends AbstractPartialFunction {
 
     private Expression carrier(long number) {
         if (numbers == null) {
-            return new UnscaledValue(new Literal(Decimal.createUnsafe(number, 20, 0), LONG));
+            // No two alike: Spark computes what is there twice once, by other code.
+            int precision = LEAST + carried++ % (DecimalType.MAX_PRECISION() - LEAST + 1);
+            return new UnscaledValue(new Literal(
+                    Decimal.createUnsafe(number, precision, 0), new DecimalType(precision, 0)));
         }
         numbers.add(Long.valueOf(number));
         return new BoundReference(width + numbers.size() - 1, DataTypes.LongType, false);
