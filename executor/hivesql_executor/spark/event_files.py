@@ -66,8 +66,8 @@ def write_events(
 
     def plan(columns: EventColumns, *, even_empty: bool) -> str:
         plan = _plan(spark, columns, writes, write_id, directory)
-        plan |= {"branches": branches or [[i] for i in range(len(writes))]}
-        return json.dumps(plan | {"even empty": even_empty})
+        groups = branches or [[i] for i in range(len(writes))]
+        return json.dumps({**plan, "branches": groups, "even empty": even_empty})
 
     text = gateway(spark).write(rows._jdf, plan(columns, even_empty=False), settings)
     if even_empty and not text:

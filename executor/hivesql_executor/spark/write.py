@@ -215,14 +215,13 @@ def write_change(
     table = writes[0].table
     keys = [f"p{i}" for i in range(len(table.partition_columns))]
     fine = [FINE] if FINE in changed.columns else []
-    # Few steps and few columns: Spark analyses every step for itself, and Python asks the JVM
-    # several times for every column.
     stored = changed
     if any(has_sized_text(column.type) for column in table.columns):
         stored = changed.withColumn("row", stored_row(table, "row"))
-    replaces = all(any(writes[i].kind is WriteKind.DELETE_DELTA for i in one) for one in branches)
+    deletes = [any(writes[i].kind is WriteKind.DELETE_DELTA for i in one) for one in branches]
     n = f"{_OLD_WRITER} as n"
-    if not (branches and replaces):
+    # Without branches nobody tells whether there are new rows.
+    if not (deletes and all(deletes)):
         stored, n = stored.withColumn("n", _writer_of(table, stored)), "n"
     texts = (f"coalesce({key}, '{DEFAULT_PARTITION}') as {key}" for key in keys)
     chosen: Step = ("select", ["branch", n, "row__id.*", f"`row` as `{_ROW}`", *fine, *texts])

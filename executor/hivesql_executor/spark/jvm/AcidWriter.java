@@ -67,17 +67,17 @@ public final class AcidWriter implements Serializable {
         this.statements = new int[writes.size()];
         this.deletes = new boolean[writes.size()];
         for (int i = 0; i < statements.length; i++) {
-            JsonNode write = (JsonNode) writes.get(i);
+            JsonNode write = Input.item(writes, i);
             statements[i] = write.get("statement").asInt();
             deletes[i] = write.get("deletes").asBoolean();
         }
         JsonNode lists = plan.get("branches");
         this.branches = new int[lists.size()][];
         for (int i = 0; i < branches.length; i++) {
-            JsonNode list = (JsonNode) lists.get(i);
+            JsonNode list = Input.item(lists, i);
             branches[i] = new int[list.size()];
             for (int j = 0; j < branches[i].length; j++) {
-                branches[i][j] = ((JsonNode) list.get(j)).asInt();
+                branches[i][j] = Input.item(list, j).asInt();
             }
         }
         this.branchAt = plan.get("branch at").asInt();
