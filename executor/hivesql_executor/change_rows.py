@@ -8,7 +8,10 @@ from hivesql_executor.fine_rows import fine_rows_of
 from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.sources import explained, read_target, registered
 from hivesql_executor.spark.change import changed_rows
+from hivesql_executor.spark.fine_change import Texts
 from hivesql_executor.spark.hive_hash import register_hashes, texts_of
+from hivesql_executor.spark.scan import Scanned
+from hivesql_executor.spark.settled import Joined, settled
 from hivesql_executor.spark.write import WrittenFile, write_change
 from hivesql_executor.touched import foreign_locations, staging_directory
 from hivesql_executor.work import Work
@@ -32,11 +35,21 @@ def write_by_spark(
         parts=parts,
         by_writer=alone,
     )
-    source = fine_rows_of(change.source, work.txn, runtime) if change.source else None
     register_hashes(runtime.spark(), texts_of(change))
+    source = fine_rows_of(change.source, work.txn, runtime) if change.source else None
+    if source is None:
+        return _write(change, work, target, Joined(target.rows))
+    most_keys = runtime.settings.integer("hivesql.merge.keys.max")
+    with explained(), settled(change, target.rows, source.whole, most_keys=most_keys) as joined:
+        return _write(change, work, target, joined, source.texts)
+
+
+def _write(
+    change: Change, work: Work, target: Scanned, joined: Joined, texts: Texts | None = None
+) -> tuple[WrittenFile, ...]:
+    table, runtime = change.target.table, work.runtime
     with registered(change.queries, work.txn, runtime), explained():
-        rows = source.whole if source else None
-        changed = changed_rows(change, target.rows, rows, source.texts if source else {})
+        changed = changed_rows(change, joined, texts or {})
     return write_change(
         changed,
         change_writes(change),

@@ -110,6 +110,9 @@ KEYS: Mapping[str, Setting] = _table(
     ("hivesql.scan.filter.min", "200000", "int",
      "Scans of at least this many rows decode what their filter does not need only for rows that "
      "pass it; -1: none does, and write ids are decoded even where footers tell them."),
+    ("hivesql.merge.keys.max", "1000000", "int",
+     "Up to this many keys of a MERGE's source are looked for in the target as it is read; "
+     "0: all of the target is read and joined."),
     ("hivesql.local.max.bytes", "16777216", "int",
      "Simple INSERT … VALUES, UPDATE and DELETE over at most this many bytes run without Spark; "
      "0 sends all of them to Spark."),

@@ -11,6 +11,7 @@ from hivesql_executor.spark.checks import held
 from hivesql_executor.spark.fine_change import Texts, fine_structs
 from hivesql_executor.spark.nanoseconds import FINE
 from hivesql_executor.spark.placed import text_columns
+from hivesql_executor.spark.settled import Joined
 from hivesql_executor.spark.steps import Step, after
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.spark.write import partition_text
@@ -24,22 +25,21 @@ _MARK = "__source_row"
 _ROW_ID_PARTS = ("writeid", "bucketid", "rowid")
 
 
-def changed_rows(
-    change: Change, target: DataFrame, source: DataFrame | None, texts: Texts
-) -> DataFrame:
+def changed_rows(change: Change, given: Joined, texts: Texts) -> DataFrame:
     """Rows ``(branch, row__id, row, p0…)`` for ``write_change``, with FINE where it is needed.
 
     ``branch`` is an index into the change's branches.
-    ``target`` has the table's columns, ``row__id``, its partitions' texts and fine columns;
+    ``given.target`` has the table's columns, ``row__id``, its partitions' texts and fine columns;
     ``texts`` tells of the source's times. Every
     matched row is looked at once, so a condition that is not deterministic still gives a delete and
     an insert for the same rows.
     """
+    target = given.target
     fine = fine_structs(change, target, texts)
     (branch, *others) = change.branches
     if change.source is None and fine[0] is None and not others:
         return held(after(target, *_steps(change, branch)), change.check)
-    joined = _joined(change, target, source)
+    joined = _joined(change, given)
     if change.cardinality_check:
         joined = _refuse_double_matches(change, joined)
     chosen = _chosen(change, fine)
@@ -62,19 +62,21 @@ def _steps(change: Change, branch: ChangeBranch) -> list[Step]:
     return [*steps, ("select", [f"{text} as `{name}`" for name, text in columns.items()])]
 
 
-def _joined(change: Change, target: DataFrame, source: DataFrame | None) -> DataFrame:
+def _joined(change: Change, given: Joined) -> DataFrame:
     alias = change.target_alias
-    target = target.alias(alias)
-    if source is None:
+    target = given.target.alias(alias)
+    if given.source is None:
         return target.where(f.expr(change.on.sql)) if change.on else target
     assert change.on is not None
     assert change.source_alias is not None
     condition = f.expr(change.on.sql)
+    source = given.source.alias(change.source_alias)
     if not any(branch.when is When.NOT_MATCHED for branch in change.branches):
-        return target.join(source.alias(change.source_alias), condition, "inner")
+        return target.join(source, condition, "inner")
+    if given.narrow:
+        return source.join(target, condition, "left")
     # The outer join keeps source rows, so Spark could only broadcast the big side. Reducing the
     # target to the rows that match anything first lets the small side be broadcast.
-    source = source.alias(change.source_alias)
     candidates = target.join(source, condition, "left_semi").alias(alias)
     return source.join(candidates, condition, "left")
 

@@ -57,6 +57,7 @@ CORE_SETTINGS: Mapping[str, str] = {
     "spark.driver.extraJavaOptions": f"{_JVM_OPTIONS} -Dlog4j2.configurationFile={_LOGGING}",
     "spark.executor.extraJavaOptions": _JVM_OPTIONS,
     "spark.sql.catalogImplementation": "in-memory",
+    "spark.shuffle.sort.bypassMergeThreshold": "8",
     "spark.ui.showConsoleProgress": "false",
     "spark.ui.enabled": "false",
     # Where in our code a column was made tells nobody anything, and takes as long as making it.

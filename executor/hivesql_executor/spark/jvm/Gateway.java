@@ -59,6 +59,11 @@ public final class Gateway {
         return (Dataset) session.withActive(new Planned(session, rows.logicalPlan(), steps));
     }
 
+    /** A MERGE's source, computed now: see Settled; null where it is better read again. */
+    public Settled settle(Dataset target, Dataset source, String on, long mostKeys) {
+        return (Settled) session.withActive(new Settling(session, target, source, on, mostKeys));
+    }
+
     /** Write rows as AcidWriter's plan says, with settings of ORC's; its answer. */
     public String write(Dataset rows, String plan, String settings) throws IOException {
         return new EventJob(rows.queryExecution(), writer(rows, plan, settings)).run();
@@ -105,10 +110,10 @@ final class Planned extends AbstractFunction0 {
 
     private LogicalPlan after(LogicalPlan plan, String word, JsonNode given) {
         if (word.equals("alias")) return SubqueryAlias$.MODULE$.apply(given.asText(), plan);
-        if (word.equals("where")) return new Filter(parsed(given), plan);
+        if (word.equals("where")) return new Filter(parsed(session, given.asText()), plan);
         List found = new ArrayList();
         for (int i = 0; i < given.size(); i++) {
-            Expression one = parsed(Input.item(given, i));
+            Expression one = parsed(session, Input.item(given, i).asText());
             found.add(word.equals("sort") ? (Object) ascending(one) : named(one));
         }
         Seq all = CollectionConverters.asScala(found).toSeq();
@@ -117,10 +122,10 @@ final class Planned extends AbstractFunction0 {
         throw new IllegalArgumentException(word);
     }
 
-    private Expression parsed(JsonNode text) {
+    static Expression parsed(SparkSession session, String text) {
         ParserInterface parser = session.sessionState().sqlParser();
         try {
-            return parser.parseExpression(text.asText());
+            return parser.parseExpression(text);
         } catch (ParseException wrong) {
             // Scala's functions do not declare what they throw.
             Platform.throwException(wrong);
@@ -135,5 +140,27 @@ final class Planned extends AbstractFunction0 {
 
     private static SortOrder ascending(Expression one) {
         return new SortOrder(one, Ascending$.MODULE$, NullsFirst$.MODULE$, (Seq) Nil$.MODULE$);
+    }
+}
+
+/** Computes a MERGE's source; without a condition nothing is asked of the target. */
+final class Settling extends AbstractFunction0 {
+    private final SparkSession session;
+    private final Dataset target;
+    private final Dataset source;
+    private final String on;
+    private final long mostKeys;
+
+    Settling(SparkSession session, Dataset target, Dataset source, String on, long mostKeys) {
+        this.session = session;
+        this.target = target;
+        this.source = source;
+        this.on = on;
+        this.mostKeys = mostKeys;
+    }
+
+    public Object apply() {
+        Expression condition = on == null ? null : Planned.parsed(session, on);
+        return Settled.of(session, target, source, condition, mostKeys);
     }
 }

@@ -37,6 +37,8 @@ _SOURCES = (
     "Skipping",
     "AcidTable",
     "LooseLiterals",
+    "SourceKeys",
+    "Settled",
     "Gateway",
 )
 _gateways: WeakKeyDictionary[SparkSession, Any] = WeakKeyDictionary()

@@ -1,0 +1,193 @@
+package hivesql;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.rdd.RDD;
+import org.apache.spark.sql.catalyst.expressions.And;
+import org.apache.spark.sql.catalyst.expressions.AttributeMap$;
+import org.apache.spark.sql.catalyst.expressions.BloomFilterMightContain;
+import org.apache.spark.sql.catalyst.expressions.EqualTo;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.GreaterThanOrEqual;
+import org.apache.spark.sql.catalyst.expressions.LessThanOrEqual;
+import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.catalyst.plans.LeftSemi$;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.Join;
+import org.apache.spark.sql.catalyst.plans.logical.JoinHint$;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.catalyst.plans.logical.Statistics;
+import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
+import org.apache.spark.sql.catalyst.plans.logical.View;
+import org.apache.spark.sql.classic.Dataset$;
+import org.apache.spark.sql.classic.Dataset;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.execution.LogicalRDD;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.storage.StorageLevel;
+import org.apache.spark.util.sketch.BloomFilter;
+import scala.collection.immutable.Range$;
+import scala.collection.immutable.Seq;
+import scala.math.BigInt$;
+import scala.Option;
+import scala.reflect.ClassTag$;
+
+/**
+ * A MERGE's source, computed once, and the rows of the target that its keys may find.
+ *
+ * <p>The statement joins the source twice. Computed anew, a source that is not the same each time
+ * would be matched by rows other than those that are written.
+ */
+public final class Settled {
+    /** One in so many rows passes that no key finds; a row passes or is decoded in about the same time. */
+    private static final double PASSING = 0.003;
+
+    private final SparkSession session;
+    private final LogicalPlan target;
+    private final RDD kept;
+    private final LogicalPlan rows;
+    private final List keys;
+    private final Found found;
+
+    /** Rows that were computed, and what has been found in them. */
+    private Settled(
+            SparkSession session, LogicalPlan target, LogicalRDD made, List keys, Found found) {
+        this.session = session;
+        this.target = target;
+        this.keys = keys;
+        this.found = found;
+        kept = made.rdd();
+        // Spark then knows whether to broadcast them.
+        Statistics about = new Statistics(
+                BigInt$.MODULE$.apply(Math.max(1L, found.bytes)),
+                Option.apply(BigInt$.MODULE$.apply(found.rows)),
+                AttributeMap$.MODULE$.empty(), false);
+        rows = new LogicalRDD(
+                made.output(), kept, made.outputPartitioning(), made.outputOrdering(),
+                made.isStreaming(), made.stream(), session, Option.apply(about), Option.empty(),
+                made.isCheckpointedInput());
+    }
+
+    /** Compute the source now; null to leave what is read from files and more than some bytes. */
+    static Settled of(
+            SparkSession session, Dataset target, Dataset source, Expression on, long mostKeys) {
+        long most = session.sessionState().conf().autoBroadcastJoinThreshold();
+        boolean large = source.queryExecution().optimizedPlan().stats().sizeInBytes().toLong() > most;
+        if (large && isRead(source.queryExecution().analyzed())) return null;
+        List keys = new ArrayList();
+        if (on != null && mostKeys > 0L) {
+            Join join = new Join(
+                    target.logicalPlan(), source.logicalPlan(), LeftSemi$.MODULE$,
+                    Option.apply(on), JoinHint$.MODULE$.NONE());
+            LogicalPlan known = Dataset$.MODULE$.ofRows(session, join).queryExecution().analyzed();
+            if (known instanceof Join && !((Join) known).condition().isEmpty()) {
+                Expression condition = (Expression) ((Join) known).condition().get();
+                addKeys(condition, ((Join) known).left(), ((Join) known).right(), keys);
+            }
+        }
+        LogicalPlan made =
+                source.localCheckpoint(false, StorageLevel.MEMORY_AND_DISK()).logicalPlan();
+        RDD rdd = ((LogicalRDD) made).rdd();
+        try {
+            Found found = new Found(keys.size());
+            int tasks = rdd.getNumPartitions();
+            // Not all tasks have as many; together they must not be more than the driver takes.
+            long each = Math.max(1000L, 4L * mostKeys / (long) Math.max(1, tasks));
+            rdd.sparkContext().runJob(
+                    rdd, new Finding(keys, Math.min(each, mostKeys)),
+                    Range$.MODULE$.apply(0, tasks), new Together(found, keys, mostKeys),
+                    ClassTag$.MODULE$.apply(Object[].class));
+            return new Settled(session, target.logicalPlan(), (LogicalRDD) made, keys, found);
+        } catch (RuntimeException failed) {
+            rdd.unpersist(false);
+            throw failed;
+        }
+    }
+
+    /** Whether it is read from somewhere as it is. */
+    private static boolean isRead(LogicalPlan plan) {
+        Seq children = plan.children();
+        if (children.isEmpty()) return true;
+        Seq asked = plan.expressions();
+        for (int i = 0; i < asked.size(); i++) {
+            if (!((Expression) asked.apply(i)).deterministic()) return false;
+        }
+        boolean through = plan instanceof Project || plan instanceof Filter
+                || plan instanceof SubqueryAlias || plan instanceof View;
+        return through && isRead((LogicalPlan) children.head());
+    }
+
+    /** Where a condition asks that something of the target equals something of the source. */
+    private static void addKeys(
+            Expression condition, LogicalPlan target, LogicalPlan source, List keys) {
+        if (condition instanceof And) {
+            addKeys(((And) condition).left(), target, source, keys);
+            addKeys(((And) condition).right(), target, source, keys);
+        } else if (condition instanceof EqualTo && condition.deterministic()) {
+            Expression left = ((EqualTo) condition).left();
+            Expression right = ((EqualTo) condition).right();
+            boolean turned = isOf(source, left) && isOf(target, right);
+            if (turned || isOf(target, left) && isOf(source, right)) {
+                Expression of = turned ? left : right;
+                SourceKey key = new SourceKey(
+                        turned ? right : left, (Expression) of.transform(new Placed(source.output())));
+                if (key.isExact()) {
+                    keys.add(key);
+                }
+            }
+        }
+    }
+
+    private static boolean isOf(LogicalPlan plan, Expression one) {
+        return !one.references().isEmpty() && one.references().subsetOf(plan.outputSet());
+    }
+
+    /** The source's rows. */
+    public Dataset rows() {
+        return Dataset$.MODULE$.ofRows(session, rows);
+    }
+
+    /** Whether few rows of the target are left beside those that the source's keys find. */
+    public boolean isNarrow() {
+        for (int i = 0; i < keys.size(); i++) {
+            if (found.hashes[i] != null) return true;
+        }
+        return false;
+    }
+
+    /** The target's rows that some row of the source may match, and others. */
+    public Dataset target() throws IOException {
+        LogicalPlan plan = target;
+        for (int i = 0; i < keys.size(); i++) {
+            plan = new Filter(asked((SourceKey) keys.get(i), i), plan);
+        }
+        return Dataset$.MODULE$.ofRows(session, plan);
+    }
+
+    private Expression asked(SourceKey key, int place) throws IOException {
+        Object least = found.least[place];
+        if (least == null) return new Literal(Boolean.FALSE, DataTypes.BooleanType);
+        Expression all = new And(
+                new GreaterThanOrEqual(key.target, new Literal(least, key.type)),
+                new LessThanOrEqual(key.target, new Literal(found.greatest[place], key.type)));
+        Hashes hashes = found.hashes[place];
+        if (hashes == null) return all;
+        BloomFilter filter = BloomFilter.create(Math.max(1L, (long) hashes.count), PASSING);
+        for (int i = 0; i < hashes.count; i++) {
+            filter.putLong(hashes.all[i]);
+        }
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        filter.writeTo(bytes);
+        return new And(all, new BloomFilterMightContain(
+                new Literal(bytes.toByteArray(), DataTypes.BinaryType),
+                key.hashed()));
+    }
+
+    /** Forget the rows. */
+    public void close() {
+        kept.unpersist(false);
+    }
+}

@@ -1,0 +1,209 @@
+package hivesql;
+
+import java.io.Serializable;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.BoundReference;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.sql.catalyst.expressions.XxHash64;
+import org.apache.spark.sql.catalyst.expressions.XxHash64Function$;
+import org.apache.spark.sql.catalyst.InternalRow$;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.util.TypeUtils$;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.DecimalType;
+import scala.collection.immutable.Nil$;
+import scala.collection.immutable.Seq;
+import scala.collection.Iterator;
+import scala.Function1;
+import scala.math.Ordering;
+import scala.runtime.AbstractFunction2;
+import scala.runtime.AbstractPartialFunction;
+import scala.runtime.BoxedUnit;
+
+/** What a row of the source says that must be found in the target. */
+final class SourceKey implements Serializable {
+    private static final long HASH_SEED = 42L;
+
+    final transient Expression target;
+    final Expression source;
+    final DataType type;
+
+    SourceKey(Expression target, Expression source) {
+        this.target = target;
+        this.source = source;
+        type = source.dataType();
+    }
+
+    /** Whether what is equal has the same bits. */
+    boolean isExact() {
+        return target.dataType().equals(type)
+                && (type.equals(DataTypes.ByteType) || type.equals(DataTypes.ShortType)
+                || type.equals(DataTypes.IntegerType) || type.equals(DataTypes.LongType)
+                || type.equals(DataTypes.DateType) || type.equals(DataTypes.TimestampType)
+                || type.equals(DataTypes.StringType) || type instanceof DecimalType);
+    }
+
+    /** What {@link #hash} gives for its value in the target. */
+    Expression hashed() {
+        return new XxHash64((Seq) ((Seq) Nil$.MODULE$).appended(target), HASH_SEED);
+    }
+
+    long hash(Object value) {
+        return XxHash64Function$.MODULE$.hash(value, type, HASH_SEED);
+    }
+
+    Ordering order() {
+        return TypeUtils$.MODULE$.getInterpretedOrdering(type);
+    }
+}
+
+/** Columns as their places among others. */
+final class Placed extends AbstractPartialFunction {
+    private final Seq columns;
+
+    Placed(Seq columns) {
+        this.columns = columns;
+    }
+
+    public boolean isDefinedAt(Object node) {
+        return node instanceof AttributeReference;
+    }
+
+    public Object applyOrElse(Object node, Function1 otherwise) {
+        if (!isDefinedAt(node)) return otherwise.apply(node);
+        AttributeReference column = (AttributeReference) node;
+        for (int i = 0; i < columns.size(); i++) {
+            AttributeReference one = (AttributeReference) columns.apply(i);
+            if (one.exprId().equals(column.exprId())) {
+                return new BoundReference(i, column.dataType(), true);
+            }
+        }
+        throw new IllegalStateException(column + " is not there");
+    }
+}
+
+/** Hashes of keys. */
+final class Hashes {
+    long[] all = new long[16];
+    int count;
+
+    void add(long[] others) {
+        int size = others.length;
+        if (count + size > all.length) {
+            all = Arrays.copyOf(all, Math.max(count + size, 2 * all.length));
+        }
+        System.arraycopy(others, 0, all, count, size);
+        count += size;
+    }
+}
+
+/** What some rows of the source have: how much, and of each key the ends and the hashes. */
+final class Found {
+    long rows;
+    long bytes;
+    final Object[] least;
+    final Object[] greatest;
+    /** Null where there are too many. */
+    final Hashes[] hashes;
+
+    Found(int keys) {
+        least = new Object[keys];
+        greatest = new Object[keys];
+        hashes = new Hashes[keys];
+        for (int i = 0; i < keys; i++) {
+            hashes[i] = new Hashes();
+        }
+    }
+
+    /** As others take it, whose classes come from another loader. */
+    Object[] told() {
+        long[][] told = new long[hashes.length][];
+        for (int i = 0; i < told.length; i++) {
+            told[i] = hashes[i] == null ? null : Arrays.copyOf(hashes[i].all, hashes[i].count);
+        }
+        return new Object[] {Long.valueOf(rows), Long.valueOf(bytes), least, greatest, told};
+    }
+
+    void add(int key, Object low, Object high, long[] others, Ordering order, long most) {
+        if (low != null && (least[key] == null || order.compare(low, least[key]) < 0)) {
+            least[key] = InternalRow$.MODULE$.copyValue(low);
+        }
+        if (high != null && (greatest[key] == null || order.compare(high, greatest[key]) > 0)) {
+            greatest[key] = InternalRow$.MODULE$.copyValue(high);
+        }
+        if (hashes[key] == null) return;
+        if (others == null || (long) (hashes[key].count + others.length) > most) {
+            hashes[key] = null;
+        } else {
+            hashes[key].add(others);
+        }
+    }
+}
+
+/** What a task does: it keeps its rows, and looks at them. */
+final class Finding extends AbstractFunction2 implements Serializable {
+    private final List keys;
+    private final long most;
+
+    Finding(List keys, long most) {
+        this.keys = keys;
+        this.most = most;
+    }
+
+    public Object apply(Object context, Object given) {
+        Found found = new Found(keys.size());
+        Ordering[] orders = new Ordering[keys.size()];
+        for (int i = 0; i < orders.length; i++) {
+            orders[i] = ((SourceKey) keys.get(i)).order();
+        }
+        long[] one = new long[1];
+        for (Iterator rows = (Iterator) given; rows.hasNext();) {
+            InternalRow row = (InternalRow) rows.next();
+            found.rows++;
+            if (row instanceof UnsafeRow) {
+                found.bytes +=
+                        ((UnsafeRow) row).getSizeInBytes();
+            }
+            for (int i = 0; i < orders.length; i++) {
+                SourceKey key = (SourceKey) keys.get(i);
+                Object value = key.source.eval(row);
+                if (value == null) continue;
+                if (found.hashes[i] != null) {
+                    one[0] = key.hash(value);
+                }
+                found.add(i, value, value, one, orders[i], most);
+            }
+        }
+        return found.told();
+    }
+}
+
+/** What all tasks have found. */
+final class Together extends AbstractFunction2 {
+    private final Found all;
+    private final List keys;
+    private final long most;
+
+    Together(Found all, List keys, long most) {
+        this.all = all;
+        this.keys = keys;
+        this.most = most;
+    }
+
+    public Object apply(Object task, Object answer) {
+        Object[] told = (Object[]) answer;
+        all.rows += ((Long) told[0]).longValue();
+        all.bytes += ((Long) told[1]).longValue();
+        Object[] least = (Object[]) told[2], greatest = (Object[]) told[3];
+        long[][] hashes = (long[][]) told[4];
+        for (int i = 0; i < keys.size(); i++) {
+            Ordering order = ((SourceKey) keys.get(i)).order();
+            all.add(i, least[i], greatest[i], hashes[i], order, most);
+        }
+        return BoxedUnit.UNIT;
+    }
+}

@@ -1,0 +1,54 @@
+"""A MERGE's source, computed once, and the rows of the target that it may match.
+
+A MERGE joins its source twice: with the target, to find what matches, and with what it has found.
+Computed anew the second time, a source that is not the same each time (a function like rand, a
+LIMIT without an order) would insert rows whose match it missed. Its keys are known then too, and
+the target is read by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from hivesql_executor.spark.jvm import gateway
+from hivesql_planner.plan import Change
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The rows that a change is made of: the target's, and those of a MERGE's source."""
+
+    target: DataFrame
+    source: DataFrame | None = None
+    narrow: bool = False
+    """Whether the target has few other rows than those with some key of the source."""
+
+
+@contextmanager
+def settled(
+    change: Change, target: DataFrame, source: DataFrame, *, most_keys: int
+) -> Iterator[Joined]:
+    """Compute the source, unless it is large and read from files as it is.
+
+    Up to ``most_keys`` keys of its rows tell which rows of the target to read. The rows are kept
+    by Spark inside the block; a row that is lost with its executor fails the statement.
+    """
+    spark = target.sparkSession
+    # Conditions with subqueries name views that are not there yet.
+    on = change.on.sql if change.on and not change.queries else None
+    named = target._jdf.alias(change.target_alias), source._jdf.alias(change.source_alias)
+    found: Any = gateway(spark).settle(*named, on, most_keys)
+    if found is None:
+        yield Joined(target, source)
+        return
+    try:
+        yield Joined(
+            DataFrame(found.target(), spark), DataFrame(found.rows(), spark), found.isNarrow()
+        )
+    finally:
+        found.close()

@@ -1,0 +1,205 @@
+"""A MERGE's source is computed once, and its keys tell which rows of the target are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import hivesql
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+KEYS = "hivesql.merge.keys.max"
+THRESHOLD = "spark.sql.autoBroadcastJoinThreshold"
+COLUMNS = """n INT, sm SMALLINT, l BIGINT, d DOUBLE, word STRING, c CHAR(8), dec DECIMAL(12,2),
+  big DECIMAL(30,4), day DATE, ts TIMESTAMP, b BOOLEAN, v STRING"""
+
+
+def values(number: str, v: str) -> str:
+    """A row of these columns; no two numbers share a key, and some keys are NULL."""
+    some = f"if({number} % 11 = 3, NULL, {number})"
+    return (
+        f"{number} AS n, CAST({some} AS SMALLINT) AS sm, CAST({some} AS BIGINT) * 3000000000 AS l, "
+        f"{some} / 8.0D AS d, concat('w', {some}) AS word, "
+        f"CAST(concat('c', {some}) AS CHAR(8)) AS c, "
+        f"CAST({some} / 100.0D AS DECIMAL(12,2)) AS dec, "
+        f"CAST({some} AS DECIMAL(30,4)) * 1000000000000000 AS big, "
+        f"date_add(DATE '1900-01-01', {some} * 9) AS day, "
+        f"CAST(date_add(DATE '1580-01-01', {some} * 31) AS TIMESTAMP) AS ts, {some} % 2 = 0 AS b, "
+        f"{v} AS v"
+    )
+
+
+@pytest.fixture
+def tables(session: hivesql.Session) -> Iterator[hivesql.Session]:
+    """The target ``t`` has the numbers below 3,000; ``s`` every seventh below 4,000."""
+    session.sql(f"""
+        SET {THRESHOLD}=64m;
+        CREATE TABLE t ({COLUMNS}) {ACID};
+        CREATE TABLE s ({COLUMNS}) {ACID};
+        INSERT INTO t SELECT {values("i", "'old'")}
+            FROM (SELECT posexplode(split(space(2999), ' ')) AS (i, x)) q;
+        INSERT INTO s SELECT {values("i", "'new'")}
+            FROM (SELECT posexplode(split(space(3999), ' ')) AS (i, x)) q WHERE i % 7 = 5;
+        DELETE FROM t WHERE n % 100 = 12
+    """)
+    yield session
+    session.sql(f"SET {KEYS}=1000000; SET {THRESHOLD}=64m")
+
+
+CONDITIONS = (
+    "t.n = s.n", "s.n = t.n", "t.sm = s.sm", "t.sm = s.n", "t.n = s.sm AND t.b = s.b", "t.l = s.l",
+    "t.l = s.n * 3000000000", "t.d = s.d", "t.word = s.word", "t.word = concat('w', s.n)",
+    "upper(t.word) = upper(s.word)", "t.c = s.c", "t.c = concat('c', s.n)", "t.dec = s.dec",
+    "t.dec = s.n / 100.0D", "t.big = s.big", "t.day = s.day", "t.ts = s.ts", "t.ts = s.day",
+    "t.n = s.n AND t.word < 'w2'", "t.n = s.n AND s.n < 0", "t.n = s.n + 100000", "t.sm <=> s.n",
+    "t.n + 1 = s.n + 1 AND t.n > s.n - 1", "t.n = s.n OR t.n = s.n + 1", "t.n > 2998 AND s.n = 5",
+    "CAST(t.n AS STRING) = CAST(s.n AS STRING)", "t.word = s.n",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("on", CONDITIONS)
+def test_rows_that_match_and_rows_that_do_not(tables: hivesql.Session, on: str) -> None:
+    expected = tables.sql(f"""
+        SELECT t.n, coalesce(s.v, t.v) FROM t LEFT JOIN s ON {on}
+        UNION ALL SELECT s.n, s.v FROM s LEFT ANTI JOIN t ON {on}
+    """).rows
+    merge = f"""MERGE INTO t USING (SELECT * FROM s) s ON {on}
+        WHEN MATCHED THEN UPDATE SET v = s.v
+        WHEN NOT MATCHED THEN INSERT VALUES (s.n, s.sm, s.l, s.d, s.word, s.c, s.dec, s.big, s.day,
+            s.ts, s.b, s.v)"""
+    for most in (1_000_000, 100, 0):
+        tables.sql(f"START TRANSACTION; SET {KEYS}={most}")
+        tables.sql(merge)
+        assert sorted(tables.sql("SELECT n, v FROM t").rows) == sorted(expected), most
+        tables.sql("ROLLBACK")
+
+
+@pytest.mark.parametrize("on", ["t.n = s.n", "t.word = s.word", "t.d = s.d"])
+def test_only_matched_rows(tables: hivesql.Session, on: str) -> None:
+    expected = tables.sql(f"SELECT t.n, s.v FROM t LEFT JOIN s ON {on}").rows
+    tables.sql(f"MERGE INTO t USING s ON {on} WHEN MATCHED THEN UPDATE SET v = s.v")
+    found = tables.sql("SELECT n, if(v = 'new', v, NULL) FROM t").rows
+    assert sorted(found, key=repr) == sorted(expected, key=repr)
+
+
+def test_the_source_is_the_target(tables: hivesql.Session) -> None:
+    tables.sql("""MERGE INTO t USING (SELECT n + 2000 AS n, word FROM t WHERE n < 2000) s
+        ON t.n = s.n WHEN MATCHED THEN UPDATE SET v = 'met'
+        WHEN NOT MATCHED THEN INSERT (n, v) VALUES (s.n, 'come')""")
+    found = tables.sql("SELECT v, count(*), min(n), max(n) FROM t GROUP BY v").rows
+    # Those with 12 at the end of their hundred are neither in the source nor in the target.
+    assert sorted(found) == [("come", 990, 3000, 3999), ("met", 990, 2000, 2999),
+                             ("old", 1980, 0, 1999)]  # fmt: skip
+
+
+def test_a_source_without_rows(tables: hivesql.Session) -> None:
+    tables.sql("""MERGE INTO t USING (SELECT * FROM s WHERE n < 0) s ON t.n = s.n
+        WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT (n) VALUES (s.n)""")
+    assert tables.sql("SELECT count(*) FROM t").rows == [(2970,)]
+
+
+def test_a_partition_column_as_key(session: hivesql.Session) -> None:
+    session.sql(f"""
+        CREATE TABLE t (n INT, v STRING) PARTITIONED BY (p INT) {ACID};
+        INSERT INTO t PARTITION (p) SELECT i, 'old', i % 5
+            FROM (SELECT posexplode(split(space(99), ' ')) AS (i, x)) q;
+        MERGE INTO t USING (SELECT n, p FROM t WHERE p = 3 UNION ALL SELECT 7, 9) s
+            ON t.p = s.p AND t.n = s.n
+            WHEN MATCHED THEN UPDATE SET v = 'new'
+            WHEN NOT MATCHED THEN INSERT VALUES (s.n, 'come', s.p)
+    """)
+    found = session.sql("SELECT p, v, count(*) FROM t GROUP BY p, v").rows
+    assert sorted(found) == [
+        (0, "old", 20), (1, "old", 20), (2, "old", 20), (3, "new", 20), (4, "old", 20),
+        (9, "come", 1),
+    ]  # fmt: skip
+
+
+def test_rows_that_are_others_each_time(session: hivesql.Session) -> None:
+    # Each evaluation gives other numbers; all of them are in the table.
+    session.sql(f"""
+        CREATE TABLE t (n INT, v STRING) {ACID};
+        INSERT INTO t SELECT i, 'old' FROM (SELECT posexplode(split(space(9999), ' ')) AS (i, x)) q;
+        MERGE INTO t USING (
+            SELECT CAST(CAST(reflect('java.lang.Math', 'random') AS DOUBLE) * 10000 AS INT) AS n
+            FROM t WHERE n IN (1, 7)) s
+        ON t.n = s.n
+        WHEN MATCHED THEN UPDATE SET v = 'met' WHEN NOT MATCHED THEN INSERT VALUES (s.n, 'lost')
+    """)
+    found = dict(session.sql("SELECT v, count(*) FROM t GROUP BY v").rows)
+    assert found == {"old": 9998, "met": 2}
+
+
+def rows_read(session: hivesql.Session, spark: SparkSession, sql: str) -> int:
+    """How many rows a statement's tasks get from readers of files."""
+    context: Any = spark.sparkContext._jsc.sc()
+    jvm: Any = spark._jvm
+    none = spark.sparkContext._gateway.new_array(jvm.double, 0)
+
+    def all_read() -> int:
+        context.listenerBus().waitUntilEmpty()
+        stages = context.statusStore().stageList(None, False, False, none, None)
+        return sum(stages.apply(i).inputRecords() for i in range(stages.size()))
+
+    before = all_read()
+    session.sql(sql)
+    return all_read() - before
+
+
+def test_what_no_key_finds_is_not_read(tables: hivesql.Session, spark: SparkSession) -> None:
+    merge = """MERGE INTO t USING (SELECT * FROM s WHERE n BETWEEN 100 AND 200) s ON t.n = s.n
+        WHEN MATCHED THEN UPDATE SET v = 'new' WHEN NOT MATCHED THEN INSERT (n) VALUES (s.n)"""
+    tables.sql("SET hivesql.scan.filter.min=0")
+    assert rows_read(tables, spark, merge) < 700
+    tables.sql(f"SET {KEYS}=0")
+    assert rows_read(tables, spark, merge) > 2900
+
+
+def test_what_is_large_and_read_as_it_is_is_read_again(
+    tables: hivesql.Session, spark: SparkSession
+) -> None:
+    tables.sql(f"SET {THRESHOLD}=1000")
+    tables.sql("""MERGE INTO t USING s ON t.n = s.n WHEN MATCHED THEN DELETE
+        WHEN NOT MATCHED THEN INSERT (n, v) VALUES (s.n, 'come')""")
+    found = tables.sql("SELECT v, count(*) FROM t GROUP BY v").rows
+    assert sorted(found) == [("come", 148), ("old", 2547)]
+
+
+@pytest.mark.parametrize("most", [1_000_000, 0])
+def test_two_rows_of_the_source_for_one_of_the_target(tables: hivesql.Session, most: int) -> None:
+    tables.sql(f"SET {KEYS}={most}")
+    with pytest.raises(hivesql.CardinalityViolation):
+        tables.sql("""MERGE INTO t USING (SELECT n div 2 AS n FROM s UNION ALL SELECT 2) s
+            ON t.n = s.n WHEN MATCHED THEN UPDATE SET v = 'new'
+            WHEN NOT MATCHED THEN INSERT (n) VALUES (s.n)""")
+    assert tables.sql("SELECT DISTINCT v FROM t").rows == [("old",)]
+
+
+@pytest.mark.parametrize("merge", [
+    "MERGE INTO t USING (SELECT * FROM s) s ON t.n = s.n WHEN MATCHED THEN DELETE",
+    "MERGE INTO t USING (SELECT n div 2 AS n FROM s UNION ALL SELECT 2) s ON t.n = s.n "
+    "WHEN MATCHED THEN DELETE",
+    "MERGE INTO t USING (SELECT CAST(assert_true(n < 3000) AS INT) AS n FROM s) s ON t.n = s.n "
+    "WHEN MATCHED THEN DELETE",
+])  # fmt: skip
+def test_the_source_is_forgotten(tables: hivesql.Session, spark: SparkSession, merge: str) -> None:
+    context: Any = spark.sparkContext
+    before = context._jsc.getPersistentRDDs().size()
+    if "div" in merge or "assert" in merge:
+        with pytest.raises(hivesql.HiveSqlError):
+            tables.sql(merge)
+    else:
+        tables.sql(merge)
+    assert context._jsc.getPersistentRDDs().size() == before
+
+
+def test_an_unknown_column_of_the_condition(tables: hivesql.Session) -> None:
+    with pytest.raises(hivesql.SemanticError, match="nope"):
+        tables.sql("MERGE INTO t USING s ON t.n = s.nope WHEN MATCHED THEN DELETE")
