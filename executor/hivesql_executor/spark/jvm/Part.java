@@ -124,6 +124,7 @@ public final class Part {
         Reader.Options options = OrcInputFormat.buildOptions(
                 settings, reader, piece.start, piece.length);
         rows = reader.rows(options.schema(schema).include(include));
+        DecimalReader.install(rows, batch);
     }
 
     /** The number in the file of the row that comes next. */

@@ -27,6 +27,7 @@ _SOURCES = (
     "Deleted",
     "LongDecimals",
     "Kept",
+    "DecimalReader",
     "Part",
     "LooseValues",
     "Condition",
