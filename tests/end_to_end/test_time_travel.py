@@ -99,3 +99,34 @@ def test_what_is_no_earlier_state(session: hivesql.Session) -> None:
     session.sql("INSERT INTO t VALUES (4); ALTER TABLE t COMPACT 'minor' AND WAIT")
     with pytest.raises(hivesql.DataError, match="base_0000002 has replaced"):
         session.sql("SELECT * FROM t FOR SYSTEM_VERSION AS OF 1")
+
+
+def test_states_by_turns_after_a_compaction(session: hivesql.Session) -> None:
+    """One file has the deletes of several writes, of which each state sees some."""
+    session.sql(f"""
+        CREATE TABLE t (n INT) {ACID};
+        INSERT INTO t SELECT i FROM (SELECT posexplode(split(space(99), ' ')) AS (i, x)) q;
+        DELETE FROM t WHERE n < 10;
+        DELETE FROM t WHERE n < 30;
+        DELETE FROM t WHERE n < 60
+    """)
+    session.sql("SET hivesql.local.max.bytes=0; ALTER TABLE t COMPACT 'minor'")
+    for _ in range(2):
+        for write_id, left in ((1, 100), (3, 70), (2, 90), (4, 40)):
+            (found,) = rows(session, f"SELECT count(n) FROM t FOR SYSTEM_VERSION AS OF {write_id}")
+            assert found == (left,), write_id
+
+
+def test_a_table_that_takes_the_place_of_another(session: hivesql.Session) -> None:
+    """Its files have the names, but not the deletes, of those that were read before."""
+    session.sql("SET hivesql.local.max.bytes=0")
+    for gone in (10, 20, 30):
+        session.sql(f"""
+            CREATE TABLE t (n INT) {ACID};
+            INSERT INTO t SELECT i FROM (SELECT posexplode(split(space(99), ' ')) AS (i, x)) q;
+            DELETE FROM t WHERE n BETWEEN {gone} AND {gone + 9}
+        """)
+        left = [n for n in range(100) if not gone <= n <= gone + 9]
+        for _ in range(2):
+            assert rows(session, "SELECT n FROM t") == [(n,) for n in left]
+        session.sql("DROP TABLE t PURGE")

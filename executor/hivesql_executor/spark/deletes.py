@@ -103,6 +103,11 @@ class DeleteFiles:
     found: Sequence[tuple[Place, DeleteFile, str]]
     tails: Mapping[str, OrcTail]
 
+    def version(self, file: DeleteFile, path: str) -> str:
+        """What tells a file from another that has had its path, as footers are known by it."""
+        modified = self.tails[path].modified
+        return f"{file.length}.{modified}" if modified else ""
+
     def count_words(self, files: Files, enough: int) -> int:
         """At most this many words hold all the events.
 

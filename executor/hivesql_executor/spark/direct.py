@@ -55,6 +55,8 @@ class DeletePath:
     place: Place
     path: str
     filtered: bool
+    version: str = ""
+    """What is another when another file has its path; empty when nothing tells."""
 
 
 def is_direct(table: Table, tail: OrcTail) -> bool:
@@ -161,7 +163,12 @@ def _relation(
             for file in files
         ],
         "deletes": [
-            {"path": file.path, "place": file.place.number, "filtered": file.filtered}
+            {
+                "path": file.path,
+                "place": file.place.number,
+                "filtered": file.filtered,
+                "version": file.version,
+            }
             for file in deletes
         ],
         "least": filter_rows if filter_rows >= 0 else _NEVER,

@@ -273,7 +273,10 @@ def _direct_rows(
         )
         for one in pieces
     ]  # fmt: skip
-    deletes = [DeletePath(place, path, file.write_id_filter) for place, file, path in gone.found]
+    deletes = [
+        DeletePath(place, path, file.write_id_filter, gone.version(file, path))
+        for place, file, path in gone.found
+    ]
     frames = direct_rows(
         read.spark, read.table, found, deletes, read.visible, read.known, read.filter_rows, finish
     )

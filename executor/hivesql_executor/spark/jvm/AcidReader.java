@@ -3,6 +3,8 @@ package hivesql;
 import java.io.IOException;
 import java.io.Serializable;
 import java.lang.reflect.Method;
+import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
@@ -45,14 +47,14 @@ final class Pieces implements InputPartition {
 
 /** What all tasks of a scan share. */
 final class AcidReaders implements PartitionReaderFactory {
-    /** Identifies the scan's deleted rows among those that an executor keeps. */
-    final String scan;
     final StructType wanted;
     /** Where each wanted column is: in the row, or beyond it as ROW_ID_PARTS tells. */
     final int[] positions;
     final int width;
     final int present;
     final Map deletes;
+    /** What the deleted rows of each place are called among those that an executor keeps. */
+    final Map names = new HashMap();
     final long highest;
     final long[] hidden;
     final Broadcast settings;
@@ -65,10 +67,9 @@ final class AcidReaders implements PartitionReaderFactory {
     final long least;
 
     AcidReaders(
-            String scan, StructType wanted, int[] positions, int width, int present, Map deletes,
+            StructType wanted, int[] positions, int width, int present, Map deletes,
             long highest, long[] hidden, Configuration settings, String[] search,
             Asked condition, boolean[] leads, long least) {
-        this.scan = scan;
         this.wanted = wanted;
         this.positions = positions;
         this.width = width;
@@ -76,6 +77,10 @@ final class AcidReaders implements PartitionReaderFactory {
         this.deletes = deletes;
         this.highest = highest;
         this.hidden = hidden;
+        for (Iterator places = deletes.keySet().iterator(); places.hasNext();) {
+            Object place = places.next();
+            names.put(place, Deleted.name((List) deletes.get(place), highest, hidden));
+        }
         this.settings = Settings.share(settings);
         this.search = search;
         this.condition = condition;
@@ -191,10 +196,11 @@ final class AcidReader implements PartitionReader {
     }
 
     private void begin() throws IOException {
-        List files = (List) plan.deletes.get(Integer.valueOf(piece.place));
+        Integer place = Integer.valueOf(piece.place);
+        List files = (List) plan.deletes.get(place);
         deleted = files == null
                 ? null
-                : Deleted.of(plan.scan + "/" + piece.place, files, snapshot, settings);
+                : Deleted.of((String) plan.names.get(place), files, snapshot, settings);
         Reader reader = OrcFile.createReader(new Path(piece.path), OrcFile.readerOptions(settings));
         TypeDescription schema = reader.getSchema();
         first = new Part(schema);

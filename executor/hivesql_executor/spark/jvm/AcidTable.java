@@ -13,7 +13,6 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.UUID;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.FileSystem;
@@ -54,7 +53,7 @@ import scala.jdk.javaapi.CollectionConverters;
  * many of the columns the files have), searchable (names of columns by which stripes may be skipped),
  * files (path, length, rows, place, filtered, ids: write id and bucket property if
  * all rows have the same, else null; task: its number or null), deletes (path,
- * place, filtered), the snapshot (highest, hidden), and least (rows of a scan that filters them).
+ * place, filtered, version), the snapshot (highest, hidden), and least (rows of a scan that filters them).
  */
 public final class AcidTable implements SupportsRead {
     final JsonNode plan;
@@ -318,7 +317,8 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
             JsonNode file = Input.item(files, i);
             Integer place = Integer.valueOf(file.get("place").asInt());
             listOf(deletes, place).add(new Object[] {
-                file.get("path").asText(), Boolean.valueOf(file.get("filtered").asBoolean())});
+                file.get("path").asText(), Boolean.valueOf(file.get("filtered").asBoolean()),
+                file.get("version").asText()});
         }
         int[] positions = new int[wanted.length()];
         for (int i = 0; i < positions.length; i++) {
@@ -327,7 +327,7 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
         long least = plan.get("least").asLong();
         Asked asked = sum("rows") < least ? null : condition.over(wanted);
         return new AcidReaders(
-                UUID.randomUUID().toString(), wanted, positions, table.schema.length() - 4,
+                wanted, positions, table.schema.length() - 4,
                 plan.get("present").asInt(), deletes, plan.get("highest").asLong(), longs(plan.get("hidden")),
                 table.settings, search(asked != null), asked, condition.uses(wanted), least);
     }

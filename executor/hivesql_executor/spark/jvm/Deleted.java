@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hive.ql.exec.vector.LongColumnVector;
@@ -25,7 +26,23 @@ final class Deleted {
 
     private final Map writes = new HashMap();
 
-    /** Those of a scan's partition; an executor reads them once. Each file is (path, filtered). */
+    /** The same for what is deleted by the same files under the same snapshot, if that matters. */
+    static String name(List files, long highest, long[] hidden) {
+        StringBuilder name = new StringBuilder();
+        boolean filtered = false;
+        for (int i = 0; i < files.size(); i++) {
+            Object[] file = (Object[]) files.get(i);
+            if (file[2].equals("")) return UUID.randomUUID().toString();
+            filtered |= ((Boolean) file[1]).booleanValue();
+            name.append(file[0]).append('|').append(file[1]).append('|').append(file[2]).append('|');
+        }
+        if (filtered) {
+            name.append(highest).append(Arrays.toString(hidden));
+        }
+        return UUID.nameUUIDFromBytes(name.toString().getBytes()).toString();
+    }
+
+    /** Those of some files, each (path, filtered, version); an executor reads what has one name once. */
     static Deleted of(String name, List files, Snapshot snapshot, Configuration settings)
             throws IOException {
         Holder holder;
