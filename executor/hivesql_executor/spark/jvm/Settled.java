@@ -91,6 +91,7 @@ public final class Settled {
         LogicalPlan made =
                 source.localCheckpoint(false, StorageLevel.MEMORY_AND_DISK()).logicalPlan();
         RDD rdd = ((LogicalRDD) made).rdd();
+        Settled settled = null;
         try {
             Found found = new Found(keys.size());
             int tasks = rdd.getNumPartitions();
@@ -100,10 +101,12 @@ public final class Settled {
                     rdd, new Finding(keys, Math.min(each, mostKeys)),
                     Range$.MODULE$.apply(0, tasks), new Together(found, keys, mostKeys),
                     ClassTag$.MODULE$.apply(Object[].class));
-            return new Settled(session, target.logicalPlan(), (LogicalRDD) made, keys, found);
-        } catch (RuntimeException failed) {
-            rdd.unpersist(false);
-            throw failed;
+            settled = new Settled(session, target.logicalPlan(), (LogicalRDD) made, keys, found);
+            return settled;
+        } finally {
+            if (settled == null) {
+                rdd.unpersist(false);
+            }
         }
     }
 

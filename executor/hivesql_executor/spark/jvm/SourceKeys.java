@@ -146,6 +146,9 @@ final class Found {
 
 /** What a task does: it keeps its rows, and looks at them. */
 final class Finding extends AbstractFunction2 implements Serializable {
+    /** Bytes of a column, where a row does not tell. */
+    private static final long USUAL = 20L;
+
     private final List keys;
     private final long most;
 
@@ -164,10 +167,8 @@ final class Finding extends AbstractFunction2 implements Serializable {
         for (Iterator rows = (Iterator) given; rows.hasNext();) {
             InternalRow row = (InternalRow) rows.next();
             found.rows++;
-            if (row instanceof UnsafeRow) {
-                found.bytes +=
-                        ((UnsafeRow) row).getSizeInBytes();
-            }
+            found.bytes += row instanceof UnsafeRow
+                    ? (long) ((UnsafeRow) row).getSizeInBytes() : USUAL * (long) row.numFields();
             for (int i = 0; i < orders.length; i++) {
                 SourceKey key = (SourceKey) keys.get(i);
                 Object value = key.source.eval(row);
