@@ -60,7 +60,9 @@ CONDITIONS = (
     "t.dec = s.n / 100.0D", "t.big = s.big", "t.day = s.day", "t.ts = s.ts", "t.ts = s.day",
     "t.n = s.n AND t.word < 'w2'", "t.n = s.n AND s.n < 0", "t.n = s.n + 100000", "t.sm <=> s.n",
     "t.n + 1 = s.n + 1 AND t.n > s.n - 1", "t.n = s.n OR t.n = s.n + 1", "t.n > 2998 AND s.n = 5",
-    "CAST(t.n AS STRING) = CAST(s.n AS STRING)", "t.word = s.n",
+    "CAST(t.n AS STRING) = CAST(s.n AS STRING)", "t.word = s.n", "t.sm = nvl(s.sm, -1)",
+    "t.n = nullif(s.n, 19)", "hash(t.word) = hash(s.word) AND s.word > ''", "t.n = s.n + (SELECT 0)",
+    "t.day = date_sub(current_date, datediff(current_date, s.day))", "t.n = s.n + 0 * (1 div (s.n - 5))",
 )  # fmt: skip
 
 
@@ -135,6 +137,39 @@ def test_rows_that_are_others_each_time(session: hivesql.Session) -> None:
     """)
     found = dict(session.sql("SELECT v, count(*) FROM t GROUP BY v").rows)
     assert found == {"old": 9998, "met": 2}
+
+
+def test_a_users_frame_that_is_other_each_time(
+    session: hivesql.Session, spark: SparkSession
+) -> None:
+    session.sql(f"""
+        CREATE TABLE t (n INT, v STRING) {ACID};
+        INSERT INTO t SELECT i, 'old' FROM (SELECT posexplode(split(space(9999), ' ')) AS (i, x)) q
+    """)
+    numbers = spark.range(2).selectExpr(
+        "CAST(CAST(reflect('java.lang.Math', 'random') AS DOUBLE) * 10000 AS INT) AS n"
+    )
+    # An RDD whose size Spark does not know.
+    frame = spark.createDataFrame(numbers.rdd, "n INT")
+    session.merge("t", frame, ["n"], update={"v": "'met'"}, insert={"n": "source.n", "v": "'lost'"})
+    found = dict(session.sql("SELECT v, count(*) FROM t GROUP BY v").rows)
+    assert found == {"old": 9998, "met": 2}
+
+
+def test_a_source_is_computed_with_the_sessions_settings(session: hivesql.Session) -> None:
+    """A map with a key given twice keeps the last value, as everywhere here."""
+    session.sql(f"""
+        CREATE TABLE raw (id INT, kv STRING) {ACID};
+        INSERT INTO raw VALUES (1, 'a:1'), (1, 'a:1'), (2, 'b:2');
+        CREATE TABLE t (id INT, v STRING) {ACID};
+        INSERT INTO t VALUES (1, 'x');
+        MERGE INTO t USING (
+            SELECT id, str_to_map(concat_ws(',', collect_list(kv))) AS m FROM raw GROUP BY id) s
+        ON t.id = s.id
+        WHEN MATCHED THEN UPDATE SET v = s.m['a']
+        WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.m['b'])
+    """)
+    assert sorted(session.sql("SELECT * FROM t").rows) == [(1, "1"), (2, "2")]
 
 
 def rows_read(session: hivesql.Session, spark: SparkSession, sql: str) -> int:

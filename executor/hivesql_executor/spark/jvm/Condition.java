@@ -50,7 +50,7 @@ final class Condition {
     }
 
     /** Whether it gives the same wherever, and however often, it is evaluated; users' code is not asked. */
-    private static boolean isPlain(Expression one) {
+    static boolean isPlain(Expression one) {
         if (one instanceof AttributeReference) return true;
         if (!one.deterministic() || one.stateful() || one instanceof Unevaluable
                 || one instanceof UserDefinedExpression || one instanceof PlanExpression) {

@@ -2,6 +2,7 @@ package hivesql;
 
 import java.io.IOException;
 import java.lang.ref.SoftReference;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -39,7 +40,7 @@ final class Deleted {
         if (filtered) {
             name.append(highest).append(Arrays.toString(hidden));
         }
-        return UUID.nameUUIDFromBytes(name.toString().getBytes()).toString();
+        return UUID.nameUUIDFromBytes(name.toString().getBytes(StandardCharsets.UTF_8)).toString();
     }
 
     /** Those of some files, each (path, filtered, version); an executor reads what has one name once. */

@@ -21,19 +21,22 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.Statistics;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
+import org.apache.spark.sql.catalyst.plans.logical.Union;
 import org.apache.spark.sql.catalyst.plans.logical.View;
 import org.apache.spark.sql.classic.Dataset$;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.LogicalRDD;
+import org.apache.spark.sql.execution.SQLExecution;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.storage.StorageLevel;
 import org.apache.spark.util.sketch.BloomFilter;
-import scala.collection.immutable.Range$;
+import scala.Option;
 import scala.collection.immutable.Seq;
 import scala.math.BigInt$;
-import scala.Option;
-import scala.reflect.ClassTag$;
 
 /**
  * A MERGE's source, computed once, and the rows of the target that its keys may find.
@@ -93,14 +96,8 @@ public final class Settled {
         RDD rdd = ((LogicalRDD) made).rdd();
         Settled settled = null;
         try {
-            Found found = new Found(keys.size());
-            int tasks = rdd.getNumPartitions();
-            // Not all tasks have as many; together they must not be more than the driver takes.
-            long each = Math.max(1000L, 4L * mostKeys / (long) Math.max(1, tasks));
-            rdd.sparkContext().runJob(
-                    rdd, new Finding(keys, Math.min(each, mostKeys)),
-                    Range$.MODULE$.apply(0, tasks), new Together(found, keys, mostKeys),
-                    ClassTag$.MODULE$.apply(Object[].class));
+            Found found = (Found) SQLExecution.withSQLConfPropagated(
+                    session, new Looking(rdd, keys, mostKeys));
             settled = new Settled(session, target.logicalPlan(), (LogicalRDD) made, keys, found);
             return settled;
         } finally {
@@ -110,17 +107,26 @@ public final class Settled {
         }
     }
 
-    /** Whether it is read from somewhere as it is. */
+    /** Whether it is read from files as it is. */
     private static boolean isRead(LogicalPlan plan) {
-        Seq children = plan.children();
-        if (children.isEmpty()) return true;
+        if (plan instanceof DataSourceV2Relation) {
+            return ((DataSourceV2Relation) plan).table() instanceof AcidTable;
+        }
+        if (plan instanceof LogicalRelation) {
+            return ((LogicalRelation) plan).relation() instanceof HadoopFsRelation;
+        }
+        boolean through = plan instanceof Project || plan instanceof Filter || plan instanceof Union
+                || plan instanceof SubqueryAlias || plan instanceof View;
+        if (!through) return false;
         Seq asked = plan.expressions();
         for (int i = 0; i < asked.size(); i++) {
-            if (!((Expression) asked.apply(i)).deterministic()) return false;
+            if (!Condition.isPlain((Expression) asked.apply(i))) return false;
         }
-        boolean through = plan instanceof Project || plan instanceof Filter
-                || plan instanceof SubqueryAlias || plan instanceof View;
-        return through && isRead((LogicalPlan) children.head());
+        Seq children = plan.children();
+        for (int i = 0; i < children.size(); i++) {
+            if (!isRead((LogicalPlan) children.apply(i))) return false;
+        }
+        return true;
     }
 
     /** Where a condition asks that something of the target equals something of the source. */
@@ -134,10 +140,9 @@ public final class Settled {
             Expression right = ((EqualTo) condition).right();
             boolean turned = isOf(source, left) && isOf(target, right);
             if (turned || isOf(target, left) && isOf(source, right)) {
-                Expression of = turned ? left : right;
-                SourceKey key = new SourceKey(
-                        turned ? right : left, (Expression) of.transform(new Placed(source.output())));
-                if (key.isExact()) {
+                SourceKey key = SourceKey.of(
+                        turned ? right : left, turned ? left : right, source.output());
+                if (key != null) {
                     keys.add(key);
                 }
             }
@@ -165,6 +170,7 @@ public final class Settled {
     public Dataset target() throws IOException {
         LogicalPlan plan = target;
         for (int i = 0; i < keys.size(); i++) {
+            if (found.unknown[i]) continue;
             plan = new Filter(asked((SourceKey) keys.get(i), i), plan);
         }
         return Dataset$.MODULE$.ofRows(session, plan);
@@ -185,7 +191,7 @@ public final class Settled {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         filter.writeTo(bytes);
         return new And(all, new BloomFilterMightContain(
-                new Literal(bytes.toByteArray(), DataTypes.BinaryType),
+                new Keys(bytes.toByteArray()),
                 key.hashed()));
     }
 

@@ -3,23 +3,31 @@ package hivesql;
 import java.io.Serializable;
 import java.util.Arrays;
 import java.util.List;
+import org.apache.spark.rdd.RDD;
+import org.apache.spark.sql.catalyst.InternalRow$;
+import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.BoundReference;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.catalyst.expressions.RuntimeReplaceable;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.catalyst.expressions.XxHash64;
 import org.apache.spark.sql.catalyst.expressions.XxHash64Function$;
-import org.apache.spark.sql.catalyst.InternalRow$;
-import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.trees.TreePattern$;
 import org.apache.spark.sql.catalyst.util.TypeUtils$;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.DecimalType;
-import scala.collection.immutable.Nil$;
-import scala.collection.immutable.Seq;
-import scala.collection.Iterator;
 import scala.Function1;
+import scala.collection.Iterator;
+import scala.collection.immutable.Nil$;
+import scala.collection.immutable.Range;
+import scala.collection.immutable.Range$;
+import scala.collection.immutable.Seq;
 import scala.math.Ordering;
+import scala.reflect.ClassTag$;
+import scala.runtime.AbstractFunction0;
 import scala.runtime.AbstractFunction2;
 import scala.runtime.AbstractPartialFunction;
 import scala.runtime.BoxedUnit;
@@ -32,14 +40,28 @@ final class SourceKey implements Serializable {
     final Expression source;
     final DataType type;
 
-    SourceKey(Expression target, Expression source) {
+    private SourceKey(Expression target, Expression source) {
         this.target = target;
         this.source = source;
         type = source.dataType();
     }
 
-    /** Whether what is equal has the same bits. */
-    boolean isExact() {
+    /** Null where only Spark can tell it, or where what is equal may have other bits. */
+    static SourceKey of(Expression target, Expression source, Seq columns) {
+        Expression plain = (Expression) source.transformUp(new Replaced());
+        Expression other = (Expression) target.transformUp(new Replaced());
+        if (!isPlain(plain) || !isPlain(other)) return null;
+        SourceKey key = new SourceKey(target, (Expression) plain.transform(new Placed(columns)));
+        return key.isExact() ? key : null;
+    }
+
+    /** Whether it gives the same now as in the statement's join. */
+    private static boolean isPlain(Expression one) {
+        return Condition.isPlain(one)
+                && !one.containsPattern(TreePattern$.MODULE$.CURRENT_LIKE());
+    }
+
+    private boolean isExact() {
         return target.dataType().equals(type)
                 && (type.equals(DataTypes.ByteType) || type.equals(DataTypes.ShortType)
                 || type.equals(DataTypes.IntegerType) || type.equals(DataTypes.LongType)
@@ -58,6 +80,33 @@ final class SourceKey implements Serializable {
 
     Ordering order() {
         return TypeUtils$.MODULE$.getInterpretedOrdering(type);
+    }
+}
+
+/** The expressions that Spark's optimizer puts in the places of others, which cannot be evaluated. */
+final class Replaced extends AbstractPartialFunction {
+    public boolean isDefinedAt(Object node) {
+        return node instanceof RuntimeReplaceable;
+    }
+
+    public Object applyOrElse(Object node, Function1 otherwise) {
+        return isDefinedAt(node)
+                ? ((RuntimeReplaceable) node).replacement() : otherwise.apply(node);
+    }
+}
+
+/** Bytes that plans, which Spark keeps as texts, do not show. */
+final class Keys extends Literal {
+    Keys(byte[] bytes) {
+        super(bytes, DataTypes.BinaryType);
+    }
+
+    public String toString() {
+        return "keys";
+    }
+
+    public String sql() {
+        return "keys";
     }
 }
 
@@ -109,11 +158,14 @@ final class Found {
     final Object[] greatest;
     /** Null where there are too many. */
     final Hashes[] hashes;
+    /** Keys that a row could not tell: the join will say why. */
+    final boolean[] unknown;
 
     Found(int keys) {
         least = new Object[keys];
         greatest = new Object[keys];
         hashes = new Hashes[keys];
+        unknown = new boolean[keys];
         for (int i = 0; i < keys; i++) {
             hashes[i] = new Hashes();
         }
@@ -125,7 +177,13 @@ final class Found {
         for (int i = 0; i < told.length; i++) {
             told[i] = hashes[i] == null ? null : Arrays.copyOf(hashes[i].all, hashes[i].count);
         }
-        return new Object[] {Long.valueOf(rows), Long.valueOf(bytes), least, greatest, told};
+        return new Object[] {
+            Long.valueOf(rows), Long.valueOf(bytes), least, greatest, told, unknown};
+    }
+
+    void refuse(int key) {
+        unknown[key] = true;
+        hashes[key] = null;
     }
 
     void add(int key, Object low, Object high, long[] others, Ordering order, long most) {
@@ -171,7 +229,13 @@ final class Finding extends AbstractFunction2 implements Serializable {
                     ? (long) ((UnsafeRow) row).getSizeInBytes() : USUAL * (long) row.numFields();
             for (int i = 0; i < orders.length; i++) {
                 SourceKey key = (SourceKey) keys.get(i);
-                Object value = key.source.eval(row);
+                if (found.unknown[i]) continue;
+                Object value = null;
+                try {
+                    value = key.source.eval(row);
+                } catch (RuntimeException raised) {
+                    found.refuse(i);
+                }
                 if (value == null) continue;
                 if (found.hashes[i] != null) {
                     one[0] = key.hash(value);
@@ -203,8 +267,61 @@ final class Together extends AbstractFunction2 {
         long[][] hashes = (long[][]) told[4];
         for (int i = 0; i < keys.size(); i++) {
             Ordering order = ((SourceKey) keys.get(i)).order();
+            if (((boolean[]) told[5])[i]) {
+                all.refuse(i);
+            }
             all.add(i, least[i], greatest[i], hashes[i], order, most);
         }
         return BoxedUnit.UNIT;
+    }
+}
+
+/** Computes rows that are to be kept. */
+final class Keeping extends AbstractFunction2 implements Serializable {
+    public Object apply(Object context, Object given) {
+        for (Iterator rows = (Iterator) given; rows.hasNext();) {
+            rows.next();
+        }
+        return null;
+    }
+}
+
+/** Does nothing with what tasks answer. */
+final class Nothing extends AbstractFunction2 {
+    public Object apply(Object task, Object answer) {
+        return BoxedUnit.UNIT;
+    }
+}
+
+/**
+ * Computes all rows of a source, and looks at them, by tasks with the session's settings.
+ *
+ * <p>In two jobs: at the end of the first Spark computes again what was lost with an executor, later it
+ * does no more. Keys of rows that are others than those that are kept would hide what matches.
+ */
+final class Looking extends AbstractFunction0 {
+    private final RDD rows;
+    private final List keys;
+    private final long most;
+
+    Looking(RDD rows, List keys, long most) {
+        this.rows = rows;
+        this.keys = keys;
+        this.most = most;
+    }
+
+    public Object apply() {
+        Found found = new Found(keys.size());
+        int tasks = rows.getNumPartitions();
+        Range all = Range$.MODULE$.apply(0, tasks);
+        rows.sparkContext().runJob(
+                rows, new Keeping(), all, new Nothing(), ClassTag$.MODULE$.apply(Object.class));
+        // Not all tasks have as many; together they must not be more than the driver takes.
+        long each = Math.max(1000L, 4L * most / (long) Math.max(1, tasks));
+        rows.sparkContext().runJob(
+                rows, new Finding(keys, Math.min(each, most)),
+                all, new Together(found, keys, most),
+                ClassTag$.MODULE$.apply(Object[].class));
+        return found;
     }
 }
