@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.InternalRow$;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.BoundReference;
+import org.apache.spark.sql.catalyst.expressions.Cast;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.RuntimeReplaceable;
@@ -49,10 +50,15 @@ final class SourceKey implements Serializable {
     /** Null where only Spark can tell it, or where what is equal may have other bits. */
     static SourceKey of(Expression target, Expression source, Seq columns) {
         Expression plain = (Expression) source.transformUp(new Replaced());
-        Expression other = (Expression) target.transformUp(new Replaced());
-        if (!isPlain(plain) || !isPlain(other)) return null;
+        if (!isPlain(plain) || !isColumn(target)) return null;
         SourceKey key = new SourceKey(target, (Expression) plain.transform(new Placed(columns)));
         return key.isExact() ? key : null;
+    }
+
+    /** Whether it can be asked of all rows, also of those that the rest of ON keeps from others. */
+    private static boolean isColumn(Expression one) {
+        return one instanceof AttributeReference
+                || one instanceof Cast && isColumn(((Cast) one).child());
     }
 
     /** Whether it gives the same now as in the statement's join. */
