@@ -10,7 +10,6 @@ from hivesql_executor.sources import explained, read_target, registered
 from hivesql_executor.spark.change import changed_rows
 from hivesql_executor.spark.fine_change import Texts
 from hivesql_executor.spark.hive_hash import register_hashes, texts_of
-from hivesql_executor.spark.scan import Scanned
 from hivesql_executor.spark.settled import Joined, settled
 from hivesql_executor.spark.write import WrittenFile, write_change
 from hivesql_executor.touched import foreign_locations, staging_directory
@@ -38,18 +37,19 @@ def write_by_spark(
     register_hashes(runtime.spark(), texts_of(change))
     source = fine_rows_of(change.source, work.txn, runtime) if change.source else None
     if source is None:
-        return _write(change, work, target, Joined(target.rows))
+        joined = Joined(target.rows)
+        return _write(change, work, joined, {}, whole_writers=target.whole_writers)
     most_keys = runtime.settings.integer("hivesql.merge.keys.max")
     with explained(), settled(change, target.rows, source.whole, most_keys=most_keys) as joined:
-        return _write(change, work, target, joined, source.texts)
+        return _write(change, work, joined, source.texts, whole_writers=False)
 
 
 def _write(
-    change: Change, work: Work, target: Scanned, joined: Joined, texts: Texts | None = None
+    change: Change, work: Work, joined: Joined, texts: Texts, *, whole_writers: bool
 ) -> tuple[WrittenFile, ...]:
     table, runtime = change.target.table, work.runtime
     with registered(change.queries, work.txn, runtime), explained():
-        changed = changed_rows(change, joined, texts or {})
+        changed = changed_rows(change, joined, texts)
     return write_change(
         changed,
         change_writes(change),
@@ -58,5 +58,5 @@ def _write(
         staging=staging_directory(table),
         locations=foreign_locations(table, runtime),
         branches=branch_writes(change),
-        whole_writers=target.whole_writers,
+        whole_writers=whole_writers,
     )

@@ -46,8 +46,9 @@ def rows() -> list[Row]:
 
 
 @pytest.fixture(scope="module")
-def session(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory,
-            rows: list[Row]) -> Iterator[hivesql.Session]:  # fmt: skip
+def session(
+    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[hivesql.Session]:
     place = tmp_path_factory.mktemp("decimals")
     url = f"sqlite:///{place}/metastore.db"
     settings = {"hivesql.local.max.bytes": "0", "hivesql.scan.filter.min": "0"}

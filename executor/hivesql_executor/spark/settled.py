@@ -1,7 +1,7 @@
 """A MERGE's source, computed once, and the rows of the target that it may match.
 
 A MERGE joins its source twice: with the target, to find what matches, and with what it has found.
-Computed anew the second time, a source that is not the same each time (a function like rand, a
+Computed anew the second time, a source that is not the same each time (a function like reflect, a
 LIMIT without an order) would insert rows whose match it missed. Its keys are known then too, and
 the target is read by them.
 """

@@ -45,7 +45,7 @@ import scala.math.BigInt$;
  * would be matched by rows other than those that are written.
  */
 public final class Settled {
-    /** One in so many rows passes that no key finds; a row passes or is decoded in about the same time. */
+    /** The share of rows that pass although no key finds them. */
     private static final double PASSING = 0.003;
 
     private final SparkSession session;
@@ -129,7 +129,7 @@ public final class Settled {
         return true;
     }
 
-    /** Where a condition asks that something of the target equals something of the source. */
+    /** Where a condition asks that a column of the target equals something of the source. */
     private static void addKeys(
             Expression condition, LogicalPlan target, LogicalPlan source, List keys) {
         if (condition instanceof And) {
@@ -191,8 +191,7 @@ public final class Settled {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         filter.writeTo(bytes);
         return new And(all, new BloomFilterMightContain(
-                new Keys(bytes.toByteArray()),
-                key.hashed()));
+                new Keys(bytes.toByteArray()), key.hashed()));
     }
 
     /** Forget the rows. */

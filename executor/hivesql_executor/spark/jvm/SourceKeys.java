@@ -7,7 +7,7 @@ import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.catalyst.InternalRow$;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
-import org.apache.spark.sql.catalyst.expressions.BoundReference;
+import org.apache.spark.sql.catalyst.expressions.BindReferences$;
 import org.apache.spark.sql.catalyst.expressions.Cast;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
@@ -15,6 +15,7 @@ import org.apache.spark.sql.catalyst.expressions.RuntimeReplaceable;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.catalyst.expressions.XxHash64;
 import org.apache.spark.sql.catalyst.expressions.XxHash64Function$;
+import org.apache.spark.sql.catalyst.expressions.package$AttributeSeq;
 import org.apache.spark.sql.catalyst.trees.TreePattern$;
 import org.apache.spark.sql.catalyst.util.TypeUtils$;
 import org.apache.spark.sql.types.DataType;
@@ -51,7 +52,9 @@ final class SourceKey implements Serializable {
     static SourceKey of(Expression target, Expression source, Seq columns) {
         Expression plain = (Expression) source.transformUp(new Replaced());
         if (!isPlain(plain) || !isColumn(target)) return null;
-        SourceKey key = new SourceKey(target, (Expression) plain.transform(new Placed(columns)));
+        Expression placed = (Expression) BindReferences$.MODULE$.bindReference(
+                plain, new package$AttributeSeq(columns), false);
+        SourceKey key = new SourceKey(target, placed);
         return key.isExact() ? key : null;
     }
 
@@ -113,31 +116,6 @@ final class Keys extends Literal {
 
     public String sql() {
         return "keys";
-    }
-}
-
-/** Columns as their places among others. */
-final class Placed extends AbstractPartialFunction {
-    private final Seq columns;
-
-    Placed(Seq columns) {
-        this.columns = columns;
-    }
-
-    public boolean isDefinedAt(Object node) {
-        return node instanceof AttributeReference;
-    }
-
-    public Object applyOrElse(Object node, Function1 otherwise) {
-        if (!isDefinedAt(node)) return otherwise.apply(node);
-        AttributeReference column = (AttributeReference) node;
-        for (int i = 0; i < columns.size(); i++) {
-            AttributeReference one = (AttributeReference) columns.apply(i);
-            if (one.exprId().equals(column.exprId())) {
-                return new BoundReference(i, column.dataType(), true);
-            }
-        }
-        throw new IllegalStateException(column + " is not there");
     }
 }
 
@@ -208,7 +186,7 @@ final class Found {
     }
 }
 
-/** What a task does: it keeps its rows, and looks at them. */
+/** What a task finds in rows that are kept. */
 final class Finding extends AbstractFunction2 implements Serializable {
     /** Bytes of a column, where a row does not tell. */
     private static final long USUAL = 20L;
