@@ -1,7 +1,7 @@
 """HiveSQL beside plain ORC, Delta and Iceberg: every operation in turn, ratios at the end.
 
-    python tests/benchmarks/rivals.py [--rows 10000000] [--reps 3] [--home .bench] [--only a,b]
-                                      [--compaction | --statements | --ones]
+    python tests/benchmarks/rivals.py [--rows 10000000] [--reps 3] [--warm 1] [--home .bench]
+                                      [--only a,b] [--compaction | --statements | --ones]
 
 ``--statements``: narrow scans, lookups and updates of single rows (five of each at a time), an
 update of a tenth, and scans while more and more rows are deleted.
@@ -11,8 +11,10 @@ our major compaction, a plain rewrite, Delta's OPTIMIZE, Iceberg's rewrite_data_
 
 Each contender is a process with its own Spark (Delta and Iceberg do not run on the newest one) that
 stays up for the whole run. In every repetition each operation runs once on each contender before
-the next operation comes, so load from outside hits all alike. The first repetition warms up and is
-not counted. Wall and CPU are of the contender's whole process tree.
+the next operation comes, so load from outside hits all alike. The first ``--warm`` repetitions warm
+up and are not counted, of no contender. Wall and CPU are of the contender's whole process tree.
+
+``hivesql-zstd`` is ours in zstd, Iceberg's codec, instead of zlib, which is Hive's.
 """
 
 from __future__ import annotations
@@ -113,14 +115,14 @@ class Process:
 
 
 def run(
-    names: list[str], rows: int, reps: int, home: Path, operations: tuple[str, ...]
+    names: list[str], rows: int, reps: int, home: Path, operations: tuple[str, ...], warm: int = 1
 ) -> dict[str, dict[str, list[float]]]:
-    """Wall and CPU seconds by operation and contender."""
+    """Wall and CPU seconds by operation and contender, of ``reps`` after ``warm`` repetitions."""
     work = Path(tempfile.mkdtemp(prefix="hivesql-bench-", dir=home))
     seconds: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     contenders = [Process(name, rows, home, work) for name in names]
     try:
-        for rep in range(reps + 1):
+        for rep in range(warm + reps):
             for operation in ("fresh", *operations):
                 results = set()
                 for contender in contenders:
@@ -130,10 +132,10 @@ def run(
                     if not answer or operation == "fresh":
                         continue
                     results.add(answer.get("result"))
-                    if rep:
+                    if rep >= warm:
                         seconds[operation][contender.name].append(answer["seconds"])
                         seconds[f"{operation} cpu"][contender.name].append(answer["cpu"])
-                    print(f"{rep} {operation:15} {contender.name:8} {answer['seconds']:7.2f} s "
+                    print(f"{rep} {operation:15} {contender.name:13} {answer['seconds']:7.2f} s "
                           f"cpu {answer['cpu']:7.2f} s", flush=True)  # fmt: skip
                 if len(results) > 1:
                     print(f"results differ: {results}", file=sys.stderr)
@@ -146,16 +148,17 @@ def run(
 
 def table(seconds: dict[str, dict[str, list[float]]], names: list[str]) -> str:
     """Median seconds, and ours as a ratio to each rival's."""
-    lines = [f"{'':16}" + "".join(f"{name:>10}" for name in names) + "   ours / rival"]
+    lines = [f"{'':16}" + "".join(f"{name:>14}" for name in names) + "   ours / rival"]
+    ours = [name for name in names if name.startswith("hivesql")]
     for operation, by_name in seconds.items():
         medians = {name: statistics.median(values) for name, values in by_name.items()}
         cells = "".join(
-            f"{medians[name]:10.2f}" if name in medians else f"{'-':>10}" for name in names
+            f"{medians[name]:14.3f}" if name in medians else f"{'-':>14}" for name in names
         )
         ratios = "  ".join(
-            f"{name} {medians['hivesql'] / medians[name]:.2f}"
+            f"{name} {' and '.join(f'{medians[one] / medians[name]:.2f}' for one in ours)}"
             for name in names
-            if name != "hivesql" and name in medians and "hivesql" in medians and medians[name]
+            if name not in ours and medians.get(name) and ours and all(map(medians.get, ours))
         )
         lines.append(f"{operation:16}{cells}   {ratios}")
     return "\n".join(lines)
@@ -165,6 +168,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--reps", type=int, default=3)
+    parser.add_argument("--warm", type=int, default=1)
     parser.add_argument("--home", type=Path, default=Path(".bench"))
     parser.add_argument("--only", default="hivesql,orc,delta,iceberg")
     parser.add_argument("--compaction", action="store_true")
@@ -177,7 +181,8 @@ def main() -> None:
     operations = STATEMENTS if options.statements else OPERATIONS
     operations = COMPACTION if options.compaction else operations
     operations = ROWS_OF_ONE if options.ones else operations
-    print(table(run(names, options.rows, options.reps, home, operations), names))
+    seconds = run(names, options.rows, options.reps, home, operations, options.warm)
+    print(table(seconds, names))
 
 
 if __name__ == "__main__":

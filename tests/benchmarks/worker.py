@@ -211,6 +211,8 @@ class Iceberg(Contender):
 class HiveSql(Contender):
     """Ours: transactions, locks and the cardinality check included."""
 
+    properties = "'transactional'='true'"
+
     def start(self) -> None:
         import hivesql
 
@@ -229,8 +231,7 @@ class HiveSql(Contender):
 
     def create(self) -> None:
         self.sql(
-            f"CREATE TABLE {self.table} ({COLUMNS}) STORED AS ORC "
-            "TBLPROPERTIES ('transactional'='true')"
+            f"CREATE TABLE {self.table} ({COLUMNS}) STORED AS ORC TBLPROPERTIES ({self.properties})"
         )
 
     def minor(self) -> None:
@@ -240,7 +241,19 @@ class HiveSql(Contender):
         self.sql(f"ALTER TABLE {self.table} COMPACT 'major'")
 
 
-CONTENDERS = {"hivesql": HiveSql, "orc": Orc, "delta": Delta, "iceberg": Iceberg}
+class Zstd(HiveSql):
+    """Ours in Iceberg's codec instead of zlib, Hive's."""
+
+    properties = f"{HiveSql.properties}, 'orc.compress'='ZSTD'"
+
+
+CONTENDERS = {
+    "hivesql": HiveSql,
+    "hivesql-zstd": Zstd,
+    "orc": Orc,
+    "delta": Delta,
+    "iceberg": Iceberg,
+}
 
 
 def _cpu() -> float:
