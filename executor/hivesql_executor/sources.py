@@ -17,6 +17,7 @@ from hivesql_executor.snapshot import plain_files, scan_files
 from hivesql_executor.spark.hive_hash import register_hashes
 from hivesql_executor.spark.plain import scan_plain
 from hivesql_executor.spark.scan import Scanned, scan
+from hivesql_executor.spark.steps import query_over
 from hivesql_executor.transaction import Transaction
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import SemanticError
@@ -140,13 +141,9 @@ def registered(
     sources: Iterable[Source],
     txn: Transaction,
     runtime: Runtime,
-    frame_of: Callable[[Source], DataFrame] | None = None,
 ) -> Iterator[None]:
     """Make each source readable under its view name inside the block."""
-    if frame_of is None:
-        frames = [(source.view, read(source.scan, txn, runtime)) for source in sources]
-    else:
-        frames = [(source.view, frame_of(source)) for source in sources]
+    frames = [(source.view, read(source.scan, txn, runtime)) for source in sources]
     with _views:
         for view, frame in frames:
             frame.createOrReplaceTempView(view)
@@ -164,9 +161,14 @@ def rows_of(
     frame_of: Callable[[Source], DataFrame] | None = None,
 ) -> DataFrame:
     """The query's rows, lazily; ``frame_of`` gives the rows of its sources where they are known."""
-    register_hashes(runtime.spark(), [query.sql])
-    with registered(query.sources, txn, runtime, frame_of), explained():
-        return runtime.spark().sql(query.sql)
+    spark = runtime.spark()
+    register_hashes(spark, [query.sql])
+    if frame_of is None:
+        frames = {source.view: read(source.scan, txn, runtime) for source in query.sources}
+    else:
+        frames = {source.view: frame_of(source) for source in query.sources}
+    with explained():
+        return query_over(spark, query.sql, frames) if frames else spark.sql(query.sql)
 
 
 @contextmanager

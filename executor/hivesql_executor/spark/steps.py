@@ -7,12 +7,12 @@ after each step: together they took longer than the job of a small statement.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from pyspark.sql import DataFrame, SparkSession
 
-from hivesql_executor.spark.jvm import gateway
+from hivesql_executor.spark.jvm import gateway, java_class
 
 Step = (
     tuple[Literal["alias", "where"], str]
@@ -30,3 +30,11 @@ def after(rows: DataFrame, *steps: Step) -> DataFrame:
 def acid_rows(spark: SparkSession, plan: str, columns: str, *steps: Step) -> DataFrame:
     """A frame of AcidTable's rows after some steps; ``columns`` as in CREATE TABLE."""
     return DataFrame(gateway(spark).scan(plan, columns, json.dumps(steps)), spark)
+
+
+def query_over(spark: SparkSession, sql: str, rows: Mapping[str, DataFrame]) -> DataFrame:
+    """The rows of a query in Spark's SQL, in which relations of these names are these frames."""
+    given = java_class(spark, "java.util.HashMap")()
+    for name, frame in rows.items():
+        given.put(name, frame._jdf)
+    return DataFrame(gateway(spark).query(sql, given), spark)

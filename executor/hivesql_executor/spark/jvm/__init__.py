@@ -40,6 +40,7 @@ _SOURCES = (
     "LooseLiterals",
     "SourceKeys",
     "Settled",
+    "GivenRows",
     "Gateway",
 )
 _gateways: WeakKeyDictionary[SparkSession, Any] = WeakKeyDictionary()
