@@ -1,4 +1,4 @@
-"""Queries of a plan as DataFrames: scans registered as views, then Spark SQL over them."""
+"""Queries of a plan as DataFrames: Spark SQL over scans."""
 
 from __future__ import annotations
 
@@ -137,12 +137,8 @@ def _visible(wanted: Scan, txn: Transaction, runtime: Runtime) -> ValidWriteIdLi
 
 
 @contextmanager
-def registered(
-    sources: Iterable[Source],
-    txn: Transaction,
-    runtime: Runtime,
-) -> Iterator[None]:
-    """Make each source readable under its view name inside the block."""
+def registered(sources: Iterable[Source], txn: Transaction, runtime: Runtime) -> Iterator[None]:
+    """Make each source a view inside the block, for conditions with subqueries."""
     frames = [(source.view, read(source.scan, txn, runtime)) for source in sources]
     with _views:
         for view, frame in frames:
@@ -163,10 +159,8 @@ def rows_of(
     """The query's rows, lazily; ``frame_of`` gives the rows of its sources where they are known."""
     spark = runtime.spark()
     register_hashes(spark, [query.sql])
-    if frame_of is None:
-        frames = {source.view: read(source.scan, txn, runtime) for source in query.sources}
-    else:
-        frames = {source.view: frame_of(source) for source in query.sources}
+    given = frame_of or (lambda source: read(source.scan, txn, runtime))
+    frames = {source.view: given(source) for source in query.sources}
     with explained():
         return query_over(spark, query.sql, frames) if frames else spark.sql(query.sql)
 
