@@ -1,8 +1,8 @@
 """All benchmarks: the tables on standard output, the ratios as a picture.
 
-    python tests/benchmarks/report.py [--home .bench] [--rows 2000000] [--reps 2] [--scale 1]
-                                      [--count 10000] [--only PART,…] [--again PART,…] [--draw]
-                                      [--picture docs/benchmarks.png]
+    python tests/benchmarks/report.py [--home .bench] [--rows 2000000] [--reps 2] [--warm 1]
+                                      [--scale 1] [--count 10000] [--only PART,…] [--again PART,…]
+                                      [--draw] [--picture docs/benchmarks.png]
 
 What a part measured is kept in HOME/results with its date and the machine's load: parts that are
 there are not measured again, so a run that was cut off goes on where it stopped, parts may run at
@@ -108,12 +108,18 @@ def draw(parts: Mapping[str, Bars], picture: Path) -> None:
 class Report:
     """Where everything is kept, and how large it is."""
 
-    def __init__(self, home: Path, *, rows: int, reps: int, scale: float, count: int) -> None:
-        self.home, self.rows, self.reps, self.scale, self.count = home, rows, reps, scale, count
+    def __init__(
+        self, home: Path, *, rows: int, reps: int, warm: int, scale: float, count: int
+    ) -> None:
+        self.home, self.rows, self.reps, self.warm = home, rows, reps, warm
+        self.scale, self.count = scale, count
 
     def beside(self, part: str) -> Results:
         """A part that runs beside all rivals, as it was measured last."""
-        sizes = {"rows": self.rows, "reps": self.reps, "operations": BESIDE_RIVALS[part]}
+        sizes = {
+            "rows": self.rows, "reps": self.reps, "warm": self.warm,
+            "operations": BESIDE_RIVALS[part],
+        }  # fmt: skip
         return Results(self.home / "results" / f"{part}.json", sizes)
 
     def measure(self, part: str) -> None:
@@ -124,7 +130,7 @@ class Report:
             if "seconds" not in results:
                 rivals.set_up(self.home)
                 seconds = rivals.run(
-                    list(NAMES), self.rows, self.reps, self.home, BESIDE_RIVALS[part]
+                    list(NAMES), self.rows, self.reps, self.home, BESIDE_RIVALS[part], self.warm
                 )
                 results.note("seconds", seconds)
         elif part == "tpch":
@@ -193,6 +199,7 @@ def main() -> None:
     parser.add_argument("--home", type=Path, default=Path(".bench"))
     parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--reps", type=int, default=2)
+    parser.add_argument("--warm", type=int, default=1, help="repetitions that do not count")
     parser.add_argument("--scale", type=float, default=1)
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--only", type=parts, default=list(PARTS))
@@ -203,7 +210,7 @@ def main() -> None:
     options = parser.parse_args()
     home = options.home.absolute()
     home.mkdir(parents=True, exist_ok=True)
-    sizes = {name: getattr(options, name) for name in ("rows", "reps", "scale", "count")}
+    sizes = {name: getattr(options, name) for name in ("rows", "reps", "warm", "scale", "count")}
     report = Report(home, **sizes)
     for part in options.again:
         report.forget(part)
