@@ -40,7 +40,7 @@ class Binding:
     database: str
     settings: Settings
     text: StatementText
-    counts: Counter[TableName] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)
     """How often each table is read: view names are unique in the statement."""
     views: tuple[TableName, ...] = ()
     """The views whose text this is, outermost first."""
@@ -77,8 +77,9 @@ class Binding:
 
     def view_name(self, table: TableName) -> str:
         """A new name under which the statement's text speaks of a scan of the table."""
-        self.counts[table] += 1
-        return f"{table.database}__{table.name}__{self.counts[table]}"
+        name = f"{table.database}__{table.name}"
+        self.counts[name] += 1
+        return f"{name}__{self.counts[name]}"
 
     def of_view(self, view: Table, start: int) -> Binding:
         """The binding of a view's own text."""

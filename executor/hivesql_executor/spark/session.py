@@ -45,6 +45,8 @@ SQL_SETTINGS: Mapping[str, str] = {
     "spark.sql.sources.default": "orc",
     # Deltas are small and many: a task shall read hundreds of them.
     "spark.sql.files.openCostInBytes": "256k",
+    # Tables have no columns but their own; Spark's _metadata of files would be found first.
+    "spark.sql.analyzer.subqueryAliasAlwaysPropagateMetadataColumns": "false",
     # ${…} in a text is the user's own; our scripts put variables in before Spark sees anything.
     "spark.sql.variable.substitute": "false",
 }

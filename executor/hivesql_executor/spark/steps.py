@@ -12,7 +12,7 @@ from typing import Literal
 
 from pyspark.sql import DataFrame, SparkSession
 
-from hivesql_executor.spark.jvm import gateway, java_class
+from hivesql_executor.spark.jvm import gateway, new_driver_object
 
 Step = (
     tuple[Literal["alias", "where"], str]
@@ -34,7 +34,7 @@ def acid_rows(spark: SparkSession, plan: str, columns: str, *steps: Step) -> Dat
 
 def query_over(spark: SparkSession, sql: str, rows: Mapping[str, DataFrame]) -> DataFrame:
     """The rows of a query in Spark's SQL, in which relations of these names are these frames."""
-    given = java_class(spark, "java.util.HashMap")()
+    given = new_driver_object(spark, "GivenRows", spark._jsparkSession)
     for name, frame in rows.items():
         given.put(name, frame._jdf)
-    return DataFrame(gateway(spark).query(sql, given), spark)
+    return DataFrame(given.query(sql), spark)

@@ -30,6 +30,13 @@ QUERIES = {
     "WITH c AS (SELECT i FROM a) SELECT i FROM c WHERE i IN (SELECT i FROM b)": [2, 3],
     "WITH c AS (SELECT i FROM a), d AS (SELECT c.i FROM c JOIN b ON c.i = b.i) "
     "SELECT x.i FROM d AS x JOIN d AS y ON x.i = y.i": [2, 3],
+    "SELECT i, sum(i) OVER w FROM a WINDOW w AS (PARTITION BY i > (SELECT min(i) FROM b))": [
+        1,
+        2,
+        3,
+    ],
+    "WITH c AS (SELECT i, sum(i) OVER w AS s FROM a WINDOW w AS (ORDER BY i IN (SELECT i FROM b))) "
+    "SELECT s FROM c": [1, 6, 6],
     "SELECT i FROM (WITH c AS (SELECT i FROM b) SELECT i FROM c)": [2, 3, 4],
     "WITH c AS (WITH d AS (SELECT i FROM a WHERE i > (SELECT min(i) FROM b)) SELECT i FROM d) "
     "SELECT i FROM c": [3],
@@ -42,7 +49,7 @@ def test_frames_stand_for_relations(spark: SparkSession, sql: str) -> None:
 
     rows = query_over(spark, sql, frames).collect()
 
-    found = [value for (value,) in rows]
+    found = [value for value, *_ in rows]
     assert sorted(found, key=lambda value: value or 0) == QUERIES[sql]
 
 

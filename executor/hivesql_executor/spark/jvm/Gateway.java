@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAlias;
@@ -58,11 +57,6 @@ public final class Gateway {
     /** Rows after some steps. */
     public Dataset after(Dataset rows, String steps) throws IOException {
         return (Dataset) session.withActive(new Planned(session, rows.logicalPlan(), steps));
-    }
-
-    /** A query's rows; relations of these names are these frames. */
-    public Dataset query(String sql, Map rows) {
-        return (Dataset) session.withActive(new Queried(session, sql, rows));
     }
 
     /** A MERGE's source, computed now: see Settled; null where it is better read again. */
@@ -146,30 +140,6 @@ final class Planned extends AbstractFunction0 {
 
     private static SortOrder ascending(Expression one) {
         return new SortOrder(one, Ascending$.MODULE$, NullsFirst$.MODULE$, (Seq) Nil$.MODULE$);
-    }
-}
-
-/** Makes a frame of a query over given ones. */
-final class Queried extends AbstractFunction0 {
-    private final SparkSession session;
-    private final String sql;
-    private final Map rows;
-
-    Queried(SparkSession session, String sql, Map rows) {
-        this.session = session;
-        this.sql = sql;
-        this.rows = rows;
-    }
-
-    public Object apply() {
-        LogicalPlan parsed = null;
-        try {
-            parsed = session.sessionState().sqlParser().parsePlan(sql);
-        } catch (ParseException wrong) {
-            Platform.throwException(wrong);
-        }
-        LogicalPlan plan = (LogicalPlan) parsed.transformUpWithSubqueries(new GivenRows(rows));
-        return Dataset$.MODULE$.ofRows(session, plan);
     }
 }
 

@@ -1,18 +1,29 @@
 package hivesql;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
+import org.apache.spark.sql.catalyst.expressions.PlanExpression;
+import org.apache.spark.sql.catalyst.expressions.WindowSpecDefinition;
+import org.apache.spark.sql.catalyst.parser.ParseException;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias$;
 import org.apache.spark.sql.catalyst.plans.logical.UnresolvedWith;
+import org.apache.spark.sql.catalyst.plans.logical.WithWindowDefinition;
 import org.apache.spark.sql.classic.Dataset;
+import org.apache.spark.sql.classic.Dataset$;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.unsafe.Platform;
 import scala.Function1;
+import scala.Tuple2;
 import scala.Tuple3;
+import scala.collection.Iterator;
 import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
+import scala.runtime.AbstractFunction0;
 import scala.runtime.AbstractPartialFunction;
 
 /**
@@ -22,17 +33,28 @@ import scala.runtime.AbstractPartialFunction;
  * Spark as long as the rest of a short query's analysis, and all threads share their names. Names
  * within the query, of a WITH, are expected to be others.
  */
-final class GivenRows extends AbstractPartialFunction {
-    private final Map rows;
+public final class GivenRows extends AbstractPartialFunction {
+    private final SparkSession session;
+    private final Map rows = new HashMap();
 
-    /** Frames by name. */
-    GivenRows(Map rows) {
-        this.rows = rows;
+    public GivenRows(SparkSession session) {
+        this.session = session;
+    }
+
+    public void put(String name, Dataset frame) {
+        rows.put(name, frame);
+    }
+
+    /** The query's rows. */
+    public Dataset query(String sql) {
+        return (Dataset) session.withActive(new Queried(session, sql, this));
     }
 
     public boolean isDefinedAt(Object node) {
-        return node instanceof UnresolvedWith
-                || node instanceof UnresolvedRelation && named((UnresolvedRelation) node) != null;
+        return node instanceof UnresolvedRelation && named((UnresolvedRelation) node) != null
+                || node instanceof UnresolvedWith
+                || node instanceof WithWindowDefinition
+                || node instanceof PlanExpression;
     }
 
     private Dataset named(UnresolvedRelation relation) {
@@ -43,9 +65,18 @@ final class GivenRows extends AbstractPartialFunction {
     public Object applyOrElse(Object node, Function1 otherwise) {
         if (!isDefinedAt(node)) return otherwise.apply(node);
         if (node instanceof UnresolvedWith) return within((UnresolvedWith) node);
+        if (node instanceof WithWindowDefinition) return windowed((WithWindowDefinition) node);
+        if (node instanceof PlanExpression) {
+            PlanExpression subquery = (PlanExpression) node;
+            return subquery.withNewPlan(given((LogicalPlan) subquery.plan()));
+        }
         UnresolvedRelation relation = (UnresolvedRelation) node;
         return SubqueryAlias$.MODULE$.apply(
                 (String) relation.multipartIdentifier().head(), named(relation).logicalPlan());
+    }
+
+    LogicalPlan given(LogicalPlan query) {
+        return (LogicalPlan) query.transformUpWithSubqueries(this);
     }
 
     /** The queries of a WITH are no children of it. */
@@ -53,11 +84,46 @@ final class GivenRows extends AbstractPartialFunction {
         List found = new ArrayList();
         for (int i = 0; i < with.cteRelations().size(); i++) {
             Tuple3 one = (Tuple3) with.cteRelations().apply(i);
-            LogicalPlan query = (LogicalPlan) one._2();
-            found.add(new Tuple3(
-                    one._1(), (SubqueryAlias) query.transformUpWithSubqueries(this), one._3()));
+            SubqueryAlias query = (SubqueryAlias) given((LogicalPlan) one._2());
+            found.add(new Tuple3(one._1(), query, one._3()));
         }
         Seq all = CollectionConverters.asScala(found).toSeq();
         return with.copy(with.child(), all, with.allowRecursion());
+    }
+
+    /** Nor are the windows of a WINDOW its expressions: they may have subqueries. */
+    private LogicalPlan windowed(WithWindowDefinition with) {
+        scala.collection.immutable.Map found = with.windowDefinitions();
+        for (Iterator all = with.windowDefinitions().iterator(); all.hasNext();) {
+            Tuple2 one = (Tuple2) all.next();
+            WindowSpecDefinition window = (WindowSpecDefinition) one._2();
+            Object given = window.transformDown(this);
+            found = (scala.collection.immutable.Map) (Object) found.updated(one._1(), given);
+        }
+        return with.copy(found, with.child(), with.forPipeSQL());
+    }
+}
+
+/** Makes a frame of a query. */
+final class Queried extends AbstractFunction0 {
+    private final SparkSession session;
+    private final String sql;
+    private final GivenRows rows;
+
+    Queried(SparkSession session, String sql, GivenRows rows) {
+        this.session = session;
+        this.sql = sql;
+        this.rows = rows;
+    }
+
+    public Object apply() {
+        LogicalPlan parsed = null;
+        try {
+            parsed = session.sessionState().sqlParser().parsePlan(sql);
+        } catch (ParseException wrong) {
+            // Scala's functions do not declare what they throw.
+            Platform.throwException(wrong);
+        }
+        return Dataset$.MODULE$.ofRows(session, rows.given(parsed));
     }
 }

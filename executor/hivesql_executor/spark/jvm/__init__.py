@@ -40,7 +40,6 @@ _SOURCES = (
     "LooseLiterals",
     "SourceKeys",
     "Settled",
-    "GivenRows",
     "Gateway",
 )
 _gateways: WeakKeyDictionary[SparkSession, Any] = WeakKeyDictionary()
