@@ -147,8 +147,8 @@ class Connection:
 
     @property
     def session(self) -> Session:
-        """The session behind; InterfaceError when the connection is closed."""
-        if self._session is None:
+        """The session behind; InterfaceError when the connection, or the session, is closed."""
+        if self._session is None or self._session.closed:
             raise InterfaceError("the connection is closed")
         return self._session
 
@@ -167,9 +167,12 @@ class Connection:
 
     def close(self) -> None:
         """Roll back what is open and let go of everything."""
-        if self._session is not None:
-            self._session.close()
-            self._session = None
+        session, self._session = self._session, None
+        if session is not None:
+            try:
+                session.close()
+            except hivesql.HiveSqlError as error:
+                raise errors.translated(error) from error
 
     def run(self, text: str, consume: Callable[[DataFrame], Any] | None = None) -> hivesql.Result:
         """Run one statement, inside a transaction where the connection wants one."""

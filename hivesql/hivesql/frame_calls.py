@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hivesql.frames import Assignments, Given, append_text, merge_text
-from hivesql_planner.table import TableName
+from hivesql.table_calls import TableCalls
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from hivesql_executor.spark.given import Frame
 
 
-class FrameCalls(ABC):
+class FrameCalls(TableCalls):
     """DataFrames in and out of a session."""
 
-    database: str
     temporary: TemporaryTables
     _spark: LazySpark
 
@@ -103,7 +102,3 @@ class FrameCalls(ABC):
         """
         frame: DataFrame = self.sql(query, consume=lambda rows: rows.localCheckpoint()).value
         return frame
-
-    def _table_name(self, text: str) -> TableName:
-        database, _, name = text.replace("`", "").lower().rpartition(".")
-        return TableName(database or self.database, name)

@@ -10,14 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hivesql_planner.errors import Cancelled
+from hivesql_planner.errors import Cancelled, SessionClosed
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-# How many sessions of this process use a Spark that one of them started: the last one stops it.
-_users = 0
-_starting = threading.Lock()
 _LOOK_EVERY = 0.1
 CANCELLED = "cancelled; nothing that the statement wrote is visible"
 _GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
@@ -32,6 +30,18 @@ class Progress:
     active: int
 
 
+@dataclass(slots=True, eq=False)
+class _Started:
+    """A Spark that a session started, and how many sessions use it: the last one stops it."""
+
+    context: SparkContext
+    users: int = 0
+
+
+_started: _Started | None = None
+_starting = threading.Lock()
+
+
 class LazySpark:
     """Starts Spark at the first call, once, whoever calls; a given session is used as it is."""
 
@@ -41,12 +51,13 @@ class LazySpark:
         self._conf = dict(conf or {})
         self._first = dict(self._conf)
         self._files: dict[tuple[str, str], None] = {}
-        self._shares = False
+        self._shares: _Started | None = None
         self._start: Future[SparkSession] | None = None
         self._given_up = threading.Event()
         self._closed = False
 
     def __call__(self) -> SparkSession:
+        self._check_open()
         if self._session is not None:
             return self._session
         if self._given is not None or threading.current_thread() is threading.main_thread():
@@ -84,12 +95,9 @@ class LazySpark:
     def _get(self) -> SparkSession:
         with _starting:
             if self._session is None:
-                from hivesql_executor.spark.session import give_file, isolate, start_spark
+                from hivesql_executor.spark.session import give_file, isolate
 
-                if self._given is None:
-                    self._join()
-                given = self._given or start_spark(conf=self._conf)
-                self._session = isolate(given)
+                self._session = isolate(self._found())
                 for key, value in self._conf.items():
                     if key.startswith("spark.sql."):
                         self._session.conf.set(key, value)
@@ -109,6 +117,7 @@ class LazySpark:
 
     def set(self, key: str, value: str) -> None:
         """Set a Spark setting, now or for when Spark starts."""
+        self._check_open()
         self._conf[key] = value
         if self._session is not None:
             self._session.conf.set(key, value)
@@ -126,6 +135,7 @@ class LazySpark:
 
     def add_file(self, kind: str, path: str) -> None:
         """Give a jar, file or archive to Spark, now or when it starts."""
+        self._check_open()
         with _starting:
             self._files[kind, path] = None
             if self._session is not None:
@@ -189,20 +199,40 @@ class LazySpark:
         if not self.starting:
             self._let_go()
 
-    def _let_go(self) -> None:
-        global _users
-        with _starting:
-            if self._shares:
-                _users -= 1
-                if _users == 0 and self._session is not None:
-                    self._session.stop()
-            self._shares, self._session = False, None
+    def _check_open(self) -> None:
+        if self._closed:
+            raise SessionClosed
 
-    def _join(self) -> None:
-        """Count ourselves among those who share a Spark, unless somebody else started it."""
-        global _users
+    def _let_go(self) -> None:
+        global _started
+        with _starting:
+            shares, session = self._shares, self._session
+            self._shares, self._session, self._given = None, None, None
+            if shares is None:
+                return
+            shares.users -= 1
+            if shares.users == 0:
+                from pyspark import SparkContext
+
+                if _started is shares:
+                    _started = None
+                # Somebody else may have stopped it, and started another one.
+                if session is not None and SparkContext._active_spark_context is shares.context:
+                    session.stop()
+
+    def _found(self) -> SparkSession:
+        """The given Spark, the one that runs in this process, or a new one."""
+        global _started
         from pyspark import SparkContext
 
-        if _users or SparkContext._active_spark_context is None:
-            _users += 1
-            self._shares = True
+        from hivesql_executor.spark.session import running_spark, start_spark
+
+        found = self._given or running_spark()
+        if found is None:
+            found = start_spark(conf=self._conf)
+            _started = _Started(found.sparkContext)
+        active = SparkContext._active_spark_context
+        if _started is not None and _started.context is active is found.sparkContext:
+            _started.users += 1
+            self._shares = _started
+        return found

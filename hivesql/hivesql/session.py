@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,7 @@ from hivesql_planner.errors import (
     CommitUnknown,
     HiveSqlError,
     SemanticError,
+    SessionClosed,
     StaleSnapshot,
 )
 from hivesql_planner.planning import plan
@@ -50,8 +52,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from hivesql.lazy_spark import LazySpark
-    from hivesql_executor.finding import Finding
-    from hivesql_executor.inspect import Inspection
     from hivesql_executor.metastore.api import Done
     from hivesql_executor.runtime import Clock, Runtime
     from hivesql_planner.plan import Plan
@@ -96,6 +96,16 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
         self._txn_id = 0
         self._key = idempotency_key
         self._statements = 0
+        self._closed = False
+
+    @property
+    def closed(self) -> bool:
+        """Whether ``close`` was called: anything but ``close`` is SessionClosed then."""
+        return self._closed
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise SessionClosed
 
     @property
     def settings(self) -> Settings:
@@ -142,6 +152,7 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
 
         Errors carry the file, line and column of the statement they come from.
         """
+        self._check_open()
         for number, statement in enumerate(split(text, file, self.variables), 1):
             key = f"{idempotency_key}/{number}" if idempotency_key is not None else None
             yield self.run_statement(statement, consume=consume, idempotency_key=key)
@@ -155,6 +166,7 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
         idempotency_key: str | Once | None = None,
     ) -> Result:
         """Run one statement of a script; ``given`` are rows that it reads."""
+        self._check_open()
         began = time.monotonic()
         self._cancelled, self._ended = threading.Event(), threading.Event()
         self._txn_id = 0
@@ -336,6 +348,7 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
 
     def set(self, key: str, value: str) -> None:
         """Set a hive.* setting, a Spark setting or a hivevar: variable."""
+        self._check_open()
         space, name = split_key(key)
         if space in ("hivevar", "system"):
             self.variables[f"{space}:{name}"] = value
@@ -349,24 +362,19 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
         self.runtime = self.runtime.with_settings(self.settings.with_value(key, value))
         self.variables[f"hiveconf:{key}"] = value
 
-    def inspect(self, table: str) -> Inspection:
-        """What lies in a table's directories and what a reader takes of it; starts no Spark."""
-        from hivesql_executor.inspect import inspect_table
-
-        return inspect_table(self._table_name(table), self.runtime)
-
-    def check(self, table: str) -> tuple[Finding, ...]:
-        """Everything that is wrong with a transactional table's files; () when nothing is."""
-        from hivesql_executor.check import check_table
-
-        return check_table(self._table_name(table), self.runtime)
-
     def close(self) -> None:
-        """Roll back what is open; let go of the metastore, and of Spark if it was started here."""
-        self._conversation.close(self.runtime)
-        self.temporary.drop_all()
-        self.runtime.metastore.close()
-        self._spark.stop()
+        """Roll back what is open; let go of the metastore, and of Spark if it was started here.
+
+        May be called again. Each is done, whatever becomes of those before it.
+        """
+        if self._closed:
+            return
+        self._closed = True
+        with ExitStack() as last_first:
+            last_first.callback(self._spark.stop)
+            last_first.callback(self.runtime.metastore.close)
+            last_first.callback(self.temporary.drop_all)
+            last_first.callback(self._conversation.close, self.runtime)
 
     def __enter__(self) -> Session:
         return self

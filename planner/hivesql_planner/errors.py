@@ -16,7 +16,8 @@ HiveSqlError
     │   └── Deadlock                aborted to end a circle of waits         (retry)
     ├── AlreadyCommitted        another run with the same idempotency key was first
     ├── CommitUnknown           the commit's answer was lost: look before running again
-    └── Cancelled               its user stopped it
+    ├── Cancelled               its user stopped it
+    └── SessionClosed           the session was closed before
 
 An error says what failed, why, and what to do next. ``code`` is Hive's ErrorMsg code, ``retryable``
 tells whether running the same statement again may succeed. All of them pickle.
@@ -148,3 +149,15 @@ class CommitUnknown(ExecutionError):
 
 class Cancelled(ExecutionError):
     """The user stopped the statement; its transaction was aborted."""
+
+
+class SessionClosed(ExecutionError):
+    """The session, with its metastore and its Spark, was closed: nothing runs in it any more."""
+
+    def __init__(
+        self,
+        message: str = (
+            "the session is closed, and nothing was run: open another one with hivesql.connect(…)"
+        ),
+    ) -> None:
+        super().__init__(message)

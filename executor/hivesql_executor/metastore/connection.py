@@ -15,7 +15,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
 from hivesql_executor.metastore import schema, sqlite_terms
-from hivesql_planner.errors import CommitUnknown, ExecutionError, SemanticError
+from hivesql_planner.errors import CommitUnknown, ExecutionError, SemanticError, SessionClosed
 
 T = TypeVar("T")
 
@@ -96,6 +96,7 @@ class Rdbms:
         # Threads queue here rather than in SQLite's busy handler, which sleeps and is not fair.
         self._turn: AbstractContextManager[Any] = threading.Lock() if sqlite else nullcontext()
         self._joined = _Joined()
+        self._closed = False
         self._hasty = self._engine.execution_options(hivesql_hasty=True)
         self._reader = self._engine.execution_options(
             hivesql_reads=True, **({} if sqlite else {"isolation_level": "REPEATABLE READ"})
@@ -150,6 +151,7 @@ class Rdbms:
 
     def close(self) -> None:
         """Let go of all connections."""
+        self._closed = True
         self._engine.dispose()
 
     def _write_once(self, work: Callable[[Connection], T], engine: Engine) -> T:
@@ -172,6 +174,8 @@ class Rdbms:
             return result
 
     def _insist(self, attempt: Callable[[], T]) -> T:
+        if self._closed:
+            raise SessionClosed
         for tried in range(1, _ATTEMPTS + 1):
             try:
                 return attempt()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hivesql_executor.metastore.sqlite_reads import SqliteReads
+from hivesql_planner.errors import SessionClosed
 
 if TYPE_CHECKING:
     from hivesql_executor.metastore.api import LockRow, TxnRow
@@ -28,6 +29,7 @@ class QuickStart:
         self._warehouse = warehouse
         self._guard = threading.Lock()
         self._opened: DatabaseMetastore | None = None
+        self._closed = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._behind(), name)
@@ -36,12 +38,16 @@ class QuickStart:
         from hivesql_executor.metastore.database import DatabaseMetastore
 
         with self._guard:
+            if self._closed:
+                raise SessionClosed
             if self._opened is None:
                 self._opened = DatabaseMetastore.open(self._url, self._warehouse)
             return self._opened
 
     def close(self) -> None:
         """Let go of the database."""
+        with self._guard:
+            self._closed = True
         self._reads.close()
         if self._opened is not None:
             self._opened.close()

@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
+from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -54,6 +56,7 @@ SQL_SETTINGS: Mapping[str, str] = {
 _JVM_OPTIONS = "-Duser.timezone=UTC"
 # Spark's own chatter would drown what a statement has to say.
 _LOGGING = Path(__file__).with_name("log4j2.properties").as_uri()
+_PYTHON = "PYSPARK_PYTHON"
 _PYTHON_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 CORE_SETTINGS: Mapping[str, str] = {
     "spark.driver.extraJavaOptions": f"{_JVM_OPTIONS} -Dlog4j2.configurationFile={_LOGGING}",
@@ -70,8 +73,7 @@ CORE_SETTINGS: Mapping[str, str] = {
 def start_spark(
     *, master: str | None = None, app_name: str = "hivesql", conf: Mapping[str, str] | None = None
 ) -> SparkSession:
-    """Start (or join) a Spark session with the settings above; ``conf`` wins over them."""
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    """Start Spark with the settings above; ``conf`` wins over them."""
     builder = SparkSession.builder.appName(app_name)
     if master:
         builder = builder.master(master)
@@ -80,9 +82,31 @@ def start_spark(
         builder = builder.config(key, value)
     for name in _PYTHON_LOGGERS:
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    session = builder.getOrCreate()
+    with _workers_python():
+        session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+def running_spark() -> SparkSession | None:
+    """The Spark that runs in this process already, as it is; None when none does."""
+    if SparkContext._active_spark_context is None:
+        return None
+    # Settings here would change those of whoever started it.
+    return SparkSession.builder.getOrCreate()
+
+
+@contextmanager
+def _workers_python() -> Iterator[None]:
+    """Let Spark's workers run this Python, unless the user chose one; other programs need not."""
+    if _PYTHON in os.environ:
+        yield
+        return
+    os.environ[_PYTHON] = sys.executable
+    try:
+        yield
+    finally:
+        os.environ.pop(_PYTHON, None)
 
 
 def give_file(session: SparkSession, kind: str, path: str) -> None:

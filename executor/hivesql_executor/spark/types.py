@@ -33,7 +33,7 @@ def spark_type(hive_type: str) -> str:
     return _SIZED_TEXT.sub("string", _INSTANT.sub("timestamp", _plain(hive_type)))
 
 
-@functools.cache
+@functools.lru_cache(maxsize=10_000)
 def orc_type(hive_type: str) -> str:
     """The type in ORC files of ACID tables."""
     text = _BARE_DECIMAL.sub("decimal(10,0)", _INSTANT.sub(_MARK, _plain(hive_type)))

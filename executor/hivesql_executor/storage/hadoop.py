@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -16,11 +17,12 @@ from hivesql_planner.acid.snapshot import FileStatus
 from hivesql_planner.errors import DataError, ExecutionError
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 # PySpark turns some Java exceptions, UnsupportedOperationException among them, into its own.
 _FAILURES = (Py4JError, PySparkException)
-_trees: dict[str, Any] = {}
+_trees: WeakKeyDictionary[SparkContext, Any] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -40,13 +42,13 @@ class HadoopFiles:
     def _tree(self) -> Any:
         """What answers in one call where Hadoop's own classes would take one for each word."""
         spark = self.spark()
-        application = str(spark.sparkContext.applicationId)
-        if application not in _trees:
-            context: Any = spark.sparkContext
+        context: Any = spark.sparkContext
+        found = _trees.get(context)
+        if found is None:
             conf = context._jsc.hadoopConfiguration()
             hidden, shown = "/".join(HIDDEN_STARTS), "/".join(MARKERS)
-            _trees[application] = new_driver_object(spark, "Tree", conf, hidden, shown)
-        return _trees[application]
+            found = _trees[context] = new_driver_object(spark, "Tree", conf, hidden, shown)
+        return found
 
     def _status(self, path: str) -> tuple[int, int]:
         """Length, and milliseconds of the last change."""

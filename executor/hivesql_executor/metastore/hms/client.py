@@ -10,7 +10,13 @@ from urllib.parse import urlsplit
 
 from hivesql_executor.metastore.hms.failures import failure
 from hivesql_executor.metastore.hms.wire import idl
-from hivesql_planner.errors import CommitUnknown, ExecutionError, NotSupported, SemanticError
+from hivesql_planner.errors import (
+    CommitUnknown,
+    ExecutionError,
+    NotSupported,
+    SemanticError,
+    SessionClosed,
+)
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -107,6 +113,8 @@ class Client:
     def _take(self) -> Any:
         while True:
             with self._guard:
+                if self._closed:
+                    raise SessionClosed
                 since, connection = self._idle.pop() if self._idle else (0.0, None)
             if connection is None:
                 return self._connect()

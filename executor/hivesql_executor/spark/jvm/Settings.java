@@ -1,5 +1,6 @@
 package hivesql;
 
+import java.lang.ref.WeakReference;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Properties;
@@ -16,6 +17,8 @@ import org.apache.spark.util.SerializableConfiguration;
 final class Settings extends Configuration {
     private static final int MOST_KEPT = 8;
     private static final Map SHARED = new LinkedHashMap(16, 0.75f, true);
+    /** The application whose broadcasts are kept: those of one that has ended are gone. */
+    private static WeakReference owner = new WeakReference(null);
 
     private Settings(Configuration settings) {
         super(settings);
@@ -28,11 +31,15 @@ final class Settings extends Configuration {
     static Broadcast share(Configuration settings) {
         Settings copy = new Settings(settings);
         Properties all = copy.all();
+        SparkContext running = SparkContext.getOrCreate();
         synchronized (SHARED) {
+            if (owner.get() != running) {
+                SHARED.clear();
+                owner = new WeakReference(running);
+            }
             Broadcast found = (Broadcast) SHARED.get(all);
             if (found == null) {
-                JavaSparkContext context =
-                        JavaSparkContext.fromSparkContext(SparkContext.getOrCreate());
+                JavaSparkContext context = JavaSparkContext.fromSparkContext(running);
                 found = context.broadcast(new SerializableConfiguration(copy));
                 SHARED.put(all, found);
                 if (SHARED.size() > MOST_KEPT) {

@@ -1,0 +1,94 @@
+"""Sessions are opened and closed several times in one process, and a closed one answers nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import hivesql
+from hivesql import dbapi, streaming
+from hivesql.script import StatementText
+
+ROWS = pa.table({"k": pa.array([1], pa.int32())})
+# Everything that runs, reads or changes something; what is left tells what the session was.
+USES: dict[str, Callable[[hivesql.Session], object]] = {
+    "sql": lambda session: session.sql("SELECT 1"),
+    "execute": lambda session: session.execute("SET a=b"),
+    "run": lambda session: list(session.run("")),
+    "run_statement": lambda session: session.run_statement(StatementText("EXPLAIN SELECT 1")),
+    "append": lambda session: session.append("t", ROWS),
+    "merge": lambda session: session.merge("t", ROWS, on=["k"]),
+    "frame": lambda session: session.frame("SELECT 1"),
+    "inspect": lambda session: session.inspect("t"),
+    "check": lambda session: session.check("t"),
+    "set": lambda session: session.set("hive.txn.timeout", "1s"),
+    "forget": lambda session: session.forget("key"),
+    "keeps_keys": lambda session: session.keeps_keys,
+    "start_spark": lambda session: session.start_spark(),
+}
+QUIET = {
+    "cache_counters", "cancel", "close", "closed", "in_transaction", "open_transaction",
+    "progress", "settings", "starts_spark", "stop",
+}  # fmt: skip
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_many_sessions_in_one_process(tmp_path: Path) -> None:
+    program = Path(__file__).parents[1] / "many_sessions.py"
+    done = subprocess.run(
+        [sys.executable, "-W", "error", program, tmp_path],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture
+def closed(tmp_path: Path) -> hivesql.Session:
+    """A session that has been used, and was closed twice."""
+    session = hivesql.connect(f"sqlite:///{tmp_path}/metastore.db", str(tmp_path / "warehouse"))
+    session.sql("CREATE TRANSACTIONAL TABLE t (k INT) STORED AS ORC; INSERT INTO t VALUES (1)")
+    session.close()
+    session.close()
+    return session
+
+
+def test_every_public_name_is_looked_at() -> None:
+    public = {name for name in dir(hivesql.Session) if not name.startswith("_")}
+    assert public == USES.keys() | QUIET
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_closed_session_refuses(use: str, closed: hivesql.Session) -> None:
+    with pytest.raises(hivesql.SessionClosed, match=r"closed.*hivesql\.connect"):
+        USES[use](closed)
+
+
+def test_what_came_from_a_session_ends_with_it(closed: hivesql.Session, tmp_path: Path) -> None:
+    builder = streaming.HiveStreamingConnection.builder().with_session(closed).with_table("t")
+    with pytest.raises(hivesql.SessionClosed):
+        builder.with_record_writer(streaming.StrictDelimitedInputWriter()).connect()
+    connection = dbapi.connect(f"sqlite:///{tmp_path}/metastore.db", str(tmp_path / "warehouse"))
+    cursor = connection.cursor()
+    connection.session.close()
+    with pytest.raises(dbapi.InterfaceError, match="closed"):
+        cursor.execute("SELECT k FROM t")
+    connection.close()
+    with pytest.raises(dbapi.InterfaceError, match="closed"):
+        connection.cursor()
+
+
+def test_an_open_transaction_ends_with_its_session(tmp_path: Path) -> None:
+    places = f"sqlite:///{tmp_path}/metastore.db", str(tmp_path / "warehouse")
+    session = hivesql.connect(*places)
+    session.sql("CREATE TRANSACTIONAL TABLE t (k INT) STORED AS ORC; START TRANSACTION")
+    session.sql("INSERT INTO t VALUES (1)")
+    session.close()
+    with hivesql.connect(*places) as other:
+        assert list(other.sql("SELECT k FROM t").rows) == []
+        assert [row.state for row in other.runtime.metastore.transactions()] in ([], ["aborted"])

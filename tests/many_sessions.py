@@ -1,0 +1,123 @@
+"""Sessions one after the other in one process, with a Spark of ours and one of the user's.
+
+``python tests/many_sessions.py DIRECTORY`` raises where one of them does other than the first.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+from pyspark import SparkContext
+from pyspark.sql import SparkSession
+
+import hivesql
+from hivesql import streaming
+
+_USERS = {
+    "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
+    "spark.ui.enabled": "false",
+    "spark.sql.session.timeZone": "Asia/Tokyo",
+    "spark.sql.shuffle.partitions": "3",
+}
+
+
+def all_kinds(session: hivesql.Session, name: str = "users") -> None:
+    """Statements of every kind that speaks to the JVM, on new tables."""
+    session.sql(f"""
+        CREATE TRANSACTIONAL TABLE {name} (k INT, v STRING, d DECIMAL(8,2)) STORED AS ORC;
+        INSERT INTO {name} SELECT posexplode(split('a b c d', ' ')), 1.5;
+        UPDATE {name} SET v = upper(v) WHERE k IN (SELECT max(k) FROM {name});
+        DELETE FROM {name} WHERE concat(v, k) = 'a0';
+        MERGE INTO {name} USING (SELECT 1 AS k, 'x' AS w) s ON {name}.k = s.k
+            WHEN MATCHED THEN UPDATE SET v = s.w;
+    """)
+    session.append(name, pa.table({"k": pa.array([7], pa.int32()), "v": ["e"]}))
+    session.merge(name, pa.table({"k": pa.array([7], pa.int32()), "v": ["f"]}), on=["k"])
+    wanted = [(1, "x"), (2, "c"), (3, "D"), (7, "f")]
+    query = f"SELECT k, v FROM {name} WHERE length(v) = 1 ORDER BY k"
+    assert [tuple(row) for row in session.sql(query).rows] == wanted
+    assert session.frame(query).count() == len(wanted)
+    assert session.check(name) == ()
+    for kind in ("minor", "major"):
+        session.sql(f"ALTER TABLE {name} COMPACT '{kind}'")
+        assert [tuple(row) for row in session.sql(query).rows] == wanted
+    stream(session, name)
+    assert session.sql(f"SELECT sum(k) AS s FROM {name} HAVING s > rand()").rows[0].s == 18
+    for kind in ("AVRO", "TEXTFILE", "PARQUET"):
+        session.sql(f"CREATE TABLE {name}_{kind} (t TIMESTAMP, s DATE) STORED AS {kind}")
+        session.sql(f"INSERT INTO {name}_{kind} VALUES ('2024-01-02 03:04:05', '2024-01-02')")
+        (row,) = session.sql(f"SELECT t, s FROM {name}_{kind}").rows
+        assert [str(value) for value in row] == ["2024-01-02 03:04:05", "2024-01-02"]
+
+
+def stream(session: hivesql.Session, name: str) -> None:
+    """A file that still grows while it is read."""
+    connection = (
+        streaming.HiveStreamingConnection.builder()
+        .with_session(session)
+        .with_table(name)
+        .with_transaction_batch_size(2)
+        .with_record_writer(streaming.StrictDelimitedInputWriter(field_delimiter=","))
+        .connect()
+    )
+    with connection:
+        connection.begin_transaction()
+        connection.write("5,g,1\n")
+        connection.commit_transaction()
+        read = session.sql(f"SELECT v FROM {name} WHERE k = 5 AND length(v) = 1").rows
+        assert [row.v for row in read] == ["g"]
+
+
+def count_by_spark(session: hivesql.Session) -> None:
+    """One statement that reads event files by our classes, and changes some."""
+    session.sql("UPDATE ours0 SET d = d + 1 WHERE rand() >= 0")
+    (row,) = session.sql("SELECT count(*) AS n, sum(k) AS s FROM ours0 WHERE rand() >= 0").rows
+    assert tuple(row) == (5, 18)
+
+
+def main(home: Path) -> None:
+    """Open and close them."""
+    places = f"sqlite:///{home}/metastore.db", str(home / "warehouse")
+    # As notebooks do: ours, closed, and ours again.
+    for number in range(2):
+        with hivesql.connect(*places) as session:
+            all_kinds(session, f"ours{number}")
+        assert SparkContext._active_spark_context is None
+
+    # Two at once share one, which goes with the last.
+    with hivesql.connect(*places) as first:
+        first.start_spark()
+        with hivesql.connect(*places) as second:
+            second.start_spark()
+        count_by_spark(first)
+        # Who is given it is one more who uses it.
+        given = SparkSession.builder.getOrCreate()
+        third = hivesql.connect(*places, spark=given)
+        third.start_spark()
+    count_by_spark(third)
+    third.close()
+    assert SparkContext._active_spark_context is None
+
+    builder = SparkSession.builder.master("local[2]")
+    for key, value in _USERS.items():
+        builder = builder.config(key, value)
+    # What is no venv's own is not found by the name that PySpark takes otherwise.
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    users = builder.getOrCreate()
+    before = users.conf.getAll
+    for spark, use in ((users, all_kinds), (None, count_by_spark)):
+        with hivesql.connect(*places, spark=spark) as session:
+            use(session)
+        assert users.range(3).count() == 3, "the user's Spark goes on"
+    assert users.conf.getAll == before
+    users.stop()
+
+    with hivesql.connect(*places) as session:
+        count_by_spark(session)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
