@@ -162,13 +162,14 @@ def prepared(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callabl
                 template = request.getfixturevalue("prepared_postgres")
                 url = databases.enter_context(_postgres_database(server, template))
             if str(warehouse) != "/wh":
-                _move_warehouse(url, str(warehouse))
+                move_warehouse(url, str(warehouse))
             return url
 
         yield prepare
 
 
-def _move_warehouse(url: str, warehouse: str) -> None:
+def move_warehouse(url: str, warehouse: str) -> None:
+    """Let the default database of a metastore live elsewhere."""
     from sqlalchemy import create_engine, update
 
     from hivesql_executor.metastore.schema import dbs

@@ -26,6 +26,8 @@ class FailPoint(StrEnum):
     FILE_PUBLISHED = "file-published"
     ROWS_PUBLISHED = "rows-published"
     PARTITIONS_RECORDED = "partitions-recorded"
+    PARTITION_EMPTIED = "partition-emptied"
+    """A truncated partition has its empty base, and the others perhaps not."""
     BEFORE_COMMIT = "before-commit"
     AFTER_COMMIT = "after-commit"
     """The process dies after the metastore has committed, before anyone was told."""

@@ -10,7 +10,12 @@ from hivesql_executor.outcome import Outcome
 from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.snapshot import scan_files
 from hivesql_executor.storage.local import LocalFiles
-from hivesql_executor.touched import foreign_locations, record_partitions, staging_directory
+from hivesql_executor.touched import (
+    foreign_locations,
+    record_partitions,
+    record_touched,
+    staging_directory,
+)
 from hivesql_executor.work import Work
 from hivesql_planner.plan import Change, Operation, WriteKind
 from hivesql_planner.rewrite.change import change_writes
@@ -30,6 +35,7 @@ def run_change(change: Change, work: Work) -> Outcome:
     ):
         touched = {file.partition for file in written if file.partition and file.kind is kind}
         record_partitions(table, touched, operation, work, dynamic=True)
+    record_touched(work)
     count_changed(change, written, work.txn, work.runtime)
     return Outcome(affected=_affected(change, written))
 

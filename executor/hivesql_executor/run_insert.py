@@ -8,7 +8,12 @@ from hivesql_executor.counting import count_inserted
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.storage.local import LocalFiles
 from hivesql_executor.tables import create_table
-from hivesql_executor.touched import foreign_locations, record_partitions, staging_directory
+from hivesql_executor.touched import (
+    foreign_locations,
+    record_partitions,
+    record_touched,
+    staging_directory,
+)
 from hivesql_executor.work import Work
 from hivesql_planner.plan import Insert, InsertBranch, Operation, WriteKind
 from hivesql_planner.table import Table, partition_name
@@ -38,10 +43,13 @@ def _insert_branches(insert: Insert, work: Work, created: Table | None) -> Outco
     for branch in insert.branches:
         table = created or branch.write.table
         affected += _insert_branch(branch, table, work)
+    record_touched(work)
     return Outcome(affected=affected)
 
 
 def _insert_branch(branch: InsertBranch, table: Table, work: Work) -> int:
+    if branch.if_not_exists and _static_exists(branch, table, work):
+        return 0
     written = _write(branch, table, work)
     operation = Operation.UPDATE if branch.write.kind is WriteKind.BASE else Operation.INSERT
     touched = {file.partition for file in written if file.partition}
@@ -72,6 +80,14 @@ def _write(branch: InsertBranch, table: Table, work: Work) -> tuple[WrittenFile,
         staging=staging_directory(table),
         locations=foreign_locations(table, work.runtime),
     )
+
+
+def _static_exists(branch: InsertBranch, table: Table, work: Work) -> bool:
+    """Whether the one partition that is written is there; asked for under the statement's locks."""
+    if not table.partition_columns or branch.dynamic_partition:
+        return False
+    values = [branch.static_partition[key] for key in table.partition_names]
+    return work.runtime.metastore.partition(table.name, values) is not None
 
 
 def _static_name(branch: InsertBranch, table: Table) -> str:

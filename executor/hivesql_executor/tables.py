@@ -7,6 +7,7 @@ from pathlib import Path
 
 from hivesql_executor.avro_schema import with_file_columns
 from hivesql_executor.counting import count
+from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.removal import hiding, placing
 from hivesql_executor.runtime import Runtime
@@ -118,8 +119,12 @@ def truncate_table(statement: TruncateTable, txn: Transaction | None, runtime: R
         base = f"{location}/{base_name(write_id)}"
         files.make_directories(base)
         files.write(f"{base}/{METADATA_FILE}", _TRUNCATED)
-        if unit is not None:
-            runtime.metastore.add_dynamic_partitions(
-                txn.id, write_id, table.name, [unit], Operation.UPDATE
-            )
+        reach(FailPoint.PARTITION_EMPTIED)
+    names = [one.partition for one in emptied if one.partition is not None]
+    if names and table.is_transactional:
+        assert txn is not None
+        # After all bases: until then the transaction has written "some partition of the table".
+        runtime.metastore.add_dynamic_partitions(
+            txn.id, txn.write_ids[table.name], table.name, names, Operation.UPDATE
+        )
     count(emptied, txn, runtime)

@@ -22,7 +22,7 @@ def record_partitions(
     dynamic: bool,
     replaced: bool = False,
 ) -> None:
-    """Tell the catalog of new partitions, and the transaction of those it wrote.
+    """Tell the catalog of new partitions; those that a write found out go into ``txn.touched``.
 
     Those of a plain table whose files were ``replaced`` are stored as the table is.
     """
@@ -36,9 +36,26 @@ def record_partitions(
             # Nothing is left of what was stored otherwise.
             store.alter_partition(table.name, partition.values, replace(partition, storage=None))
     if table.is_transactional and dynamic:
-        store.add_dynamic_partitions(
-            work.txn.id, work.txn.write_ids[table.name], table.name, sorted(touched), operation
-        )
+        work.txn.touched.setdefault((table.name, operation), set()).update(touched)
+
+
+def record_touched(work: Work) -> None:
+    """Tell the transaction all partitions that its statement wrote, in one step.
+
+    Until then it is known to have written "some partition of the table", where the cleaner looks
+    into all of them. Told one after the other, those of a statement that dies in between would be
+    forgotten while their files are there, and a forgotten write counts as committed.
+    """
+    txn, store = work.txn, work.runtime.metastore
+    if txn.touched:
+
+        def tell() -> None:
+            for (table, operation), names in txn.touched.items():
+                write_id = txn.write_ids[table]
+                store.add_dynamic_partitions(txn.id, write_id, table, sorted(names), operation)
+
+        store.together(tell)
+        txn.touched.clear()
     reach(FailPoint.PARTITIONS_RECORDED)
 
 

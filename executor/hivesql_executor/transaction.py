@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hivesql_executor.metastore.api import LockAnswer
     from hivesql_executor.runtime import Runtime
     from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
-    from hivesql_planner.plan import Plan
+    from hivesql_planner.plan import Operation, Plan
     from hivesql_planner.statistics import StatisticsChange
     from hivesql_planner.table import TableName
 
@@ -35,6 +35,8 @@ class Transaction:
     heartbeat: Heartbeat | None = None
     counted: list[StatisticsChange] = field(default_factory=list)
     """What its statements have written so far; the commit makes it statistics."""
+    touched: dict[tuple[TableName, Operation], set[str]] = field(default_factory=dict)
+    """Partitions that the statement has written and not yet told the metastore."""
 
 
 @dataclass(kw_only=True)

@@ -46,7 +46,7 @@ def _target(branch: InsertBranch, binding: Binding) -> InsertTarget:
     names = (*table.column_names, *dynamic)
     _check_columns(branch, table, names, binding)
     if branch.if_not_exists and dynamic:
-        error = SemanticError("Dynamic partitions do not support IF NOT EXISTS")
+        error = SemanticError("Dynamic partitions do not support IF NOT EXISTS", code=10127)
         binding.fail(error, branch.table.start)
     return InsertTarget(
         table=table,

@@ -87,8 +87,8 @@ def _branch(cursor: Cursor, shared: Spans, *, many: bool) -> InsertBranch:
     partition = parse_partition(cursor) if cursor.at("partition") else None
     if_not_exists = False
     if cursor.at("if"):
-        if not overwrite or partition is None:
-            cursor.fail("IF NOT EXISTS needs OVERWRITE and PARTITION")
+        if not overwrite:
+            cursor.fail("IF NOT EXISTS needs OVERWRITE")
         cursor.expect("if", "not", "exists")
         if_not_exists = True
     columns: tuple[Name, ...] | None = None

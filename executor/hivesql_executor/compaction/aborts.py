@@ -6,11 +6,10 @@ from dataclasses import replace
 
 from hivesql_executor.compaction.cleaner import delete, uncompacted
 from hivesql_executor.compaction.initiator import abort_limits
-from hivesql_executor.compaction.unit import Place, find_place
+from hivesql_executor.compaction.unit import Place, find_place, list_roots, never_added
 from hivesql_executor.metastore.compaction_api import AbortLimits
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import acid_state
-from hivesql_planner.acid.layout import ACID_PREFIXES
 from hivesql_planner.errors import NoSuchObject
 from hivesql_planner.initiator import NO_CLEANUP, Candidate, flag_property
 
@@ -39,16 +38,15 @@ def _clean_unit(unit: Candidate, runtime: Runtime) -> bool:
     # Asked for before the directory is listed: who aborts later is cleaned later.
     aborted = store.aborted_writes(unit.table)
     txns = store.valid_txns()
-    try:
-        place = find_place(unit.unit, runtime)
-    except NoSuchObject:
+    place = _place(unit, runtime)
+    if place is None:
         store.forget_aborted(unit, aborted)
         return True
     if flag_property(place.table.properties, NO_CLEANUP):
         return False
     txns = replace(txns, aborted=txns.aborted & aborted.txns)
     kept: frozenset[int] = frozenset()
-    for location in _roots(place, runtime):
+    for location in list_roots(place, runtime):
         files = runtime.files(location)
         state = acid_state(files, location, aborted.visible, txns)
         delete(files, location, state.aborted)
@@ -57,15 +55,13 @@ def _clean_unit(unit: Candidate, runtime: Runtime) -> bool:
     return True
 
 
-def _roots(place: Place, runtime: Runtime) -> list[str]:
-    """The unit's directories; of a table those too that never became partitions."""
-    table = place.table
-    if not place.is_whole_partitioned_table:
-        return [place.location]
-    depth = len(table.partition_columns)
-    found = {partition.location for partition in runtime.metastore.partitions(table.name)}
-    for status in runtime.files(table.location).list(table.location):
-        parts = status.path.split("/")
-        if len(parts) > depth + 1 and parts[depth].startswith(ACID_PREFIXES):
-            found.add("/".join((table.location, *parts[:depth])))
-    return sorted(found)
+def _place(unit: Candidate, runtime: Runtime) -> Place | None:
+    """Where the unit lies; None when its table is gone.
+
+    A partition that the catalog does not know may have files all the same: of a write that ended
+    before it told the catalog. Forgotten, they would be taken for committed ones later.
+    """
+    try:
+        return find_place(unit.unit, runtime)
+    except NoSuchObject:
+        return never_added(unit.unit, runtime)

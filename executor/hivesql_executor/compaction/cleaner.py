@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from hivesql_executor.compaction.unit import Place, each, find_place
+from hivesql_executor.compaction.unit import Place, each, find_place, list_roots
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.metastore.api import Compaction
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.snapshot import acid_state, table_roots
+from hivesql_executor.snapshot import acid_state
 from hivesql_executor.storage.files import Files
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ListMode, ValidTxnList, ValidWriteIdList
@@ -85,7 +85,7 @@ def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
     txns = ValidTxnList(below, frozenset(), frozenset(txn for txn in now.aborted if txn <= below))
     visible = _visible(compaction, txns, runtime)
     kept: frozenset[int] = frozenset()
-    for location in _roots(place, runtime):
+    for location in list_roots(place, runtime):
         files = runtime.files(location)
         state = acid_state(files, location, visible, txns)
         delete(files, location, _removable(state, place))
@@ -105,13 +105,6 @@ def _visible(compaction: Compaction, txns: ValidTxnList, runtime: Runtime) -> Va
         return visible
     limit = min(visible.high_watermark, highest)
     return replace(visible, high_watermark=limit, mode=ListMode.CLEANER)
-
-
-def _roots(place: Place, runtime: Runtime) -> list[str]:
-    if not place.is_whole_partitioned_table:
-        return [place.location]
-    partitions = runtime.metastore.partitions(place.table.name)
-    return [location for _, location in table_roots(place.table, partitions)]
 
 
 def _removable(state: AcidState, place: Place) -> tuple[str, ...]:

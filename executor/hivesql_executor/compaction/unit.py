@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from hivesql_executor.runtime import Runtime
+from hivesql_planner.acid.layout import ACID_PREFIXES
 from hivesql_planner.compaction_queue import Unit
 from hivesql_planner.errors import NoSuchObject
 from hivesql_planner.table import Partition, Table, parse_partition_name
@@ -59,3 +60,30 @@ def find_place(unit: Unit, runtime: Runtime) -> Place:
             "moving on."
         )
     return Place(table=table.stored_as(partition), partition=partition)
+
+
+def never_added(unit: Unit, runtime: Runtime) -> Place | None:
+    """Where a partition that the catalog does not know would lie; None without a table."""
+    name, partition = unit
+    try:
+        table = runtime.metastore.table(name)
+    except NoSuchObject:
+        return None
+    if partition is None or not table.partition_columns:
+        return None
+    values = parse_partition_name(partition)
+    return Place(table=table, partition=Partition(values=values, location=table.home_of(values)))
+
+
+def list_roots(place: Place, runtime: Runtime) -> list[str]:
+    """List the directories of a place; of a table those too that never became partitions."""
+    table = place.table
+    if not place.is_whole_partitioned_table:
+        return [place.location]
+    depth = len(table.partition_columns)
+    found = {partition.location for partition in runtime.metastore.partitions(table.name)}
+    for status in runtime.files(table.location).list(table.location):
+        parts = status.path.split("/")
+        if len(parts) > depth + 1 and parts[depth].startswith(ACID_PREFIXES):
+            found.add("/".join((table.location, *parts[:depth])))
+    return sorted(found)

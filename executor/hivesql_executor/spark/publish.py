@@ -185,6 +185,9 @@ def _publish_plain(publication: Publication, files: Files) -> Iterator[WrittenFi
         if staged.partition in publication.unlike:
             _check_unlike(write, staged.partition)
         by_directory[_directory(publication, write, staged.partition)].append(staged)
+    if write.overwrite and not publication.dynamic_partition:
+        # No rows, and therefore no file of any bucket, take the place of what is there too.
+        by_directory[_directory(publication, write, _partition(publication, ()))] += []
     for directory, group in by_directory.items():
         existing = [f"{directory}/{status.path}" for status in files.list(directory)]
         taken = {path.rpartition("/")[2] for path in existing}

@@ -81,6 +81,10 @@ class Files(Protocol):
         """Remove a file or a whole directory; nothing happens when it is missing."""
         ...
 
+    def remove_if_empty(self, path: str) -> None:
+        """Remove a directory in which there is nothing, hidden or not; leave anything else."""
+        ...
+
     def replace_tail(self, path: str, offset: int, data: bytes) -> None:
         """Cut a file at ``offset`` and append ``data``."""
         ...

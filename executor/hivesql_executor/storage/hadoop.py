@@ -162,6 +162,14 @@ class HadoopFiles:
         _, target, system = self._open(path)
         system.delete(target, True)
 
+    def remove_if_empty(self, path: str) -> None:
+        """Remove a directory in which there is nothing."""
+        _, target, system = self._open(path)
+        if not system.exists(target) or system.getFileStatus(target).isFile():
+            return
+        if not len(system.listStatus(target)):
+            system.delete(target, False)
+
     def replace_tail(self, path: str, offset: int, data: bytes) -> None:
         """Cut and append; where the file system cannot, the file is copied with its new tail."""
         _, target, system = self._open(path)

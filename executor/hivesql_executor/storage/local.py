@@ -6,6 +6,7 @@ import errno
 import os
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -144,6 +145,11 @@ class LocalFiles:
         else:
             target.unlink(missing_ok=True)
             _drop_checksum(target)
+
+    def remove_if_empty(self, path: str) -> None:
+        """Remove a directory in which there is nothing; a link to one stays."""
+        with suppress(OSError):
+            local_path(path).rmdir()
 
     def replace_tail(self, path: str, offset: int, data: bytes) -> None:
         """Cut and append in place, down to the disk."""

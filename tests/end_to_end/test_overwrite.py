@@ -1,0 +1,57 @@
+"""INSERT OVERWRITE: where nothing is to be written, and where nothing was to be overwritten."""
+
+from __future__ import annotations
+
+import pytest
+
+import hivesql
+
+pytestmark = pytest.mark.spark
+
+ACID = "ORC TBLPROPERTIES ('transactional'='true')"
+INSERT_ONLY = "ORC TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"
+
+
+def rows(session: hivesql.Session, table: str) -> list[tuple[object, ...]]:
+    return sorted(map(tuple, session.sql(f"SELECT * FROM {table}").rows))
+
+
+@pytest.mark.parametrize("stored", ["TEXTFILE", ACID])
+def test_if_not_exists_leaves_a_partition_alone(session: hivesql.Session, stored: str) -> None:
+    session.sql(f"""
+        CREATE TABLE t (a INT) PARTITIONED BY (p INT, q STRING) STORED AS {stored};
+        ALTER TABLE t ADD PARTITION (p = 1, q = 'empty');
+        INSERT INTO t PARTITION (p = 1, q = 'x') VALUES (1);
+        CREATE TABLE u (a INT) STORED AS {stored}; INSERT INTO u VALUES (1);
+    """)
+    for q in ("x", "empty", "new"):
+        session.sql(f"INSERT OVERWRITE TABLE t PARTITION (p = 1, q = '{q}') IF NOT EXISTS SELECT 2")
+    assert rows(session, "t") == [(1, 1, "x"), (2, 1, "new")]
+    # Without a partition the words mean nothing, as in Hive 4.1.
+    session.sql("INSERT OVERWRITE TABLE u IF NOT EXISTS SELECT 3")
+    assert rows(session, "u") == [(3,)]
+    with pytest.raises(hivesql.SemanticError, match="do not support IF NOT EXISTS") as raised:
+        session.sql("INSERT OVERWRITE TABLE t PARTITION (p = 1, q) IF NOT EXISTS SELECT 2, 'x'")
+    assert raised.value.code == 10127
+    with pytest.raises(hivesql.ParseError, match="needs OVERWRITE"):
+        session.sql("INSERT INTO t PARTITION (p = 1, q = 'x') IF NOT EXISTS SELECT 2")
+
+
+@pytest.mark.parametrize("stored", ["TEXTFILE", ACID, INSERT_ONLY])
+def test_no_rows_take_the_place_of_rows(session: hivesql.Session, stored: str) -> None:
+    session.sql(f"""
+        CREATE TABLE k (c STRING) CLUSTERED BY (c) INTO 4 BUCKETS STORED AS {stored};
+        INSERT INTO k VALUES ('x'), ('y');
+        CREATE TABLE p (c STRING) PARTITIONED BY (p INT) CLUSTERED BY (c) INTO 4 BUCKETS
+        STORED AS {stored};
+        INSERT INTO p VALUES ('x', 1), ('y', 1), ('z', 2);
+        INSERT OVERWRITE TABLE p PARTITION (p) SELECT c, 2 FROM k WHERE c = 'none';
+    """)
+    # Hive too: rows that do not come have no partition that could be emptied.
+    assert rows(session, "p") == [("x", 1), ("y", 1), ("z", 2)]
+    session.sql("""
+        INSERT OVERWRITE TABLE p PARTITION (p = 1) SELECT c FROM k WHERE c = 'none';
+        INSERT OVERWRITE TABLE k SELECT c FROM k WHERE c = 'none';
+    """)
+    assert rows(session, "p") == [("z", 2)]
+    assert rows(session, "k") == []
