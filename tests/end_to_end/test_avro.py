@@ -2,18 +2,61 @@
 
 from __future__ import annotations
 
+import io
 import json
-from datetime import date
+import uuid
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import fastavro
+import pyarrow as pa
 import pytest
 
 import hivesql
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 pytestmark = pytest.mark.spark
+
+
+def test_a_worker_reads_avro_as_ever_afterwards(
+    session: hivesql.Session, spark: SparkSession, tmp_path: Path
+) -> None:
+    """The user's functions run in the workers that have read our tables."""
+    home = tmp_path / "data"
+    home.mkdir()
+    times = [
+        {"type": "int", "logicalType": "date"},
+        {"type": "long", "logicalType": "timestamp-micros"},
+        {"type": "string", "logicalType": "uuid"},
+        {"type": "bytes", "logicalType": "decimal", "precision": 4, "scale": 2},
+    ]
+    fields = [{"name": f"c{i}", "type": kind} for i, kind in enumerate(times)]
+    schema = {"type": "record", "name": "any", "fields": fields}
+    moment = datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
+    row = {"c0": date(2024, 1, 2), "c1": moment, "c2": uuid.UUID(int=1), "c3": Decimal("1.25")}
+    with (home / "f").open("wb") as file:
+        fastavro.writer(file, schema, [row])
+    session.sql(f"""
+        CREATE EXTERNAL TABLE t (c0 DATE, c1 TIMESTAMP, c2 STRING, c3 DECIMAL(4,2))
+        STORED AS AVRO LOCATION '{home}'""")
+    before = [str(value) for value in session.sql("SELECT * FROM t").rows[0]]
+    assert before == ["2024-01-02", "2024-01-02 03:04:05", str(uuid.UUID(int=1)), "1.25"]
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for content in batch.column("content").to_pylist():
+                (found,) = fastavro.reader(io.BytesIO(content))
+                yield pa.RecordBatch.from_pydict({"told": [repr(found)]})
+
+    files = spark.read.format("binaryFile").load(str(home)).select("content")
+    told = files.mapInArrow(read, "told string").collect()
+    assert [one.told for one in told] == [repr(row)]
+
 
 SCHEMA: dict[str, Any] = {
     "type": "record", "name": "any", "fields": [

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -148,3 +150,14 @@ def test_a_file_that_is_cut(session: hivesql.Session, rows: list[Row]) -> None:
         session.sql("SELECT sum(a) FROM cut")
     # Hive, which reads what tests leave behind, would stumble over it too.
     session.sql("DROP TABLE cut")
+
+
+def test_this_orc_has_what_our_reader_takes_out_of_it(spark: SparkSession) -> None:
+    """Without these fields decimals would be read slowly, and that be told in a log alone."""
+    source = files("hivesql_executor.spark.jvm").joinpath("DecimalReader.java").read_text()
+    taken = set(re.findall(r'inside\(\s*([\w.]+)\.class, "(\w+)"', source))
+    assert len(taken) == 4
+    jvm: Any = spark._jvm
+    for owner, name in taken:
+        known = jvm.java.lang.Class.forName(f"org.apache.orc.impl.{owner.replace('.', '$')}")
+        assert known.getDeclaredField(name).getName() == name

@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 from pyarrow import orc
 
 from hivesql_executor.event_file import EventFile
-from hivesql_executor.local.memory import keep_freed_memory
 from hivesql_executor.local.types import row_type
 from hivesql_executor.spark.hashing import hash_array
 from hivesql_executor.spark.publish import row_types
@@ -105,7 +104,6 @@ def stage(
     ``number`` says which of the publication's writes this is, ``keys`` are texts of the values of
     its dynamic partitions.
     """
-    keep_freed_memory()
     name = f"part-{uuid.uuid4().hex}"
     buffer = io.BytesIO()
     orc.write_table(events, buffer, **orc_options(write.table))

@@ -8,12 +8,12 @@ from __future__ import annotations
 import datetime
 import decimal
 import io
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import fastavro
-import fastavro.read
 import pyarrow as pa
 
 Convert = Callable[[Any], Any]
@@ -23,6 +23,15 @@ METADATA = {
     "writer.time.zone": "UTC",
     "writer.proleptic": "true",
     "writer.zone.conversion.legacy": "false",
+}
+_HEADER = {
+    "type": "record",
+    "name": "Header",
+    "fields": [
+        {"name": "magic", "type": {"type": "fixed", "name": "Magic", "size": 4}},
+        {"name": "meta", "type": {"type": "map", "values": "bytes"}},
+        {"name": "sync", "type": {"type": "fixed", "name": "Sync", "size": 16}},
+    ],
 }
 _CHUNK = 10_000
 _GREGORIAN = -141_427
@@ -43,10 +52,6 @@ def decode_files(
     ``names``: those of the schema's fields that are in the files, by name without its case.
     ``wanted``: fields of the reader's schema, whose defaults fill in for what a file lacks.
     """
-    # Dates and times stay numbers, as in Hive: the calendar is that of the file, not of its schema.
-    for kind in list(fastavro.read.LOGICAL_READERS):
-        if not kind.endswith("-decimal"):
-            del fastavro.read.LOGICAL_READERS[kind]
     for batch in batches:
         for file in batch.to_pylist():
             try:
@@ -59,8 +64,9 @@ def decode_files(
 def _decoded(
     file: dict[str, Any], schema: pa.Schema, names: Sequence[str], wanted: Mapping[str, Any]
 ) -> Iterator[pa.RecordBatch]:
-    reader = fastavro.reader(io.BytesIO(file["content"]))
-    convert = _decoders(reader, schema, names, wanted)
+    header, content = _numbers_for_times(file["content"])
+    reader = fastavro.reader(content)
+    convert = _decoders(header, schema, names, wanted)
     rows: list[Any] = []
     for row in reader:
         rows.append(row)
@@ -69,6 +75,41 @@ def _decoded(
             rows = []
     if rows:
         yield _batch(rows, file, schema, convert)
+
+
+def _numbers_for_times(content: bytes) -> tuple[Mapping[str, Any], io.BytesIO]:
+    """A file's metadata, and the file with a schema in which times are plain numbers.
+
+    As in Hive: the calendar is that of the file, not of its schema. What fastavro makes of logical
+    types is a table of the whole process, and a worker runs the user's functions too.
+    """
+    given = io.BytesIO(content)
+    header: Any = fastavro.schemaless_reader(given, _HEADER, None)
+    metadata = header["meta"]
+    written = json.loads(metadata["avro.schema"])
+    told = {key: value.decode(errors="replace") for key, value in metadata.items()}
+    plain = json.dumps(_without_times(written)).encode()
+    changed = io.BytesIO()
+    fastavro.schemaless_writer(
+        changed, _HEADER, {**header, "meta": {**metadata, "avro.schema": plain}}
+    )
+    with given.getbuffer() as whole:
+        changed.write(whole[given.tell() :])
+    changed.seek(0)
+    return {**told, "avro.schema": written}, changed
+
+
+def _without_times(schema: Any) -> Any:
+    """The schema without logical types, but those of decimals."""
+    if isinstance(schema, list):
+        return [_without_times(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: _without_times(value) if key in ("type", "items", "values", "fields") else value
+        for key, value in schema.items()
+        if key != "logicalType" or value == "decimal"
+    }
 
 
 def _batch(
@@ -86,12 +127,11 @@ def _batch(
 
 
 def _decoders(
-    reader: Any, schema: pa.Schema, names: Sequence[str], wanted: Mapping[str, Any]
+    header: Mapping[str, Any], schema: pa.Schema, names: Sequence[str], wanted: Mapping[str, Any]
 ) -> dict[str, Any]:
-    writer = reader.writer_schema
-    fields = {field["name"].lower(): field for field in writer["fields"]}
-    hybrid = reader.metadata.get("writer.proleptic", "false") != "true"
-    zone = reader.metadata.get("writer.time.zone", "UTC")
+    fields = {field["name"].lower(): field for field in header["avro.schema"]["fields"]}
+    hybrid = header.get("writer.proleptic", "false") != "true"
+    zone = header.get("writer.time.zone", "UTC")
     known = None if zone in _UTC else ZoneInfo(zone)
     found: dict[str, Any] = {}
     for name in names:

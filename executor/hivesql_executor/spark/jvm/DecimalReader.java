@@ -20,6 +20,7 @@ import org.apache.orc.impl.reader.StripePlanner;
 import org.apache.orc.impl.reader.tree.BatchReader;
 import org.apache.orc.impl.reader.tree.TypeReader;
 import org.apache.spark.unsafe.Platform;
+import org.slf4j.LoggerFactory;
 
 /**
  * Decimals of up to 18 digits, as ORC's own reader gives them.
@@ -31,6 +32,9 @@ final class DecimalReader extends TreeReaderFactory.TreeReader {
     /** The bits that tell that a value goes on in the next byte. */
     private static final long GOES_ON = 0x8080808080808080L;
     private static final int LONGEST = 10;
+
+    /** Once for each process. */
+    private static volatile boolean told;
 
     private final int scale;
     /** Bytes of the stream that have been taken out of it; they may be less than are in here. */
@@ -73,7 +77,13 @@ final class DecimalReader extends TreeReaderFactory.TreeReader {
             }
         } catch (Exception unknown) {
             // An ORC that is made otherwise keeps its own reader.
-            return;
+            if (!told) {
+                told = true;
+                // Warnings are not shown by the Spark that a session starts.
+                LoggerFactory.getLogger(DecimalReader.class).error(
+                        "this release of ORC is not known to HiveSQL, so that decimals are read by"
+                        + " ORC's own reader, which is slower: " + unknown);
+            }
         }
     }
 
