@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from hivesql_executor.check_events import event_findings
 from hivesql_executor.finding import Finding
+from hivesql_executor.hidden_deltas import hidden_deltas
 from hivesql_executor.inspect import file_facts
 from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.runtime import Runtime
@@ -62,6 +63,11 @@ def _findings(table: Table, partitions: Sequence[Partition], runtime: Runtime) -
         yield from _versions(files, location, state)
         if table.is_full_acid:
             yield from _unmarked(files, location, state)
+            yield from (
+                Finding(f"{location}/{one.name}", one.problem)
+                for one in hidden_deltas(files, location, state)
+            )
+            yield from _foreign_write_ids(table.name, location, state, runtime)
         parts.append(PartitionFiles(partition=partition, location=location, files=chosen))
         yield from _expected_buckets(table, location, state)
     counts: dict[str, int] = {}
@@ -136,6 +142,31 @@ def _unmarked(files: Files, location: str, state: AcidState) -> Iterator[Finding
             _has_events(files, location, one) for one in entry.files
         ):
             yield Finding(place, f"has no {VERSION_FILE}, which every writer of events leaves")
+
+
+def _foreign_write_ids(
+    name: TableName, location: str, state: AcidState, runtime: Runtime
+) -> Iterator[Finding]:
+    """Streaming batches between whose write ids somebody else's lie, as far as is known.
+
+    A batch's transactions are opened together, and their write ids are in the same order.
+    """
+    for entry in state.deltas:
+        low, high = entry.directory[1:3]
+        if not entry.directory.may_grow:
+            continue
+        owners = runtime.metastore.owners_of_write_ids(name, low, high)
+        first, last = owners.get(low), owners.get(high)
+        if first is None or last is None:
+            continue
+        foreign = {one: txn for one, txn in owners.items() if not first <= txn <= last}
+        if foreign:
+            told = ", ".join(f"{one} (transaction {txn})" for one, txn in sorted(foreign.items()))
+            yield Finding(
+                f"{location}/{entry.name}",
+                f"spans write ids that are not its batch's: {told}. Readers leave out what was "
+                "written here under them, Hive too",
+            )
 
 
 def _has_events(files: Files, location: str, file: FileStatus) -> bool:

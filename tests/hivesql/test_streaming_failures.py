@@ -104,6 +104,36 @@ def test_a_lost_heartbeat_closes_the_batch(session: hivesql.Session) -> None:
         connection.commit_transaction()
 
 
+def test_no_beat_takes_a_commit_for_a_loss(session: hivesql.Session) -> None:
+    # Beats come as fast as they can.
+    session.sql("SET hive.txn.timeout=1ms")
+    with builder(session).with_transaction_batch_size(60).connect() as connection:
+        for number in range(60):
+            connection.begin_transaction()
+            if number % 3:
+                connection.commit_transaction()
+            else:
+                connection.abort_transaction()
+        assert connection._batch is not None
+        assert connection._batch.heartbeat.lost is None
+        assert connection.statistics.committed_transactions == 40
+
+
+def test_a_batch_is_as_large_as_the_metastore_allows(
+    session: hivesql.Session, tmp_path: Path
+) -> None:
+    session.sql("SET hive.txn.max.open.batch=3")
+    with builder(session).with_transaction_batch_size(10).connect() as connection:
+        for number in range(5):
+            connection.begin_transaction()
+            connection.write(f"{number},x")
+            connection.commit_transaction()
+        assert connection.remaining_transactions == 1
+        assert connection.statistics.metastore_calls == 2 * 2 + 5 * 2
+    deltas = sorted(path.name for path in (tmp_path / "w" / "t").iterdir())
+    assert deltas == ["delta_0000001_0000003", "delta_0000004_0000006"]
+
+
 @contextmanager
 def files_limited_to(size: int) -> Iterator[None]:
     """No file of this process can become longer, as on a disk that is full."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from hivesql_executor.compaction.unit import Place, each, find_place, list_roots
 from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.hidden_deltas import require_none_hidden
 from hivesql_executor.metastore.api import Compaction
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import acid_state
@@ -88,6 +89,7 @@ def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
     for location in list_roots(place, runtime):
         files = runtime.files(location)
         state = acid_state(files, location, visible, txns)
+        require_none_hidden(files, location, state)
         delete(files, location, _removable(state, place))
         state = acid_state(files, location, visible, txns)
         if left := _removable(state, place):

@@ -11,6 +11,7 @@ from hivesql_executor.compaction.time_limit import limited
 from hivesql_executor.compaction.unit import Place, find_place
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.heartbeat import Heartbeat
+from hivesql_executor.hidden_deltas import require_none_hidden
 from hivesql_executor.metastore.api import Compaction, LockState, TxnType
 from hivesql_executor.processes import is_alive
 from hivesql_executor.runtime import Runtime
@@ -140,6 +141,7 @@ def _compact(
         if table.is_insert_only:
             # Readers of insert-only tables do not look at files outside ACID directories.
             state = replace(state, originals=())
+        require_none_hidden(files, place.location, state)
         decision = decide(state, compaction.kind)
         if decision.action == "refuse":
             return _refuse(compaction, decision.reason, runtime), counted

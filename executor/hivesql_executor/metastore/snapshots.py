@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -33,7 +34,12 @@ from hivesql_executor.metastore.schema import (
     txn_to_write_id,
     txns,
 )
-from hivesql_executor.metastore.transactions import READ_ONLY, require_open
+from hivesql_executor.metastore.transactions import (
+    READ_ONLY,
+    chunks,
+    require_all_open,
+    require_open,
+)
 from hivesql_planner.acid.write_ids import NONE_OPEN, ListMode, ValidTxnList, ValidWriteIdList
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import ExecutionError
@@ -135,6 +141,9 @@ def compactor_write_ids(db: Connection, table: TableName) -> ValidWriteIdList:
 _MINE = and_(_of.txn_id == bindparam("owner"), _OF_TABLE)
 HELD_WRITE_ID = select(_of.write_id).where(_MINE)
 """The write id that a transaction (owner) has in a table (in_database, in_table)."""
+_HELD_BY_MANY = select(_of.txn_id, _of.write_id).where(
+    _of.txn_id.in_(bindparam("owners", expanding=True)), _OF_TABLE
+)
 _FORGET = delete(txn_to_write_id).where(_MINE)
 _ALLOCATE = insert(txn_to_write_id)
 _WRITE_UNDER = (
@@ -152,43 +161,82 @@ _WRITE_UNDER = (
 def _advance(dialect: str) -> Any:
     counter = next_write_id.c
     first = _insert(dialect, next_write_id).values(
-        database=bindparam("in_database"), table=bindparam("in_table"), next=2
+        database=bindparam("in_database"), table=bindparam("in_table"), next=bindparam("count") + 1
     )
     advanced = first.on_conflict_do_update(
-        index_elements=[counter.database, counter.table], set_={"next": counter.next + 1}
+        index_elements=[counter.database, counter.table],
+        set_={"next": counter.next + bindparam("count")},
     )
     return advanced.returning(counter.next)
 
 
 def allocate_write_id(db: Connection, txn_id: int, table: TableName, *, again: bool) -> int:
-    """The transaction's write id in the table; ``again`` gives a new, larger one."""
-    if require_open(db, txn_id) == READ_ONLY:
-        raise ExecutionError(
-            f"Write ID allocation failed on {table} as not all input txns in open state or "
-            f"read-only: {{{txn_id},read-only}}"
-        )
-    place = _place(table)
-    mine = place | {"owner": txn_id}
+    """Return the transaction's write id in the table; ``again`` gives a new, larger one."""
+    _require_writer(txn_id, require_open(db, txn_id), table)
+    mine = _place(table) | {"owner": txn_id}
     if again:
         db.execute(_FORGET, mine)
     else:
         held = db.scalar(HELD_WRITE_ID, mine)
         if held is not None:
             return int(held)
+    return _give_out(db, [txn_id], table)[txn_id]
+
+
+def allocate_write_ids(db: Connection, txn_ids: Sequence[int], table: TableName) -> tuple[int, ...]:
+    """Return the write id of each transaction in the table, in the transactions' order.
+
+    Those of transactions that had none are consecutive: nobody else's lies between them.
+    """
+    for txn_id, kind in require_all_open(db, txn_ids).items():
+        _require_writer(txn_id, kind, table)
+    held = {
+        txn_id: write_id
+        for part in chunks(txn_ids)
+        for txn_id, write_id in db.execute(_HELD_BY_MANY, _place(table) | {"owners": part})
+    }
+    without = [txn_id for txn_id in txn_ids if txn_id not in held]
+    given = _give_out(db, without, table) if without else {}
+    return tuple(int((held | given)[txn_id]) for txn_id in txn_ids)
+
+
+def owners_of_write_ids(db: Connection, table: TableName, low: int, high: int) -> Mapping[int, int]:
+    """Return the transactions that own the write ids ``low`` to ``high``, as far as is known.
+
+    Old write ids are forgotten once every reader sees them.
+    """
+    query = select(_of.write_id, _of.txn_id).where(_OF_TABLE, _of.write_id.between(low, high))
+    return {int(write_id): int(txn_id) for write_id, txn_id in db.execute(query, _place(table))}
+
+
+def _require_writer(txn_id: int, kind: int, table: TableName) -> None:
+    if kind == READ_ONLY:
+        raise ExecutionError(
+            f"Write ID allocation failed on {table} as not all input txns in open state or "
+            f"read-only: {{{txn_id},read-only}}"
+        )
+
+
+def _give_out(db: Connection, txn_ids: Sequence[int], table: TableName) -> dict[int, int]:
+    place, count = _place(table), len(txn_ids)
     # One statement reads and advances the counter, so two transactions never share a write id.
-    write_id = int(db.execute(_advance(db.dialect.name), place).scalar_one()) - 1
+    advanced = db.execute(_advance(db.dialect.name), place | {"count": count})
+    first = int(advanced.scalar_one()) - count
+    given = dict(zip(txn_ids, range(first, first + count), strict=True))
     unit = {"database": table.database, "table": table.name}
-    db.execute(_ALLOCATE, unit | {"txn_id": txn_id, "write_id": write_id})
+    rows = [unit | {"txn_id": txn_id, "write_id": one} for txn_id, one in given.items()]
+    db.execute(_ALLOCATE, rows)
     # Locks asked for before, or under the earlier write id, write under this one.
-    db.execute(_WRITE_UNDER, mine | {"now": write_id})
-    given = Event(
+    under = [place | {"owner": txn_id, "now": write_id} for txn_id, write_id in given.items()]
+    db.execute(_WRITE_UNDER, under)
+    allocated = Event(
         kind=EventKind.ALLOC_WRITE_ID,
         database=table.database,
         table=table,
-        writes=((txn_id, write_id),),
+        writes=tuple(given.items()),
     )
-    note(db, given)
-    return write_id
+    note(db, allocated)
+    return given
 
 
 def seed_write_id(db: Connection, table: TableName, next_id: int) -> None:

@@ -92,6 +92,18 @@ class TransactionCalls(ABC):
         # Locks are taken before anything is written under it, but before it is replaced.
         return self._write(work, hasty=not again)
 
+    def allocate_write_ids(self, txn_ids: Sequence[int], table: TableName) -> tuple[int, ...]:
+        """Give each transaction of a batch a write id in the table; in the transactions' order.
+
+        They are consecutive unless a transaction had one already, which it keeps.
+        """
+        name = table.lower()
+        return self._write(lambda db: snapshots.allocate_write_ids(db, txn_ids, name), hasty=True)
+
+    def owners_of_write_ids(self, table: TableName, low: int, high: int) -> Mapping[int, int]:
+        """Transactions that own the write ids from ``low`` to ``high``, as far as is known."""
+        return self._read(lambda db: snapshots.owners_of_write_ids(db, table.lower(), low, high))
+
     def valid_write_ids(
         self, txns: ValidTxnList, tables: Collection[TableName]
     ) -> Mapping[TableName, ValidWriteIdList]:
@@ -174,6 +186,10 @@ class TransactionCalls(ABC):
     def heartbeat(self, txn_id: int, lock_id: int = 0) -> None:
         """Keep a transaction or lock alive; TransactionLost when it is gone."""
         self._write(lambda db: transactions.heartbeat(db, txn_id, lock_id))
+
+    def heartbeat_txns(self, txn_ids: Sequence[int]) -> None:
+        """Keep the transactions of a batch alive; TransactionLost when one of them is gone."""
+        self._write(lambda db: transactions.heartbeat_txns(db, txn_ids))
 
     def transactions(self) -> tuple[TxnRow, ...]:
         """Open and aborted transactions, by id."""

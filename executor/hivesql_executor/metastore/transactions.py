@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import (
@@ -141,6 +141,46 @@ def require_open(db: Connection, txn_id: int) -> int:
     if kind is None:
         raise lost(db, txn_id)
     return int(kind[0] or 0)
+
+
+_ALL_HELD = (
+    select(txns.c.id, txns.c.type)
+    .where(txns.c.id.in_(bindparam("txn_ids", expanding=True)), txns.c.state == OPEN)
+    .order_by(txns.c.id)
+    .with_for_update()
+)
+
+
+def require_all_open(db: Connection, txn_ids: Sequence[int]) -> dict[int, int]:
+    """Hold the rows of open transactions as ``require_open`` does; the type of each."""
+    found: dict[int, int] = {}
+    for part in chunks(txn_ids):
+        found |= {
+            int(id_): int(kind or 0) for id_, kind in db.execute(_ALL_HELD, {"txn_ids": part})
+        }
+    for txn_id in txn_ids:
+        if txn_id not in found:
+            raise lost(db, txn_id)
+    return found
+
+
+def chunks(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Cut ids into as many as one statement of SQL names."""
+    return (ids[start : start + _CHUNK] for start in range(0, len(ids), _CHUNK))
+
+
+_BEAT_ALL = (
+    update(txns)
+    .where(txns.c.id.in_(bindparam("txn_ids", expanding=True)), txns.c.state == OPEN)
+    .values(last_heartbeat=millis_now())
+)
+
+
+def heartbeat_txns(db: Connection, txn_ids: Sequence[int]) -> None:
+    """Keep transactions alive; TransactionLost when one of them is not open."""
+    for part in chunks(txn_ids):
+        if db.execute(_BEAT_ALL, {"txn_ids": part}).rowcount != len(part):
+            require_all_open(db, part)
 
 
 def heartbeat(db: Connection, txn_id: int, lock_id: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -47,10 +48,12 @@ class Batch:
     states: list[State] = field(default_factory=list)
     _current: int = -1
     _dead: bool = False
+    _ending: threading.Lock = field(default_factory=threading.Lock)
+    """Held while transactions end: a beat of one that has just ended would count as its loss."""
 
     @classmethod
     def open(cls, stream: Stream, size: int) -> Batch:
-        """Open the transactions and give each its write id."""
+        """Open the transactions, as many as may be opened at once, and give each its write id."""
         runtime, store = stream.runtime, stream.runtime.metastore
         settings = runtime.settings
         txn_ids = store.open_txns(
@@ -60,25 +63,23 @@ class Batch:
             max_open=settings.integer("hive.max.open.txns"),
             max_batch=settings.integer("hive.txn.max.open.batch"),
         )
-        if len(txn_ids) < size:
-            store.abort_txns(txn_ids, "streaming batch too large")
-            raise TransactionError(f"the metastore opened {len(txn_ids)} of {size} transactions")
         try:
-            write_ids = [store.allocate_write_id(txn, stream.table.name) for txn in txn_ids]
+            write_ids = store.allocate_write_ids(txn_ids, stream.table.name)
+            _require_consecutive(write_ids)
         except BaseException:
             store.abort_txns(txn_ids, "streaming batch failed")
             raise
-        stream.statistics.metastore_calls += 1 + size
+        stream.statistics.metastore_calls += 2
         interval = settings.seconds("hive.txn.timeout") / 2
         heartbeat = Heartbeat(runtime=runtime, txn_id=txn_ids[0], interval=interval)
         directory = AcidDirectory(DirectoryKind.DELTA, write_ids[0], write_ids[-1])
         batch = cls(
             stream=stream,
-            txn_ids=tuple(txn_ids),
-            write_ids=tuple(write_ids),
+            txn_ids=txn_ids,
+            write_ids=write_ids,
             heartbeat=heartbeat,
             deltas=Deltas(stream=stream, directory=directory),
-            states=[State.INACTIVE] * size,
+            states=[State.INACTIVE] * len(txn_ids),
         )
         heartbeat.beat = batch._beat
         heartbeat.start()
@@ -157,7 +158,6 @@ class Batch:
             )
         self._or_die(self._flush)
         self._or_die(lambda: self._commit(partitions, note))
-        self.states[self._current] = State.COMMITTED
         self.stream.statistics.committed_transactions += 1
 
     def abort(self) -> None:
@@ -166,8 +166,7 @@ class Batch:
             return
         self.require_open()
         self.deltas.forget()
-        self._abort([self.txn_id])
-        self.states[self._current] = State.ABORTED
+        self._abort({self.txn_id})
 
     def close(self) -> None:
         """Abort what has not ended, close the files. May be called again."""
@@ -176,8 +175,7 @@ class Batch:
         left = self._left()
         try:
             if left:
-                self._abort(left)
-                self.states[-len(left) :] = [State.ABORTED] * len(left)
+                self._abort(set(left))
         finally:
             self._end()
 
@@ -199,9 +197,11 @@ class Batch:
                     txn_id, self.write_id, stream.table.name, sorted(touched), Operation.INSERT
                 )
                 stream.statistics.metastore_calls += 1
-            store.commit_txn(
-                txn_id, exclusive_write=exclusive.flag("hive.txn.xlock.write"), note=noted
-            )
+            with self._ending:
+                store.commit_txn(
+                    txn_id, exclusive_write=exclusive.flag("hive.txn.xlock.write"), note=noted
+                )
+                self.states[self._current] = State.COMMITTED
             stream.statistics.metastore_calls += 1
         except CommitUnknown:
             # To abort what may be committed could destroy it.
@@ -213,8 +213,12 @@ class Batch:
             ) from error
         self.deltas.touched.clear()
 
-    def _abort(self, txn_ids: Sequence[int]) -> None:
-        self.stream.runtime.metastore.abort_txns(txn_ids, "streaming abort")
+    def _abort(self, txn_ids: Collection[int]) -> None:
+        with self._ending:
+            self.stream.runtime.metastore.abort_txns(txn_ids, "streaming abort")
+            for number, txn_id in enumerate(self.txn_ids):
+                if txn_id in txn_ids:
+                    self.states[number] = State.ABORTED
         self.stream.statistics.metastore_calls += 1
         self.stream.statistics.aborted_transactions += len(txn_ids)
 
@@ -225,8 +229,9 @@ class Batch:
         return [txn_id for txn_id, state in pairs if state in going]
 
     def _beat(self) -> None:
-        for txn_id in self._left():
-            self.stream.runtime.metastore.heartbeat(txn_id)
+        with self._ending:
+            if left := self._left():
+                self.stream.runtime.metastore.heartbeat_txns(left)
 
     def require_open(self) -> None:
         """InvalidTransactionState unless a transaction has begun, and the metastore knows it."""
@@ -244,3 +249,16 @@ class Batch:
         self._dead = True
         self.heartbeat.stop()
         self.deltas.close()
+
+
+def _require_consecutive(write_ids: Sequence[int]) -> None:
+    """TransactionError unless all write ids from the first to the last are the batch's own.
+
+    The batch's directory is named by the first and the last, and whatever others write under one
+    in between would count as covered by it: readers would leave their rows out.
+    """
+    if list(write_ids) != list(range(write_ids[0], write_ids[0] + len(write_ids))):
+        raise TransactionError(
+            f"the metastore gave a batch of transactions the write ids {write_ids[0]} to "
+            f"{write_ids[-1]}, and some in between to others. Begin the transaction again"
+        )

@@ -440,6 +440,16 @@ struct HeartbeatRequest {
   2: optional i64 txnid
 }
 
+struct HeartbeatTxnRangeRequest {
+  1: required i64 min
+  2: required i64 max
+}
+
+struct HeartbeatTxnRangeResponse {
+  1: required set<i64> aborted
+  2: required set<i64> nosuch
+}
+
 struct LockComponent {
   1: required LockType type
   2: required LockLevel level
@@ -660,6 +670,7 @@ service ThriftHiveMetastore {
   void commit_txn(1: CommitTxnRequest rqst) throws (1: NoSuchTxnException o1, 2: TxnAbortedException o2)
   void abort_txns(1: AbortTxnsRequest rqst) throws (1: NoSuchTxnException o1)
   void heartbeat(1: HeartbeatRequest ids) throws (1: NoSuchLockException o1, 2: NoSuchTxnException o2, 3: TxnAbortedException o3)
+  HeartbeatTxnRangeResponse heartbeat_txn_range(1: HeartbeatTxnRangeRequest txns)
   LockResponse lock(1: LockRequest rqst) throws (1: NoSuchTxnException o1, 2: TxnAbortedException o2)
   LockResponse check_lock(1: CheckLockRequest rqst) throws (1: NoSuchTxnException o1, 2: TxnAbortedException o2, 3: NoSuchLockException o3)
   void unlock(1: UnlockRequest rqst) throws (1: NoSuchLockException o1, 2: TxnOpenException o2)

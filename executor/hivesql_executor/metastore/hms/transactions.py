@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TypeVar
 
@@ -87,17 +87,31 @@ class TransactionCalls(StatisticsCalls):
 
     def allocate_write_id(self, txn_id: int, table: TableName, *, again: bool = False) -> int:
         """The transaction's write id in the table; ``again`` replaces it by a larger one."""
-        name = lower(table)
+        return self._allocate([txn_id], lower(table), again=again)[0]
+
+    def allocate_write_ids(self, txn_ids: Sequence[int], table: TableName) -> tuple[int, ...]:
+        """Give each transaction of a batch a write id in the table; in the transactions' order.
+
+        They are consecutive unless a transaction had one already, which it keeps.
+        """
+        return self._allocate(txn_ids, lower(table), again=False)
+
+    def owners_of_write_ids(self, table: TableName, low: int, high: int) -> Mapping[int, int]:
+        """Return nothing: no call tells which transaction owns a write id."""
+        return {}
+
+    def _allocate(self, txn_ids: Sequence[int], name: TableName, *, again: bool) -> tuple[int, ...]:
         request = idl().AllocateTableWriteIdsRequest(
             dbName=name.database,
             tableName=name.name,
-            txnIds=[txn_id],
+            txnIds=list(txn_ids),
             reallocate=True if again else None,
         )
         answer = self._client.call("allocate_table_write_ids", request, again=True)
-        write_id = int(answer.txnToWriteIds[0].writeId)
-        self._write_ids[txn_id][name] = write_id
-        return write_id
+        given = {one.txnId: int(one.writeId) for one in answer.txnToWriteIds}
+        for txn_id in txn_ids:
+            self._write_ids[txn_id][name] = given[txn_id]
+        return tuple(given[txn_id] for txn_id in txn_ids)
 
     def valid_write_ids(
         self, txns: ValidTxnList, tables: Collection[TableName]
@@ -225,6 +239,17 @@ class TransactionCalls(StatisticsCalls):
         request = idl().HeartbeatRequest(lockid=lock_id, txnid=txn_id)
         self._client.call("heartbeat", request, again=True)
 
+    def heartbeat_txns(self, txn_ids: Sequence[int]) -> None:
+        """Keep the transactions of a batch alive; TransactionLost when one of them is gone."""
+        for low, high in _ranges(txn_ids):
+            request = idl().HeartbeatTxnRangeRequest(min=low, max=high)
+            answer = self._client.call("heartbeat_txn_range", request, again=True)
+            if gone := sorted({*answer.aborted, *answer.nosuch}):
+                raise TransactionLost(
+                    f"Transactions {', '.join(map(str, gone))} were aborted, or have timed out. "
+                    "Run them again"
+                )
+
     def transactions(self) -> tuple[TxnRow, ...]:
         """Open and aborted transactions, by id."""
         wire = idl()
@@ -272,3 +297,14 @@ def _split(ids: list[int], aborted_bits: bytes) -> tuple[frozenset[int], frozens
         if i // 8 < len(aborted_bits) and aborted_bits[i // 8] >> (i % 8) & 1
     }
     return frozenset(ids) - aborted, frozenset(aborted)
+
+
+def _ranges(ids: Iterable[int]) -> list[tuple[int, int]]:
+    """Ids without a gap between them, by the first and the last."""
+    found: list[tuple[int, int]] = []
+    for one in sorted(ids):
+        if found and one == found[-1][1] + 1:
+            found[-1] = (found[-1][0], one)
+        else:
+            found.append((one, one))
+    return found
