@@ -28,7 +28,7 @@ from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import DataError, SemanticError
 from hivesql_planner.table import Partition, Table, TableName
 
-_DELETES = DirectoryKind.DELETE_DELTA
+_BASE, _DELETES = DirectoryKind.BASE, DirectoryKind.DELETE_DELTA
 
 
 def check_table(name: TableName, runtime: Runtime) -> tuple[Finding, ...]:
@@ -135,8 +135,11 @@ def _unmarked(files: Files, location: str, state: AcidState) -> Iterator[Finding
     for entry in state.directories:
         names = {file.path.rpartition("/")[2] for file in entry.files}
         place = f"{location}/{entry.name}"
-        # A DELETE of Hive 3 leaves such a directory beside that of its deletes.
-        if names == {VERSION_FILE} and entry.directory[1:3] not in deleted:
+        # A DELETE of Hive 3 leaves such a directory beside that of its deletes, and a compaction
+        # of rows that are all deleted leaves such a base; statistics tell of rows that are lost.
+        is_compacted_base = entry.directory.kind is _BASE and entry.directory.visibility_txn > 0
+        is_empty = entry.directory[1:3] in deleted or is_compacted_base
+        if names == {VERSION_FILE} and not is_empty:
             yield Finding(place, "holds no data file, though one was begun: it may be missing")
         if VERSION_FILE not in names and any(
             _has_events(files, location, one) for one in entry.files
