@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hivesql_executor.compaction.aborts import clean_aborted
 from hivesql_executor.compaction.cleaner import clean
 from hivesql_executor.compaction.initiator import initiate
-from hivesql_executor.compaction.worker import release_dead, run_next
+from hivesql_executor.compaction.worker import release_abandoned, run_next
 from hivesql_executor.reaping import reap
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.temporary import drop_orphans
@@ -113,9 +113,8 @@ def _keep_house(runtime: Runtime) -> None:
     """End what is silent, hand on what nobody works on any more, forget what has ended."""
     store, settings = runtime.metastore, runtime.settings
     reap(runtime)
-    release_dead(runtime)
+    release_abandoned(runtime)
     drop_orphans(runtime)
-    store.release_compactions(silent=settings.seconds("hive.compactor.worker.timeout"))
     store.clean_txns()
     store.purge_events(settings.seconds("hive.metastore.event.db.listener.timetolive"))
 

@@ -16,7 +16,7 @@ import pytest
 import hivesql
 from end_to_end.places import COMPACTION_PLACES
 from hivesql.services import run_services
-from hivesql_executor.failpoints import VARIABLE
+from hivesql_executor.failpoints import VARIABLE, FailPoint
 from hivesql_planner.errors import HiveSqlError
 
 if TYPE_CHECKING:
@@ -64,6 +64,28 @@ def test_a_killed_service_loses_nothing(session: hivesql.Session, tmp_path: Path
     (base,) = (path.name for path in home.iterdir())
     assert base.startswith("base_")
     assert rows(session) == expected
+
+
+def test_a_killed_statement_is_done_by_the_next(session: hivesql.Session, tmp_path: Path) -> None:
+    """No services run, and the next COMPACT need not wait for anything."""
+    session.sql(f"CREATE TABLE t (id int, v int) {ACID}; INSERT INTO t VALUES (1, 1)")
+    session.sql("INSERT INTO t VALUES (2, 2)")
+    expected = rows(session)
+    command = [sys.executable, "-m", "hivesql_repl", "-e", "ALTER TABLE t COMPACT 'major'",
+               "--master", "local[1]", "--hiveconf", "spark.driver.memory=1g"]  # fmt: skip
+    done = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, VARIABLE: FailPoint.COMPACTION_WRITTEN},
+        capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]
+    assert rows(session) == expected
+    told = session.sql("ALTER TABLE t COMPACT 'major'").message
+    assert told == "Compaction 1, which was queued before: ready for cleaning"
+    assert rows(session) == expected
+    assert session.check("t") == ()
+    home = Path(session.runtime.metastore.database("default").location) / "t"
+    (base,) = (path.name for path in home.iterdir())
+    assert base.startswith("base_0000002_v")
 
 
 SETTINGS = {

@@ -5,8 +5,10 @@ from __future__ import annotations
 from hivesql_executor.compaction.aborts import clean_aborted
 from hivesql_executor.compaction.cleaner import clean
 from hivesql_executor.compaction.initiator import decide_kind
-from hivesql_executor.compaction.worker import release_dead, run_next
+from hivesql_executor.compaction.worker import release_abandoned, run_next
+from hivesql_executor.metastore.compaction_api import CompactionAnswer
 from hivesql_executor.outcome import Outcome
+from hivesql_executor.reaping import reap
 from hivesql_executor.runtime import Runtime
 from hivesql_planner.compaction import Kind
 from hivesql_planner.compaction_queue import INITIATED, WORKING, Compaction
@@ -16,11 +18,13 @@ from hivesql_planner.statements import AbortCompactions, CompactTable
 from hivesql_planner.table import partition_name
 
 _FIRST_PAUSE = 2.0
+_TAKEN = "another worker took it"
 
 
 def request_compaction(statement: CompactTable, runtime: Runtime) -> Outcome:
     """Enqueue one request per unit; run them here unless hivesql.compactor.inline is false.
 
+    What has been queued for these units before, or was left by a process that died, is run first.
     Of a partitioned table without a specification those partitions are compacted that the
     initiator would choose, each as it would, as in Hive 4.
     """
@@ -29,7 +33,9 @@ def request_compaction(statement: CompactTable, runtime: Runtime) -> Outcome:
         raise SemanticError(f"Compaction is not allowed on non-ACID table {table.name}", code=10286)
     inline = runtime.settings.flag("hivesql.compactor.inline")
     if inline:
-        release_dead(runtime)
+        reap(runtime)
+        release_abandoned(runtime)
+        clean(runtime)
     chosen = [partition_name(table.partition_names, p.values) for p in statement.partitions]
     if table.partition_columns and not chosen:
         messages = _fan_out(statement, runtime)
@@ -60,28 +66,56 @@ def _fan_out(statement: CompactTable, runtime: Runtime) -> list[str]:
 
 
 def _request(statement: CompactTable, unit: str | None, kind: Kind, runtime: Runtime) -> str:
-    table = statement.table
-    answer = runtime.metastore.enqueue_compaction(
-        table.name,
-        unit,
-        kind,
-        initiator_id=f"{runtime.host}-manual",
-        details=statement.details,
-        run_as=runtime.user,
-    )
+    inline = runtime.settings.flag("hivesql.compactor.inline")
+    answer = _enqueue(statement, unit, kind, runtime)
+    messages: list[str] = []
+    while inline and not answer.accepted and (queued := _queued(statement, unit, runtime)):
+        # No service may ever run, and this request would be refused as long as that one waits.
+        told = run_next(runtime, id=queued.id) or _TAKEN
+        messages.append(f"Compaction {queued.id}, which was queued before: {told}")
+        if _does_as_much(queued, statement, kind):
+            return "\n".join(messages)
+        clean(runtime)
+        answer = _enqueue(statement, unit, kind, runtime)
     if not answer.accepted:
-        where = f"{table.name}{f'(partition={unit})' if unit else ''}"
+        where = f"{statement.table.name}{f'(partition={unit})' if unit else ''}"
         raise ExecutionError(
             f"Compaction request for {where} is refused, details: {answer.error}. "
             "See SHOW COMPACTIONS",
             code=10432,
         )
     message = f"Compaction enqueued with id {answer.id}"
-    if runtime.settings.flag("hivesql.compactor.inline"):
-        return f"{message}: {run_next(runtime, id=answer.id) or 'another worker took it'}"
+    if inline:
+        return "\n".join((*messages, f"{message}: {run_next(runtime, id=answer.id) or _TAKEN}"))
     if statement.wait:
         return f"{message}\n{_wait(answer.id, runtime)}"
     return message
+
+
+def _enqueue(
+    statement: CompactTable, unit: str | None, kind: Kind, runtime: Runtime
+) -> CompactionAnswer:
+    return runtime.metastore.enqueue_compaction(
+        statement.table.name,
+        unit,
+        kind,
+        initiator_id=f"{runtime.host}-manual",
+        details=statement.details,
+        run_as=runtime.user,
+    )
+
+
+def _queued(statement: CompactTable, unit: str | None, runtime: Runtime) -> Compaction | None:
+    """The request for this unit that nobody has taken."""
+    here = (statement.table.name.lower(), unit)
+    rows = runtime.metastore.compactions()
+    return next((row for row in rows if row.unit == here and row.state == INITIATED), None)
+
+
+def _does_as_much(queued: Compaction, statement: CompactTable, kind: Kind) -> bool:
+    details = statement.details
+    wanted = (kind, dict(details.properties), details.bucket_count, details.order_text)
+    return (queued.kind, dict(queued.properties), queued.bucket_count, queued.order) == wanted
 
 
 def _wait(id_: int, runtime: Runtime) -> str:

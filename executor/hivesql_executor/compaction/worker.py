@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from hivesql_executor.compaction.merge import merge
@@ -17,10 +20,14 @@ from hivesql_executor.processes import is_alive
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import acid_state, check_versions, visible_sizes
 from hivesql_planner.compaction import decide, refusal
-from hivesql_planner.compaction_queue import WORKING
+from hivesql_planner.compaction_queue import READY, WORKING
 from hivesql_planner.errors import CommitUnknown, ExecutionError, NoSuchObject
 from hivesql_planner.plan import Lock, LockType, Operation
 from hivesql_planner.statistics import StatisticsChange
+
+_claims = threading.Lock()
+_running: set[int] = set()
+"""Compactions that this process works on: in a container, one that died had perhaps its number."""
 
 
 def worker_id(runtime: Runtime, number: int = 0) -> str:
@@ -37,32 +44,66 @@ def run_next(
     """
     store = runtime.metastore
     timeout = runtime.settings.seconds("metastore.compactor.worker.pool.timeout")
-    compaction = store.next_compaction(
-        worker_id(runtime, number), id=id, pool=pool, pool_timeout=timeout
-    )
-    if compaction is None:
-        return None
-    reach(FailPoint.COMPACTION_CLAIMED)
-    try:
-        place = find_place(compaction.unit, runtime)
-    except NoSuchObject as error:
-        return _refuse(compaction, error.message, runtime)
-    reason = refusal(place.table, compaction.kind)
-    if reason is not None:
-        return _refuse(compaction, reason, runtime)
-    return _run(compaction, place, runtime)
+    with _claims:
+        compaction = store.next_compaction(
+            worker_id(runtime, number), id=id, pool=pool, pool_timeout=timeout
+        )
+        if compaction is None:
+            return None
+        _running.add(compaction.id)
+    with _finishing(compaction):
+        reach(FailPoint.COMPACTION_CLAIMED)
+        try:
+            place = find_place(compaction.unit, runtime)
+        except NoSuchObject as error:
+            return _refuse(compaction, error.message, runtime)
+        reason = refusal(place.table, compaction.kind)
+        if reason is not None:
+            return _refuse(compaction, reason, runtime)
+        return _run(compaction, place, runtime)
+
+
+def release_abandoned(runtime: Runtime) -> int:
+    """Queue again what nobody works on any more; how many.
+
+    That is what dead processes of this host had claimed, and whatever takes longer than
+    ``hive.compactor.worker.timeout``.
+    """
+    silent = runtime.settings.seconds("hive.compactor.worker.timeout")
+    return release_dead(runtime) + runtime.metastore.release_compactions(silent=silent)
 
 
 def release_dead(runtime: Runtime) -> int:
-    """Queue again what processes of this host worked on that are no more; how many."""
+    """Queue again what processes of this host worked on that are no more; how many.
+
+    Their transactions are aborted, so that what they have written can be removed.
+    """
     store = runtime.metastore
     released = 0
-    for row in store.compactions():
-        host, dash, rest = (row.worker_id or "").rpartition("-")
-        process = rest.partition(".")[0]
-        if row.state == WORKING and dash and host == runtime.host and not is_alive(process):
-            released += store.release_compactions(worker_id=row.worker_id)
+    with _claims:
+        for row in store.compactions():
+            if row.state == WORKING and _is_dead(row, runtime):
+                if row.txn_id:
+                    store.abort_txns([row.txn_id], "the compactor died")
+                released += store.release_compactions(worker_id=row.worker_id)
     return released
+
+
+def _is_dead(row: Compaction, runtime: Runtime) -> bool:
+    host, dash, rest = (row.worker_id or "").rpartition("-")
+    process = rest.partition(".")[0]
+    if not dash or host != runtime.host:
+        return False
+    return row.id not in _running if process == str(os.getpid()) else not is_alive(process)
+
+
+@contextmanager
+def _finishing(compaction: Compaction) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        with _claims:
+            _running.discard(compaction.id)
 
 
 def _refuse(compaction: Compaction, reason: str, runtime: Runtime) -> str:
@@ -80,11 +121,10 @@ def _run(compaction: Compaction, place: Place, runtime: Runtime) -> str:
     heartbeat.start()
     try:
         with limited(compaction, txn_id, runtime) as own:
-            state, counted = _compact(compaction, place, txn_id, own)
+            refused, counted = _compact(compaction, place, txn_id, own)
             heartbeat.stop()
             heartbeat.check()
-        store.commit_txn(txn_id, changes=[counted])
-        reach(FailPoint.COMPACTION_COMMITTED)
+        _commit(compaction, txn_id, counted, runtime, is_done=refused is None)
     except CommitUnknown:
         heartbeat.stop()
         raise
@@ -93,7 +133,31 @@ def _run(compaction: Compaction, place: Place, runtime: Runtime) -> str:
         _fail(compaction, txn_id, error, runtime)
         raise
     gather_again(compaction, place, runtime)
-    return state
+    return refused or READY
+
+
+def _commit(
+    compaction: Compaction,
+    txn_id: int,
+    counted: StatisticsChange,
+    runtime: Runtime,
+    *,
+    is_done: bool,
+) -> None:
+    """Commit; in our own metastores the request is ready for the cleaner by the same step.
+
+    A worker that died in between would leave a request that is nobody's.
+    """
+    store = runtime.metastore
+
+    def finish() -> None:
+        if is_done:
+            store.mark_compacted(compaction.id)
+            reach(FailPoint.COMPACTION_MARKED)
+        store.commit_txn(txn_id, changes=[counted])
+
+    store.together(finish)
+    reach(FailPoint.COMPACTION_COMMITTED)
 
 
 def _fail(compaction: Compaction, txn_id: int, error: BaseException, runtime: Runtime) -> None:
@@ -124,8 +188,8 @@ def _lock(compaction: Compaction, txn_id: int, runtime: Runtime) -> None:
 
 def _compact(
     compaction: Compaction, place: Place, txn_id: int, runtime: Runtime
-) -> tuple[str, StatisticsChange]:
-    """What became of it, and in how many more or fewer files and bytes the same rows lie."""
+) -> tuple[str | None, StatisticsChange]:
+    """Why it was refused, or None, and in how many more or fewer files and bytes the rows lie."""
     store, table = runtime.metastore, place.table
     counted = StatisticsChange(
         table=compaction.table, partition=compaction.partition, keeps_values=True
@@ -155,6 +219,4 @@ def _compact(
             counted = replace(
                 counted, files=len(after) - len(before), bytes=sum(after) - sum(before)
             )
-    store.mark_compacted(compaction.id)
-    reach(FailPoint.COMPACTION_MARKED)
-    return "ready for cleaning", counted
+    return None, counted

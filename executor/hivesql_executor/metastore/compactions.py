@@ -127,7 +127,8 @@ def release_compactions(db: Connection, *, worker_id: str | None, silent: float 
         query = query.where(_queue.worker_id == worker_id)
     if silent is not None:
         query = query.where(_queue.started < now(db) - int(silent * 1000))
-    return db.execute(query.values(state=_INITIATED, worker_id=None, started=None)).rowcount
+    released = query.values(state=_INITIATED, worker_id=None, started=None, txn_id=None)
+    return db.execute(released).rowcount
 
 
 def release_lost(db: Connection, txn_ids: Collection[int]) -> None:
