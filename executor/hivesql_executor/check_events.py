@@ -52,7 +52,7 @@ def event_findings(
     for part in parts:
         for file in _files(part):
             yield from _file_findings(table, part.location, file, runtime, known)
-    counts.update((part.location, 0) for part in parts if not part.files.data)
+    counts.update((part.location, 0) for part in parts if not _files(part))
     if not any(part.files.data or part.files.orphans for part in parts):
         return
     while True:

@@ -115,6 +115,12 @@ def foreign(home: Path) -> None:
     write(delta / "bucket_00000", [(0, 77, BUCKET, i, 77, (i, "x")) for i in range(3)])
 
 
+def emptied_by_compaction(home: Path) -> None:
+    drop(FIRST, SECOND, DELETES)(home)
+    (home / "base_0000003_v0000001").mkdir()
+    (home / "base_0000003_v0000001" / "_orc_acid_version").write_bytes(b"2")
+
+
 def both(*damages: Callable[[Path], object]) -> Callable[[Path], object]:
     return lambda home: [do(home) for do in damages]
 
@@ -274,6 +280,7 @@ DAMAGES = {
         both(copy(FIRST, "base_0000003"), drop("base_0000003/bucket_00001")), FEWER,
         [LOST.format(5)],
     ),
+    "a compacted base without files": Damage(emptied_by_compaction, FEWER, [LOST.format(0)]),
     "a link to nowhere": Damage(
         both(drop(DATA), lambda home: (home / DATA).symlink_to("/nowhere")),
         "a link to a file that is missing", ["a link to a file that is missing"],
