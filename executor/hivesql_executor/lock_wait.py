@@ -9,6 +9,9 @@ from hivesql_planner.errors import Deadlock, ExecutionError, LockTimeout
 from hivesql_planner.plan import Plan, Select
 
 _FIRST_SLEEP = 0.1
+# How often our own metastore is asked by whoever is next; the others ask as much more seldom as
+# there are requests before theirs.
+_LOOK, _LONGEST_LOOK = 0.01, 0.25
 NO_SUCH_LOCK = 10270
 # Hive never caps the back-off below this, whatever the setting says (DbLockManager).
 _LEAST_CAP = 15.0
@@ -40,7 +43,8 @@ def await_locks(txn_id: int, answer: LockAnswer, runtime: Runtime) -> None:
     """Wait until all locks of a request are held together.
 
     Sleeps 100 ms, doubling up to hive.lock.sleep.between.retries, hive.lock.numretries times,
-    and tells the user for whom and how long. Raises LockTimeout, and TransactionLost when the
+    and tells the user for whom and how long. In our own metastores a sleep ends as soon as nobody
+    stands before the request any more. Raises LockTimeout, and TransactionLost when the
     transaction ends meanwhile.
     """
     store, settings = runtime.metastore, runtime.settings
@@ -55,13 +59,12 @@ def await_locks(txn_id: int, answer: LockAnswer, runtime: Runtime) -> None:
                 "Run the statement again later, or look at SHOW LOCKS"
             )
         runtime.notify(f"waiting for locks for {waited:.1f} s: {_reason(answer)}")
-        runtime.clock.sleep(pause)
+        if not _sleep(pause, answer.lock_id, runtime):
+            # Whoever was killed holds its locks until somebody notices; no service may be running.
+            reap(runtime)
+            # The locks of an aborted transaction are gone: this tells why.
+            store.heartbeat(txn_id)
         pause, tries = min(pause * 2, cap), tries + 1
-        runtime.check_cancelled()
-        # Whoever was killed holds its locks until somebody notices; no service may be running.
-        reap(runtime)
-        # The locks of an aborted transaction are gone: this tells why.
-        store.heartbeat(txn_id)
         answer = _ask_again(txn_id, answer.lock_id, store)
     if answer.state is LockState.ABORTED:
         raise Deadlock(
@@ -70,6 +73,19 @@ def await_locks(txn_id: int, answer: LockAnswer, runtime: Runtime) -> None:
         )
     if answer.state is LockState.NOT_ACQUIRED:
         raise LockTimeout(f"locks could not be acquired: {_reason(answer)}", code=10104)
+
+
+def _sleep(seconds: float, lock_id: int, runtime: Runtime) -> bool:
+    """Sleep so long, or until the request may be granted; whether that is so."""
+    while seconds > 0:
+        ahead = runtime.metastore.requests_before(lock_id)
+        if ahead == 0:
+            return True
+        pause = seconds if ahead is None else min(_LOOK * ahead, _LONGEST_LOOK, seconds)
+        runtime.clock.sleep(pause)
+        seconds -= pause
+        runtime.check_cancelled()
+    return False
 
 
 def _ask_again(txn_id: int, lock_id: int, store: Metastore) -> LockAnswer:

@@ -46,6 +46,7 @@ _EARLIER = (
     )
     .order_by(_of.lock_id, _of.internal_id)
 )
+_REQUEST = select(hive_locks).where(_of.lock_id == bindparam("asked")).order_by(_of.internal_id)
 _WAITING = insert(hive_locks)
 _GRANTED = insert(hive_locks).values(acquired_at=millis_now())
 # Under the write id that the transaction has already, if it has one.
@@ -118,13 +119,12 @@ def check_lock(
 
     A deadlock is broken here; ABORTED when that ended the asking transaction.
     """
-    query = select(hive_locks).where(_of.lock_id == lock_id).order_by(_of.internal_id)
     txn_id = db.scalar(select(_of.txn_id).where(_of.lock_id == lock_id).limit(1))
     if txn_id:
         require_open(db, txn_id)
     # All checks and enqueues take turns here, else two requests could each be granted first.
     db.execute(select(next_lock_id).with_for_update())
-    mine = db.execute(query).all()
+    mine = db.execute(_REQUEST, {"asked": lock_id}).all()
     if not mine:
         raise ExecutionError(
             f"No such lock: lockid:{lock_id}. It timed out or was released; run the statement "
@@ -161,6 +161,17 @@ def check_lock(
     )
     reason = f"blocked by {describe(other)}"
     return LockAnswer(lock_id=lock_id, state=LockState.WAITING, reason=reason)
+
+
+def requests_before(db: Connection, lock_id: int) -> int:
+    """How many earlier requests stand against one that waits; 0 as well where it is gone."""
+    mine = db.execute(_REQUEST, {"asked": lock_id}).all()
+    if not mine:
+        return 0
+    wanted = [as_lock(row) for row in mine]
+    found = _earlier(db, lock_id, mine[0].txn_id, wanted)
+    others = ((other.lock_id, as_lock(other)) for other in found)
+    return len({id_ for id_, other in others if any(conflicts(own, other) for own in wanted)})
 
 
 def unlock(db: Connection, lock_id: int) -> None:
@@ -251,14 +262,19 @@ def _blocked(
     db: Connection, lock_id: int, txn_id: int, mine: Sequence[Lock]
 ) -> tuple[int, Row[Any]] | None:
     """My first component that has to wait, by its place, and the earlier one that it waits for."""
-    databases = sorted({lock.database for lock in mine})
-    asked = {"before": lock_id, "owner": txn_id, "databases": databases}
-    earlier = db.execute(_EARLIER, asked).all()
+    earlier = _earlier(db, lock_id, txn_id, mine)
     for place, own in enumerate(mine):
         for other in earlier:
             if conflicts(own, as_lock(other)):
                 return place, other
     return None
+
+
+def _earlier(db: Connection, lock_id: int, txn_id: int, mine: Sequence[Lock]) -> Sequence[Row[Any]]:
+    """What others asked for before, in the databases of my locks."""
+    databases = sorted({lock.database for lock in mine})
+    asked = {"before": lock_id, "owner": txn_id, "databases": databases}
+    return db.execute(_EARLIER, asked).all()
 
 
 def _refusal(

@@ -218,6 +218,10 @@ class TransactionCalls(ABC):
         """Ask again for a request that waits."""
         return self._write(lambda db: lock_queue.check_lock(db, lock_id))
 
+    def requests_before(self, lock_id: int) -> int | None:
+        """How many earlier requests a waiting one waits for; 0 as well where it is gone."""
+        return self._read(lambda db: lock_queue.requests_before(db, lock_id))
+
     def unlock(self, lock_id: int) -> None:
         """Give up a request that waits or belongs to no transaction."""
         self._write(lambda db: lock_queue.unlock(db, lock_id))

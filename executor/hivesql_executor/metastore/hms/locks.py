@@ -47,6 +47,10 @@ class LockCalls(TransactionCalls):
         request = idl().CheckLockRequest(lockid=lock_id)
         return self._answer(self._client.call("check_lock", request, again=True))
 
+    def requests_before(self, lock_id: int) -> int | None:
+        """None: to ask is to write there, and all sessions of the site would."""
+        return None
+
     def unlock(self, lock_id: int) -> None:
         """Give up a request that waits or belongs to no transaction."""
         try:
