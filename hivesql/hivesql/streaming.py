@@ -36,6 +36,7 @@ from hivesql_executor.streaming.records import (
     StrictRegexWriter,
 )
 from hivesql_executor.streaming.unmanaged import Unmanaged
+from hivesql_planner.deciding import require_bucket_numbers
 from hivesql_planner.errors import NoSuchObject, NotSupported
 from hivesql_planner.streaming_errors import (
     ConnectionError,
@@ -187,6 +188,7 @@ def _check(session: Session, table: Table) -> None:
         raise InvalidTable(f"{full} is not an Acid table")
     if any(one.kind in ("not null", "check") and one.enabled for one in table.constraints):
         raise NotSupported(f"streaming into {full}, which has constraints")
+    require_bucket_numbers(table)
     if not streamable(table):
         raise NotSupported(f"streaming TIMESTAMP WITH LOCAL TIME ZONE into {full}")
     if not isinstance(session.runtime.files(table.location), LocalFiles):

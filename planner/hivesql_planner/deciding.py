@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hivesql_planner import wanted_locks
-from hivesql_planner.errors import SemanticError
+from hivesql_planner.acid.row_id import MAX_BUCKET
+from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.locks import merge
+from hivesql_planner.multi_statement import writes_of
 from hivesql_planner.plan import (
     Body,
     Change,
@@ -19,6 +21,7 @@ from hivesql_planner.plan import (
     Scan,
     Select,
     Target,
+    WriteKind,
 )
 from hivesql_planner.planning import WITHOUT_LOCKS
 from hivesql_planner.rewrite.change import (
@@ -40,13 +43,16 @@ from hivesql_planner.statements import (
     UpdateRows,
     WriteDirectory,
 )
-from hivesql_planner.table import TableName
+from hivesql_planner.table import Table, TableName
 from hivesql_planner.transaction_keys import DB_TXN_MANAGER, DUMMY_TXN_MANAGER
 
 
 def decided(statement: Statement, settings: Settings) -> Plan:
     """The plan of a statement: locks, scans, writes and their statement ids."""
     body = _body(statement, settings)
+    for write in writes_of(body):
+        if write.kind is not WriteKind.DELETE_DELTA:
+            require_bucket_numbers(write.table)
     if isinstance(body, (Insert, Change, Select)):
         from hivesql_planner.small.decide import with_small_ways
 
@@ -116,6 +122,15 @@ def requested(statement: Statement, settings: Settings) -> tuple[Lock, ...]:
         return ()
     named = wanted_locks.named(settings.text("hive.query.exclusive.lock"))
     return (*wanted_locks.wanted(statement, settings), *named)
+
+
+def require_bucket_numbers(table: Table) -> None:
+    """NotSupported where row ids cannot tell the buckets of a table: theirs has twelve bits."""
+    if table.is_full_acid and table.is_bucketed and table.bucket_count > MAX_BUCKET + 1:
+        raise NotSupported(
+            f"writing to {table.name}, which has {table.bucket_count} buckets: the rows of a "
+            f"transactional table know their bucket by a number up to {MAX_BUCKET}"
+        )
 
 
 def _body(statement: Statement, settings: Settings) -> Body:

@@ -39,7 +39,7 @@ def check_inside(
     """
     if isinstance(statement, _HARMLESS) or isinstance(plan.body, Select):
         return
-    writes = tuple(_writes(plan.body))
+    writes = tuple(writes_of(plan.body))
     creates = isinstance(plan.body, Insert) and plan.body.create is not None
     if not writes or creates:
         raise _not_allowed(_operation(statement), txn_id)
@@ -80,15 +80,16 @@ def continued(body: Body, first: int) -> Body:
 
 def next_statement_id(body: Body, first: int) -> int:
     """The first statement id that a continued body leaves free."""
-    return max((write.statement_id + 1 for write in _writes(body)), default=first)
+    return max((write.statement_id + 1 for write in writes_of(body)), default=first)
 
 
 def replaced_tables(body: Body) -> frozenset[TableName]:
     """Tables of which the body writes a new base."""
-    return frozenset(w.table.name for w in _writes(body) if w.kind is WriteKind.BASE)
+    return frozenset(w.table.name for w in writes_of(body) if w.kind is WriteKind.BASE)
 
 
-def _writes(body: Body) -> Iterator[Write]:
+def writes_of(body: Body) -> Iterator[Write]:
+    """All writes of a statement, in the order of its branches."""
     match body:
         case Insert(branches=branches):
             yield from (branch.write for branch in branches)

@@ -30,6 +30,8 @@ CREATE TABLE p (a int) PARTITIONED BY (k int, l string) STORED AS ORC
     TBLPROPERTIES ('transactional'='true');
 CREATE TABLE n (a int, b string, c int) CLUSTERED BY (c, a) INTO 4 BUCKETS STORED AS ORC
     TBLPROPERTIES ('transactional'='true');
+CREATE TABLE many (a int) CLUSTERED BY (a) INTO 4097 BUCKETS STORED AS ORC
+    TBLPROPERTIES ('transactional'='true');
 CREATE TABLE plain (a int) STORED AS ORC;
 CREATE TABLE mm (a int) STORED AS ORC TBLPROPERTIES ('transactional'='true',
     'transactional_properties'='insert_only');
@@ -241,6 +243,7 @@ def test_a_connection_checks_its_options(session: hivesql.Session) -> None:
         (builder(session, "plain"), streaming.InvalidTable, "is not an Acid table"),
         (builder(session, "mm"), streaming.InvalidTable, "is not an Acid table"),
         (builder(session, "ruled"), hivesql.NotSupported, "constraints"),
+        (builder(session, "many"), hivesql.NotSupported, "4097 buckets"),
         (builder(session).with_static_partition_values(["1"]), streaming.ConnectionError,
          "not partitioned"),
         (builder(session, "p").with_static_partition_values(["1"]), streaming.ConnectionError,

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from hivesql_planner.deciding import requested
+from hivesql_planner.errors import NotSupported
 from hivesql_planner.explain import explain, explain_locks
 from hivesql_planner.explain_details import explained
 from hivesql_planner.plan import Expr, Query, Scan, Source
@@ -176,6 +180,27 @@ def test_insert_from_itself_keeps_the_write_known() -> None:
     target = InsertTarget(table=T, query=QUERY)
     (lock,) = plan(InsertRows(targets=(target,))).locks
     assert lock.operation == "i"
+
+
+def test_no_row_id_tells_of_more_than_4096_buckets() -> None:
+    full = replace(T, bucket_columns=("id",), bucket_count=4096)
+    many = replace(full, bucket_count=4097)
+    for table in (many, full):
+        scan = Scan(table=table, with_row_id=True)
+        insert = InsertRows(targets=(InsertTarget(table=table, query=QUERY),))
+        update = UpdateRows(target=scan, alias="t", assignments={"v": Expr("'x'")}, where=None)
+        merge_into = replace(merge(UPDATE), target=scan)
+        for statement in (insert, update, merge_into):
+            if table is full:
+                assert plan(statement).targets
+                continue
+            with pytest.raises(NotSupported, match=r"writing to d\.t, which has 4097 buckets"):
+                plan(statement)
+        assert plan(DeleteRows(target=scan, alias="t", where=None)).targets
+    insert_only = {**ACID, "transactional_properties": "insert_only"}
+    for properties in ({}, insert_only):
+        target = InsertTarget(table=replace(many, properties=properties), query=QUERY)
+        plan(InsertRows(targets=(target,)))
 
 
 def test_reads_without_tables_open_no_transaction() -> None:
