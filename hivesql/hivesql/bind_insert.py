@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from hivesql.bind_constraints import default_sql, defaults_of_values, enforced
 from hivesql.binding import Binding
-from hivesql.named import written_value
+from hivesql.named import check_lengths, written_value
 from hivesql.query import BoundQuery, bind_query
 from hivesql.row_trees import InsertBody, InsertBranch
 from hivesql.slices import Slice
@@ -86,6 +86,7 @@ def _partition(
             if column.name in found
         }
         dynamic = tuple(name for name in names if name not in found)
+        check_lengths(tuple(static), tuple(static.values()), branch.partition, binding)
     if dynamic:
         _check_dynamic(branch, names, static, binding)
     return static, dynamic

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hivesql.binding import Binding
@@ -10,7 +11,13 @@ from hivesql.slices import PartitionItems
 from hivesql.tokens import TableRef
 from hivesql.type_rules import INTEGERS
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.table import Column, Partition, Table
+from hivesql_planner.table import (
+    Column,
+    Partition,
+    Table,
+    check_partition_name,
+    partition_name,
+)
 
 if TYPE_CHECKING:
     from hivesql_planner.ddl import Values
@@ -52,10 +59,22 @@ def full_values(table: Table, items: PartitionItems, binding: Binding) -> Values
 def new_values(table: Table, items: PartitionItems, binding: Binding) -> Values:
     """``full_values`` of a partition that may be made: whole numbers as Hive writes them."""
     values = full_values(table, items, binding)
-    return tuple(
+    written = tuple(
         written_value(column, value, items, binding)
         for column, value in zip(table.partition_columns, values, strict=True)
     )
+    check_lengths(table.partition_names, written, items, binding)
+    return written
+
+
+def check_lengths(
+    names: Sequence[str], values: Values, items: PartitionItems, binding: Binding
+) -> None:
+    """Refuse a partition whose directory, or name in the catalog, would be too long."""
+    try:
+        check_partition_name(partition_name(names, values))
+    except SemanticError as error:
+        binding.fail(error, items[0].key.start, items[-1].end)
 
 
 def written_value(

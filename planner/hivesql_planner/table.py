@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from hivesql_planner.errors import SemanticError
+
 TableType = Literal["MANAGED_TABLE", "EXTERNAL_TABLE", "VIRTUAL_VIEW"]
 ConstraintKind = Literal["primary key", "foreign key", "unique", "not null", "default", "check"]
 OwnerType = Literal["USER", "ROLE", "GROUP"]
@@ -17,6 +19,10 @@ TEMPORARY = "_hivesql_tmp_"
 FRAMES = "_hivesql_frames"
 """The database that the frames handed to a statement pretend to be in."""
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+LONGEST_FILE_NAME = 255
+"""Bytes that a local file system and HDFS take for one name."""
+LONGEST_PARTITION_NAME = 767
+"""Characters of PARTITIONS.PART_NAME."""
 _PERCENT = re.compile("%([0-9A-Fa-f]{2})")
 # Hive escapes these in partition directory names (FileUtils.charToEscape).
 _ESCAPED = frozenset("\"#%'*/:=?\\\x7f{[]^") | frozenset(map(chr, range(0x20)))
@@ -237,6 +243,24 @@ def partition_name(keys: Sequence[str], values: Sequence[str | None]) -> str:
         f"{escape_path_part(key.lower())}={escape_path_part(value or '')}"
         for key, value in zip(keys, values, strict=True)
     )
+
+
+def check_partition_name(name: str) -> None:
+    """Raise SemanticError when no file system, or not the catalog, could hold such a partition."""
+    for part in name.split("/"):
+        length = len(part.encode())
+        if length > LONGEST_FILE_NAME:
+            shown = f"{part[:60]}…" if len(part) > 60 else part
+            raise SemanticError(
+                f"the partition {shown} would be a directory of {length} bytes (its characters are "
+                f"escaped), and no name of a directory is longer than {LONGEST_FILE_NAME}. Use a "
+                "shorter value"
+            )
+    if len(name) > LONGEST_PARTITION_NAME:
+        raise SemanticError(
+            f"the partition {name[:60]}… has a name of {len(name)} characters, and the catalog "
+            f"takes no more than {LONGEST_PARTITION_NAME}. Use shorter values"
+        )
 
 
 def parse_partition_name(name: str) -> tuple[str | None, ...]:

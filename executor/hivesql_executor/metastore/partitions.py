@@ -23,7 +23,13 @@ from hivesql_executor.metastore.schema import partitions as rows
 from hivesql_planner.cache.events import EventKind
 from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.partition_filter import PartitionTest
-from hivesql_planner.table import DEFAULT_PARTITION, Partition, TableName, partition_name
+from hivesql_planner.table import (
+    DEFAULT_PARTITION,
+    Partition,
+    TableName,
+    check_partition_name,
+    partition_name,
+)
 
 Values = Sequence[str | None]
 
@@ -92,6 +98,8 @@ def add_partitions(
     table_id = catalog.table_id(db, name, lock=True)
     table = catalog.table(db, name)
     named = {partition_name(table.partition_names, one.values): one for one in new}
+    for key in named:
+        check_partition_name(key)
     known = _ids(db, table_id, list(named))
     if known and not if_not_exists:
         raise SemanticError(
@@ -158,6 +166,8 @@ def alter_partition(
     table = catalog.table(db, name)
     old = partition_name(table.partition_names, values)
     to = partition_name(table.partition_names, new.values)
+    if to != old:
+        check_partition_name(to)
     known = _ids(db, table_id, [old, to])
     if old not in known:
         raise NoSuchObject(f"Partition not found: {table.name} {old}", code=10006)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from py4j.protocol import Py4JError
@@ -20,9 +21,27 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
+T = TypeVar("T")
 # PySpark turns some Java exceptions, UnsupportedOperationException among them, into its own.
 _FAILURES = (Py4JError, PySparkException)
 _trees: WeakKeyDictionary[SparkContext, Any] = WeakKeyDictionary()
+
+
+def _reaching(ask: Callable[..., T]) -> Callable[..., T]:
+    """Tell of a file system that does not answer as one of our errors."""
+
+    @functools.wraps(ask)
+    def asked(files: HadoopFiles, path: str, *given: Any) -> T:
+        try:
+            return ask(files, path, *given)
+        except _FAILURES as error:
+            raise ExecutionError(
+                f"{path} cannot be reached: {_reason(error)}. Check the place, and the settings of "
+                "its file system",
+                code=40000,
+            ) from error
+
+    return asked
 
 
 @dataclass(frozen=True)
@@ -60,6 +79,7 @@ class HadoopFiles:
         length, modified = str(found).split()
         return int(length), int(modified)
 
+    @_reaching
     def list(self, location: str) -> tuple[FileStatus, ...]:
         """Every file below a directory."""
         parts = str(self._tree().list(location)).split("\0")
@@ -67,6 +87,7 @@ class HadoopFiles:
         files = (FileStatus(path, int(length), int(time)) for path, length, time in found)
         return tuple(sorted(files))
 
+    @_reaching
     def all_directories(self, location: str) -> tuple[str, ...]:
         """Names of the directories right below, hidden ones too."""
         _, path, system = self._open(location)
@@ -74,16 +95,19 @@ class HadoopFiles:
         names = (str(one.getPath().getName()) for one in found if one.isDirectory())
         return tuple(sorted(names))
 
+    @_reaching
     def exists(self, path: str) -> bool:
         """Whether there is a file or directory."""
         _, target, system = self._open(path)
         return bool(system.exists(target))
 
+    @_reaching
     def is_file(self, path: str) -> bool:
         """Whether there is a file."""
         _, target, system = self._open(path)
         return bool(system.exists(target) and system.getFileStatus(target).isFile())
 
+    @_reaching
     def directories(self, location: str) -> tuple[str, ...]:
         """Names of a directory's own subdirectories."""
         _, path, system = self._open(location)
@@ -111,6 +135,7 @@ class HadoopFiles:
     def sync(self, paths: Sequence[str]) -> None:
         """The file system's affair."""
 
+    @_reaching
     def write(self, path: str, data: bytes) -> None:
         """A small new file."""
         _, target, system = self._open(path)
@@ -120,10 +145,12 @@ class HadoopFiles:
         finally:
             stream.close()
 
+    @_reaching
     def make_directories(self, path: str) -> None:
         """A directory and its parents."""
         _, target, system = self._open(path)
-        system.mkdirs(target)
+        if not system.mkdirs(target):
+            raise ExecutionError(f"the directory {path} cannot be made", code=40000)
 
     def rename(self, source: str, target: str) -> None:
         """Move a file or directory."""
@@ -157,11 +184,13 @@ class HadoopFiles:
                 f"{source} could not be copied to {target}: {_reason(error)}"
             ) from error
 
+    @_reaching
     def delete(self, path: str) -> None:
         """Remove a file or a tree."""
         _, target, system = self._open(path)
         system.delete(target, True)
 
+    @_reaching
     def remove_if_empty(self, path: str) -> None:
         """Remove a directory in which there is nothing."""
         _, target, system = self._open(path)

@@ -47,21 +47,22 @@ class LocalFiles:
     def all_directories(self, location: str) -> tuple[str, ...]:
         """Names of the directories right below, hidden ones too."""
         home = local_path(location)
-        found = home.iterdir() if home.is_dir() else ()
+        found = home.iterdir() if os.path.isdir(home) else ()  # noqa: PTH112
         return tuple(sorted(one.name for one in found if one.is_dir()))
 
     def exists(self, path: str) -> bool:
         """Whether there is a file or directory."""
-        return local_path(path).exists()
+        # Unlike Path's own, these answer no for names that are too long.
+        return os.path.exists(local_path(path))  # noqa: PTH110
 
     def is_file(self, path: str) -> bool:
         """Whether there is a file."""
-        return local_path(path).is_file()
+        return os.path.isfile(local_path(path))  # noqa: PTH113
 
     def directories(self, location: str) -> tuple[str, ...]:
         """Names of a directory's own subdirectories."""
         home = local_path(location)
-        found = home.iterdir() if home.is_dir() else ()
+        found = home.iterdir() if os.path.isdir(home) else ()  # noqa: PTH112
         return tuple(sorted(e.name for e in found if e.is_dir() and not is_hidden(e.name)))
 
     def size(self, path: str) -> int:
@@ -107,7 +108,12 @@ class LocalFiles:
 
     def make_directories(self, path: str) -> None:
         """A directory and its parents."""
-        local_path(path).mkdir(parents=True, exist_ok=True)
+        try:
+            local_path(path).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ExecutionError(
+                f"the directory {path} cannot be made: {error.strerror or error}", code=40000
+            ) from error
 
     def rename(self, source: str, target: str) -> None:
         """Move; the checksum that Hadoop left beside a file does not come along."""
@@ -140,7 +146,10 @@ class LocalFiles:
     def delete(self, path: str) -> None:
         """Remove a file or a tree."""
         target = local_path(path)
-        if target.is_dir():
+        if target.is_symlink():
+            # As Hadoop does: what it leads to stays.
+            target.unlink(missing_ok=True)
+        elif target.is_dir():
             shutil.rmtree(target, ignore_errors=False)
         else:
             target.unlink(missing_ok=True)
@@ -186,6 +195,11 @@ def _walk(directory: str, prefix: str, found: list[FileStatus]) -> None:
     try:
         entries = list(os.scandir(directory))
     except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        # Nothing can be there.
         return
     for entry in entries:
         name = entry.name

@@ -26,6 +26,7 @@ from hivesql_planner.table import (
     DEFAULT_PARTITION,
     Partition,
     Table,
+    check_partition_name,
     parse_partition_name,
     partition_name,
 )
@@ -150,6 +151,7 @@ class Deltas:
             partition = store.partition(table.name, values)
             self.stream.statistics.metastore_calls += 1
             if partition is None:
+                check_partition_name(name)
                 partition = Partition(values=values, location=f"{table.location}/{name}")
                 if not self.reports_only:
                     self._add(partition, name)
