@@ -55,7 +55,7 @@ def _write(
         change_writes(change),
         write_id=work.txn.write_ids[table.name],
         files=runtime.files(table.location),
-        staging=staging_directory(table),
+        staging=staging_directory(table, work.txn.id),
         locations=foreign_locations(table, runtime),
         branches=branch_writes(change),
         whole_writers=whole_writers,

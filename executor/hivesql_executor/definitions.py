@@ -10,7 +10,13 @@ from hivesql_executor.object_locks import lock_object
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.repair import repair_table
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.tables import create_table_if_new, drop_database, drop_table, truncate_table
+from hivesql_executor.tables import (
+    create_database,
+    create_table_if_new,
+    drop_database,
+    drop_table,
+    truncate_table,
+)
 from hivesql_executor.transaction import Transaction
 from hivesql_planner.ddl import Analyze, DdlStatement, LoadData, RepairTable
 from hivesql_planner.errors import NotSupported, SemanticError
@@ -35,15 +41,15 @@ def run_definition(  # noqa: C901 - one flat list of statements
     statement: Statement, txn: Transaction | None, runtime: Runtime
 ) -> Outcome:
     """Carry out one command; ``txn`` is its transaction when its plan opened one."""
-    store, txn_id = runtime.metastore, txn.id if txn else 0
+    txn_id = txn.id if txn else 0
     match statement:
         case CreateDatabase(database=database, if_not_exists=if_not_exists):
             owned = replace(absolute_database(database), owner=runtime.user)
-            store.create_database(owned, if_not_exists=if_not_exists)
+            create_database(owned, txn_id, runtime, if_not_exists=if_not_exists)
         case DropDatabase():
             drop_database(statement, txn_id, runtime)
         case CreateTable():
-            create_table_if_new(statement, runtime)
+            create_table_if_new(statement, txn_id, runtime)
         case CreateView(table=view, if_not_exists=if_not_exists, or_replace=or_replace):
             view = replace(view, owner=runtime.user)
             _create_view(view, runtime, if_not_exists=if_not_exists, or_replace=or_replace)

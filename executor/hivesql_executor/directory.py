@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame
 
+from hivesql_executor.file_changes import FileChanges
 from hivesql_executor.outcome import Outcome
-from hivesql_executor.removal import removing
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.sources import explained, rows_of
 from hivesql_executor.spark.types import hive_type
@@ -36,6 +36,7 @@ def write_directory(statement: WriteDirectory, txn: Transaction, runtime: Runtim
     aside = f"{shared}/.hive-staging_hivesql_{uuid.uuid4().hex}"
     staging = runtime.files(aside)
     try:
+        txn.changes.work_aside(aside)
         rows = rows_of(statement.query, txn, runtime)
         if not statement.query.sources:
             rows = rows.coalesce(1)
@@ -50,8 +51,11 @@ def write_directory(statement: WriteDirectory, txn: Transaction, runtime: Runtim
                 files=staging,
                 staging=f"{aside}/staged",
                 locations={},
+                changes=txn.changes,
             )
-        _put([file.path for file in written], path, files, staging, copied=statement.local)
+        _put(
+            [file.path for file in written], path, txn.changes, staging if statement.local else None
+        )
     except OSError as error:
         raise ExecutionError(f"cannot write the directory {path}: {error}", code=40000) from error
     finally:
@@ -77,17 +81,12 @@ def _table(statement: WriteDirectory, rows: DataFrame, location: str) -> Table:
     )
 
 
-def _put(sources: list[str], path: str, files: Files, staging: Files, *, copied: bool) -> None:
-    existing = [f"{path}/{status.path}" for status in files.list(path)]
-    files.make_directories(path)
-    placed: list[str] = []
-    with removing(files, existing):
-        try:
-            for source in sources:
-                target = f"{path}/{source.rpartition('/')[2]}"
-                (staging.copy if copied else files.rename)(source, target)
-                placed.append(target)
-        except BaseException:
-            for target in placed:
-                files.delete(target)
-            raise
+def _put(sources: list[str], path: str, changes: FileChanges, copying: Files | None) -> None:
+    """Let files take the place of those in a directory, once the statement commits."""
+    changes.make([path])
+    if copying is not None:
+        sources = changes.copy(sources, path, copying)
+    changes.empty(path)
+    targets = [f"{path}/{source.rpartition('/')[2]}" for source in sources]
+    if left := changes.bring(list(zip(sources, targets, strict=True))):
+        raise ExecutionError(f"{left[0][1]} exists already: somebody else writes into {path} too")

@@ -68,10 +68,11 @@ def write_query(branch: InsertBranch, table: Table, work: Work) -> tuple[Written
             static_partition=branch.static_partition,
             dynamic_partition=branch.dynamic_partition,
             files=runtime.files(table.location),
-            staging=staging_directory(table),
+            staging=staging_directory(table, work.txn.id),
             locations={name: one.location for name, one in foreign.items()},
             unlike=[name for name, one in foreign.items() if not table.writes_like(one)],
             check=branch.check,
             fine=found.fine,
             gathering=gathering if branch.query.sources else NEVER,
+            changes=work.txn.changes,
         )

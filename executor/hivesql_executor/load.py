@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from hivesql_executor.counting import count
+from hivesql_executor.file_changes import FileChanges, changing
 from hivesql_executor.outcome import Outcome
-from hivesql_executor.removal import moving, removing
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import read_tail
@@ -44,20 +44,21 @@ def load_data(statement: LoadData, txn: Transaction | None, runtime: Runtime) ->
         _check(source_files, source, stored)
     location = _location(statement)
     sizes = [source_files.size(source) for source in sources]
-    added = _add_partition(statement, location, runtime)
-    try:
-        if table.is_transactional:
-            assert txn is not None
-            _into_directory(statement, sources, location, txn, runtime)
-        else:
-            _into_place(statement, sources, location, files)
-            if statement.partition and statement.partition.storage and not kept:
-                one = replace(statement.partition, storage=None)
-                runtime.metastore.alter_partition(table.name, one.values, one)
-    except BaseException:
-        if added is not None:
-            runtime.metastore.drop_partitions(table.name, [added.values])
-        raise
+    with changing(txn, runtime) as changes:
+        added = _add_partition(statement, location, runtime)
+        try:
+            if table.is_transactional:
+                assert txn is not None
+                _into_directory(statement, sources, location, txn, runtime)
+            else:
+                _into_place(statement, sources, location, changes, files)
+                if statement.partition and statement.partition.storage and not kept:
+                    one = replace(statement.partition, storage=None)
+                    runtime.metastore.alter_partition(table.name, one.values, one)
+        except BaseException:
+            if added is not None:
+                runtime.metastore.drop_partitions(table.name, [added.values])
+            raise
     count([_loaded(statement, sizes)], txn, runtime)
     return Outcome(message=f"Loading data to table {table.name}")
 
@@ -127,19 +128,31 @@ def _add_partition(statement: LoadData, location: str, runtime: Runtime) -> Part
     return partition
 
 
-def _into_place(statement: LoadData, sources: Sequence[str], location: str, files: Files) -> None:
+def _into_place(
+    statement: LoadData,
+    sources: Sequence[str],
+    location: str,
+    changes: FileChanges,
+    files: Files,
+) -> None:
     """Files of a table that is not transactional, under names that are free."""
-    present = {status.path for status in files.list(location)}
-    taken = set() if statement.overwrite else set(present)
-    targets = []
-    for source in sources:
-        name = _free_name(source.rpartition("/")[2], taken)
-        taken.add(name)
-        targets.append(f"{location}/{name}")
-    doomed = [f"{location}/{name}" for name in present] if statement.overwrite else []
-    files.make_directories(location)
-    with removing(files, doomed):
-        _bring(statement, sources, targets, files)
+    names = {source: source.rpartition("/")[2] for source in sources}
+    changes.make([location])
+    if statement.local:
+        copies = changes.copy(sources, location, files)
+        names = dict(zip(copies, names.values(), strict=True))
+    if statement.overwrite:
+        changes.empty(location)
+    taken = {status.path for status in files.list(location)}
+    waiting = list(names)
+    while waiting:
+        pairs = []
+        for source in waiting:
+            name = _free_name(names[source], taken)
+            taken.add(name)
+            pairs.append((source, f"{location}/{name}"))
+        # Somebody else may have taken a name since they were listed.
+        waiting = [source for source, _ in changes.bring(pairs)]
 
 
 def _into_directory(
@@ -155,28 +168,15 @@ def _into_directory(
         # Row ids come from the number, so that files of any name get one, as in Hive.
         names = [f"{number:06d}_0" for number in range(len(sources))]
     files.make_directories(home)
-    _bring(statement, sources, [f"{home}/{one}" for one in names], files)
+    changes = txn.changes
+    if statement.local:
+        sources = changes.copy(sources, location, files)
+    # Should we die, those that were moved go back, before a cleaner takes the directory away.
+    changes.bring([(source, f"{home}/{one}") for source, one in zip(sources, names, strict=True)])
     if statement.values is not None:
         unit = partition_name(table.partition_names, statement.values)
         operation = Operation.UPDATE if statement.overwrite else Operation.INSERT
         runtime.metastore.add_dynamic_partitions(txn.id, write_id, table.name, [unit], operation)
-
-
-def _bring(
-    statement: LoadData, sources: Sequence[str], targets: Sequence[str], files: Files
-) -> None:
-    """Copy or move every file, or none."""
-    pairs = list(zip(sources, targets, strict=True))
-    if not statement.local:
-        with moving(files, pairs):
-            return
-    try:
-        for source, target in pairs:
-            files.copy(source, target)
-    except BaseException:
-        for _, target in pairs:
-            files.delete(target)
-        raise
 
 
 def _free_name(name: str, taken: set[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hivesql_executor.metastore.api import Move
-from hivesql_executor.removal import hiding, placing
+from hivesql_executor.removal import hiding, making, placing
 from hivesql_executor.runtime import Runtime
 from hivesql_planner.ddl import AddPartitions, DropPartitions
 from hivesql_planner.errors import NotSupported
@@ -21,11 +21,14 @@ def add_partitions(statement: AddPartitions, txn_id: int, runtime: Runtime) -> N
         if partition.location and table.is_transactional and files.list(partition.location):
             raise NotSupported("ADD PARTITION … LOCATION with data on a transactional table")
         placed.append(_placed(table, partition))
-    runtime.metastore.add_partitions(
-        table.name, placed, if_not_exists=statement.if_not_exists, txn_id=txn_id
-    )
-    for partition in placed:
-        files.make_directories(partition.location)
+    store = runtime.metastore
+    if statement.if_not_exists:
+        # Nothing is done for those that are there, as in Hive.
+        placed = [one for one in placed if store.partition(table.name, one.values) is None]
+    with making([partition.location for partition in placed], runtime, txn_id):
+        store.add_partitions(
+            table.name, placed, if_not_exists=statement.if_not_exists, txn_id=txn_id
+        )
 
 
 def _placed(table: Table, partition: Partition) -> Partition:

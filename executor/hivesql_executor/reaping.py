@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from hivesql_executor.metastore.api import BegunMoves, Remedy
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from hivesql_executor.metastore.api import BegunMoves, Move, Remedy
 from hivesql_executor.runtime import Runtime
-from hivesql_planner.errors import HiveSqlError
+from hivesql_planner.errors import HiveSqlError, NoSuchObject
+from hivesql_planner.table import TableName
+
+if TYPE_CHECKING:
+    from hivesql_executor.storage.files import Files
 
 
 def reap(runtime: Runtime) -> None:
@@ -23,11 +30,61 @@ def reap(runtime: Runtime) -> None:
 
 
 def mend(begun: BegunMoves, runtime: Runtime) -> None:
-    """Put directories where the catalog says they are, or delete them, and forget the moves."""
+    """Do what is left to do with noted files, the last first, and forget the note."""
+    store = runtime.metastore
+    births = [move for move, remedy in begun.moves if remedy is Remedy.UNDO_BIRTH]
+    for birth in births:
+        _undo_birth(birth, runtime)
+    if births:
+        # Now the catalog does not name their directories any more.
+        begun = store.noted_moves(begun.key) or begun
     for move, remedy in reversed(begun.moves):
-        files = runtime.files(move.source)
-        if remedy is Remedy.DELETE:
+        _mend_one(move, remedy, runtime.files(move.target))
+    store.forget_moves(begun.key)
+
+
+def _mend_one(move: Move, remedy: Remedy, files: Files) -> None:
+    match remedy:
+        case Remedy.DELETE:
             files.delete(move.target)
-        elif remedy is Remedy.TAKE_BACK and files.exists(move.target):
-            files.rename(move.target, move.source)
-    runtime.metastore.forget_moves(begun.key)
+        case Remedy.TAKE_BACK:
+            _take_back(move, files)
+        case Remedy.REMOVE_EMPTY:
+            files.remove_if_empty(move.target)
+        case Remedy.CLEAR:
+            for name in _entries(files, move.target):
+                files.delete(f"{move.target}/{name}")
+        case Remedy.PUT_BACK:
+            for status in files.list(move.target):
+                files.rename(f"{move.target}/{status.path}", f"{move.source}/{status.path}")
+            files.delete(move.target)
+        case Remedy.KEEP | Remedy.UNDO_BIRTH:
+            return
+
+
+def _entries(files: Files, directory: str) -> list[str]:
+    listed = {status.path.partition("/")[0] for status in files.list(directory)}
+    return sorted(listed | set(files.all_directories(directory)))
+
+
+def _take_back(move: Move, files: Files) -> None:
+    """Move it back, unless it was not moved yet: then ``target`` is perhaps somebody else's."""
+    if not files.exists(move.target):
+        return
+    if not files.is_file(move.source):
+        files.rename(move.target, move.source)
+    elif _is_same(files, move.source, move.target):
+        # Died between the two halves of a move: the file has both names.
+        files.delete(move.target)
+
+
+def _is_same(files: Files, one: str, other: str) -> bool:
+    return files.size(one) == files.size(other) and files.modified(one) == files.modified(other)
+
+
+def _undo_birth(move: Move, runtime: Runtime) -> None:
+    database, _, name = move.source.partition(".")
+    with suppress(NoSuchObject):
+        table = runtime.metastore.table(TableName(database, name))
+        if table.id == move.table_id:
+            runtime.metastore.drop_table(table.name)

@@ -3,47 +3,92 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from hivesql_executor.failpoints import FailPoint, reach
-from hivesql_executor.metastore.api import BegunMoves, Move, Remedy
+from hivesql_executor.file_changes import making_moves, missing_directories
+from hivesql_executor.metastore.api import BegunMoves, Move
+from hivesql_executor.metastore.move_api import decide_remedy
 from hivesql_executor.reaping import mend
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.storage.files import Files
+from hivesql_planner.errors import HiveSqlError
 
 
 @contextmanager
-def placing(moves: Sequence[Move], runtime: Runtime, txn_id: int) -> Iterator[None]:
+def placing(
+    moves: Sequence[Move], runtime: Runtime, txn_id: int, *, around: str = ""
+) -> Iterator[None]:
     """Move directories for the block, which changes the catalog; missing ones are left out.
 
-    What is hidden because its table is dropped is deleted after the block. When the block fails,
-    or the process dies and `reap` finds it, the directories go where the catalog says.
+    What is hidden because its table is dropped is deleted after the block, and so is the directory
+    ``around`` them, a dropped database's, unless files are in it. When the block fails, or the
+    process dies and `reap` finds it, the directories go where the catalog says.
     """
     present = [one for one in moves if runtime.files(one.source).exists(one.source)]
-    if not present:
+    above = [around] if around and runtime.files(around).exists(around) else []
+    if not present and not above:
         yield
         return
     store = runtime.metastore
-    key = store.note_moves(txn_id, present)
+    # Mended from the last to the first: what is in it goes before the directory around it.
+    noted = [*making_moves(above), *present]
+    key = store.note_moves(txn_id, noted)
     try:
         for one in present:
             runtime.files(one.source).rename(one.source, one.target)
         reach(FailPoint.DIRECTORIES_MOVED)
         yield
-    except BaseException:
+    except BaseException as error:
         # The block may have failed after its change: a lost answer, Ctrl-C.
-        mend(store.noted_moves(key) or _all_back(key, present), runtime)
+        _put_right(key, noted, error, runtime)
         raise
     reach(FailPoint.CATALOG_CHANGED)
     for one in present:
         if one.table_id:
             runtime.files(one.source).delete(one.target)
+    for path in above:
+        if not runtime.files(path).list(path):
+            runtime.files(path).delete(path)
     store.forget_moves(key)
 
 
-def _all_back(key: str, moves: Sequence[Move]) -> BegunMoves:
-    return BegunMoves(key=key, moves=tuple((one, Remedy.TAKE_BACK) for one in moves))
+def _put_right(key: str, moves: Sequence[Move], error: BaseException, runtime: Runtime) -> None:
+    """Do what the catalog says; where it notes nothing, or cannot be asked, undo or leave it."""
+    try:
+        mend(runtime.metastore.noted_moves(key) or _undone(key, moves), runtime)
+    except (HiveSqlError, OSError) as second:
+        error.add_note(f"directories are not put right yet: {second}")
+
+
+def _undone(key: str, moves: Sequence[Move]) -> BegunMoves:
+    remedies = tuple(
+        (one, decide_remedy(one, named=False, owned=True, settled=False)) for one in moves
+    )
+    return BegunMoves(key=key, moves=remedies)
+
+
+@contextmanager
+def making(directories: Sequence[str], runtime: Runtime, txn_id: int) -> Iterator[None]:
+    """Make directories for the block, which tells the catalog of them.
+
+    When the block fails, or the process dies, those go again that the catalog does not name, unless
+    somebody has put something there.
+    """
+    missing, store = missing_directories(directories, runtime), runtime.metastore
+    moves = making_moves(missing)
+    key = store.note_moves(txn_id, moves) if moves else ""
+    try:
+        for path in directories:
+            runtime.files(path).make_directories(path)
+        reach(FailPoint.DIRECTORIES_MADE)
+        yield
+    except BaseException as error:
+        if moves:
+            _put_right(key, moves, error, runtime)
+        raise
+    if moves:
+        store.forget_moves(key)
 
 
 def hiding(location: str, table_id: int, partition: str = "") -> Move:
@@ -51,32 +96,6 @@ def hiding(location: str, table_id: int, partition: str = "") -> Move:
     return Move(source=location, target=_aside(location), table_id=table_id, partition=partition)
 
 
-@contextmanager
-def removing(files: Files, locations: Iterable[str]) -> Iterator[None]:
-    """Remove files once the block is done; hidden before, and put back when the block fails."""
-    hidden = [(location, _aside(location)) for location in locations]
-    with moving(files, hidden):
-        yield
-    for _, aside in hidden:
-        files.delete(aside)
-
-
 def _aside(location: str) -> str:
     parent, _, name = location.rstrip("/").rpartition("/")
     return f"{parent}/.hivesql-dropped-{name}-{uuid.uuid4().hex[:8]}"
-
-
-@contextmanager
-def moving(files: Files, moves: Iterable[tuple[str, str]]) -> Iterator[None]:
-    """Move directories for as long as the block succeeds; missing ones are left out."""
-    moved: list[tuple[str, str]] = []
-    try:
-        for source, target in moves:
-            if files.exists(source):
-                files.rename(source, target)
-                moved.append((source, target))
-        yield
-    except BaseException:
-        for source, target in reversed(moved):
-            files.rename(target, source)
-        raise

@@ -28,13 +28,22 @@ def repair_table(statement: RepairTable, txn: Transaction | None, runtime: Runti
     gone = [one for one in known if not files.exists(one.location)]
     lines = [f"Partitions not in metastore:\t{_named(table, one)}" for one in new]
     lines += [f"Partitions missing from filesystem:\t{_named(table, one)}" for one in gone]
+    next_write_id = 0
+    if statement.add and new and table.is_transactional:
+        next_write_id = _next_write_id(files, new)
+
+    def repair() -> None:
+        if next_write_id:
+            store.seed_write_id(table.name, next_write_id)
+        if statement.add and new:
+            store.add_partitions(table.name, new, if_not_exists=True, txn_id=txn_id)
+        if statement.drop and gone:
+            store.drop_partitions(table.name, [one.values for one in gone], txn_id=txn_id)
+
+    store.together(repair)
     if statement.add and new:
-        if table.is_transactional:
-            _adopt_write_ids(files, table, new, runtime)
-        store.add_partitions(table.name, new, if_not_exists=True, txn_id=txn_id)
         lines += [f"Repair: Added partition to metastore {_named(table, one)}" for one in new]
     if statement.drop and gone:
-        store.drop_partitions(table.name, [one.values for one in gone], txn_id=txn_id)
         lines += [f"Repair: Dropped partition from metastore {_named(table, one)}" for one in gone]
     return Outcome.of_table(["result"], [(line,) for line in lines])
 
@@ -66,10 +75,8 @@ def _on_disk(files: Files, table: Table) -> Iterator[Partition]:
         yield Partition(values=parse_partition_name(path[1:]), location=f"{table.location}{path}")
 
 
-def _adopt_write_ids(
-    files: Files, table: Table, partitions: list[Partition], runtime: Runtime
-) -> None:
-    """Let later write ids start above those that the directories bear, so that all are seen."""
+def _next_write_id(files: Files, partitions: list[Partition]) -> int:
+    """Where write ids have to go on, above those that directories bear, so that all are seen."""
     highest = 0
     for partition in partitions:
         for name in files.directories(partition.location):
@@ -81,4 +88,4 @@ def _adopt_write_ids(
                     f"MSCK of {partition.location}/{name}: a compaction of another metastore"
                 )
             highest = max(highest, directory.max_write_id)
-    runtime.metastore.seed_write_id(table.name, highest + 1)
+    return highest + 1

@@ -73,7 +73,7 @@ def _write_small(
         change_writes(change),
         snapshot,
         write_id=work.txn.write_ids[table.name],
-        staging=staging_directory(table),
+        staging=staging_directory(table, work.txn.id),
         locations=foreign_locations(table, runtime),
     )
 

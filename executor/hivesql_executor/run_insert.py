@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hivesql_executor.counting import count_inserted
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.storage.local import LocalFiles
-from hivesql_executor.tables import create_table
+from hivesql_executor.tables import bear_table
 from hivesql_executor.touched import (
     foreign_locations,
     record_partitions,
@@ -23,19 +23,14 @@ if TYPE_CHECKING:
 
 
 def run_insert(insert: Insert, work: Work) -> Outcome:
-    """Write every branch; a table made for the rows goes again when they cannot be written."""
+    """Write every branch; a table made for the rows goes again unless the statement commits."""
     if insert.create is None:
         return _insert_branches(insert, work, None)
     from hivesql_executor.insert_query import shaped
 
     (branch,) = insert.branches
-    created = create_table(shaped(insert.create, branch, work), work.runtime)
-    try:
-        return _insert_branches(insert, work, created)
-    except BaseException:
-        work.runtime.metastore.drop_table(created.name)
-        work.runtime.files(created.location).delete(created.location)
-        raise
+    created = bear_table(shaped(insert.create, branch, work), work.txn.changes, work.runtime)
+    return _insert_branches(insert, work, created)
 
 
 def _insert_branches(insert: Insert, work: Work, created: Table | None) -> Outcome:
@@ -77,7 +72,7 @@ def _write(branch: InsertBranch, table: Table, work: Work) -> tuple[WrittenFile,
         branch.small,
         write_id=work.txn.write_ids[table.name],
         files=files,
-        staging=staging_directory(table),
+        staging=staging_directory(table, work.txn.id),
         locations=foreign_locations(table, work.runtime),
     )
 

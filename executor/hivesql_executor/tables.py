@@ -8,46 +8,110 @@ from pathlib import Path
 from hivesql_executor.avro_schema import with_file_columns
 from hivesql_executor.counting import count
 from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.file_changes import FileChanges, changing
 from hivesql_executor.outcome import Outcome
-from hivesql_executor.removal import hiding, placing
+from hivesql_executor.removal import hiding, making, placing
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import table_roots
 from hivesql_executor.transaction import Transaction
 from hivesql_planner.acid.layout import METADATA_FILE, base_name
 from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.plan import Operation
-from hivesql_planner.statements import CreateTable, DropDatabase, DropTable, TruncateTable
+from hivesql_planner.statements import (
+    CreateTable,
+    DropDatabase,
+    DropTable,
+    TruncateTable,
+)
 from hivesql_planner.statistics import StatisticsChange
-from hivesql_planner.table import Table, partition_name
+from hivesql_planner.table import Database, Table, TableName, partition_name
 
 # What Hive 4 leaves in the empty base of a truncated table.
 _TRUNCATED = b'{"thisFileVersion":"0","dataFormat":"truncated"}'
 
 
-def create_table_if_new(statement: CreateTable, runtime: Runtime) -> None:
+def create_table_if_new(statement: CreateTable, txn_id: int, runtime: Runtime) -> None:
     """CREATE TABLE [IF NOT EXISTS]."""
     names = runtime.metastore.tables(statement.table.name.database)
     if not (statement.if_not_exists and statement.table.name in names):
-        create_table(statement.table, runtime)
+        create_table(statement.table, txn_id, runtime)
 
 
-def create_table(table: Table, runtime: Runtime) -> Table:
+def create_table(table: Table, txn_id: int, runtime: Runtime) -> Table:
     """Add a table to the catalog and make its directory; a relative location is absolute now."""
     store = runtime.metastore
+    table = _described(table, runtime)
+    home = store.home_of(table)
+    if home:
+        _check_home(home, table, runtime)
+        with making([home], runtime, txn_id):
+            return store.create_table(table)
+    created = store.create_table(table)
+    try:
+        _check_home(created.location, created, runtime)
+        runtime.files(created.location).make_directories(created.location)
+    except BaseException:
+        store.drop_table(created.name)
+        raise
+    return created
+
+
+def bear_table(table: Table, changes: FileChanges, runtime: Runtime) -> Table:
+    """Add a table whose rows are to come; it goes again unless the changes become right."""
+    store = runtime.metastore
+    table = _described(table, runtime)
+    home = store.home_of(table)
+    is_new = False
+    if home:
+        is_new = _check_home(home, table, runtime)
+        changes.make([home])
+
+    def bear() -> Table:
+        created = store.create_table(table)
+        changes.fill(created, is_new=is_new)
+        return created
+
+    created = store.together(bear)
+    if not home:
+        changes.fill(created, is_new=_check_home(created.location, created, runtime))
+        runtime.files(created.location).make_directories(created.location)
+    return created
+
+
+def _described(table: Table, runtime: Runtime) -> Table:
+    """The table as it goes into the catalog; SemanticError 10073 when there is one."""
     if table.location and "://" not in table.location:
         table = replace(table, location=str(Path(table.location).absolute()))
+    if exists(table.name, runtime):
+        raise SemanticError(f"Table already exists: {table.name}", code=10073)
     table = with_file_columns(table, runtime)
-    created = store.create_table(replace(table, owner=table.owner or runtime.user))
-    files = runtime.files(created.location)
-    if created.is_transactional and files.list(created.location):
+    return replace(table, owner=table.owner or runtime.user)
+
+
+def exists(name: TableName, runtime: Runtime) -> bool:
+    """Whether there is such a table; NoSuchObject 10072 without its database."""
+    try:
+        runtime.metastore.table(name)
+    except NoSuchObject as error:
+        if error.code != 10001:
+            raise
+        return False
+    return True
+
+
+def _check_home(home: str, table: Table, runtime: Runtime) -> bool:
+    """Whether nothing is where a new table wants to live; what must not be raises."""
+    files = runtime.files(home)
+    if files.is_file(home):
+        raise SemanticError(f"{home} is a file, and no directory: give another LOCATION")
+    is_empty = not files.list(home)
+    if table.is_transactional and not is_empty:
         # Write ids start anew, so files that are there already could pass for committed rows.
-        store.drop_table(created.name)
         raise SemanticError(
-            f"{created.location} already holds files: a new transactional table needs an empty "
+            f"{home} already holds files: a new transactional table needs an empty "
             "directory. Remove the files or give another LOCATION"
         )
-    files.make_directories(created.location)
-    return created
+    return is_empty and not files.all_directories(home)
 
 
 def drop_table(statement: DropTable, txn_id: int, runtime: Runtime) -> None:
@@ -89,18 +153,42 @@ def drop_database(statement: DropDatabase, txn_id: int, runtime: Runtime) -> Out
         raise
     if database.name == "default":
         raise SemanticError("Can not drop default database")
-    if statement.cascade:
-        for name in store.tables(database.name):
-            _drop(store.table(name), txn_id, runtime)
-    store.drop_database(database.name)
-    files = runtime.files(database.location)
-    if files.exists(database.location) and not files.list(database.location):
-        files.delete(database.location)
+    names = store.tables(database.name) if statement.cascade else ()
+    owned = [table for table in map(store.table, names) if table.owns_files and not table.is_view]
+
+    def drop() -> None:
+        for name in names:
+            store.drop_table(name)
+        store.drop_database(database.name)
+
+    doomed = [hiding(table.location, table.id) for table in owned]
+    with placing(doomed, runtime, txn_id, around=database.location):
+        store.together(drop)
     return Outcome()
+
+
+def create_database(
+    database: Database, txn_id: int, runtime: Runtime, *, if_not_exists: bool
+) -> None:
+    """Add a database to the catalog and make its directories."""
+    store = runtime.metastore
+    if if_not_exists and database.name.lower() in store.databases():
+        return
+    homes = (store.database_home(database), database.managed_location)
+    with making([home for home in homes if home], runtime, txn_id):
+        store.create_database(database, if_not_exists=if_not_exists)
 
 
 def truncate_table(statement: TruncateTable, txn: Transaction | None, runtime: Runtime) -> None:
     """Make a table or partitions empty: an empty ``base_W`` where there are write ids."""
+    with changing(txn, runtime) as changes:
+        emptied = _empty(statement, txn, changes, runtime)
+    count(emptied, txn, runtime)
+
+
+def _empty(
+    statement: TruncateTable, txn: Transaction | None, changes: FileChanges, runtime: Runtime
+) -> list[StatisticsChange]:
     table = statement.table
     files = runtime.files(table.location)
     partitions = statement.partitions
@@ -111,8 +199,7 @@ def truncate_table(statement: TruncateTable, txn: Transaction | None, runtime: R
         unit = partition_name(table.partition_names, partition.values) if partition else None
         emptied.append(StatisticsChange(table=table.name, partition=unit, replaces=True))
         if not table.is_transactional:
-            for status in files.list(location):
-                files.delete(f"{location}/{status.path}")
+            changes.empty(location)
             continue
         assert txn is not None
         write_id = txn.write_ids[table.name]
@@ -127,4 +214,4 @@ def truncate_table(statement: TruncateTable, txn: Transaction | None, runtime: R
         runtime.metastore.add_dynamic_partitions(
             txn.id, txn.write_ids[table.name], table.name, names, Operation.UPDATE
         )
-    count(emptied, txn, runtime)
+    return emptied

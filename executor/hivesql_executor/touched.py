@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Collection
 from dataclasses import replace
 
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.runtime import Runtime
+from hivesql_executor.staging import working_directory
 from hivesql_executor.work import Work
 from hivesql_planner.plan import Operation
 from hivesql_planner.table import Partition, Table, parse_partition_name, partition_name
@@ -78,6 +78,6 @@ def foreign_partitions(table: Table, runtime: Runtime) -> dict[str, Partition]:
     }
 
 
-def staging_directory(table: Table) -> str:
+def staging_directory(table: Table, txn_id: int) -> str:
     """A hidden directory of the statement's own, in the table's."""
-    return f"{table.location}/.hive-staging_hivesql_{uuid.uuid4().hex}"
+    return working_directory(table.location, txn_id)

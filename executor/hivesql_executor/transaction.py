@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.file_changes import FileChanges
 from hivesql_executor.heartbeat import Heartbeat
 from hivesql_executor.lock_wait import await_locks, request_locks
 from hivesql_executor.metastore.api import LockState, TxnType
@@ -32,6 +33,8 @@ class Transaction:
     txns: ValidTxnList
     write_ids: Mapping[TableName, int]
     visible: Mapping[TableName, ValidWriteIdList]
+    changes: FileChanges
+    """What the statement does to files outside of ACID directories."""
     heartbeat: Heartbeat | None = None
     counted: list[StatisticsChange] = field(default_factory=list)
     """What its statements have written so far; the commit makes it statistics."""
@@ -46,6 +49,7 @@ class OpenTransaction:
     id: int
     txns: ValidTxnList
     heartbeat: Heartbeat
+    changes: FileChanges
     read_only: bool = False
     next_statement_id: int = 0
     replaced: set[TableName] = field(default_factory=set)
@@ -83,7 +87,13 @@ def open_transaction(runtime: Runtime, *, read_only: bool = False) -> OpenTransa
     except BaseException as error:
         _abort(runtime, txn_id, error)
         raise
-    return OpenTransaction(id=txn_id, txns=txns, heartbeat=heartbeat, read_only=read_only)
+    return OpenTransaction(
+        id=txn_id,
+        txns=txns,
+        heartbeat=heartbeat,
+        changes=FileChanges(runtime, txn_id),
+        read_only=read_only,
+    )
 
 
 def commit(
@@ -103,21 +113,28 @@ def commit(
             once=runtime.once,
             changes=opened.counted,
             for_reading=for_reading and runtime.once is None,
+            settles=bool(opened.changes),
         )
         reach(FailPoint.AFTER_COMMIT)
     except CommitUnknown:
         raise
     except BaseException as error:
+        opened.changes.undo(error)
         _abort(runtime, opened.id, error)
         raise
+    opened.changes.finish()
 
 
 def roll_back(opened: OpenTransaction, runtime: Runtime, error: BaseException | None) -> None:
-    """Abort; what was written is invisible from now on. ``error`` is why, None for ROLLBACK."""
+    """Abort; what was written is invisible from now on. ``error`` is why, None for ROLLBACK.
+
+    Files are put back before the locks are free.
+    """
     opened.heartbeat.stop()
     if error is None:
         runtime.metastore.abort_txns([opened.id], "rollback")
     else:
+        opened.changes.undo(error)
         _abort(runtime, opened.id, error)
 
 
@@ -143,8 +160,10 @@ def transaction(
     if not plan.opens_txn:
         txns = store.valid_txns()
         visible = store.valid_write_ids(txns, plan.reads)
-        none = Transaction(id=0, txns=txns, write_ids={}, visible=visible)
-        yield none
+        changes = FileChanges(runtime, 0)
+        none = Transaction(id=0, txns=txns, write_ids={}, visible=visible, changes=changes)
+        with changes.deciding():
+            yield none
         if none.counted:
             store.count_changes(none.counted)
         return
@@ -253,6 +272,7 @@ def _seen(
         txns=txns,
         write_ids=write_ids,
         visible=visible,
+        changes=opened.changes,
         heartbeat=opened.heartbeat,
         counted=opened.counted,
     )

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from acid_files import tree
+from hivesql_executor.file_changes import FileChanges
 from hivesql_executor.metastore.api import Move
 from hivesql_executor.metastore.database import DatabaseMetastore
 from hivesql_executor.reaping import reap
-from hivesql_executor.removal import hiding, moving, placing, removing
+from hivesql_executor.removal import hiding, making, placing
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.storage.local import LocalFiles
 from hivesql_planner.errors import ExecutionError
@@ -29,39 +30,6 @@ def root(tmp_path: Path) -> Path:
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_text(name, encoding="utf-8")
     return tmp_path
-
-
-def test_what_is_removed_is_hidden_first_and_gone_after(root: Path) -> None:
-    with removing(LocalFiles(), [f"{root}/a", f"{root}/nosuch"]):
-        assert not (root / "a").exists()
-        (hidden,) = [path for path in root.iterdir() if path.name.startswith(".")]
-        assert tree(hidden) == ["x"]
-    assert tree(root) == ["b/y"]
-    assert [path.name for path in root.iterdir()] == ["b"]
-
-
-def test_what_could_not_be_removed_comes_back(root: Path) -> None:
-    with pytest.raises(KeyboardInterrupt), removing(LocalFiles(), [f"{root}/a", f"{root}/b"]):
-        raise KeyboardInterrupt
-    assert tree(root) == ["a/x", "b/y"]
-
-
-def test_what_is_moved_stays_moved_or_comes_back(root: Path) -> None:
-    pairs = [(f"{root}/a", f"{root}/c/a"), (f"{root}/nosuch", f"{root}/d")]
-    with pytest.raises(ValueError, match="no"), moving(LocalFiles(), pairs):
-        assert tree(root) == ["b/y", "c/a/x"]
-        raise ValueError("no")
-    assert tree(root) == ["a/x", "b/y"]
-    with moving(LocalFiles(), pairs):
-        pass
-    assert tree(root) == ["b/y", "c/a/x"]
-
-
-def test_a_move_that_fails_takes_the_others_back(root: Path) -> None:
-    pairs = [(f"{root}/a", f"{root}/c"), (f"{root}/b", f"{root}/c")]
-    with pytest.raises(ExecutionError, match="exists already"), moving(LocalFiles(), pairs):
-        pytest.fail("the second move must fail")
-    assert tree(root) == ["a/x", "b/y"]
 
 
 @pytest.fixture
@@ -115,3 +83,38 @@ def test_what_cannot_be_mended_is_left_for_the_next(root: Path, runtime: Runtime
     reap(runtime)
     assert tree(root) == ["a/x", "b/y"]
     assert len(told) == 1
+
+
+def test_only_directories_that_were_made_and_are_empty_go_again(
+    root: Path, runtime: Runtime
+) -> None:
+    wanted = [f"{root}/a/x", f"{root}/new/deep", f"{root}/b"]
+    with pytest.raises(ExecutionError, match="a/x cannot be made"), making(wanted, runtime, 0):
+        pytest.fail("there is a file")
+    with pytest.raises(KeyboardInterrupt), making(wanted[1:], runtime, 0):
+        assert (root / "new" / "deep").is_dir()
+        raise KeyboardInterrupt
+    assert sorted(path.name for path in root.iterdir()) == ["a", "b"]
+    with pytest.raises(KeyboardInterrupt), making(wanted[1:], runtime, 0):
+        (root / "new" / "mine").write_text("")
+        raise KeyboardInterrupt
+    assert tree(root) == ["a/x", "b/y", "new/mine"]
+    assert runtime.metastore.lost_moves(-1) == ()
+
+
+def test_files_of_others_are_never_taken_for_ours(root: Path, runtime: Runtime) -> None:
+    """A name that was free when it was chosen may be taken when the file comes."""
+    changes = FileChanges(runtime, 0)
+    pairs = [(f"{root}/a/x", f"{root}/b/z"), (f"{root}/b/y", f"{root}/c/w")]
+    (root / "b" / "z").write_text("theirs")
+    with pytest.raises(KeyboardInterrupt), changes.deciding():
+        assert changes.bring(pairs) == pairs[:1]
+        assert tree(root) == ["a/x", "b/z", "c/w"]
+        raise KeyboardInterrupt
+    assert tree(root) == ["a/x", "b/y", "b/z"]
+    with changes.deciding():
+        changes.empty(f"{root}/b")
+        assert LocalFiles().list(f"{root}/b") == ()
+    assert tree(root) == ["a/x"]
+    assert not list(root.rglob(".h*"))
+    assert runtime.metastore.lost_moves(-1) == ()

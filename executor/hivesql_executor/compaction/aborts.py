@@ -10,6 +10,7 @@ from hivesql_executor.compaction.unit import Place, find_place, list_roots, neve
 from hivesql_executor.metastore.compaction_api import AbortLimits
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import acid_state
+from hivesql_executor.staging import abandoned
 from hivesql_planner.errors import NoSuchObject
 from hivesql_planner.initiator import NO_CLEANUP, Candidate, flag_property
 
@@ -46,7 +47,12 @@ def _clean_unit(unit: Candidate, runtime: Runtime) -> bool:
         return False
     txns = replace(txns, aborted=txns.aborted & aborted.txns)
     kept: frozenset[int] = frozenset()
-    for location in list_roots(place, runtime):
+    roots = list_roots(place, runtime)
+    for location in dict.fromkeys((place.table.location, *roots)):
+        files = runtime.files(location)
+        for path in abandoned(files, location, aborted.txns):
+            files.delete(path)
+    for location in roots:
         files = runtime.files(location)
         state = acid_state(files, location, aborted.visible, txns)
         delete(files, location, state.aborted)

@@ -38,11 +38,16 @@ def create_database(
         if if_not_exists:
             return
         raise SemanticError(f"Database {name} already exists", code=10242)
-    placed = replace(database, location=database.location or f"{warehouse}/{name}.db")
+    placed = replace(database, location=database.location or default_home(warehouse, name))
     values = _database_values(placed) | {"name": name, "created_at": now(db) // 1000}
     new = db.execute(insert(dbs).values(values).returning(dbs.c.id)).scalar_one()
     add_params(db, database_params, new, database.properties)
     note(db, Event(kind=EventKind.CREATE_DATABASE, database=name))
+
+
+def default_home(warehouse: str, name: str) -> str:
+    """The directory that a new database gets when it names none."""
+    return f"{warehouse}/{name.lower()}.db"
 
 
 def database(db: Connection, name: str) -> Database:
@@ -99,7 +104,6 @@ def drop_database(db: Connection, name: str, *, cascade: bool) -> None:
 def create_table(db: Connection, new: Table, *, if_not_exists: bool) -> Table:
     """Add a table or view and return it with its id, its location and its time of creation."""
     name = new.name.lower()
-    home = database(db, name.database)
     database_id = _database_id(db, name.database)
     if _table_row(db, name) is not None:
         if if_not_exists:
@@ -107,13 +111,19 @@ def create_table(db: Connection, new: Table, *, if_not_exists: bool) -> Table:
         raise SemanticError(f"Table already exists: {name}", code=10073)
     location = new.location
     if not location and not new.is_view:
-        location = home.home_of(name.name, managed=new.type == "MANAGED_TABLE")
+        location = home_of(db, new)
     placed = replace(
         new, name=name, location=location, created_at=new.created_at or now(db) // 1000
     )
     created = table_rows.add_table(db, database_id, placed)
     note_change(db, EventKind.CREATE_TABLE, name, created)
     return table(db, name)
+
+
+def home_of(db: Connection, new: Table) -> str:
+    """The directory that a new table gets when it names none."""
+    name = new.name.lower()
+    return database(db, name.database).home_of(name.name, managed=new.type == "MANAGED_TABLE")
 
 
 def table(db: Connection, name: TableName) -> Table:

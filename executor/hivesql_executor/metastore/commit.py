@@ -23,6 +23,7 @@ from hivesql_executor.metastore.catalog_values import COMMITTED
 from hivesql_executor.metastore.connection import lock_txn_table, millis_now
 from hivesql_executor.metastore.idempotence import hold, record
 from hivesql_executor.metastore.idempotence_api import Once
+from hivesql_executor.metastore.moves import settle_txn
 from hivesql_executor.metastore.notification_log import note
 from hivesql_executor.metastore.schema import (
     compaction_queue,
@@ -90,8 +91,11 @@ def commit_txn(
     once: Once | None = None,
     note: TableNote | None = None,
     changes: Collection[StatisticsChange] = (),
+    settles: bool = False,
 ) -> HiveSqlError | None:
     """Commit, and count ``changes``; committing again is silent.
+
+    What the transaction has noted of its files is settled, if it ``settles`` any.
 
     A conflict, or another transaction that did the same ``once``, aborts the transaction and is
     returned, not raised: the abort has to be committed.
@@ -105,6 +109,8 @@ def commit_txn(
         record(db, once, txn_id, known=known)
     if note is not None and conflict is None:
         set_property(db, note)
+    if settles and conflict is None:
+        settle_txn(db, txn_id)
     return conflict
 
 

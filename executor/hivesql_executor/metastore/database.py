@@ -82,6 +82,10 @@ class DatabaseMetastore(
             )
         )
 
+    def database_home(self, database: Database) -> str:
+        """Where a new database will live; empty where only its creation tells."""
+        return database.location or catalog.default_home(self._warehouse, database.name)
+
     def database(self, name: str) -> Database:
         """The database of that name."""
         return self._read(lambda db: catalog.database(db, name))
@@ -101,6 +105,10 @@ class DatabaseMetastore(
     def create_table(self, table: Table, *, if_not_exists: bool = False) -> Table:
         """Add a table or view; returns it with id, location and time of creation."""
         return self._write(lambda db: catalog.create_table(db, table, if_not_exists=if_not_exists))
+
+    def home_of(self, table: Table) -> str:
+        """Where a new table will live; empty where only its creation tells."""
+        return table.location or self._read(lambda db: catalog.home_of(db, table))
 
     def table(self, name: TableName) -> Table:
         """The table or view of that name."""

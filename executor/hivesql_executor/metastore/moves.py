@@ -1,4 +1,4 @@
-"""Directories on their way: noted before they move, so that a death half-way can be mended."""
+"""Files on their way: noted before they change, so that a death half-way can be mended."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ from sqlalchemy import (
     case,
     delete,
     exists,
+    func,
     insert,
     or_,
     select,
+    update,
 )
 
 from hivesql_executor.metastore.catalog_values import OPEN
 from hivesql_executor.metastore.connection import Rdbms, now
-from hivesql_executor.metastore.move_api import BegunMoves, Move, Remedy
-from hivesql_executor.metastore.schema import metadata, partitions, sds, tbls, txns
+from hivesql_executor.metastore.move_api import BegunMoves, Move, MoveKind, Remedy, decide_remedy
+from hivesql_executor.metastore.schema import dbs, metadata, partitions, sds, tbls, txns
 
 # Not one of Hive's tables.
 moves = Table(
@@ -39,19 +41,22 @@ moves = Table(
     Column("TARGET", String(4000), key="target", nullable=False),
     Column("TBL_ID", BigInteger(), key="table_id", nullable=False),
     Column("PART_NAME", String(767), key="partition", nullable=False),
+    Column("KIND", String(16), key="kind", nullable=False, server_default=MoveKind.MOVED),
+    Column("SETTLED", Integer(), key="settled", nullable=False, server_default="0"),
 )
 
 
-def note_moves(db: Connection, txn_id: int, given: Sequence[Move]) -> str:
-    """Note what will move; the key under which it is forgotten."""
-    key, started = uuid.uuid4().hex, now(db)
+def note_moves(db: Connection, txn_id: int, given: Sequence[Move], key: str) -> str:
+    """Note what will move, beside what is noted under the key; the key, a new one for ``""``."""
+    key, started = key or uuid.uuid4().hex, now(db)
+    first = int(db.scalar(select(func.max(moves.c.position) + 1).where(moves.c.key == key)) or 0)
     db.execute(
         insert(moves),
         [
             {"key": key, "position": position, "txn_id": txn_id, "started": started,
              "source": one.source, "target": one.target, "table_id": one.table_id,
-             "partition": one.partition}
-            for position, one in enumerate(given)
+             "partition": one.partition, "kind": one.kind, "settled": 0}
+            for position, one in enumerate(given, first)
         ],
     )  # fmt: skip
     return key
@@ -71,25 +76,40 @@ def are_lost(oldest: int) -> ColumnElement[bool]:
     return or_(and_(of.txn_id == 0, of.started < oldest), and_(of.txn_id != 0, ~alive))
 
 
+def settle(db: Connection, which: ColumnElement[bool]) -> None:
+    """What was noted to be decided by a commit is right from now on."""
+    db.execute(update(moves).where(which).values(settled=1))
+
+
+def settle_txn(db: Connection, txn_id: int) -> None:
+    """Settle what a transaction has noted: a part of its commit."""
+    settle(db, moves.c.txn_id == txn_id)
+
+
 def _begun(db: Connection, which: ColumnElement[bool]) -> tuple[BegunMoves, ...]:
     of = moves.c
     part = exists().where(partitions.c.table_id == of.table_id, partitions.c.name == of.partition)
     owned = and_(exists().where(tbls.c.id == of.table_id), or_(of.partition == "", part))
-    remedy = case(
-        (and_(of.table_id != 0, owned), Remedy.TAKE_BACK),
-        (of.table_id != 0, Remedy.DELETE),
-        (exists().where(sds.c.location == of.target), Remedy.KEEP),
-        else_=Remedy.TAKE_BACK,
-    )
-    query = (
-        select(of.key, of.source, of.target, of.table_id, of.partition, remedy.label("remedy"))
-        .where(which)
-        .order_by(of.key, of.position)
-    )
+    place = or_(dbs.c.location == of.target, dbs.c.managed_location == of.target)
+    named = or_(exists().where(sds.c.location == of.target), exists().where(place))
+    query = select(
+        of.key, of.source, of.target, of.table_id, of.partition, of.kind, of.settled,
+        case((owned, 1), else_=0), case((named, 1), else_=0),
+    ).where(which).order_by(of.key, of.position)  # fmt: skip
     found: dict[str, list[tuple[Move, Remedy]]] = {}
-    for key, source, target, table_id, partition, name in db.execute(query):
-        move = Move(source=source, target=target, table_id=table_id, partition=partition)
-        found.setdefault(key, []).append((move, Remedy(name)))
+    for row in db.execute(query):
+        key, source, target, table_id, partition, kind, settled, is_owned, is_named = row
+        move = Move(
+            source=source,
+            target=target,
+            table_id=table_id,
+            partition=partition,
+            kind=MoveKind(kind),
+        )
+        remedy = decide_remedy(
+            move, named=bool(is_named), owned=bool(is_owned), settled=bool(settled)
+        )
+        found.setdefault(key, []).append((move, remedy))
     return tuple(BegunMoves(key=key, moves=tuple(those)) for key, those in found.items())
 
 
@@ -98,13 +118,23 @@ class MoveCalls:
 
     _rdbms: Rdbms
 
-    def note_moves(self, txn_id: int, given: Sequence[Move]) -> str:
-        """Note what a transaction (0: none) is about to move; the key to forget it by."""
-        return self._rdbms.write(lambda db: note_moves(db, txn_id, given))
+    def note_moves(self, txn_id: int, given: Sequence[Move], key: str = "") -> str:
+        """Note what a transaction (0: none) is about to do to files; the key to forget it by.
 
-    def forget_moves(self, key: str) -> None:
-        """Each is where the catalog says."""
-        self._rdbms.write(lambda db: db.execute(delete(moves).where(moves.c.key == key)))
+        With a ``key`` it is noted beside what that one stands for.
+        """
+        return self._rdbms.write(lambda db: note_moves(db, txn_id, given, key))
+
+    def forget_moves(self, key: str, target: str | None = None) -> None:
+        """Nothing is left to do with what is noted under a key, or with one ``target`` of it."""
+        gone = delete(moves).where(moves.c.key == key)
+        if target is not None:
+            gone = gone.where(moves.c.target == target)
+        self._rdbms.write(lambda db: db.execute(gone))
+
+    def settle_moves(self, key: str) -> None:
+        """What a commit would decide is right, without a transaction."""
+        self._rdbms.write(lambda db: settle(db, moves.c.key == key))
 
     def noted_moves(self, key: str) -> BegunMoves | None:
         """What is noted under a key, and what is left to do with it now; None for nothing."""

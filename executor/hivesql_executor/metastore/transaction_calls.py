@@ -157,18 +157,21 @@ class TransactionCalls(ABC):
         note: TableNote | None = None,
         changes: Collection[StatisticsChange] = (),
         for_reading: bool = False,
+        settles: bool = False,
     ) -> None:
         """Commit, and record the rest with it; silent when it is committed already.
 
         What a transaction was that wrote nothing, ``for_reading``, is forgotten at power loss.
+        One that ``settles`` makes right what it has noted of its files (``note_moves``).
         WriteConflict, TransactionLost and AlreadyCommitted (by another transaction) mean that it
         was aborted, CommitUnknown that nobody knows.
         """
 
         def commit(db: Connection) -> HiveSqlError | None:
             return commits.commit_txn(
-                db, txn_id, exclusive_write=exclusive_write, once=once, note=note, changes=changes
-            )
+                db, txn_id, exclusive_write=exclusive_write, once=once, note=note,
+                changes=changes, settles=settles,
+            )  # fmt: skip
 
         try:
             conflict = self._write(commit, hasty=for_reading)

@@ -6,7 +6,6 @@ cannot be, Spark reads all rows, shuffles and sorts them.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -23,6 +22,7 @@ from hivesql_executor.spark.nanoseconds import FINE, fine_struct
 from hivesql_executor.spark.scan import scan
 from hivesql_executor.spark.values import stored_row
 from hivesql_executor.spark.write import BUCKET_OF_ROW_ID
+from hivesql_executor.staging import working_directory
 from hivesql_executor.storage.files import Files
 from hivesql_planner.acid.layout import (
     VERSION_FILE,
@@ -109,7 +109,7 @@ def _merge(
     """Merge sorted files into a new directory; False when Spark has to sort their rows."""
     if merges is None or any(merge.open_files > most_files for merge in merges):
         return False
-    staging = _staging(location)
+    staging = working_directory(location, result.visibility_txn)
     try:
         merged = run_merges(
             spark, merges, staging=staging, settings=orc_settings(table), visible=visible,
@@ -123,10 +123,6 @@ def _merge(
     finally:
         files.delete(staging)
     return True
-
-
-def _staging(location: str) -> str:
-    return f"{location}/.hive-staging_hivesql_{uuid.uuid4().hex}"
 
 
 def _begin(location: str, result: AcidDirectory, files: Files) -> str:
@@ -203,7 +199,7 @@ def write_buckets(
     fine = [FINE] if FINE in rows.columns else []
     events = rows.select("n", *map(f.col, _ROW_ID), "by", "row", *fine)
     columns = EventColumns(writer=0, row_id=1, by=4, row=5, fine=6 if fine else None)
-    staging = _staging(location)
+    staging = working_directory(location, result.visibility_txn)
     try:
         written = write_events(
             events, columns, (Write(kind=kind, table=table),), write_id=0, directory=staging

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import uuid
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,10 +20,11 @@ from hivesql_executor.spark.plain import scan_plain
 from hivesql_executor.spark.publish import plain_types
 from hivesql_executor.spark.values import stored_value
 from hivesql_executor.spark.write import orc_options
+from hivesql_executor.staging import working_directory
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import amend
 from hivesql_executor.storage.rows import row_count
-from hivesql_planner.acid.layout import parse_original_file
+from hivesql_planner.acid.layout import parse_directory, parse_original_file
 from hivesql_planner.acid.reading import files_to_read
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ValidWriteIdList
@@ -55,7 +55,8 @@ def compact_plain(
     found = [(f"{location}/{file.path}", file.length) for file in chosen if file.length > 0]
     if not found:
         return
-    staging = f"{location}/.hive-staging_hivesql_{uuid.uuid4().hex}"
+    result = parse_directory(directory.rpartition("/")[2])
+    staging = working_directory(location, result.visibility_txn if result else 0)
     try:
         if table.format == "orc":
             if _merge(spark, table, found, staging, directory, files):

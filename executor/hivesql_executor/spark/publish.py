@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from hivesql_executor.event_file import EventFile
 from hivesql_executor.failpoints import FailPoint, reach
@@ -24,7 +25,10 @@ from hivesql_planner.acid.layout import (
 )
 from hivesql_planner.errors import ExecutionError, NotSupported
 from hivesql_planner.plan import Write, WriteKind
-from hivesql_planner.table import Table, parse_partition_name, partition_name
+from hivesql_planner.table import Table, check_partition_name, parse_partition_name, partition_name
+
+if TYPE_CHECKING:
+    from hivesql_executor.file_changes import FileChanges
 
 _PART = re.compile(r"part-(\d+)-")
 
@@ -53,6 +57,8 @@ class Publication:
     locations: Mapping[str, str]
     unlike: frozenset[str] = frozenset()
     """Names of partitions that are stored otherwise than what was written."""
+    changes: FileChanges | None = None
+    """Where the files of a table that is not transactional are noted before they move."""
 
     @property
     def table(self) -> Table:
@@ -66,6 +72,7 @@ class _Staged:
     length: int
     writer: int
     partition: str | None
+    rows: int = 0
 
 
 def publish(publication: Publication, files: Files) -> tuple[WrittenFile, ...]:
@@ -120,7 +127,9 @@ def _partition(publication: Publication, keys: Sequence[str | None]) -> str | No
         return None
     values = dict(publication.static_partition)
     values.update(zip(dynamic, keys, strict=True))
-    return partition_name(table.partition_names, [values[key] for key in table.partition_names])
+    name = partition_name(table.partition_names, [values[key] for key in table.partition_names])
+    check_partition_name(name)
+    return name
 
 
 def _home(publication: Publication, partition: str | None) -> str:
@@ -147,9 +156,10 @@ def _publish_events(
     publication: Publication, staged: Sequence[EventFile], files: Files
 ) -> Iterator[WrittenFile]:
     begun: set[str] = set()
-    for file in staged:
+    # All before the first file moves: some may be refused.
+    partitions = [_partition(publication, file.keys) for file in staged]
+    for file, partition in zip(staged, partitions, strict=True):
         write = publication.writes[file.write]
-        partition = _partition(publication, file.keys)
         directory = _directory(publication, write, partition)
         if directory not in begun:
             _begin(files, directory)
@@ -189,27 +199,65 @@ def _publish_plain(publication: Publication, files: Files) -> Iterator[WrittenFi
         # No rows, and therefore no file of any bucket, take the place of what is there too.
         by_directory[_directory(publication, write, _partition(publication, ()))] += []
     for directory, group in by_directory.items():
-        existing = [f"{directory}/{status.path}" for status in files.list(directory)]
-        taken = {path.rpartition("/")[2] for path in existing}
-        files.make_directories(directory)
-        for staged in group:
-            rows = row_count(files, staged.path, staged.length, write.table.format)
-            if rows == 0 and write.kind is not WriteKind.BASE:
-                continue
-            if types := plain_types(write.table):
-                amend(files, staged.path, {}, types=types)
-                staged = replace(staged, length=files.size(staged.path))
-            yield WrittenFile(
-                path=_move_to_free_name(files, staged, directory, taken),
-                partition=staged.partition,
-                kind=write.kind,
-                statement_id=write.statement_id,
-                rows=rows,
-                bytes=staged.length,
-            )
-        if write.overwrite:
-            for path in existing:
-                files.delete(path)
+        finished = [one for staged in group if (one := _finish(staged, write, files))]
+        # Names of files that are replaced are not used again: somebody may remember those files.
+        taken = {status.path.rpartition("/")[2] for status in files.list(directory)}
+        if write.kind is WriteKind.FILES:
+            assert publication.changes is not None
+            publication.changes.make([directory])
+            if write.overwrite:
+                publication.changes.empty(directory)
+        yield from _place(finished, directory, taken, publication, files)
+
+
+def _finish(staged: _Staged, write: Write, files: Files) -> _Staged | None:
+    """Amend a staged file; None for one without rows that nobody misses."""
+    rows = row_count(files, staged.path, staged.length, write.table.format)
+    if rows == 0 and write.kind is not WriteKind.BASE:
+        return None
+    if types := plain_types(write.table):
+        amend(files, staged.path, {}, types=types)
+        staged = replace(staged, length=files.size(staged.path))
+    return replace(staged, rows=rows)
+
+
+def _place(
+    group: Sequence[_Staged],
+    directory: str,
+    taken: set[str],
+    publication: Publication,
+    files: Files,
+) -> Iterator[WrittenFile]:
+    """Move files under names that are free; a name may be taken again until it is used."""
+    (write,) = publication.writes
+    changes = publication.changes if write.kind is WriteKind.FILES else None
+    files.make_directories(directory)
+    waiting = {staged.path: staged for staged in group}
+    while waiting:
+        pairs = []
+        for path, staged in waiting.items():
+            name = _free_name(staged.writer, taken)
+            taken.add(name)
+            pairs.append((path, f"{directory}/{name}"))
+        left = dict(changes.bring(pairs) if changes else _move(pairs, files))
+        for path, target in pairs:
+            if path not in left:
+                staged = waiting.pop(path)
+                yield WrittenFile(
+                    path=target,
+                    partition=staged.partition,
+                    kind=write.kind,
+                    statement_id=write.statement_id,
+                    rows=staged.rows,
+                    bytes=staged.length,
+                )
+
+
+def _move(pairs: Sequence[tuple[str, str]], files: Files) -> list[tuple[str, str]]:
+    """Move into a directory of the write's own, where no name is taken by others."""
+    for source, target in pairs:
+        files.rename(source, target)
+    return []
 
 
 def _check_unlike(write: Write, partition: str | None) -> None:
@@ -226,21 +274,6 @@ def plain_types(table: Table) -> dict[int, StoredType]:
     """The instants in the table's plain ORC files, which Spark calls timestamps."""
     types = (column.type for column in table.columns)
     return instants(types, 1) if table.format == "orc" else {}
-
-
-def _move_to_free_name(files: Files, staged: _Staged, directory: str, taken: set[str]) -> str:
-    while True:
-        name = _free_name(staged.writer, taken)
-        taken.add(name)
-        path = f"{directory}/{name}"
-        try:
-            files.rename(staged.path, path)
-        except ExecutionError:
-            # Another statement may have taken the name since the directory was listed.
-            if not files.exists(path):
-                raise
-        else:
-            return path
 
 
 def _free_name(writer: int, taken: set[str]) -> str:

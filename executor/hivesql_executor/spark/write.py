@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
@@ -25,6 +26,9 @@ from hivesql_planner.acid.row_id import MAX_BUCKET
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.plan import Expr, Write, WriteKind
 from hivesql_planner.table import DEFAULT_PARTITION, Table
+
+if TYPE_CHECKING:
+    from hivesql_executor.file_changes import FileChanges
 
 __all__ = ["WrittenFile", "partition_text", "write_change", "write_insert"]
 
@@ -53,6 +57,7 @@ def write_insert(
     check: Expr | None = None,
     fine: Sequence[int] = (),
     gathering: int = NEVER,
+    changes: FileChanges | None = None,
 ) -> tuple[WrittenFile, ...]:
     """Write a query's rows into one directory per partition.
 
@@ -60,7 +65,8 @@ def write_insert(
     texts of the columns ``fine`` (see ``nanoseconds``); types are cast by position. ``locations``
     has the directories of partitions that do not live under their table, ``unlike`` the names of
     those that are stored otherwise than it says; ``gathering`` is the threshold of ``gathered``.
-    Nothing is visible before the transaction commits; staging is always removed.
+    Nothing is visible before the transaction commits, which needs ``changes`` where the table is
+    not transactional; staging is always removed.
     """
     table = write.table
     types = {column.name: column.type for column in table.all_columns}
@@ -87,6 +93,7 @@ def write_insert(
         dynamic_partition=tuple(dynamic_partition),
         locations=dict(locations),
         unlike=frozenset(unlike),
+        changes=changes,
     )
     if table.is_full_acid:
         texts = _fine_texts(rows, table, fine)
@@ -301,6 +308,8 @@ def _write_plain(
 ) -> tuple[WrittenFile, ...]:
     rows, keys = _plain_rows(named, publication.table, values, parts, files, gathering)
     file_format, options = _plain_format(publication.table)
+    if publication.changes is not None and not publication.table.is_transactional:
+        publication.changes.work_aside(publication.staging)
     try:
         # One file per task: two would claim one name.
         writer = rows.write.options(**options).option("maxRecordsPerFile", 0)

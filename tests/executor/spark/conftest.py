@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from hivesql_executor.file_changes import FileChanges
+from hivesql_executor.metastore.database import DatabaseMetastore
+from hivesql_executor.runtime import Runtime
 from hivesql_executor.spark.gathering import NEVER
 from hivesql_executor.spark.write import write_change, write_insert
 from hivesql_executor.storage.local import LocalFiles
@@ -24,8 +29,20 @@ EVENTS = (
 )
 
 
+@pytest.fixture(scope="session")
+def noting(
+    tmp_path_factory: pytest.TempPathFactory, prepared_sqlite: Path, spark: SparkSession
+) -> Iterator[Runtime]:
+    """Where changes of files that are not transactional are noted."""
+    file = tmp_path_factory.mktemp("noting") / "metastore.db"
+    shutil.copy(prepared_sqlite, file)
+    store = DatabaseMetastore.open(f"sqlite:///{file}", "/wh")
+    yield Runtime(metastore=store, spark=lambda: spark, files=lambda location: LocalFiles())
+    store.close()
+
+
 @pytest.fixture
-def insert(spark: SparkSession) -> Callable[..., tuple[WrittenFile, ...]]:
+def insert(spark: SparkSession, noting: Runtime) -> Callable[..., tuple[WrittenFile, ...]]:
     def run(
         table: Table,
         rows: str | Any,
@@ -40,17 +57,20 @@ def insert(spark: SparkSession) -> Callable[..., tuple[WrittenFile, ...]]:
         gathering: int = NEVER,
     ) -> tuple[WrittenFile, ...]:
         write = Write(kind=kind, table=table, statement_id=statement_id, overwrite=overwrite)
-        return write_insert(
-            spark.sql(rows) if isinstance(rows, str) else rows,
-            write,
-            write_id=write_id,
-            static_partition=static or {},
-            dynamic_partition=dynamic,
-            files=LocalFiles(),
-            staging=f"{table.location}/.hive-staging_test",
-            locations=locations or {},
-            gathering=gathering,
-        )
+        changes = FileChanges(noting, 0)
+        with changes.deciding():
+            return write_insert(
+                spark.sql(rows) if isinstance(rows, str) else rows,
+                write,
+                write_id=write_id,
+                static_partition=static or {},
+                dynamic_partition=dynamic,
+                files=LocalFiles(),
+                staging=f"{table.location}/.hive-staging_test",
+                locations=locations or {},
+                gathering=gathering,
+                changes=changes,
+            )
 
     return run
 

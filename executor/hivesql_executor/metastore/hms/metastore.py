@@ -15,6 +15,8 @@ from hivesql_planner.errors import NotSupported
 if TYPE_CHECKING:
     from ssl import SSLContext
 
+    from hivesql_planner.table import Database, Table
+
 
 class HiveMetastore(NotificationCalls):
     """Metastore over Thrift; a method may be several calls, and then is not one transaction."""
@@ -48,11 +50,22 @@ class HiveMetastore(NotificationCalls):
     def clean_txns(self) -> None:
         """Nothing: the metastore forgets ended transactions itself."""
 
-    def note_moves(self, txn_id: int, given: Sequence[Move]) -> str:
+    def database_home(self, database: Database) -> str:
+        """Its own location, or nothing: where others live, the metastore decides."""
+        return database.location
+
+    def home_of(self, table: Table) -> str:
+        """Its own location, or nothing: where others live, the metastore decides."""
+        return table.location
+
+    def note_moves(self, txn_id: int, given: Sequence[Move], key: str = "") -> str:
         """Nothing is noted: the metastore has no table for it."""
         return ""
 
-    def forget_moves(self, key: str) -> None:
+    def forget_moves(self, key: str, target: str | None = None) -> None:
+        """Nothing: none were noted."""
+
+    def settle_moves(self, key: str) -> None:
         """Nothing: none were noted."""
 
     def noted_moves(self, key: str) -> BegunMoves | None:

@@ -199,6 +199,7 @@ class TransactionCalls(StatisticsCalls):
         note: TableNote | None = None,
         changes: Collection[StatisticsChange] = (),
         for_reading: bool = False,
+        settles: bool = False,
     ) -> None:
         """Commit; silent when it is committed already. NotSupported with ``once`` or ``note``."""
         if once is not None:

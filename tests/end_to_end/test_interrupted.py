@@ -1,0 +1,51 @@
+"""What Spark writes beside ACID directories, cut off at every step: all of it, or nothing."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from interrupted_world import ACID, World, check_every_step
+from interruption import Cut
+from scratch import in_memory
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+SOURCE = (
+    f"CREATE TABLE t (a INT) PARTITIONED BY (p STRING) {ACID};"
+    """
+    INSERT INTO t VALUES (1, 'x'), (2, 'y');
+    CREATE TABLE l (a STRING) PARTITIONED BY (p STRING) STORED AS TEXTFILE;
+    LOAD DATA LOCAL INPATH '{user}/one' INTO TABLE l PARTITION (p = 'x');
+    LOAD DATA LOCAL INPATH '{user}/two' INTO TABLE l PARTITION (p = 'y');
+"""
+)
+CASES = {
+    "create as": ("CREATE TABLE n STORED AS TEXTFILE AS SELECT a FROM t", Cut.DIES),
+    "create as over files": (
+        "CREATE TABLE n STORED AS TEXTFILE LOCATION '{user}/both' AS SELECT a FROM t", Cut.DIES),
+    "create as acid": (f"CREATE TABLE n {ACID} AS SELECT a FROM t", Cut.DIES),
+    "overwrite a partition": (
+        "INSERT OVERWRITE TABLE l PARTITION (p = 'x') SELECT 'new'", Cut.FAILS),
+    "overwrite partitions": ("INSERT OVERWRITE TABLE l SELECT a, p FROM t", Cut.DIES),
+    "overwrite a new partition of acid": (
+        "INSERT OVERWRITE TABLE t PARTITION (p = 'new') SELECT 5", Cut.DIES),
+    "overwrite a directory": ("INSERT OVERWRITE DIRECTORY '{user}/both' SELECT 'new'", Cut.DIES),
+    "overwrite a local directory": (
+        "INSERT OVERWRITE LOCAL DIRECTORY '{user}/both' SELECT 'new'", Cut.FAILS),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_all_or_nothing(name: str, spark: SparkSession, prepared_sqlite: Path) -> None:
+    statement, cut = CASES[name]
+    with tempfile.TemporaryDirectory(prefix="hivesql-", dir=in_memory()) as place:
+        world = World(Path(place), spark)
+        world.prepare(SOURCE, prepared_sqlite, b"")
+        check_every_step(world, world.text(statement), cut)
