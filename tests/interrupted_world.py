@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sqlalchemy import create_engine, text
+
 import hivesql
 from acid_files import tree
 from conftest import move_warehouse
@@ -33,6 +35,8 @@ class World:
 
     root: Path
     spark: SparkSession | None = None
+    server: str = ""
+    """A PostgreSQL server whose databases ``now`` and ``before`` are the world's; none: SQLite."""
 
     @property
     def now(self) -> Path:
@@ -40,28 +44,45 @@ class World:
 
     @property
     def url(self) -> str:
-        return f"sqlite:///{self.now}/metastore.db"
+        return f"{self.server}/now" if self.server else f"sqlite:///{self.now}/metastore.db"
 
     def open(self, **options: str) -> hivesql.Session:
         return connect(self.url, str(self.now / "warehouse"), settings=options, spark=self.spark)
 
-    def text(self, statement: str) -> str:
+    def spelled(self, statement: str) -> str:
+        """The statement with the user's directory in it."""
         return statement.format(user=self.now / "user")
 
-    def prepare(self, text: str, metastore: Path, orc: bytes) -> None:
+    def prepare(self, statements: str, metastore: Path | str, orc: bytes = b"") -> None:
+        """Make files and tables; ``metastore`` is one to copy: a file, or a database's name."""
         user = self.now / "user"
         (user / "both").mkdir(parents=True)
         (self.now / "warehouse").mkdir()
         for name in ("one", "two", "both/one", "both/three"):
             (user / name).write_text(f"row of {name}\n")
         (user / "orc").write_bytes(orc)
-        shutil.copy(metastore, self.now / "metastore.db")
+        if self.server:
+            self._copy(str(metastore), "now")
+        else:
+            shutil.copy(metastore, self.now / "metastore.db")
         move_warehouse(self.url, str(self.now / "warehouse"))
         with self.open() as session:
-            session.sql(self.text(text))
+            session.sql(self.spelled(statements))
         shutil.copytree(self.now, self.root / "before", symlinks=True)
+        if self.server:
+            self._copy("now", "before")
+
+    def _copy(self, database: str, to: str) -> None:
+        admin = create_engine(f"{self.server}/postgres", isolation_level="AUTOCOMMIT")
+        with admin.connect() as connection:
+            connection.execute(text(f"DROP DATABASE IF EXISTS {to} WITH (FORCE)"))
+            connection.execute(text(f"CREATE DATABASE {to} TEMPLATE {database}"))
+        admin.dispose()
 
     def reset(self) -> None:
+        """Let everything be as it was before the statement."""
+        if self.server:
+            self._copy("before", "now")
         shutil.rmtree(self.now)
         shutil.copytree(self.root / "before", self.now, symlinks=True)
 

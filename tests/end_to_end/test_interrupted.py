@@ -47,5 +47,5 @@ def test_all_or_nothing(name: str, spark: SparkSession, prepared_sqlite: Path) -
     statement, cut = CASES[name]
     with tempfile.TemporaryDirectory(prefix="hivesql-", dir=in_memory()) as place:
         world = World(Path(place), spark)
-        world.prepare(SOURCE, prepared_sqlite, b"")
-        check_every_step(world, world.text(statement), cut)
+        world.prepare(SOURCE, prepared_sqlite)
+        check_every_step(world, world.spelled(statement), cut)

@@ -82,6 +82,12 @@ CASES: dict[str, tuple[str, str]] = {
     "delete": (TWO, "DELETE FROM t WHERE a > 1"),
 }  # fmt: skip
 
+FAILING = (
+    "create at a place", "add partitions", "drop database", "rename", "load over",
+    "load into acid", "truncate", "insert into partitions",
+)  # fmt: skip
+UNANSWERED = ("create", "drop", "load local", "truncate", "rename partition")
+
 
 @pytest.fixture(autouse=True)
 def compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,15 +107,36 @@ def place() -> Iterator[Path]:
         yield Path(directory)
 
 
-@pytest.mark.parametrize("cut", Cut)
 @pytest.mark.parametrize("name", CASES)
-def test_all_or_nothing(
+def test_who_dies(name: str, place: Path, prepared_sqlite: Path, orc_file: bytes) -> None:
+    world = World(place)
+    world.prepare(CASES[name][0], prepared_sqlite, orc_file)
+    check_every_step(world, world.spelled(CASES[name][1]), Cut.DIES)
+
+
+@pytest.mark.parametrize(
+    ("name", "cut"),
+    [
+        *((name, Cut.FAILS) for name in FAILING),
+        *((name, Cut.UNANSWERED) for name in UNANSWERED),
+    ],
+)
+def test_what_fails(
     name: str, cut: Cut, place: Path, prepared_sqlite: Path, orc_file: bytes
 ) -> None:
     world = World(place)
-    prepare, statement = CASES[name]
-    world.prepare(prepare, prepared_sqlite, orc_file)
-    check_every_step(world, world.text(statement), cut)
+    world.prepare(CASES[name][0], prepared_sqlite, orc_file)
+    check_every_step(world, world.spelled(CASES[name][1]), cut)
+
+
+@pytest.mark.postgres
+def test_who_dies_beside_postgres(
+    place: Path, postgres_server: str, prepared_postgres: str, orc_file: bytes
+) -> None:
+    for name in ("create at a place", "load over acid"):
+        world = World(place / name.replace(" ", "_"), server=postgres_server)
+        world.prepare(CASES[name][0], prepared_postgres, orc_file)
+        check_every_step(world, world.spelled(CASES[name][1]), Cut.DIES)
 
 
 @pytest.fixture(scope="module")
