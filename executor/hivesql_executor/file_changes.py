@@ -32,13 +32,15 @@ class FileChanges:
     txn_id: int
     noted: list[Move] = field(default_factory=list)
     key: str = ""
+    renewed: float = 0.0
+    """When the note was last known to be young, by the runtime's clock."""
 
     def __bool__(self) -> bool:
         return bool(self.noted)
 
     def work_aside(self, path: str) -> None:
         """Note a directory of the statement's own, which goes in any case."""
-        self._note([Move(source="", target=path, kind=MoveKind.ASIDE)])
+        self._note([Move(source="", target=path, kind=MoveKind.ASIDE)], lasts=True)
 
     def fill(self, table: Table, *, is_new: bool) -> None:
         """Note a table whose rows are to come; ``is_new``: its directory is its own."""
@@ -46,7 +48,7 @@ class FileChanges:
         born = Move(
             source=str(table.name), target=table.location, table_id=table.id, kind=MoveKind.BORN
         )
-        self._note([filled, born] if is_new else [born])
+        self._note([filled, born] if is_new else [born], lasts=True)
 
     def make(self, directories: Sequence[str]) -> None:
         """Make directories that are missing, for which the catalog will have a name."""
@@ -65,6 +67,7 @@ class FileChanges:
         hidden = f"{location}/.hivesql-dropped-{uuid.uuid4().hex[:8]}"
         self._note([Move(source=location, target=hidden, kind=MoveKind.EMPTIED)])
         for path in doomed:
+            self._renew()
             files.rename(f"{location}/{path}", f"{hidden}/{path}")
         reach(FailPoint.FILES_HIDDEN)
 
@@ -75,6 +78,7 @@ class FileChanges:
         left = []
         for move in moves:
             files = self.runtime.files(move.target)
+            self._renew()
             try:
                 files.rename(move.source, move.target)
             except ExecutionError:
@@ -115,7 +119,7 @@ class FileChanges:
         if not self.noted:
             return
         try:
-            known = self.runtime.metastore.noted_moves(self.key)
+            known = self.runtime.metastore.noted_moves(self.key) if self.txn_id else None
             mend(known or self._begun(settled=False), self.runtime)
         except (HiveSqlError, OSError) as second:
             error.add_note(f"files are not put back yet: {second}")
@@ -126,18 +130,38 @@ class FileChanges:
         """Decide by the end of the block, where no commit does."""
         try:
             yield
-            if self.noted:
-                self.runtime.metastore.settle_moves(self.key)
+            self._settle()
         except BaseException as error:
             self.undo(error)
             raise
         self.finish()
 
-    def _note(self, moves: Sequence[Move]) -> None:
+    def _settle(self) -> None:
+        if self.key and not self.runtime.metastore.settle_moves(self.key):
+            raise ExecutionError(
+                "the statement took so long between two files that it was taken for dead, and its "
+                "files were put back. Run it again"
+            )
+
+    def _note(self, moves: Sequence[Move], *, lasts: bool = False) -> None:
+        """Note what comes next.
+
+        What ``lasts`` for as long as a query runs is noted of transactions alone: nobody could
+        tell later whether a statement without one still runs.
+        """
         if not moves:
             return
-        self.key = self.runtime.metastore.note_moves(self.txn_id, moves, self.key)
+        if self.txn_id or not lasts:
+            self.key = self.runtime.metastore.note_moves(self.txn_id, moves, self.key)
+            self.renewed = self.runtime.clock.monotonic()
         self.noted += moves
+
+    def _renew(self) -> None:
+        """Show now and then that a statement without a transaction is alive."""
+        timeout = self.runtime.settings.seconds("hive.txn.timeout")
+        if not self.txn_id and self.runtime.clock.monotonic() - self.renewed > timeout / 4:
+            self.runtime.metastore.renew_moves(self.key)
+            self.renewed = self.runtime.clock.monotonic()
 
     def _begun(self, *, settled: bool) -> BegunMoves:
         remedies = tuple(

@@ -15,7 +15,7 @@ from hivesql_executor.metastore.api import Move
 from hivesql_executor.metastore.database import DatabaseMetastore
 from hivesql_executor.reaping import reap
 from hivesql_executor.removal import hiding, making, placing
-from hivesql_executor.runtime import Runtime
+from hivesql_executor.runtime import Clock, Runtime
 from hivesql_executor.storage.local import LocalFiles
 from hivesql_planner.errors import ExecutionError
 from hivesql_planner.settings import Settings
@@ -118,3 +118,21 @@ def test_files_of_others_are_never_taken_for_ours(root: Path, runtime: Runtime) 
     assert tree(root) == ["a/x"]
     assert not list(root.rglob(".h*"))
     assert runtime.metastore.lost_moves(-1) == ()
+
+
+def test_who_is_taken_for_dead_says_so(root: Path, runtime: Runtime) -> None:
+    """A statement without a transaction shows that it lives, and notices that nobody saw it."""
+    times = iter(range(0, 10_000, 100))
+    slow = replace(runtime, clock=Clock(monotonic=lambda: next(times)))
+    impatient = replace(runtime, settings=Settings.of({"hive.txn.timeout": "0s"}))
+    changes = FileChanges(slow, 0)
+    with pytest.raises(ExecutionError, match="taken for dead"), changes.deciding():
+        changes.work_aside(f"{root}/a")
+        reap(impatient)
+        assert (root / "a").exists()
+        assert changes.bring([(f"{root}/b/y", f"{root}/c")]) == []
+        time.sleep(0.01)
+        assert runtime.metastore.lost_moves(3600) == ()
+        reap(impatient)
+        assert tree(root) == ["a/x", "b/y"]
+    assert tree(root) == ["b/y"]

@@ -76,9 +76,9 @@ def are_lost(oldest: int) -> ColumnElement[bool]:
     return or_(and_(of.txn_id == 0, of.started < oldest), and_(of.txn_id != 0, ~alive))
 
 
-def settle(db: Connection, which: ColumnElement[bool]) -> None:
-    """What was noted to be decided by a commit is right from now on."""
-    db.execute(update(moves).where(which).values(settled=1))
+def settle(db: Connection, which: ColumnElement[bool]) -> int:
+    """Make right what was noted to be decided by a commit; how much that is."""
+    return db.execute(update(moves).where(which).values(settled=1)).rowcount
 
 
 def settle_txn(db: Connection, txn_id: int) -> None:
@@ -132,9 +132,15 @@ class MoveCalls:
             gone = gone.where(moves.c.target == target)
         self._rdbms.write(lambda db: db.execute(gone))
 
-    def settle_moves(self, key: str) -> None:
-        """What a commit would decide is right, without a transaction."""
-        self._rdbms.write(lambda db: settle(db, moves.c.key == key))
+    def settle_moves(self, key: str) -> bool:
+        """What a commit would decide is right, without a transaction; False if it is undone."""
+        return self._rdbms.write(lambda db: settle(db, moves.c.key == key)) > 0
+
+    def renew_moves(self, key: str) -> None:
+        """Who noted it is alive, though it has no transaction."""
+        self._rdbms.write(
+            lambda db: db.execute(update(moves).where(moves.c.key == key).values(started=now(db)))
+        )
 
     def noted_moves(self, key: str) -> BegunMoves | None:
         """What is noted under a key, and what is left to do with it now; None for nothing."""

@@ -65,7 +65,11 @@ class HiveMetastore(NotificationCalls):
     def forget_moves(self, key: str, target: str | None = None) -> None:
         """Nothing: none were noted."""
 
-    def settle_moves(self, key: str) -> None:
+    def settle_moves(self, key: str) -> bool:
+        """Nothing: none were noted."""
+        return True
+
+    def renew_moves(self, key: str) -> None:
         """Nothing: none were noted."""
 
     def noted_moves(self, key: str) -> BegunMoves | None:
