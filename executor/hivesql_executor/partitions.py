@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hivesql_executor.bounds import may_delete
 from hivesql_executor.metastore.api import Move
 from hivesql_executor.removal import hiding, making, placing
 from hivesql_executor.runtime import Runtime
@@ -45,6 +46,7 @@ def drop_partitions(statement: DropPartitions, txn_id: int, runtime: Runtime) ->
         doomed = [
             hiding(one.location, table.id, partition_name(table.partition_names, one.values))
             for one in statement.partitions
+            if may_delete(one.location, table.name.database, runtime)
         ]
     with placing(doomed, runtime, txn_id):
         values = [partition.values for partition in statement.partitions]

@@ -98,4 +98,6 @@ def hiding(location: str, table_id: int, partition: str = "") -> Move:
 
 def _aside(location: str) -> str:
     parent, _, name = location.rstrip("/").rpartition("/")
-    return f"{parent}/.hivesql-dropped-{name}-{uuid.uuid4().hex[:8]}"
+    # No longer than names of files may be.
+    kept = name.encode()[:200].decode(errors="ignore")
+    return f"{parent}/.hivesql-dropped-{kept}-{uuid.uuid4().hex[:8]}"

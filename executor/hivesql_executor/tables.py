@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hivesql_executor.avro_schema import with_file_columns
+from hivesql_executor.bounds import may_delete
 from hivesql_executor.counting import count
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.file_changes import FileChanges, changing
@@ -135,7 +136,7 @@ def drop_table(statement: DropTable, txn_id: int, runtime: Runtime) -> None:
 
 def _drop(table: Table, txn_id: int, runtime: Runtime) -> None:
     store = runtime.metastore
-    if not table.owns_files:
+    if not table.owns_files or not may_delete(table.location, table.name.database, runtime):
         store.drop_table(table.name)
         return
     with placing([hiding(table.location, table.id)], runtime, txn_id):

@@ -13,6 +13,7 @@ from hivesql.tokens import Name, TableRef
 from hivesql_planner.alter import AddConstraint, altered
 from hivesql_planner.ddl import AlterDatabase, AlterTable, AlterView, RenameTable
 from hivesql_planner.errors import HiveSqlError, SemanticError
+from hivesql_planner.names import check_table
 from hivesql_planner.table import Table
 
 
@@ -39,6 +40,7 @@ def bind_alter(body: AlterBody, binding: Binding) -> AlterTable | AlterView:
         change = AddConstraint(complete(change.constraint, binding))
     try:
         after = altered(table, change)
+        check_table(after, table)
         new = [one for one in after.constraints if one not in table.constraints]
         check_texts(after, new, binding)
         _check_renamed(table, after, binding)
@@ -68,6 +70,7 @@ def bind_rename(body: RenameBody, binding: Binding) -> RenameTable:
     """RENAME TO."""
     table = (_view if body.view else base_table)(body.table, binding)
     to = body.to.full(binding.database)
+    binding.check_new_name(to, body.to.start)
     binding.check_database(body.to.database or Name(to.database, body.to.start))
     return RenameTable(table=table, to=to)
 

@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import cast, get_args
 
 from hivesql.bind_constraints import constrained
-from hivesql.bind_view import check_distinct, new_name
+from hivesql.bind_view import check_column, check_distinct, new_name
 from hivesql.binding import Binding
 from hivesql.definition_trees import CreateTableBody
 from hivesql.query import bind_query
 from hivesql.tokens import Name
 from hivesql_planner.avro import LITERAL, columns_of, parsed_schema
-from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
+from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported, SemanticError
+from hivesql_planner.names import check_table
 from hivesql_planner.plan import Query
 from hivesql_planner.statements import CreateTable
 from hivesql_planner.table import (
@@ -37,6 +38,10 @@ def bind_create_table(body: CreateTableBody, binding: Binding) -> CreateTable:
         columns = tuple(Column(one.text, "") for one in body.partitioned_by)
         table = replace(table, partition_columns=columns)
     _check_transactional(table, body, binding)
+    try:
+        check_table(table)
+    except HiveSqlError as error:
+        binding.fail(error, body.table.start)
     if rows is not None and body.if_not_exists:
         known = _known(name, body, binding)
         table, rows = (known, None) if known else (table, rows)
@@ -65,6 +70,8 @@ def _rows(body: CreateTableBody, binding: Binding) -> Query | None:
         )
         binding.fail(error, body.bucket_columns[0].start)
     bound = bind_query(body.query, binding)
+    for one in bound.columns or ():
+        check_column(Name(one.name, body.query.start), binding)
     check_distinct([Name(one.name, body.query.start) for one in bound.columns or ()], binding)
     if not body.partitioned_by:
         return bound.query(binding)

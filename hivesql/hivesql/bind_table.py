@@ -9,13 +9,19 @@ from hivesql.definition_trees import (
     DropTableBody,
     TruncateBody,
 )
-from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
+from hivesql_planner.names import check_database_name
 from hivesql_planner.statements import CreateDatabase, DropDatabase, DropTable, TruncateTable
 from hivesql_planner.table import Database
 
 
 def bind_create_database(body: CreateDatabaseBody, binding: Binding) -> CreateDatabase:
     """CREATE DATABASE."""
+    try:
+        special = binding.settings.flag("hive.support.special.characters.tablename")
+        check_database_name(body.name.text, special=special)
+    except HiveSqlError as error:
+        binding.fail(error, body.name.start)
     database = Database(
         name=body.name.text, location=body.location, comment=body.comment,
         properties=dict(body.properties), managed_location=body.managed_location,

@@ -10,15 +10,25 @@ from hivesql.definition_trees import CreateViewBody
 from hivesql.query import bind_query
 from hivesql.slices import Slice
 from hivesql.tokens import Name
-from hivesql_planner.errors import SemanticError
+from hivesql_planner.errors import HiveSqlError, SemanticError
+from hivesql_planner.names import check_column_name
 from hivesql_planner.statements import CreateView
 from hivesql_planner.table import TEMPORARY, Column, Table, TableName
 
 
 def new_name(name: TableName, start: int, binding: Binding) -> TableName:
     """A name in a database that exists."""
+    binding.check_new_name(name, start)
     binding.check_database(Name(name.database, start))
     return name
+
+
+def check_column(name: Name, binding: Binding) -> None:
+    """Fail at a column's name that Hive refuses."""
+    try:
+        check_column_name(name.text)
+    except HiveSqlError as error:
+        binding.fail(error, name.start)
 
 
 def check_distinct(names: Iterable[Name], binding: Binding) -> None:
@@ -58,6 +68,8 @@ def view_of(
             code=10138,
         )
         binding.fail(error, given[0][0].start)
+    for one, _ in given:
+        check_column(one, binding)
     if given:
         types = [one.type or "" for one in known] if known else [""] * len(given)
         columns = tuple(

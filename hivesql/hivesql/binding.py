@@ -11,6 +11,7 @@ from hivesql.script import StatementText
 from hivesql.slices import PartitionItems
 from hivesql.tokens import Name, TableRef, Token, at, tokenize
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
+from hivesql_planner.names import check_table_name
 from hivesql_planner.partition_filter import PartitionTest, equal_to
 from hivesql_planner.settings import Settings
 from hivesql_planner.table import DEFAULT_PARTITION, Database, Partition, Table, TableName
@@ -74,6 +75,14 @@ class Binding:
             return self.catalog.database(name.text).name
         except NoSuchObject as error:
             self.fail(error, name.start)
+
+    def check_new_name(self, name: TableName, start: int) -> None:
+        """Fail at a table's or view's name that Hive refuses."""
+        special = self.settings.flag("hive.support.special.characters.tablename")
+        try:
+            check_table_name(name.name, special=special)
+        except HiveSqlError as error:
+            self.fail(error, start)
 
     def view_name(self, table: TableName) -> str:
         """A new name under which the statement's text speaks of a scan of the table."""

@@ -170,7 +170,7 @@ def _columns(cursor: Cursor) -> Change:
 def _change_column(cursor: Cursor) -> ChangeColumn:
     cursor.take("column")
     old = cursor.name("a column name").text
-    new = cursor.name("a column name").text
+    new = cursor.new_column().text
     type_ = parse_type(cursor)
     constraint = parse_column_constraint(cursor, new)
     column = Column(new, type_, cursor.string() if cursor.take("comment") else None)

@@ -27,7 +27,7 @@ def parse_definitions(cursor: Cursor) -> Definitions:
         if columns and _at_table_constraint(cursor):
             constraints.append(parse_constraint(cursor))
         else:
-            name = cursor.name("a column name").text
+            name = cursor.new_column().text
             type_ = parse_type(cursor)
             if (found := parse_column_constraint(cursor, name)) is not None:
                 constraints.append(found)

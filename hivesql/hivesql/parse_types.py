@@ -42,7 +42,7 @@ def _column(cursor: Cursor) -> Column:
     if token.kind is Kind.WORD and token.value in _TABLE_CONSTRAINTS \
             and (after.is_("key") or after.is_("(") or token.value == "constraint"):  # fmt: skip
         cursor.refuse("constraints of tables (PRIMARY KEY, UNIQUE, FOREIGN KEY, CHECK)")
-    name = cursor.name("a column name")
+    name = cursor.new_column()
     type_ = parse_type(cursor)
     if cursor.peek().kind is Kind.WORD and cursor.peek().value in _CONSTRAINTS:
         cursor.refuse(

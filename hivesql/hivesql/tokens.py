@@ -248,6 +248,15 @@ class Cursor:
         self.position += 1
         return Name(token.value, token.start)
 
+    def new_column(self) -> Name:
+        """Take the name of a column that the statement makes: Hive's grammar refuses dots here."""
+        token = self.peek()
+        if token.kind is Kind.QUOTED and (
+            not token.value or frozenset(".:") & frozenset(token.value)
+        ):
+            self.fail("[., :] can not be used in column name in create table statement")
+        return self.name("a column name")
+
     def names(self, what: str = "a column name") -> tuple[Name, ...]:
         """Take ``(a, b, …)``."""
         self.expect("(")

@@ -66,6 +66,8 @@ KEYS: Mapping[str, Setting] = _table(
      "A number in ORDER BY is the position of a select item."),
     ("hive.support.quoted.identifiers", "column", "text",
      "none: a quoted name in a select list is a regular expression of columns."),
+    ("hive.support.special.characters.tablename", "true", "bool",
+     "Names of tables may have printable ASCII characters, in back quotes."),
     ("hive.strict.checks.type.safety", "true", "bool",
      "No comparison of BIGINT or DECIMAL with text, nor of BIGINT with DOUBLE."),
     ("hive.strict.timestamp.conversion", "true", "bool",

@@ -24,6 +24,7 @@ LONGEST_FILE_NAME = 255
 LONGEST_PARTITION_NAME = 767
 """Characters of PARTITIONS.PART_NAME."""
 _PERCENT = re.compile("%([0-9A-Fa-f]{2})")
+_ODD = re.compile(r"\W")
 # Hive escapes these in partition directory names (FileUtils.charToEscape).
 _ESCAPED = frozenset("\"#%'*/:=?\\\x7f{[]^") | frozenset(map(chr, range(0x20)))
 
@@ -85,7 +86,7 @@ class Database:
     def home_of(self, table: str, *, managed: bool) -> str:
         """The directory that a table gets when it names none."""
         home = self.managed_location if managed and self.managed_location else self.location
-        return f"{home}/{table}"
+        return f"{home}/{directory_of(table)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,6 +229,13 @@ def kept_columns(file_format: FileFormat, columns: Sequence[Column]) -> tuple[Co
             replace(column, type="int") if column.type in small else column for column in columns
         )
     return tuple(columns)
+
+
+def directory_of(table: str) -> str:
+    """The name of a table's directory: as Hive, with codes for what is no letter or digit."""
+    if not _ODD.search(table):
+        return table
+    return _ODD.sub(lambda match: f"-{ord(match[0])}-", table)
 
 
 def escape_path_part(text: str) -> str:

@@ -24,6 +24,7 @@ from hivesql_executor.metastore.schema import (
 from hivesql_executor.metastore.table_rows import add_params, params
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.names import check_database, check_table
 from hivesql_planner.table import Database, Table, TableName
 
 _CHUNK = 500
@@ -38,6 +39,7 @@ def create_database(
         if if_not_exists:
             return
         raise SemanticError(f"Database {name} already exists", code=10242)
+    check_database(replace(database, name=name))
     placed = replace(database, location=database.location or default_home(warehouse, name))
     values = _database_values(placed) | {"name": name, "created_at": now(db) // 1000}
     new = db.execute(insert(dbs).values(values).returning(dbs.c.id)).scalar_one()
@@ -109,6 +111,7 @@ def create_table(db: Connection, new: Table, *, if_not_exists: bool) -> Table:
         if if_not_exists:
             return table(db, name)
         raise SemanticError(f"Table already exists: {name}", code=10073)
+    check_table(replace(new, name=name))
     location = new.location
     if not location and not new.is_view:
         location = home_of(db, new)
@@ -163,6 +166,7 @@ def alter_table(db: Connection, name: TableName, new: Table, *, txn_id: int = 0)
     found = table_id(db, name, lock=True)
     if to != name and _table_row(db, to) is not None:
         raise SemanticError(f"Table already exists: {to}", code=10073)
+    check_table(replace(new, name=to), old)
     home = _database_id(db, to.database)
     altered = replace(
         new, name=to, location=new.location or old.location, created_at=old.created_at

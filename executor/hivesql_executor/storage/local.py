@@ -127,7 +127,8 @@ class LocalFiles:
             ) from error
         except OSError as error:
             raise ExecutionError(f"{source} could not be moved to {target}: {error}") from error
-        _drop_checksum(old)
+        if not new.is_dir():
+            _drop_checksum(old)
 
     def copy(self, source: str, target: str) -> None:
         """Copy a file."""

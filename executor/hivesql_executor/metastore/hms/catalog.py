@@ -19,6 +19,7 @@ from hivesql_executor.metastore.hms.tables import (
 )
 from hivesql_executor.metastore.hms.wire import idl
 from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.names import check_database, check_table
 from hivesql_planner.statistics import ACCURATE
 from hivesql_planner.table import Database, Table, TableName
 
@@ -40,6 +41,7 @@ class CatalogCalls:
 
     def create_database(self, database: Database, *, if_not_exists: bool = False) -> None:
         """Add a database; SemanticError 10242 when it exists."""
+        check_database(replace(database, name=database.name.lower()))
         try:
             self._client.call("create_database", write_database(database))
         except SemanticError as error:
@@ -72,6 +74,7 @@ class CatalogCalls:
         A managed table that is not transactional comes back as an external one, as in Hive 4.
         """
         name = lower(table.name)
+        check_table(replace(table, name=name))
         new = write_table(replace(table, name=name))
         lists = constraint_lists(name, table.constraints)
         try:
@@ -117,6 +120,7 @@ class CatalogCalls:
         name, to = lower(name), lower(table.name)
         old = self._fetch_table(name)
         before = read_table(old, ())
+        check_table(replace(table, name=to, constraints=()), before)
         if to != name and to in self.tables(to.database):
             raise SemanticError(f"Table already exists: {to}", code=_EXISTS)
         change_constraints(

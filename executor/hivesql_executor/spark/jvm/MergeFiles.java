@@ -97,7 +97,8 @@ public final class MergeFiles implements Function, Serializable {
             } finally {
                 deletes.close();
             }
-            return "{\"path\":\"" + (writer == null ? "" : output) + "\",\"rows\":" + rows
+            return "{\"path\":" + new ObjectMapper().writeValueAsString(writer == null ? "" : output)
+                + ",\"rows\":" + rows
                     + ",\"stripes\":" + stripes + ",\"copied\":" + copied + "}";
         }
 
