@@ -19,6 +19,7 @@ with DAG("orders", schedule=None, start_date=datetime(2024, 1, 1), catchup=False
             CREATE TRANSACTIONAL TABLE IF NOT EXISTS orders (id INT, price DECIMAL(8,2))
             PARTITIONED BY (day STRING) STORED AS ORC;
             CREATE TRANSACTIONAL TABLE IF NOT EXISTS totals (day STRING, total DECIMAL(10,2))
+            STORED AS ORC
         """,
     )
     # A template. A retry goes on behind the last statement that was committed.

@@ -9,7 +9,9 @@ from hivesql import dbapi
 with dbapi.connect("sqlite:///metastore.db", "warehouse") as connection:
     cursor = connection.cursor()
     cursor.execute("DROP TABLE IF EXISTS accounts")
-    cursor.execute("CREATE TRANSACTIONAL TABLE accounts (name STRING, balance DECIMAL(10,2))")
+    cursor.execute(
+        "CREATE TRANSACTIONAL TABLE accounts (name STRING, balance DECIMAL(10,2)) STORED AS ORC"
+    )
 
     opening = [["ann", Decimal("100.00")], ["bob", Decimal("20.00")]]
     cursor.execute("INSERT INTO accounts VALUES (%s, %s), (%s, %s)", opening[0] + opening[1])

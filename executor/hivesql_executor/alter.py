@@ -7,12 +7,13 @@ what is there now, so that nobody's change in between is lost.
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 from hivesql_executor.metastore.api import Move
 from hivesql_executor.partitions import add_partitions, drop_partitions
 from hivesql_executor.removal import placing
 from hivesql_executor.runtime import Runtime
+from hivesql_executor.storage.locations import is_absolute
+from hivesql_executor.storage.reachable import reachable_location
 from hivesql_planner.acid.layout import parse_original_file
 from hivesql_planner.alter import ChangeLocation
 from hivesql_planner.ddl import (
@@ -49,7 +50,7 @@ def run_ddl(  # noqa: C901 - one flat list of statements
             _check_unchanged(view, runtime)
             store.alter_table(view.name, altered)
         case AlterDatabase(altered=altered):
-            store.alter_database(absolute_database(altered))
+            store.alter_database(complete_database(altered, runtime))
         case RenameTable(table=table):
             _check_unchanged(table, runtime)
             _rename(statement, txn_id, runtime)
@@ -60,7 +61,7 @@ def run_ddl(  # noqa: C901 - one flat list of statements
         case RenamePartition():
             _rename_partition(statement, txn_id, runtime)
         case MovePartition(table=table, partition=partition, location=location):
-            moved = replace(partition, location=absolute(location))
+            moved = replace(partition, location=_new_location(location, runtime))
             store.alter_partition(table.name, partition.values, moved, txn_id=txn_id)
         case AlterPartitions(table=table, altered=altered):
             for one in altered:
@@ -71,19 +72,23 @@ def run_ddl(  # noqa: C901 - one flat list of statements
             return
 
 
-def absolute(location: str) -> str:
-    """A location that no working directory changes; URIs stay."""
-    return location if "://" in location else str(Path(location).absolute())
-
-
-def absolute_database(database: Database) -> Database:
+def complete_database(database: Database, runtime: Runtime) -> Database:
     """The same with locations that no working directory changes; an empty one stays."""
     managed = database.managed_location
     return replace(
         database,
-        location=absolute(database.location) if database.location else "",
-        managed_location=absolute(managed) if managed else None,
+        location=reachable_location(database.location, runtime) if database.location else "",
+        managed_location=reachable_location(managed, runtime) if managed else None,
     )
+
+
+def _new_location(location: str, runtime: Runtime) -> str:
+    """The place that SET LOCATION names, which Hive wants to be absolute."""
+    if not is_absolute(location):
+        raise SemanticError(
+            f"{location}  is not absolute.  Please specify a complete absolute uri.", code=10244
+        )
+    return reachable_location(location, runtime)
 
 
 def _check_unchanged(table: Table, runtime: Runtime) -> None:
@@ -96,7 +101,7 @@ def _check_unchanged(table: Table, runtime: Runtime) -> None:
 def _alter_table(statement: AlterTable, txn_id: int, runtime: Runtime) -> None:
     table, altered = statement.table, statement.altered
     if isinstance(statement.change, ChangeLocation):
-        altered = replace(altered, location=absolute(altered.location))
+        altered = replace(altered, location=_new_location(altered.location, runtime))
     if altered.is_full_acid and not table.is_transactional:
         _check_file_names(altered, runtime)
         runtime.metastore.seed_write_id(table.name, _CONVERTED_NEXT_WRITE_ID)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hivesql_executor.alter import absolute_database, run_ddl
+from hivesql_executor.alter import complete_database, run_ddl
 from hivesql_executor.object_locks import lock_object
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.repair import repair_table
@@ -44,7 +44,7 @@ def run_definition(  # noqa: C901 - one flat list of statements
     txn_id = txn.id if txn else 0
     match statement:
         case CreateDatabase(database=database, if_not_exists=if_not_exists):
-            owned = replace(absolute_database(database), owner=runtime.user)
+            owned = replace(complete_database(database, runtime), owner=runtime.user)
             create_database(owned, txn_id, runtime, if_not_exists=if_not_exists)
         case DropDatabase():
             drop_database(statement, txn_id, runtime)

@@ -14,6 +14,8 @@ from hivesql_executor.sources import explained, rows_of
 from hivesql_executor.spark.types import hive_type
 from hivesql_executor.spark.write import write_insert
 from hivesql_executor.storage.files import Files
+from hivesql_executor.storage.locations import require_below_root
+from hivesql_executor.storage.reachable import named_path
 from hivesql_executor.transaction import Transaction
 from hivesql_planner.errors import ExecutionError, SemanticError
 from hivesql_planner.plan import Write, WriteKind
@@ -26,9 +28,7 @@ def write_directory(statement: WriteDirectory, txn: Transaction, runtime: Runtim
 
     LOCAL files are copied to this machine from where the warehouse is.
     """
-    path = statement.path.rstrip("/") or "/"
-    if ":/" not in path:
-        path = f"{'file:' if statement.local else ''}{Path(path).absolute()}"
+    path = require_below_root(named_path(statement.path, runtime, local=statement.local))
     files = runtime.files(path)
     if files.is_file(path):
         raise SemanticError(f"{path} is a file, and no directory")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from hivesql_executor.counting import count
 from hivesql_executor.file_changes import FileChanges, changing
@@ -12,6 +11,7 @@ from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import read_tail
+from hivesql_executor.storage.reachable import named_path
 from hivesql_executor.transaction import Transaction
 from hivesql_planner.acid.layout import base_name, delta_name
 from hivesql_planner.ddl import LoadData
@@ -27,9 +27,7 @@ def load_data(statement: LoadData, txn: Transaction | None, runtime: Runtime) ->
     """Copy (LOCAL) or move the files; into a delta or base where there are write ids."""
     table = statement.table
     # The file system of the source reads it; the one of the table reaches both.
-    path = statement.path
-    if ":/" not in path:
-        path = f"{'file:' if statement.local else ''}{Path(path).absolute()}"
+    path = named_path(statement.path, runtime, local=statement.local)
     source_files, files = runtime.files(path), runtime.files(table.location)
     sources = _sources(source_files, path)
     kept = statement.partition is not None and not statement.overwrite

@@ -8,6 +8,7 @@ from hivesql_executor.bounds import may_delete
 from hivesql_executor.metastore.api import Move
 from hivesql_executor.removal import hiding, making, placing
 from hivesql_executor.runtime import Runtime
+from hivesql_executor.storage.reachable import reachable_location
 from hivesql_planner.ddl import AddPartitions, DropPartitions
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.table import Partition, Table, partition_name
@@ -19,9 +20,10 @@ def add_partitions(statement: AddPartitions, txn_id: int, runtime: Runtime) -> N
     files = runtime.files(table.location)
     placed = []
     for partition in statement.partitions:
-        if partition.location and table.is_transactional and files.list(partition.location):
+        complete = _placed(table, partition, runtime)
+        if partition.location and table.is_transactional and files.list(complete.location):
             raise NotSupported("ADD PARTITION … LOCATION with data on a transactional table")
-        placed.append(_placed(table, partition))
+        placed.append(complete)
     store = runtime.metastore
     if statement.if_not_exists:
         # Nothing is done for those that are there, as in Hive.
@@ -32,10 +34,12 @@ def add_partitions(statement: AddPartitions, txn_id: int, runtime: Runtime) -> N
         )
 
 
-def _placed(table: Table, partition: Partition) -> Partition:
+def _placed(table: Table, partition: Partition, runtime: Runtime) -> Partition:
+    location = table.home_of(partition.values)
     if partition.location:
-        return partition
-    return replace(partition, location=table.home_of(partition.values))
+        # A relative one is below the table, as in Hive.
+        location = reachable_location(partition.location, runtime, table.location)
+    return replace(partition, location=location)
 
 
 def drop_partitions(statement: DropPartitions, txn_id: int, runtime: Runtime) -> None:

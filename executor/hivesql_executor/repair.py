@@ -11,6 +11,7 @@ from hivesql_executor.transaction import Transaction
 from hivesql_planner.acid.layout import parse_directory
 from hivesql_planner.ddl import RepairTable
 from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.partition_values import BITS, normal_value
 from hivesql_planner.table import Partition, Table, parse_partition_name, partition_name
 
 
@@ -71,8 +72,16 @@ def _on_disk(files: Files, table: Table) -> Iterator[Partition]:
                     )
                 deeper.append(f"{above}/{name}")
         found = deeper
+    whole = [column.type in BITS for column in table.partition_columns]
     for path in found:
-        yield Partition(values=parse_partition_name(path[1:]), location=f"{table.location}{path}")
+        # Hive writes whole numbers as they are elsewhere, and leaves all other texts.
+        values = tuple(
+            (normal_value(text, column.type) or text) if text is not None and is_whole else text
+            for text, column, is_whole in zip(
+                parse_partition_name(path[1:]), table.partition_columns, whole, strict=True
+            )
+        )
+        yield Partition(values=values, location=f"{table.location}{path}")
 
 
 def _next_write_id(files: Files, partitions: list[Partition]) -> int:

@@ -15,6 +15,7 @@ from hivesql_executor.touched import (
     staging_directory,
 )
 from hivesql_executor.work import Work
+from hivesql_planner.errors import SemanticError
 from hivesql_planner.plan import Insert, InsertBranch, Operation, WriteKind
 from hivesql_planner.table import Table, partition_name
 
@@ -25,12 +26,32 @@ if TYPE_CHECKING:
 def run_insert(insert: Insert, work: Work) -> Outcome:
     """Write every branch; a table made for the rows goes again unless the statement commits."""
     if insert.create is None:
+        for branch in insert.branches:
+            _check_immutable(branch, work)
         return _insert_branches(insert, work, None)
     from hivesql_executor.insert_query import shaped
 
     (branch,) = insert.branches
     created = bear_table(shaped(insert.create, branch, work), work.txn.changes, work.runtime)
     return _insert_branches(insert, work, created)
+
+
+def _check_immutable(branch: InsertBranch, work: Work) -> None:
+    """Fail where INSERT INTO would add to what an immutable table has already."""
+    write = branch.write
+    if not write.table.is_immutable or write.overwrite or write.kind is WriteKind.BASE:
+        return
+    table, location = write.table, write.table.location
+    if branch.static_partition and not branch.dynamic_partition:
+        values = tuple(branch.static_partition[key] for key in table.partition_names)
+        partition = work.runtime.metastore.partition(table.name, values)
+        location = partition.location if partition else table.home_of(values)
+    if work.runtime.files(location).list(location):
+        raise SemanticError(
+            f"Inserting into a non-empty immutable table is not allowed {table.name.name}. "
+            "Use INSERT OVERWRITE",
+            code=10256,
+        )
 
 
 def _insert_branches(insert: Insert, work: Work, created: Table | None) -> Outcome:

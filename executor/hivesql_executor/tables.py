@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 from hivesql_executor.avro_schema import with_file_columns
 from hivesql_executor.bounds import may_delete
@@ -14,6 +13,7 @@ from hivesql_executor.outcome import Outcome
 from hivesql_executor.removal import hiding, making, placing
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import table_roots
+from hivesql_executor.storage.reachable import reachable_location
 from hivesql_executor.transaction import Transaction
 from hivesql_planner.acid.layout import METADATA_FILE, base_name
 from hivesql_planner.errors import NoSuchObject, SemanticError
@@ -81,8 +81,8 @@ def bear_table(table: Table, changes: FileChanges, runtime: Runtime) -> Table:
 
 def _described(table: Table, runtime: Runtime) -> Table:
     """The table as it goes into the catalog; SemanticError 10073 when there is one."""
-    if table.location and "://" not in table.location:
-        table = replace(table, location=str(Path(table.location).absolute()))
+    if table.location:
+        table = replace(table, location=reachable_location(table.location, runtime))
     if exists(table.name, runtime):
         raise SemanticError(f"Table already exists: {table.name}", code=10073)
     table = with_file_columns(table, runtime)

@@ -40,16 +40,13 @@ def bind_show(body: ShowBody, binding: Binding) -> Show:
     if table is not None and body.kind == "partitions" and not table.partition_columns:
         error = SemanticError(f"Table {table.name.name} is not a partitioned table", code=10241)
         binding.fail(error, ref.start if ref else 0)
-    if table is not None and body.chosen is not None:
-        from hivesql.bind_partitions import chosen_names
-
-        names = chosen_names(body.chosen, table, binding)
     if body.kind == "table extended" and body.partition:
         of = binding.table_named(TableName(database or "", body.pattern or ""), 0)
         part = existing(of, body.partition, binding)
-    elif table is not None and body.kind == "partitions" and body.partition:
-        found = binding.matching(table, body.partition)
-        names = tuple(partition_name(table.partition_names, one.values) for one in found)
+    elif table is not None and body.kind == "partitions" and (body.partition or body.chosen):
+        from hivesql.bind_partitions import chosen_names
+
+        names = chosen_names(body.partition, body.chosen, table, binding)
     elif table is not None and body.partition:
         values = binding.partition_values(table, body.partition)
         keys = [name for name in table.partition_names if name in values]

@@ -70,8 +70,8 @@ def _rows(body: CreateTableBody, binding: Binding) -> Query | None:
         )
         binding.fail(error, body.bucket_columns[0].start)
     bound = bind_query(body.query, binding)
-    for one in bound.columns or ():
-        check_column(Name(one.name, body.query.start), binding)
+    for column in bound.columns or ():
+        check_column(Name(column.name, body.query.start), binding)
     check_distinct([Name(one.name, body.query.start) for one in bound.columns or ()], binding)
     if not body.partitioned_by:
         return bound.query(binding)
@@ -167,12 +167,15 @@ def _format(body: CreateTableBody, binding: Binding) -> FileFormat:
 
 
 def _default_format(body: CreateTableBody, binding: Binding) -> FileFormat:
-    if body.transactional:
-        return "orc"
-    wanted = binding.settings.values.get("hive.default.fileformat", "textfile").lower()
+    """hive.default.fileformat, or what is set for managed tables."""
+    key = "hive.default.fileformat.managed"
+    wanted = "none" if body.external else binding.settings.text(key).strip().lower()
+    if wanted == "none":
+        key = "hive.default.fileformat"
+        wanted = binding.settings.text(key).strip().lower()
     found = next((name for name in get_args(FileFormat) if name == wanted), None)
     if found is None:
-        error = SemanticError(f"hive.default.fileformat={wanted} is not a file format")
+        error = SemanticError(f"{key}={wanted} is not a file format")
         binding.fail(error, body.table.start)
     return cast(FileFormat, found)
 
@@ -189,17 +192,35 @@ def _properties(body: CreateTableBody, table: Table, binding: Binding) -> dict[s
             f"'transactional' property of TBLPROPERTIES may only have value 'true': {table.name}"
         )
         binding.fail(error, body.table.start)
-    is_plain = not body.external and table.format == "orc" and not table.sort_columns and not value
-    if body.transactional or (is_plain and binding.settings.flag("hive.create.as.acid")):
-        value = "true"
     found.pop(_TRANSACTIONAL, None)
-    if value == "true":
+    kind = "default" if value == "true" else None
+    if not value:
+        kind = _implied_kind(body, table, binding)
+    if kind is not None:
         found[_TRANSACTIONAL] = "true"
-        found[_KIND] = found.get(_KIND, "default").strip().lower()
+        found[_KIND] = found.get(_KIND, kind).strip().lower()
     found.setdefault("bucketing_version", "2")
     if body.external:
         found.setdefault("EXTERNAL", "TRUE")
     return found
+
+
+def _implied_kind(body: CreateTableBody, table: Table, binding: Binding) -> str | None:
+    """Which kind of transactional table it is without saying so by a property; None for plain.
+
+    Full ACID is for unsorted ORC; what else is to be transactional is insert-only.
+    """
+    may_be_full = table.format == "orc" and not table.sort_columns
+    if body.transactional:
+        return "default" if may_be_full else "insert_only"
+    if body.external:
+        return None
+    if table.is_transactional:
+        # The model of LIKE.
+        return "default" if may_be_full and table.is_full_acid else "insert_only"
+    if may_be_full and binding.settings.flag("hive.create.as.acid"):
+        return "default"
+    return "insert_only" if binding.settings.flag("hive.create.as.insert.only") else None
 
 
 def _check_transactional(table: Table, body: CreateTableBody, binding: Binding) -> None:

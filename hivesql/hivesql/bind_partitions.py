@@ -17,6 +17,7 @@ from hivesql.binding import Binding, partition_value
 from hivesql.named import base_table, existing, new_values, partitioned_table
 from hivesql.partition_tests import partition_tests
 from hivesql.prune import And, Compare, Constant, IsNull, Not, Other, Predicate, keeps
+from hivesql.slices import PartitionItems
 from hivesql.trees import ChosenPartitions, PartitionFilter
 from hivesql_planner.alter import altered_partition
 from hivesql_planner.ddl import (
@@ -29,7 +30,8 @@ from hivesql_planner.ddl import (
     Touch,
 )
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
-from hivesql_planner.table import Partition, Table, partition_name
+from hivesql_planner.partition_values import normal_value
+from hivesql_planner.table import DEFAULT_PARTITION, Partition, Table, default_value, partition_name
 
 
 def bind_rename_partition(body: RenamePartitionBody, binding: Binding) -> RenamePartition:
@@ -108,10 +110,17 @@ def bind_exchange(body: ExchangeBody, binding: Binding) -> ExchangePartitions:
 def bind_add_partitions(body: AddPartitionsBody, binding: Binding) -> AddPartitions:
     """ADD PARTITION: every one with a value for each partition column."""
     table = partitioned_table(body.table, binding)
-    found = [
-        Partition(values=new_values(table, items, binding), location=location)
-        for items, location in body.partitions
-    ]
+    found = []
+    for items, location in body.partitions:
+        values = new_values(table, items, binding)
+        if None in values:
+            error = SemanticError(
+                "Partition value contains a reserved substring (Reserved substring: "
+                f"{DEFAULT_PARTITION}): rows without a value make this partition",
+                code=10111,
+            )
+            binding.fail(error, items[values.index(None)].key.start)
+        found.append(Partition(values=values, location=location))
     return AddPartitions(table=table, partitions=tuple(found), if_not_exists=body.if_not_exists)
 
 
@@ -128,7 +137,7 @@ def bind_drop_partitions(body: DropPartitionsBody, binding: Binding) -> DropPart
             for partition in binding.catalog.partitions(
                 table.name, partition_tests(table, [wanted])
             )
-            if keeps(wanted, dict(zip(types, partition.values, strict=True)), types)
+            if keeps(wanted, dict(zip(types, table.read_values(partition), strict=True)), types)
         ]
         if not found and not may_miss:
             text = ", ".join(f"{one.key.text}{one.operator}{one.value}" for one in filters)
@@ -157,12 +166,11 @@ def all_of(
 def _filter(one: PartitionFilter, type_: str, binding: Binding) -> Predicate:
     value = partition_value(one.value)
     if value is None:
-        is_null = IsNull(one.key.text)
-        return is_null if one.operator == "=" else Not(is_null)
-    text = type_.startswith(("string", "varchar", "char", "date"))
-    constant = Constant("string" if text else "number", value)
-    if type_ == "boolean":
-        constant = Constant("boolean", value.lower())
+        return _is_default(one, type_, binding)
+    text = type_.startswith(("string", "varchar", "char", "date", "timestamp"))
+    if type_ in ("boolean", "date"):
+        value = normal_value(value, type_) or value
+    constant = Constant("boolean" if type_ == "boolean" else "string" if text else "number", value)
     compare = Compare(one.key.text, one.operator, constant)
     # What cannot be decided must not be dropped.
     if keeps(And(compare, Not(compare)), {one.key.text: value}, {one.key.text: type_}):
@@ -171,14 +179,39 @@ def _filter(one: PartitionFilter, type_: str, binding: Binding) -> Predicate:
     return compare
 
 
-def chosen_names(chosen: ChosenPartitions, table: Table, binding: Binding) -> tuple[str, ...]:
-    """Names of the partitions that SHOW PARTITIONS … WHERE … ORDER BY … LIMIT asks for."""
+def _is_default(one: PartitionFilter, type_: str, binding: Binding) -> Predicate:
+    """Whether a value is that of the default partition."""
+    if one.operator not in ("=", "!=", "<>"):
+        error = SemanticError(
+            f"Cannot use {one.operator} in a default partition spec; only '=' and '!=' are allowed."
+        )
+        binding.fail(error, one.key.start, one.end)
+    text = default_value(type_)
+    found: Predicate = IsNull(one.key.text)
+    if text is not None:
+        found = Compare(one.key.text, "=", Constant("string", text))
+    return found if one.operator == "=" else Not(found)
+
+
+def chosen_names(
+    part: PartitionItems | None, chosen: ChosenPartitions | None, table: Table, binding: Binding
+) -> tuple[str, ...]:
+    """Names of the partitions that SHOW PARTITIONS … PARTITION (…) WHERE … LIMIT asks for."""
+    chosen = chosen or ChosenPartitions((), (), None)
     types = {column.name: column.type for column in table.partition_columns}
     wanted = all_of(chosen.filters, table, types, binding)
+    try:
+        listed = (
+            binding.matching(table, part)
+            if part
+            else binding.catalog.partitions(table.name, partition_tests(table, [wanted]))
+        )
+    except NoSuchObject:
+        listed = ()
     found = [
         one
-        for one in binding.catalog.partitions(table.name, partition_tests(table, [wanted]))
-        if keeps(wanted, dict(zip(types, one.values, strict=True)), types)
+        for one in listed
+        if keeps(wanted, dict(zip(types, table.read_values(one), strict=True)), types)
     ]
     found.sort(key=lambda one: partition_name(table.partition_names, one.values))
     for name, descending in reversed(chosen.order):

@@ -14,7 +14,7 @@ from hivesql.row_trees import (
     UpdateBody,
 )
 from hivesql.type_rules import YEAR_MONTH
-from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.errors import NotSupported
 from hivesql_planner.statements import SelectRows, Statement, WriteDirectory
 
 
@@ -41,8 +41,6 @@ def bind_rows(body: RowBodies, binding: Binding) -> Statement:
 
 
 def _bind_directory(body: DirectoryBody, binding: Binding) -> WriteDirectory:
-    if not body.path:
-        binding.fail(SemanticError("Can not create a Path from an empty string"), body.path_start)
     if body.format in ("sequencefile", "rcfile"):
         binding.fail(NotSupported(f"STORED AS {body.format.upper()}"), body.path_start)
     return WriteDirectory(

@@ -13,6 +13,7 @@ from hivesql.tokens import Name, TableRef, Token, at, tokenize
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
 from hivesql_planner.names import check_table_name
 from hivesql_planner.partition_filter import PartitionTest, equal_to
+from hivesql_planner.partition_values import normal_value
 from hivesql_planner.settings import Settings
 from hivesql_planner.table import DEFAULT_PARTITION, Database, Partition, Table, TableName
 
@@ -123,11 +124,16 @@ class Binding:
         """The partitions that a full or partial specification names; none is an error."""
         wanted = self.partition_values(table, items)
         names = table.partition_names
+        types = {column.name: column.type for column in table.partition_columns}
+        normal = {
+            name: value if value is None else normal_value(value, types[name])
+            for name, value in wanted.items()
+        }
         found = tuple(
             partition
-            for partition in self.catalog.partitions(table.name, equal_to(table, wanted))
+            for partition in self.catalog.partitions(table.name, equal_to(table, normal))
             if all(
-                name not in wanted or wanted[name] == value
+                name not in wanted or is_same(wanted[name], value, types[name])
                 for name, value in zip(names, partition.values, strict=True)
             )
         )
@@ -136,6 +142,14 @@ class Binding:
             error = NoSuchObject(f"Partition not found {given} in {table.name}", code=10006)
             self.fail(error, items[0].key.start, items[-1].end)
         return found
+
+
+def is_same(given: str | None, value: str | None, type_: str) -> bool:
+    """Whether a constant names a partition: ``01`` names ``1`` of an INT."""
+    if given == value or given is None or value is None:
+        return given == value
+    normal = normal_value(given, type_)
+    return normal is not None and normal == normal_value(value, type_)
 
 
 def partition_value(value: str | None) -> str | None:

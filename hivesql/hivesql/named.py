@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hivesql.binding import Binding
 from hivesql.slices import PartitionItems
 from hivesql.tokens import TableRef
-from hivesql.type_rules import INTEGERS
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.partition_values import normal_value
 from hivesql_planner.table import (
     Column,
     Partition,
@@ -57,7 +56,7 @@ def full_values(table: Table, items: PartitionItems, binding: Binding) -> Values
 
 
 def new_values(table: Table, items: PartitionItems, binding: Binding) -> Values:
-    """``full_values`` of a partition that may be made: whole numbers as Hive writes them."""
+    """``full_values`` of a partition that may be made, as Hive writes them."""
     values = full_values(table, items, binding)
     written = tuple(
         written_value(column, value, items, binding)
@@ -81,9 +80,10 @@ def written_value(
     column: Column, value: str | None, items: PartitionItems, binding: Binding
 ) -> str | None:
     """The text of a partition value that is to be written: ``01`` of an INT is ``1``."""
-    if value is None or column.type not in INTEGERS:
+    if value is None:
         return value
-    if not re.fullmatch(r"[+-]?[0-9]+", value):
+    written = normal_value(value, column.type)
+    if written is None:
         error = SemanticError(
             f"Cannot add partition column {column.name} of type string as it cannot be converted "
             f"to type {column.type}",
@@ -91,10 +91,11 @@ def written_value(
         )
         item = next(one for one in items if one.key.text == column.name)
         binding.fail(error, item.key.start, item.end)
-    return str(int(value))
+    return written
 
 
 def existing(table: Table, items: PartitionItems, binding: Binding) -> Partition:
     """The one partition that a full specification names."""
     values = full_values(table, items, binding)
-    return next(one for one in binding.matching(table, items) if one.values == values)
+    found = binding.matching(table, items)
+    return next((one for one in found if one.values == values), found[0])

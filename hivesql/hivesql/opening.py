@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hivesql.lazy_spark import LazySpark
@@ -11,6 +10,7 @@ from hivesql.session import Session
 from hivesql_executor.metastore.cache.shelf import Limits
 from hivesql_executor.metastore.opening import THRIFT, open_metastore
 from hivesql_executor.runtime import Runtime
+from hivesql_executor.storage.locations import complete_location
 from hivesql_planner.settings import Settings
 
 if TYPE_CHECKING:
@@ -45,9 +45,7 @@ def connect(
     commits at most once, in whichever process it runs: a program that was killed can be run again
     from its start.
     """
-    location = warehouse or DEFAULT_WAREHOUSE
-    if "://" not in location:
-        location = str(Path(location).absolute())
+    location = complete_location(warehouse or DEFAULT_WAREHOUSE)
     given = dict(settings or {})
     lazy = LazySpark(spark, {k: v for k, v in given.items() if k.startswith("spark.")})
     hive = {key: value for key, value in given.items() if not key.startswith("spark.")}

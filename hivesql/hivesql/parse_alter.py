@@ -80,10 +80,10 @@ def _alter_database(cursor: Cursor) -> AlterDatabaseBody:
     if cursor.take("owner"):
         return AlterDatabaseBody(name=name, owner=parse_owner(cursor))
     if cursor.take("managedlocation"):
-        return AlterDatabaseBody(name=name, managed_location=cursor.string())
+        return AlterDatabaseBody(name=name, managed_location=cursor.location())
     if not cursor.take("location"):
         cursor.fail("expected DBPROPERTIES, OWNER, LOCATION or MANAGEDLOCATION")
-    return AlterDatabaseBody(name=name, location=cursor.string())
+    return AlterDatabaseBody(name=name, location=cursor.location())
 
 
 def _alter_view(cursor: Cursor) -> Body:
@@ -149,7 +149,7 @@ def _alter_partition(cursor: Cursor, table: TableRef, items: PartitionItems) -> 
         return RenamePartitionBody(table, items, parse_partition(cursor, dynamic=False))
     if not cursor.take("set", "location"):
         _refuse(cursor, "PARTITION … ")
-    return MovePartitionBody(table, items, cursor.string())
+    return MovePartitionBody(table, items, cursor.location())
 
 
 def _partition_column(cursor: Cursor, table: TableRef) -> AlterBody:
@@ -196,7 +196,7 @@ def _storage_change(cursor: Cursor) -> Change:  # noqa: C901 - one flat list
     if change := _storage_of_partition(cursor):
         return change
     if cursor.take("set", "location"):
-        return ChangeLocation(cursor.string())
+        return ChangeLocation(cursor.location())
     if cursor.take("set", "owner"):
         return ChangeOwner(*parse_owner(cursor))
     if cursor.take("clustered", "by"):

@@ -17,7 +17,7 @@ def parse_load(cursor: Cursor) -> LoadBody:
     local = cursor.take("local")
     cursor.expect("inpath")
     start = cursor.peek()
-    path = cursor.string("a path")
+    path = cursor.location()
     if any(char in path for char in _PATTERN):
         cursor.refuse("LOAD DATA … INPATH with a pattern", start)
     overwrite = cursor.take("overwrite")

@@ -15,7 +15,7 @@ def parse_add_partitions(cursor: Cursor, table: TableRef) -> AddPartitionsBody:
     found = []
     while cursor.at("partition"):
         items = parse_partition(cursor, dynamic=False)
-        found.append((items, cursor.string() if cursor.take("location") else ""))
+        found.append((items, cursor.location() if cursor.take("location") else ""))
     if not found:
         cursor.fail("expected PARTITION")
     return AddPartitionsBody(table, tuple(found), if_not_exists)

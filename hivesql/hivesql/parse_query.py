@@ -54,7 +54,7 @@ def _directory(cursor: Cursor, shared: Spans, *, many: bool) -> DirectoryBody:
     local = cursor.take("local")
     cursor.expect("directory")
     start = cursor.peek()
-    path = cursor.string("a path")
+    path = cursor.location()
     with_rows = cursor.take("row", "format")
     by_serde, properties = parse_row_format(cursor) if with_rows else (None, {})
     stored = parse_file_format(cursor) if cursor.take("stored", "as") else "textfile"

@@ -40,4 +40,15 @@ def constant(cursor: Cursor) -> str | None:
     sign = "-" if cursor.take("-") else ""
     if cursor.peek().kind is not Kind.NUMBER:
         cursor.fail("expected a constant")
-    return sign + cursor.next().text.rstrip("LSYBDlsybd")
+    return sign + _number_text(cursor.next().text.rstrip("LSYBDlsybd"))
+
+
+def _number_text(text: str) -> str:
+    """A number without zeros that say nothing, as it is kept in a column of text."""
+    if text.isdigit():
+        return str(int(text))
+    whole, point, rest = text.partition(".")
+    if not point or not (whole + rest).isdigit():
+        return text
+    rest = rest.rstrip("0")
+    return f"{int(whole or 0)}.{rest}" if rest else str(int(whole or 0))

@@ -57,8 +57,8 @@ def _create_database(cursor: Cursor) -> CreateDatabaseBody:
     if_not_exists = cursor.take("if", "not", "exists")
     name = cursor.name("a database name")
     comment = cursor.string() if cursor.take("comment") else None
-    location = cursor.string() if cursor.take("location") else ""
-    managed = cursor.string() if cursor.take("managedlocation") else None
+    location = cursor.location() if cursor.take("location") else ""
+    managed = cursor.location() if cursor.take("managedlocation") else None
     properties = parse_properties(cursor) if cursor.take("with", "dbproperties") else {}
     cursor.end()
     return CreateDatabaseBody(name, if_not_exists, comment, location, properties, managed)
@@ -120,7 +120,8 @@ def _create_table(cursor: Cursor) -> CreateTableBody:
     _check_complete(cursor, parts)
     return CreateTableBody(
         table=table, if_not_exists=if_not_exists, external="external" in words,
-        transactional="transactional" in words, temporary="temporary" in words, **parts,
+        transactional=bool(words & {"transactional", "managed"}),
+        temporary="temporary" in words, **parts,
     )  # fmt: skip
 
 
@@ -175,7 +176,7 @@ def _row_format(cursor: Cursor) -> dict[str, Any]:
 
 _CLAUSES: tuple[tuple[tuple[str, ...], str, Callable[[Cursor], Any]], ...] = (
     (("comment",), "comment", Cursor.string),
-    (("location",), "location", Cursor.string),
+    (("location",), "location", Cursor.location),
     (("tblproperties",), "properties", parse_properties),
     (("partitioned", "by"), "", _partitioned_by),
     (("clustered", "by"), "", _clustered_by),

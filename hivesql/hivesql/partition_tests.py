@@ -13,7 +13,7 @@ from hivesql_planner.partition_filter import (
     Kind,
     PartitionTest,
 )
-from hivesql_planner.table import Table
+from hivesql_planner.table import DEFAULT_PARTITION, Table, default_value
 
 
 def partition_tests(table: Table, predicates: Iterable[Predicate]) -> tuple[PartitionTest, ...]:
@@ -31,7 +31,11 @@ def _tests(table: Table, predicate: Predicate) -> Iterator[PartitionTest]:
     if not isinstance(first, Compare) or first.column not in table.partition_names:
         return
     position = table.partition_names.index(first.column)
-    kind = KINDS.get(table.partition_columns[position].type.partition("(")[0])
+    type_ = table.partition_columns[position].type
+    kind = KINDS.get(type_.partition("(")[0])
+    if default_value(type_) not in (None, DEFAULT_PARTITION):
+        # The catalog does not know that the default partition's name is cut to the column's size.
+        return
     operator = next((one for one in OPERATORS if one == first.operator), None)
     if kind is None or operator is None or (len(either) > 1 and operator != "="):
         return

@@ -15,6 +15,8 @@ from typing import Literal as OneOf
 
 from sqlglot import exp
 
+from hivesql_planner.partition_values import normal_value
+
 Outcomes = frozenset[bool | None]
 _ANY: Outcomes = frozenset({True, False, None})
 _UNKNOWN: Outcomes = frozenset({None})
@@ -254,23 +256,23 @@ def _comparable(
     value: str, constant: Constant, type_: str
 ) -> tuple[Decimal, Decimal] | tuple[float, float] | tuple[str, str] | None:
     """Both sides as what Hive compares, or None when that is not certain."""
-    base = type_.partition("(")[0]
+    base, kind, text = type_.partition("(")[0], constant.kind, constant.text
+    is_text = base in ("string", "varchar", "char")
     if base in _INTEGERS or base == "decimal":
-        numbers = constant.kind in ("number", "string") and _NUMBER.fullmatch(constant.text)
-        if numbers and _NUMBER.fullmatch(value):
-            return Decimal(value), Decimal(constant.text)
-    elif base in ("string", "varchar") and constant.kind == "string":
-        return value, constant.text
-    elif base == "char" and constant.kind == "string":
-        return value.rstrip(" "), constant.text.rstrip(" ")
-    elif base in ("string", "varchar", "char") and constant.kind == "number":
+        if kind in ("number", "string") and _NUMBER.fullmatch(text) and _NUMBER.fullmatch(value):
+            return Decimal(value), Decimal(text)
+    elif kind == "number" and (is_text or base == "double"):
         if _NUMBER.fullmatch(value):
-            return float(value), float(constant.text)
-    elif base == "date" and constant.kind in ("date", "string"):
-        if _DATE.fullmatch(value) and _DATE.fullmatch(constant.text):
-            return value, constant.text
-    elif base == "boolean" and constant.kind == "boolean":
-        return value.lower(), constant.text
+            return float(value), float(text)
+    elif is_text and kind == "string":
+        return (value, text) if base != "char" else (value.rstrip(" "), text.rstrip(" "))
+    elif base == "date" and kind in ("date", "string"):
+        if _DATE.fullmatch(value) and _DATE.fullmatch(text):
+            return value, text
+    elif (base, kind) in (("boolean", "boolean"), ("timestamp", "string")):
+        left, right = normal_value(value, base), normal_value(text, base)
+        if left is not None and right is not None:
+            return left, right
     return None
 
 

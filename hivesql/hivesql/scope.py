@@ -53,7 +53,7 @@ class TableUse:
             partition
             for partition in partitions
             if all(
-                keeps(predicate, dict(zip(names, partition.values, strict=True)), types)
+                keeps(predicate, dict(zip(names, table.read_values(partition), strict=True)), types)
                 for predicate in self.predicates
             )
         )

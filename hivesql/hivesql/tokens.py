@@ -8,7 +8,7 @@ from enum import Enum
 from typing import NoReturn
 
 from hivesql.script import StatementText
-from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError
+from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError, SemanticError
 from hivesql_planner.table import TableName
 
 _BLANK = re.compile(r"(?:\s+|--[^\n]*|/\*.*?\*/)+", re.DOTALL)
@@ -285,6 +285,15 @@ class Cursor:
         while self.peek().kind is Kind.STRING:
             parts.append(self.next().value)
         return "".join(parts)
+
+    def location(self) -> str:
+        """Take the text of a place, which must not be empty."""
+        token = self.peek()
+        text = self.string()
+        if not text.strip():
+            error = SemanticError("Can not create a Path from an empty string: name a place")
+            raise at(error, self.text, token.start, token.end)
+        return text
 
     def integer(self, what: str = "a whole number") -> int:
         """Take a whole number."""

@@ -150,6 +150,11 @@ class Table:
         return self.is_transactional and not self.is_insert_only
 
     @property
+    def is_immutable(self) -> bool:
+        """True where INSERT INTO is for empty tables and partitions only."""
+        return self.properties.get("immutable", "").lower() == "true"
+
+    @property
     def is_dropped_softly(self) -> bool:
         """True where Hive leaves a dropped table's directory (``t.v0000007``) to its cleaner."""
         return self.is_transactional and self.properties.get("soft_delete", "").lower() == "true"
@@ -157,6 +162,13 @@ class Table:
     def home_of(self, values: Sequence[str | None]) -> str:
         """The directory of a partition with these values, unless it was given another."""
         return f"{self.location}/{partition_name(self.partition_names, values)}"
+
+    def read_values(self, partition: Partition) -> tuple[str | None, ...]:
+        """The texts of a partition's values as queries read them."""
+        pairs = zip(self.partition_columns, partition.values, strict=True)
+        return tuple(
+            default_value(column.type) if value is None else value for column, value in pairs
+        )
 
     @property
     def owns_files(self) -> bool:
@@ -217,6 +229,14 @@ class Table:
     def partition_names(self) -> tuple[str, ...]:
         """Names of the partition columns."""
         return tuple(column.name for column in self.partition_columns)
+
+
+def default_value(type_: str) -> str | None:
+    """What queries read of the default partition: its name in columns of text, as in Hive."""
+    base, _, size = type_.partition("(")
+    if base not in ("string", "varchar", "char"):
+        return None
+    return DEFAULT_PARTITION[: int(size.rstrip(") "))] if size else DEFAULT_PARTITION
 
 
 def kept_columns(file_format: FileFormat, columns: Sequence[Column]) -> tuple[Column, ...]:

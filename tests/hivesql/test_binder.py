@@ -53,6 +53,12 @@ def bound(sql: str, database: str = "default", **settings: str) -> Any:
     return bind(tree, warehouse(), database=database, settings=given)
 
 
+_KINDS = [
+    {"transactional": "true", "transactional_properties": kind}
+    for kind in ("default", "insert_only")
+]
+
+
 @pytest.mark.parametrize(
     ("clauses", "format_", "properties"),
     [
@@ -61,8 +67,21 @@ def bound(sql: str, database: str = "default", **settings: str) -> Any:
         ("TABLE x (a int) STORED AS ORC TBLPROPERTIES ('transactional'='false')", "orc", {}),
         ("TABLE x (a int) STORED AS ORC TBLPROPERTIES ('TRANSACTIONAL'='True')", "orc",
          {"transactional": "true", "transactional_properties": "default"}),
-        ("TRANSACTIONAL TABLE x (a int)", "orc",
-         {"transactional": "true", "transactional_properties": "default"}),
+        ("TRANSACTIONAL TABLE x (a int) STORED AS ORC", "orc", _KINDS[0]),
+        ("MANAGED TABLE x (a int) STORED AS ORC", "orc", _KINDS[0]),
+        ("TRANSACTIONAL TABLE x (a int)", "textfile", _KINDS[1]),
+        ("MANAGED TABLE x (a int)", "textfile", _KINDS[1]),
+        ("TRANSACTIONAL TABLE x (a int) STORED AS PARQUET", "parquet", _KINDS[1]),
+        ("TRANSACTIONAL TABLE x (a int) CLUSTERED BY (a) SORTED BY (a) INTO 2 BUCKETS "
+         "STORED AS ORC", "orc", _KINDS[1]),
+        ("TRANSACTIONAL TABLE x (a int) TBLPROPERTIES ('transactional'='false')", "textfile", {}),
+        ("TRANSACTIONAL TABLE x AS SELECT 1 AS a", "textfile", _KINDS[1]),
+        ("TRANSACTIONAL TABLE x STORED AS ORC AS SELECT 1 AS a", "orc", _KINDS[0]),
+        ("TRANSACTIONAL TABLE x LIKE plain", "orc", _KINDS[0]),
+        ("TABLE x LIKE t", "orc", _KINDS[0]),
+        ("TABLE x LIKE only", "orc", _KINDS[1]),
+        ("TABLE x LIKE plain", "orc", {}),
+        ("EXTERNAL TABLE x LIKE t", "orc", {"EXTERNAL": "TRUE"}),
         ("TRANSACTIONAL TABLE x (a int) STORED AS PARQUET "
          "TBLPROPERTIES ('transactional_properties'='insert_only')", "parquet",
          {"transactional": "true", "transactional_properties": "insert_only"}),
@@ -87,6 +106,41 @@ def test_create_as_acid_makes_plain_managed_orc_tables_acid() -> None:
         assert not bound(f"CREATE {clauses}", **on).table.is_transactional
 
 
+def test_create_as_insert_only_makes_all_plain_managed_tables_insert_only() -> None:
+    on = {"hive__create__as__insert__only": "true"}
+    for clauses in (
+        "TABLE x (a int)",
+        "TABLE x (a int) STORED AS ORC",
+        "TABLE x AS SELECT 1 AS a",
+        "TABLE x LIKE plain",
+        "TABLE x (a int) CLUSTERED BY (a) SORTED BY (a) INTO 2 BUCKETS STORED AS ORC",
+    ):
+        assert bound(f"CREATE {clauses}", **on).table.is_insert_only
+    for clauses in (
+        "EXTERNAL TABLE x (a int)",
+        "TABLE x (a int) TBLPROPERTIES ('transactional'='false')",
+    ):
+        assert not bound(f"CREATE {clauses}", **on).table.is_transactional
+    for clauses in (
+        "TRANSACTIONAL TABLE x (a int) STORED AS ORC",
+        "TABLE x (a int) STORED AS ORC TBLPROPERTIES ('transactional'='true')",
+    ):
+        assert bound(f"CREATE {clauses}", **on).table.is_full_acid
+    both = on | {"hive__create__as__acid": "true"}
+    assert bound("CREATE TABLE x (a int) STORED AS ORC", **both).table.is_full_acid
+    assert bound("CREATE TABLE x (a int)", **both).table.is_insert_only
+
+
+def test_the_format_of_tables_that_name_none() -> None:
+    managed = {"hive__default__fileformat__managed": "ORC"}
+    assert bound("CREATE TABLE x (a int)", **managed).table.format == "orc"
+    assert bound("CREATE TRANSACTIONAL TABLE x (a int)", **managed).table.is_full_acid
+    assert bound("CREATE EXTERNAL TABLE x (a int)", **managed).table.format == "textfile"
+    every = {"hive__default__fileformat": "orc"}
+    assert bound("CREATE TRANSACTIONAL TABLE x (a int)", **every).table.is_full_acid
+    assert bound("CREATE EXTERNAL TABLE x (a int)", **every).table.format == "orc"
+
+
 def test_create_table_with_everything() -> None:
     made = bound(
         "CREATE EXTERNAL TABLE IF NOT EXISTS db2.x (A int COMMENT 'c', b string) COMMENT 'd' "
@@ -108,11 +162,11 @@ def test_create_table_with_everything() -> None:
     assert (x.type, x.location, x.comment) == ("EXTERNAL_TABLE", "/x", "d")
 
 
-def test_create_table_like_takes_columns_and_not_properties() -> None:
+def test_create_table_like_takes_columns_and_the_kind_but_no_properties() -> None:
     x = bound("CREATE TABLE x LIKE p").table
     assert x.partition_names == ("ds", "hr")
     assert x.column_names == ("id", "v", "day")
-    assert not x.is_transactional
+    assert x.is_full_acid
     assert x.location == ""
 
 

@@ -154,7 +154,7 @@ def outcome(sql: str) -> str:
         ("ALTER TABLE t DROP PARTITION (ds)", "ParseError"),
         ("SHOW", "ParseError"),
         ("SHOW FOO", "ParseError"),
-        ("SHOW TABLES foo", "ParseError"),
+        ("SHOW TABLES foo bar", "ParseError"),
         ("ABORT TRANSACTIONS", "ParseError"),
         ("ABORT TRANSACTIONS x", "ParseError"),
         ("LOAD DATA INPATH '/x' INTO TABLE t", "LoadBody"),

@@ -350,7 +350,7 @@ def _keys_among(ids: dict[str, pa.Array], deletes: Sequence[Stored]) -> set[tupl
 
 def partition_columns(partition: Partition | None, table: Table, count: int) -> dict[str, pa.Array]:
     """The partition's values as columns; those of types that nobody asks for are left out."""
-    values = partition.values if partition else ()
+    values = table.read_values(partition) if partition else ()
     found = {}
     for column, text in zip(table.partition_columns, values, strict=True):
         kind = arrow_type(column.type)

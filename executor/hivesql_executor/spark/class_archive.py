@@ -29,7 +29,8 @@ home, option = sys.argv[1:]
 settings = {"spark.master": "local[2]", "spark.driver.defaultJavaOptions": option}
 with hivesql.connect(f"sqlite:///{home}/m.db", f"{home}/w", settings=settings) as session:
     session.sql('''
-        CREATE TRANSACTIONAL TABLE t (a INT, b STRING, c DECIMAL(8,2), d TIMESTAMP);
+        CREATE TRANSACTIONAL TABLE t (a INT, b STRING, c DECIMAL(8,2), d TIMESTAMP)
+        STORED AS ORC;
         INSERT INTO t SELECT posexplode(split('a b c d', ' ')), 1.5, '2024-01-01 00:00:00';
         UPDATE t SET b = upper(b) WHERE a IN (SELECT max(a) FROM t);
         MERGE INTO t USING (SELECT 1 AS a) s ON t.a = s.a WHEN MATCHED THEN DELETE;

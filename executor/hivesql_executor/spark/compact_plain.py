@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from hivesql_executor.spark.event_files import orc_settings
+from hivesql_executor.spark.file_paths import literal_paths
 from hivesql_executor.spark.footers import read_footers
 from hivesql_executor.spark.lines import is_of_lines, skipped_lines
 from hivesql_executor.spark.merge_files import Merge, SortedFile, origin, run_merges
@@ -143,8 +144,8 @@ def _rows(
 ) -> DataFrame:
     if is_of_lines(table):
         # Lines are copied as they stand, so that nothing is lost that Spark cannot read.
-        reader = spark.read.option("lineSep", "\n").option("__globPaths__", "false")
-        return reader.text([path for path, _ in found])
+        named, options = literal_paths([path for path, _ in found])
+        return spark.read.option("lineSep", "\n").options(**options).text(named)
     alone = replace(table, partition_columns=(), location=location)
     rows = scan_plain(spark, alone, [(None, location, found)], files=files)
     if table.format == "orc":

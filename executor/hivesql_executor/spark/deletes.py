@@ -22,6 +22,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from hivesql_executor.spark.events import are_generated, event_read, visible_writes
+from hivesql_executor.spark.file_paths import literal_paths
 from hivesql_executor.spark.footers import check_file, read_footers
 from hivesql_executor.spark.packing import KEYS, Packing, Range
 from hivesql_executor.spark.placed import PLACE, Place, read_placed
@@ -232,8 +233,8 @@ def read_delete_events(
 ) -> DataFrame:
     """Visible delete events: ``row__id`` of the deleted row and ``by``, the write that did it."""
     schema, where = event_read((), ())
-    reader = spark.read.schema(schema).option("__globPaths__", "false")
-    rows = reader.orc(list(paths)).where(where)
+    named, options = literal_paths(paths)
+    rows = spark.read.schema(schema).options(**options).orc(named).where(where)
     rows = rows.where(visible_writes("currentTransaction", visible))
     row_id = f.struct(
         f.col("originalTransaction").alias("writeid"),

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from hivesql_executor.spark.file_paths import literal_paths
 from hivesql_executor.spark.footers import read_footers
 from hivesql_executor.spark.lazy_values import is_instant
 from hivesql_executor.spark.raw import position_schema
@@ -142,8 +143,8 @@ def _finer(
 ) -> str | None:
     """A path of those that hold nanoseconds."""
     texts = with_texts(table, fine)
-    reader = spark.read.option("__globPaths__", "false")
-    rows = reader.schema(position_schema(texts, names)).orc(list(paths))
+    named, options = literal_paths(paths)
+    rows = spark.read.options(**options).schema(position_schema(texts, names)).orc(named)
     finer = f.lit(False)
     for i in fine:
         text = f.col(f"`{names[i]}`").cast("string")

@@ -17,7 +17,7 @@ from pyspark.sql import functions as f
 
 from hivesql_executor.spark.listed import listed_number, read_listed
 from hivesql_executor.spark.values import partition_value
-from hivesql_planner.table import DEFAULT_PARTITION, Partition, Table
+from hivesql_planner.table import DEFAULT_PARTITION, Partition, Table, default_value
 
 PLACE = "__place"
 """The number of the row's partition in its scan. Values could not tell ``p=1`` from ``p=01``."""
@@ -84,9 +84,10 @@ def read_placed(
 def with_place(rows: DataFrame, table: Table, place: Place) -> DataFrame:
     """Add one place, and its partition's values as typed columns."""
     values = place.partition.values if place.partition else ()
+    read = table.read_values(place.partition) if place.partition else ()
     typed, texts = [], []
     for i, (value, column) in enumerate(zip(values, table.partition_columns, strict=False)):
-        typed.append(partition_value(f.lit(value), column.type).alias(value_column(i)))
+        typed.append(partition_value(f.lit(read[i]), column.type).alias(value_column(i)))
         texts.append(f.lit(value or DEFAULT_PARTITION).alias(text_column(i)))
     return rows.select("*", f.lit(place.number).alias(PLACE), *typed, *texts)
 
@@ -109,7 +110,9 @@ def with_places(rows: DataFrame, table: Table, places: Sequence[Place]) -> DataF
         # The optimizer splits it once; thousands of constants would each take their time.
         found = f.get(f.split(f.lit(mark.join(texts)), mark), f.col(PLACE))
         text = f.coalesce(found, problem.cast("string"))
-        value = partition_value(f.nullif(text, f.lit(DEFAULT_PARTITION)), column.type)
+        is_text = default_value(column.type) is not None
+        typed_text = text if is_text else f.nullif(text, f.lit(DEFAULT_PARTITION))
+        value = partition_value(typed_text, column.type)
         typed.append(value.alias(value_column(i)))
         plain.append(text.alias(text_column(i)))
     return rows.select("*", *typed, *plain)

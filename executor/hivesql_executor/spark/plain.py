@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from hivesql_executor.spark.avro import avro_values, decode_avro
+from hivesql_executor.spark.file_paths import literal_paths
 from hivesql_executor.spark.lines import (
     LINE,
     is_of_lines,
@@ -22,7 +23,7 @@ from hivesql_executor.spark.values import partition_value
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import cached_tail
 from hivesql_planner.errors import DataError, NotSupported
-from hivesql_planner.table import Partition, Table
+from hivesql_planner.table import Partition, Table, default_value
 
 Part = tuple[Partition | None, str, Sequence[tuple[str, int]]]
 
@@ -120,7 +121,7 @@ def _read_files(
     file_format: str,
 ) -> DataFrame:
     """Files with their partition columns as text, found in the path or given by ``partition``."""
-    options = {"__globPaths__": "false"}
+    named, options = literal_paths(paths)
     texts = [f"`{name}` string" for name in table.partition_names]
     in_path = bool(texts) and not base.startswith("!")
     if in_path:
@@ -128,17 +129,27 @@ def _read_files(
         options["basePath"] = base
         schema = ", ".join([schema, *texts])
     if file_format == "text" and any(skipped_lines(table)):
-        rows = read_numbered(spark, paths, schema, options, table)
+        rows = read_numbered(spark, named, schema, options, table)
     else:
         reader = spark.read.format(file_format).options(**options)
         # Spark knows alone what files as bytes have.
         reader = reader if file_format == "binaryFile" else reader.schema(schema)
-        rows = reader.load(list(paths))
+        rows = reader.load(named)
     if in_path:
-        return rows
-    values = partition.values if partition and texts else ()
+        return _with_default_partition(rows, table)
+    values = table.read_values(partition) if partition and texts else ()
     literals = (
         f.lit(value).cast("string").alias(name)
         for value, name in zip(values, table.partition_names, strict=False)
     )
     return rows.select("*", *literals)
+
+
+def _with_default_partition(rows: DataFrame, table: Table) -> DataFrame:
+    """Spark finds NULL in the path of the default partition, where Hive reads its name."""
+    texts = {
+        column.name: f.coalesce(f.col(f"`{column.name}`"), f.lit(text))
+        for column in table.partition_columns
+        if (text := default_value(column.type)) is not None
+    }
+    return rows.withColumns(texts) if texts else rows

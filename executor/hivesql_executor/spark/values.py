@@ -10,6 +10,7 @@ from pyspark.sql import types as t
 
 from hivesql_executor.spark.charsets import cleaned
 from hivesql_executor.spark.types import decimal_scale, has_sized_text, spark_type
+from hivesql_planner.partition_values import FALSE
 from hivesql_planner.table import DEFAULT_PARTITION, Table
 from hivesql_planner.table import Column as TableColumn
 from hivesql_planner.type_text import parts_of, text_limit
@@ -102,6 +103,9 @@ def partition_text(value: Column, hive_type: str) -> Column:
 
 def partition_value(text: Column, hive_type: str) -> Column:
     """The value of a partition's text: NULL where it is none of the type."""
+    if hive_type == "boolean":
+        # Hive's, of texts that another program may have written.
+        return ~f.lower(text).isin(*FALSE)
     return read_value(text, hive_type).cast(spark_type(hive_type))
 
 

@@ -25,6 +25,10 @@ class Files(Protocol):
         """Footers are remembered by file system and path."""
         ...
 
+    def require(self, location: str) -> None:
+        """Fail with SemanticError where there is no file system for it."""
+        ...
+
     def list(self, location: str) -> tuple[FileStatus, ...]:
         """Every file below a directory, relative to it; hidden ones left out; () if missing."""
         ...

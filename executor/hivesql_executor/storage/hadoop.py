@@ -15,7 +15,7 @@ from pyspark.errors import PySparkException
 from hivesql_executor.spark.jvm import new_driver_object
 from hivesql_planner.acid.layout import HIDDEN_STARTS, MARKERS, is_hidden
 from hivesql_planner.acid.snapshot import FileStatus
-from hivesql_planner.errors import DataError, ExecutionError
+from hivesql_planner.errors import DataError, ExecutionError, SemanticError
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -78,6 +78,19 @@ class HadoopFiles:
             )
         length, modified = str(found).split()
         return int(length), int(modified)
+
+    def require(self, location: str) -> None:
+        """Fail where Hadoop has no file system for the scheme; asks no server."""
+        context: Any = self.spark().sparkContext
+        scheme = location.partition(":")[0]
+        system = context._jvm.org.apache.hadoop.fs.FileSystem
+        try:
+            system.getFileSystemClass(scheme, context._jsc.hadoopConfiguration())
+        except _FAILURES as error:
+            raise SemanticError(
+                f'{location}: No FileSystem for scheme "{scheme}". Give Spark the jar of that file '
+                "system, or name another place"
+            ) from error
 
     @_reaching
     def list(self, location: str) -> tuple[FileStatus, ...]:

@@ -38,6 +38,9 @@ def _sync(path: str) -> None:
 class LocalFiles:
     """The Files protocol on this machine's disk."""
 
+    def require(self, location: str) -> None:
+        """Nothing: the local file system is always there."""
+
     def list(self, location: str) -> tuple[FileStatus, ...]:
         """Every file below a directory."""
         found: list[FileStatus] = []

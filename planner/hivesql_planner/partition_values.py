@@ -1,0 +1,126 @@
+"""Values of partitions in the form in which Hive keeps them: in directories and in its catalog."""
+
+from __future__ import annotations
+
+import re
+import struct
+from datetime import date, datetime
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation, localcontext
+
+BITS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
+FALSE = ("", "false", "no", "off", "0")
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_DAY = r"([0-9]{1,4})-([0-9]{1,2})-([0-9]{1,2})"
+_DATE = re.compile(_DAY + r"([ T].*)?", re.DOTALL)
+_TIME = re.compile(_DAY + r"(?:[ T]([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:\.([0-9]{1,9}))?)?")
+
+
+def normal_value(text: str, type_: str) -> str | None:
+    """The text that Hive keeps of a constant in a column of the type; None if it is none of it.
+
+    CHAR and complex types stay as they are.
+    """
+    base, _, size = type_.partition("(")
+    if base == "boolean":
+        return "false" if text.lower() in FALSE else "true"
+    if base in BITS:
+        return _whole(text, BITS[base])
+    if base in ("float", "double"):
+        return _fraction(text, single=base == "float")
+    if base == "decimal":
+        precision, _, scale = size.rstrip(") ").partition(",")
+        return _decimal(text, int(precision or 10), int(scale or 0))
+    if base == "date":
+        found = _DATE.fullmatch(text)
+        return _day(*found.group(1, 2, 3)) if found else None
+    if base == "timestamp":
+        return _timestamp(text)
+    if base == "varchar":
+        return text[: int(size.rstrip(") "))]
+    return text
+
+
+def _whole(text: str, bits: int) -> str | None:
+    if not _NUMBER.fullmatch(text) or (("." in text or "e" in text.lower()) and bits == 64):
+        return None
+    if _WHOLE.fullmatch(text):
+        number = int(text)
+    elif "e" in text.lower():
+        return None
+    else:
+        number = int(Decimal(text))
+    # A constant is an INT before it is made smaller, and then loses its higher bits.
+    if not -(2 ** (max(bits, 32) - 1)) <= number < 2 ** (max(bits, 32) - 1):
+        return None
+    half = 2 ** (bits - 1)
+    return str((number + half) % (2 * half) - half)
+
+
+def _fraction(text: str, *, single: bool) -> str | None:
+    if not _NUMBER.fullmatch(text):
+        return text if text in ("NaN", "Infinity", "-Infinity") else None
+    number = float(text)
+    if single:
+        try:
+            kept = struct.unpack("f", struct.pack("f", number))[0]
+        except OverflowError:
+            return "-Infinity" if number < 0 else "Infinity"
+        short = next(
+            one for digits in range(1, 18)
+            if struct.pack("f", float(one := f"{kept:.{digits}g}")) == struct.pack("f", kept)
+        )  # fmt: skip
+        return _as_java(short)
+    return _as_java(repr(number))
+
+
+def _as_java(text: str) -> str:
+    """A number's shortest text as Java writes it: ``1.0``, ``1.5E10``."""
+    if text in ("inf", "-inf"):
+        return text.replace("inf", "Infinity")
+    number = Decimal(text)
+    if number == 0:
+        return "-0.0" if text.startswith("-") else "0.0"
+    sign = "-" if number < 0 else ""
+    digits = "".join(map(str, number.as_tuple().digits)).rstrip("0") or "0"
+    power = number.adjusted()
+    if -3 <= power < 7:
+        plain = f"{abs(number):f}"
+        whole, _, rest = plain.partition(".")
+        return f"{sign}{whole}.{rest.rstrip('0') or '0'}"
+    return f"{sign}{digits[0]}.{digits[1:] or '0'}E{power}"
+
+
+def _decimal(text: str, precision: int, scale: int) -> str | None:
+    if not _NUMBER.fullmatch(text):
+        return None
+    try:
+        with localcontext(prec=76):
+            number = Decimal(text).quantize(Decimal(1).scaleb(-scale), rounding=ROUND_HALF_UP)
+    except InvalidOperation:
+        return None
+    if number.adjusted() >= precision - scale and number != 0:
+        return None
+    plain = f"{number:f}"
+    plain = plain.rstrip("0").rstrip(".") if "." in plain else plain
+    return "0" if plain in ("-0", "") else plain
+
+
+def _day(year: str, month: str, day: str) -> str | None:
+    try:
+        return date(int(year), int(month), int(day)).isoformat()
+    except ValueError:
+        return None
+
+
+def _timestamp(text: str) -> str | None:
+    found = _TIME.fullmatch(text)
+    if found is None:
+        return None
+    year, month, day, hour, minute, second = (int(one or 0) for one in found.groups()[:6])
+    try:
+        whole = datetime(year, month, day, hour, minute, second)
+    except ValueError:
+        return None
+    fraction = (found[7] or "").rstrip("0")
+    return whole.isoformat(sep=" ") + (f".{fraction}" if fraction else "")

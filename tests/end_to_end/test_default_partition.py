@@ -1,0 +1,153 @@
+"""The partition of rows without a value: its name in columns of text, NULL in others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import hivesql
+from end_to_end.answers import rows
+from hivesql_planner.errors import SemanticError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+NAME = "__HIVE_DEFAULT_PARTITION__"
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+# A condition, and who satisfies it: k1 is in the default partition, k2 in 'a'.
+WHO = [
+    ("v <> 'a'", ["k1"]),
+    ("v = 'a'", ["k2"]),
+    ("v IS NULL", []),
+    ("v IS NOT NULL", ["k1", "k2"]),
+    (f"v = '{NAME}'", ["k1"]),
+    (f"v IN ('a', '{NAME}')", ["k1", "k2"]),
+    ("v > 'a'", []),
+    ("v < 'a'", ["k1"]),
+    ("NOT v = 'a'", ["k1"]),
+    ("v <=> NULL", []),
+    ("v LIKE '__HIVE%'", ["k1"]),
+    ("length(v) = 26", ["k1"]),
+    ("coalesce(v, 'N') = 'N'", []),
+]
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Iterator[hivesql.Session]:
+    """A session whose statements start no Spark."""
+    with hivesql.connect(f"sqlite:///{tmp_path}/m.db", str(tmp_path / "wh")) as session:
+        yield session
+
+
+def check_changes(session: hivesql.Session) -> None:
+    """UPDATE and DELETE of a full ACID table find the rows that SELECT finds."""
+    session.sql("""
+        INSERT INTO t PARTITION (v) VALUES ('k1', 1, null), ('k2', 2, 'a'), ('k3', 3, '');
+        UPDATE t SET n = 10 WHERE v IS NULL;
+        UPDATE t SET n = n + 20 WHERE v <> 'a'
+    """)
+    everybody = "SELECT k, n, v FROM t ORDER BY k"
+    assert rows(session, everybody) == [("k1", 21, NAME), ("k2", 2, "a"), ("k3", 23, NAME)]
+    session.sql(f"DELETE FROM t WHERE v = '{NAME}' AND k = 'k3'; DELETE FROM t WHERE v IS NULL")
+    assert rows(session, everybody) == [("k1", 21, NAME), ("k2", 2, "a")]
+    assert rows(session, "SHOW PARTITIONS t") == [(f"v={NAME}",), ("v=a",)]
+
+
+def test_changes_without_spark(alone: hivesql.Session) -> None:
+    alone.sql(f"CREATE TABLE t (k string, n int) PARTITIONED BY (v string) {ACID}")
+    check_changes(alone)
+
+
+def test_partitions_that_are_shown_and_dropped(alone: hivesql.Session) -> None:
+    alone.sql(f"CREATE TABLE e (a int) PARTITIONED BY (c int, d string) {ACID}")
+
+    def fill() -> None:
+        alone.sql("""
+            INSERT INTO e PARTITION (c, d) VALUES
+            (1, 1, 'x'), (2, 2, 'y'), (3, null, null), (4, 1, null), (5, null, 'x')
+        """)
+
+    def names(sql: str) -> list[str]:
+        return sorted(row[0].replace(NAME, "*") for row in alone.sql(sql).rows)
+
+    def left() -> list[str]:
+        return names("SHOW PARTITIONS e")
+
+    def shown(where: str) -> list[str]:
+        return names(f"SHOW PARTITIONS e WHERE {where}")
+
+    fill()
+    for column, operator in (("c", ">"), ("d", ">"), ("d", "<"), ("d", ">=")):
+        with pytest.raises(SemanticError, match="only '=' and '!=' are allowed"):
+            alone.sql(f"ALTER TABLE e DROP PARTITION ({column} {operator} '{NAME}')")
+    assert shown("d != 'x'") == ["c=*/d=*", "c=1/d=*", "c=2/d=y"]
+    assert shown(f"d = '{NAME}'") == ["c=*/d=*", "c=1/d=*"]
+    assert shown("c != 1") == ["c=2/d=y"]
+    for condition, rest in [
+        (f"d != '{NAME}', c != '{NAME}'", ["c=*/d=*", "c=*/d=x", "c=1/d=*"]),
+        ("c != 1", ["c=*/d=*", "c=*/d=x", "c=1/d=*"]),
+        (f"d = '{NAME}'", ["c=*/d=x"]),
+    ]:
+        alone.sql(f"ALTER TABLE e DROP PARTITION ({condition})")
+        assert left() == rest
+    for condition, rest in [
+        ("d != 'x'", ["c=*/d=x", "c=1/d=x"]),
+        ("c > 1", ["c=*/d=*", "c=*/d=x", "c=1/d=*", "c=1/d=x"]),
+        ("c < 2", ["c=*/d=*", "c=*/d=x", "c=2/d=y"]),
+    ]:
+        fill()
+        alone.sql(f"ALTER TABLE e DROP PARTITION ({condition})")
+        assert left() == rest
+    alone.sql("ALTER TABLE e DROP PARTITION (d > 'a')")
+    assert left() == ["c=*/d=*"]
+    alone.sql("ALTER TABLE e DROP PARTITION (d > 'A')")
+    assert left() == []
+    with pytest.raises(SemanticError, match="reserved substring") as caught:
+        alone.sql(f"ALTER TABLE e ADD PARTITION (c=1, d='{NAME}')")
+    assert caught.value.code == 10111
+
+
+@pytest.mark.spark
+def test_every_query_reads_it_as_hive(spark: SparkSession, tmp_path: Path) -> None:
+    with hivesql.connect(
+        f"sqlite:///{tmp_path}/m.db", str(tmp_path / "wh"), spark=spark,
+        settings={"hivesql.local.max.bytes": "0"},
+    ) as session:  # fmt: skip
+        session.sql(f"""
+            CREATE TABLE text (k string) PARTITIONED BY (v string) STORED AS TEXTFILE;
+            CREATE TABLE orc (k string) PARTITIONED BY (v string) STORED AS ORC;
+            CREATE TABLE acid (k string) PARTITIONED BY (v string) {ACID};
+            CREATE VIEW seen AS SELECT * FROM acid;
+        """)
+        for table in ("text", "orc", "acid"):
+            session.sql(f"INSERT INTO {table} VALUES ('k1', null), ('k2', 'a')")
+        for table in ("text", "orc", "acid", "seen"):
+            found = {
+                condition: [row[0] for row in session.sql(f"""
+                    SELECT k FROM {table} WHERE {condition} ORDER BY k
+                """).rows]
+                for condition, _ in WHO
+            }  # fmt: skip
+            assert (table, found) == (table, dict(WHO))
+        session.sql(f"""
+            CREATE TABLE sized (k string) PARTITIONED BY (c char(5), w varchar(10), u char(30));
+            INSERT INTO sized SELECT 'k', cast(null AS char(5)), null, null;
+            CREATE TABLE others (k int) PARTITIONED BY (i int, d date, n decimal(5,1), f double)
+            STORED AS TEXTFILE;
+            INSERT INTO others PARTITION (i, d, n, f) SELECT 1, null, null, null, null;
+            CREATE TABLE t (k string, n int) PARTITIONED BY (v string) {ACID};
+        """)
+        assert rows(session, "SELECT concat(c, '|'), w, length(u) FROM sized") == [
+            ("__HIV|", "__HIVE_DEF", 26)
+        ]
+        assert rows(session, "SELECT k FROM sized WHERE w = '__HIVE_DEF'") == [("k",)]
+        assert rows(session, "SELECT i, d, n, f FROM others WHERE i IS NULL") == [(None,) * 4]
+        check_changes(session)
+        session.sql(f"""
+            MERGE INTO t USING (SELECT '{NAME}' AS v) s ON t.v = s.v
+            WHEN MATCHED THEN UPDATE SET n = 0
+        """)
+        assert rows(session, "SELECT k, n FROM t ORDER BY k") == [("k1", 0), ("k2", 2)]

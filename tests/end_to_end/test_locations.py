@@ -1,0 +1,137 @@
+"""LOCATION in every statement that has one: as Hive 4.1 understands it, or an error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import hivesql
+from end_to_end.answers import rows
+from hivesql_planner.errors import HiveSqlError
+
+FORMS = ["{top}/data", "file:{top}/data", "file://{top}/data", "FILE:{top}/x/../data/", "data"]
+# Each with a place for a location.
+TAKING = [
+    "CREATE TABLE n (a int) LOCATION '{}'",
+    "CREATE EXTERNAL TABLE n (a int) LOCATION '{}'",
+    "CREATE TEMPORARY TABLE n (a int) LOCATION '{}'",
+    "CREATE TABLE n LIKE t LOCATION '{}'",
+    "CREATE DATABASE n LOCATION '{}'",
+    "CREATE DATABASE n MANAGEDLOCATION '{}'",
+    "ALTER DATABASE d SET LOCATION '{}'",
+    "ALTER DATABASE d SET MANAGEDLOCATION '{}'",
+    "ALTER TABLE p ADD PARTITION (k=2) LOCATION '{}'",
+    "ALTER TABLE t SET LOCATION '{}'",
+    "ALTER TABLE p PARTITION (k=1) SET LOCATION '{}'",
+    "LOAD DATA INPATH '{}' INTO TABLE t",
+    "LOAD DATA LOCAL INPATH '{}' INTO TABLE t",
+    "INSERT OVERWRITE DIRECTORY '{}' SELECT 1",
+    "INSERT OVERWRITE LOCAL DIRECTORY '{}' SELECT 1",
+]
+# Spark tells the columns before the place is looked at.
+WITH_ROWS = "CREATE TABLE n LOCATION '{}' AS SELECT 1 AS a"
+
+
+@pytest.fixture
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[hivesql.Session]:
+    monkeypatch.chdir(tmp_path)
+    with hivesql.connect("sqlite:///m.db", f"file:{tmp_path}/wh") as session:
+        session.sql("""
+            CREATE TABLE t (a int) STORED AS TEXTFILE;
+            CREATE TABLE p (a int) PARTITIONED BY (k int) STORED AS TEXTFILE;
+            ALTER TABLE p ADD PARTITION (k=1);
+            CREATE DATABASE d;
+        """)
+        yield session
+
+
+def told(session: hivesql.Session, sql: str) -> str:
+    """The location that DESCRIBE FORMATTED tells."""
+    found = [row[1] for row in session.sql(sql).rows if row[0].startswith("Location:")]
+    return str(found[0]).strip()
+
+
+def test_every_form_of_a_place_is_the_same_place(session: hivesql.Session, tmp_path: Path) -> None:
+    top, store = str(tmp_path), session.runtime.metastore
+    for form in FORMS:
+        place = form.format(top=top)
+        session.sql(f"""
+            CREATE EXTERNAL TABLE e (a int) LOCATION '{place}';
+            CREATE DATABASE x LOCATION '{place}';
+        """)
+        assert told(session, "DESCRIBE FORMATTED e").removeprefix("file:") == f"{top}/data"
+        assert store.database("x").location.removeprefix("file:") == f"{top}/data"
+        session.sql("DROP TABLE e; DROP DATABASE x")
+        if form == "data":
+            continue
+        session.sql(f"""
+            ALTER TABLE t SET LOCATION '{place}';
+            ALTER TABLE p PARTITION (k=1) SET LOCATION '{place}';
+            ALTER DATABASE d SET LOCATION '{place}';
+        """)
+        assert told(session, "DESCRIBE FORMATTED t").removeprefix("file:") == f"{top}/data"
+        found = told(session, "DESCRIBE FORMATTED p PARTITION (k=1)")
+        assert found.removeprefix("file:") == f"{top}/data"
+        assert store.database("d").location.removeprefix("file:") == f"{top}/data"
+
+
+def test_a_relative_partition_is_below_its_table(session: hivesql.Session, tmp_path: Path) -> None:
+    session.sql("""
+        ALTER TABLE p ADD PARTITION (k=2) LOCATION 'A' PARTITION (k=3) LOCATION '../B/c%20d e'
+    """)
+    home = f"file:{tmp_path}/wh"
+    assert told(session, "DESCRIBE FORMATTED p PARTITION (k=2)") == f"{home}/p/A"
+    assert told(session, "DESCRIBE FORMATTED p PARTITION (k=3)") == f"{home}/B/c%20d e"
+    assert (tmp_path / "wh/B/c%20d e").is_dir()
+
+
+def test_what_is_no_place_changes_nothing(session: hivesql.Session, tmp_path: Path) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    for sql in TAKING:
+        bad = ["", " ", "file:relative", "file://host/a"]
+        if "LOAD" not in sql:
+            bad += ["/", "file:///"]
+        if "LOCAL" in sql:
+            bad.append("hdfs://host/a")
+        if "SET LOCATION" in sql and "DATABASE" not in sql:
+            bad.append("relative")
+        for place in bad:
+            with pytest.raises(HiveSqlError) as caught:
+                session.sql(sql.format(place))
+            assert caught.value.line == 1, (sql, place)
+            if place == "relative":
+                assert caught.value.code == 10244
+            if place.startswith("hdfs"):
+                assert caught.value.code == 10028
+    assert rows(session, "SHOW TABLES") == [("p",), ("t",)]
+    assert rows(session, "SHOW DATABASES") == [("d",), ("default",)]
+    assert rows(session, "SHOW PARTITIONS p") == [("k=1",)]
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.spark
+def test_unknown_file_systems_are_refused(spark: object, tmp_path: Path) -> None:
+    with hivesql.connect(
+        f"sqlite:///{tmp_path}/m.db",
+        str(tmp_path / "wh"),
+        spark=spark,  # type: ignore[arg-type]
+    ) as session:
+        session.sql("""
+            CREATE TABLE t (a int) STORED AS TEXTFILE;
+            CREATE TABLE p (a int) PARTITIONED BY (k int) STORED AS TEXTFILE;
+            ALTER TABLE p ADD PARTITION (k=1);
+            CREATE DATABASE d;
+        """)
+        before = sorted(tmp_path.rglob("*"))
+        for place in ("", "/", "file:relative", "file://host/a"):
+            with pytest.raises(HiveSqlError):
+                session.sql(WITH_ROWS.format(place))
+        for sql in (*TAKING, WITH_ROWS):
+            with pytest.raises(HiveSqlError, match=r"No FileSystem for scheme|Path is not legal"):
+                session.sql(sql.format("invalidscheme://a/b"))
+        assert rows(session, "SHOW TABLES") == [("p",), ("t",)]
+        assert rows(session, "SHOW DATABASES") == [("d",), ("default",)]
+        assert rows(session, "SHOW PARTITIONS p") == [("k=1",)]
+        assert sorted(tmp_path.rglob("*")) == before

@@ -1,0 +1,98 @@
+"""Partitions whose values are written in other forms are the same partitions, as in Hive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import hivesql
+from end_to_end.answers import rows
+from hivesql_planner.errors import SemanticError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Iterator[hivesql.Session]:
+    """A session whose statements start no Spark."""
+    with hivesql.connect(f"sqlite:///{tmp_path}/m.db", str(tmp_path / "wh")) as session:
+        yield session
+
+
+def partitions(session: hivesql.Session, table: str) -> list[str]:
+    return [row[0] for row in session.sql(f"SHOW PARTITIONS {table}").rows]
+
+
+def test_inserted_shown_and_dropped(alone: hivesql.Session, tmp_path: Path) -> None:
+    alone.sql(f"""
+        CREATE TABLE b (a int) PARTITIONED BY (k boolean) {ACID};
+        INSERT INTO b PARTITION (k='no') VALUES (1);
+        INSERT INTO b PARTITION (k='1') VALUES (2);
+        INSERT INTO b PARTITION (k='on') VALUES (3);
+        INSERT INTO b PARTITION (k=false) VALUES (4);
+        ALTER TABLE b ADD IF NOT EXISTS PARTITION (k='off');
+    """)
+    assert partitions(alone, "b") == ["k=false", "k=true"]
+    assert {one.name for one in (tmp_path / "wh/b").iterdir()} == {"k=false", "k=true"}
+    with pytest.raises(SemanticError) as caught:
+        alone.sql("ALTER TABLE b ADD PARTITION (k='yes')")
+    assert "exist" in str(caught.value)
+    assert len(alone.sql("DESCRIBE b PARTITION (k='0')").rows) > 0
+    assert len(alone.sql("SHOW PARTITIONS b PARTITION (k='On')").rows) == 1
+    alone.sql("TRUNCATE TABLE b PARTITION (k='0')")
+    alone.sql("ALTER TABLE b DROP PARTITION (k='F')")
+    assert partitions(alone, "b") == ["k=false"]
+    alone.sql("ALTER TABLE b DROP PARTITION (k != 'true')")
+    assert partitions(alone, "b") == []
+
+
+def test_other_types(alone: hivesql.Session) -> None:
+    for type_, given, kept, dropped in [
+        ("int", "'007'", "7", "'0007'"),
+        ("tinyint", "300", "44", "44"),
+        ("double", "'3.10'", "3.1", "3.1"),
+        ("decimal(5,2)", "'4.000'", "4", "4.0"),
+        ("date", "'2020-1-5'", "2020-01-05", "'2020-1-5'"),
+        ("timestamp", "'2020-01-06 1:2:3'", "2020-01-06 01%3A02%3A03", "'2020-01-06 01:02:03'"),
+        ("timestamp", "timestamp '2020-01-06 01:02:03'", "2020-01-06 01%3A02%3A03",
+         "timestamp '2020-01-06 1:2:3.0'"),
+        ("varchar(2)", "'yyyy'", "yy", "'yy'"),
+        ("string", "1.50", "1.5", "'1.5'"),
+        ("string", "02", "2", "2"),
+    ]:  # fmt: skip
+        alone.sql(f"""
+            CREATE TABLE t (a int) PARTITIONED BY (k {type_});
+            ALTER TABLE t ADD PARTITION (k={given})
+        """)
+        assert partitions(alone, "t") == [f"k={kept}"]
+        alone.sql(f"DESCRIBE t PARTITION (k={given}); ALTER TABLE t DROP PARTITION (k={dropped})")
+        assert (type_, partitions(alone, "t")) == (type_, [])
+        alone.sql("DROP TABLE t")
+    alone.sql("CREATE TABLE t (a int) PARTITIONED BY (k date)")
+    with pytest.raises(SemanticError) as caught:
+        alone.sql("ALTER TABLE t ADD PARTITION (k='x')")
+    assert caught.value.code == 10248
+
+
+@pytest.mark.spark
+def test_what_other_programs_left(spark: SparkSession, tmp_path: Path) -> None:
+    with hivesql.connect(
+        f"sqlite:///{tmp_path}/m.db", str(tmp_path / "wh"), spark=spark
+    ) as session:
+        session.sql("CREATE TABLE m (a int) PARTITIONED BY (p int, b boolean) STORED AS TEXTFILE")
+        for place, number in [("p=01/b=on", 1), ("p=2/b=NO", 2), ("p=3/b=true", 3)]:
+            (tmp_path / "wh/m" / place).mkdir(parents=True)
+            (tmp_path / "wh/m" / place / "f").write_text(f"{number}\n")
+        session.sql("MSCK REPAIR TABLE m")
+        assert partitions(session, "m") == ["p=1/b=on", "p=2/b=NO", "p=3/b=true"]
+        assert rows(session, "SELECT * FROM m ORDER BY a") == [
+            (1, 1, True), (2, 2, False), (3, 3, True),
+        ]  # fmt: skip
+        assert rows(session, "SELECT a FROM m WHERE b AND p < 3") == [(1,)]
+        assert rows(session, "SELECT a FROM m WHERE b = false") == [(2,)]

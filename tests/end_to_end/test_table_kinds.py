@@ -1,0 +1,90 @@
+"""Kinds of tables that CREATE makes, and what an immutable one takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import hivesql
+from end_to_end.answers import rows
+from hivesql_planner.errors import SemanticError
+
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true', 'immutable'='true')"
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Iterator[hivesql.Session]:
+    """A session whose statements start no Spark."""
+    with hivesql.connect(f"sqlite:///{tmp_path}/m.db", str(tmp_path / "wh")) as session:
+        yield session
+
+
+def refused(session: hivesql.Session, sql: str) -> None:
+    with pytest.raises(SemanticError, match="non-empty immutable table") as caught:
+        session.sql(sql)
+    assert caught.value.code == 10256
+
+
+def test_an_immutable_table_takes_one_insert(alone: hivesql.Session) -> None:
+    alone.sql(f"""
+        CREATE TABLE t (a int) {ACID};
+        INSERT INTO t VALUES (1);
+    """)
+    refused(alone, "INSERT INTO t VALUES (2)")
+    assert rows(alone, "SELECT a FROM t") == [(1,)]
+    alone.sql("ALTER TABLE t UNSET TBLPROPERTIES ('immutable'); INSERT INTO t VALUES (2)")
+    assert rows(alone, "SELECT count(*) FROM t") == [(2,)]
+    alone.sql(f"""
+        CREATE TABLE p (a int) PARTITIONED BY (k int) {ACID};
+        INSERT INTO p PARTITION (k=1) VALUES (1);
+        INSERT INTO p PARTITION (k=2) VALUES (2);
+    """)
+    refused(alone, "INSERT INTO p PARTITION (k=1) VALUES (3)")
+    refused(alone, "INSERT INTO p PARTITION (k) VALUES (3, 3)")
+    assert rows(alone, "SELECT a, k FROM p ORDER BY a") == [(1, 1), (2, 2)]
+    assert rows(alone, "SHOW PARTITIONS p") == [("k=1",), ("k=2",)]
+
+
+def test_patterns_and_parts_of_show(alone: hivesql.Session) -> None:
+    alone.sql("""
+        CREATE TABLE a_b (x int); CREATE TABLE axb (x int); CREATE TABLE abc (x int);
+        CREATE VIEW v_b AS SELECT 1 AS a; CREATE VIEW vxb AS SELECT 1 AS a;
+        CREATE DATABASE d_b; CREATE DATABASE dxb;
+        CREATE TABLE mp (a int) PARTITIONED BY (ds string, rs string);
+        ALTER TABLE mp ADD PARTITION (ds='d1', rs='AS') PARTITION (ds='d2', rs='AS')
+            PARTITION (ds='d2', rs='EU') PARTITION (ds='d10', rs='US');
+    """)
+    for sql, names in [
+        ("SHOW TABLES 'a_b'", ["a_b", "axb"]),
+        ("SHOW TABLES LIKE 'A_B|abc'", ["a_b", "abc", "axb"]),
+        ("SHOW TABLES LIKE 'a\\_b'", ["a_b"]),
+        ("SHOW TABLES LIKE 'a\\\\_b'", ["a_b"]),
+        ("SHOW TABLES LIKE 'a__'", ["a_b", "abc", "axb"]),
+        ("SHOW TABLES LIKE 'ab%'", ["abc"]),
+        ("SHOW TABLES LIKE 'ab*'", ["abc"]),
+        ("SHOW TABLES abc", ["abc"]),
+        ("SHOW TABLES IN default LIKE abc", ["abc"]),
+        ("SHOW VIEWS LIKE 'v_b'", ["v_b", "vxb"]),
+        ("SHOW VIEWS LIKE `vxb`", ["vxb"]),
+        ("SHOW DATABASES LIKE 'd_b'", ["d_b", "dxb"]),
+        ("SHOW DATABASES LIKE 'd\\_b'", ["d_b"]),
+        ("SHOW COLUMNS IN mp LIKE 'd_'", []),
+        ("SHOW COLUMNS IN mp LIKE 'd*'", ["ds"]),
+        ("SHOW PARTITIONS mp PARTITION (rs='AS') WHERE ds='d2'", ["ds=d2/rs=AS"]),
+        ("SHOW PARTITIONS mp PARTITION (ds='d2') LIMIT 1", ["ds=d2/rs=AS"]),
+        ("SHOW PARTITIONS mp PARTITION (ds='d2') ORDER BY rs DESC", ["ds=d2/rs=EU", "ds=d2/rs=AS"]),
+        ("SHOW PARTITIONS mp PARTITION (ds='d2') ORDER BY rs DESC LIMIT 1", ["ds=d2/rs=EU"]),
+        ("SHOW PARTITIONS mp PARTITION (ds='d2') WHERE rs > 'AS' LIMIT 5", ["ds=d2/rs=EU"]),
+        ("SHOW PARTITIONS mp ORDER BY ds DESC LIMIT 1", ["ds=d2/rs=AS"]),
+        ("SHOW PARTITIONS mp PARTITION (ds='nosuch')", []),
+        ("SHOW PARTITIONS mp PARTITION (ds='nosuch') LIMIT 1", []),
+    ]:
+        assert (sql, [row[0] for row in alone.sql(sql).rows]) == (sql, names)
+    told = [row[0] for row in alone.sql("SHOW TABLE EXTENDED LIKE axb").rows]
+    assert told[0] == "tableName:axb"
+    told = [row[0] for row in alone.sql("SHOW TABLE EXTENDED LIKE 'a_b'").rows]
+    assert [line for line in told if line.startswith("tableName")] == [
+        "tableName:a_b", "tableName:axb",
+    ]  # fmt: skip
