@@ -88,7 +88,7 @@ def _table(statement: Show) -> Table:
 
 def _columns(statement: Show, runtime: Runtime) -> Outcome:
     names = [column.name for column in _table(statement).all_columns]
-    found = {name for (name,) in matching(names, statement.pattern)}
+    found = {name for (name,) in matching(names, statement.pattern, underscore=False)}
     rows = [(name,) for name in names if name in found]
     return Outcome.of_table(["field"], sorted(rows) if statement.extended else rows)
 

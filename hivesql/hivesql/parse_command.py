@@ -76,7 +76,7 @@ def _databases(cursor: Cursor) -> dict[str, Any]:
 def _tables(cursor: Cursor) -> dict[str, Any]:
     found = _in_database(cursor)
     if not cursor.take("where"):
-        return found | _pattern(cursor)
+        return found | _pattern(cursor, bare=True)
     start = cursor.peek()
     if cursor.name().text != "table_type" or not (cursor.take("=") or cursor.take("==")):
         cursor.refuse("SHOW TABLES … WHERE of anything but `table_type` = '…'", start)
@@ -84,7 +84,7 @@ def _tables(cursor: Cursor) -> dict[str, Any]:
 
 
 def _views(cursor: Cursor) -> dict[str, Any]:
-    return _in_database(cursor) | _pattern(cursor)
+    return _in_database(cursor) | _pattern(cursor, bare=True)
 
 
 def _extended_tables(cursor: Cursor) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def _table_extended(cursor: Cursor) -> dict[str, Any]:
     cursor.expect("extended")
     found = {"kind": "table extended"} | _in_database(cursor)
     cursor.expect("like")
-    found["pattern"] = cursor.string("a pattern")
+    found["pattern"] = _pattern_text(cursor)
     if cursor.at("partition"):
         found["partition"] = parse_partition(cursor, dynamic=False)
     return found
@@ -150,12 +150,21 @@ def _in_database(cursor: Cursor) -> dict[str, Any]:
     return {}
 
 
-def _pattern(cursor: Cursor) -> dict[str, Any]:
+def _pattern(cursor: Cursor, *, bare: bool = False) -> dict[str, Any]:
+    """A pattern; ``bare`` lets it be a name without LIKE too."""
     if cursor.at("where"):
         cursor.refuse("SHOW … WHERE")
-    if cursor.take("like") or cursor.peek().kind is Kind.STRING:
-        return {"pattern": cursor.string("a pattern")}
+    token = cursor.peek()
+    if cursor.take("like") or token.kind is Kind.STRING or (bare and token.is_name):
+        return {"pattern": _pattern_text(cursor)}
     return {}
+
+
+def _pattern_text(cursor: Cursor) -> str:
+    """A pattern, or a name without quotes."""
+    if cursor.peek().kind is Kind.STRING:
+        return cursor.string()
+    return cursor.name("a pattern").text
 
 
 def _columns_of(cursor: Cursor) -> dict[str, Any]:
