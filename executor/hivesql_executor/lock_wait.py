@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from hivesql_executor.metastore.api import LockAnswer, LockState, Metastore
 from hivesql_executor.reaping import reap
 from hivesql_executor.runtime import Runtime
@@ -59,7 +62,7 @@ def await_locks(txn_id: int, answer: LockAnswer, runtime: Runtime) -> None:
                 "Run the statement again later, or look at SHOW LOCKS"
             )
         runtime.notify(f"waiting for locks for {waited:.1f} s: {_reason(answer)}")
-        if not _sleep(pause, answer.lock_id, runtime):
+        if not sleep_in_line(pause, partial(store.requests_before, answer.lock_id), runtime):
             # Whoever was killed holds its locks until somebody notices; no service may be running.
             reap(runtime)
             # The locks of an aborted transaction are gone: this tells why.
@@ -75,13 +78,16 @@ def await_locks(txn_id: int, answer: LockAnswer, runtime: Runtime) -> None:
         raise LockTimeout(f"locks could not be acquired: {_reason(answer)}", code=10104)
 
 
-def _sleep(seconds: float, lock_id: int, runtime: Runtime) -> bool:
-    """Sleep so long, or until the request may be granted; whether that is so."""
+def sleep_in_line(seconds: float, count_before: Callable[[], int | None], runtime: Runtime) -> bool:
+    """Sleep so long, or until nobody is before one; whether that is so.
+
+    Who is next looks most often. A count of None is not known, and worth no second look.
+    """
     while seconds > 0:
-        ahead = runtime.metastore.requests_before(lock_id)
-        if ahead == 0:
+        before = count_before()
+        if before == 0:
             return True
-        pause = seconds if ahead is None else min(_LOOK * ahead, _LONGEST_LOOK, seconds)
+        pause = seconds if before is None else min(_LOOK * before, _LONGEST_LOOK, seconds)
         runtime.clock.sleep(pause)
         seconds -= pause
         runtime.check_cancelled()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 from hivesql_executor.heartbeat import Heartbeat
-from hivesql_executor.metastore.api import ObjectLockRow
+from hivesql_executor.lock_wait import sleep_in_line
+from hivesql_executor.metastore.api import Metastore, ObjectLockRow
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_planner.errors import LockTimeout, SemanticError
@@ -89,8 +91,11 @@ def show_object_locks(statement: Show, runtime: Runtime) -> Outcome:
 
 
 def _acquire(locks: Sequence[ObjectLock], runtime: Runtime, *, explicit: bool) -> None:
-    """All together, or wait and try all again, hive.lock.numretries times."""
-    settings, clock = runtime.settings, runtime.clock
+    """All together, or wait and try all again, hive.lock.numretries times.
+
+    A wait ends as soon as the lock that stands in the way is gone.
+    """
+    settings, clock, store = runtime.settings, runtime.clock, runtime.metastore
     row = ObjectLockRow(
         explicit=explicit,
         query_id=runtime.query_id,
@@ -102,7 +107,7 @@ def _acquire(locks: Sequence[ObjectLock], runtime: Runtime, *, explicit: bool) -
     pause, began = min(_FIRST_SLEEP, longest), clock.monotonic()
     retries = settings.integer("hive.lock.numretries")
     for tried in range(retries + 1):
-        held = runtime.metastore.take_object_locks(locks, row)
+        held = store.take_object_locks(locks, row)
         if held is None:
             return
         waited = clock.monotonic() - began
@@ -111,12 +116,17 @@ def _acquire(locks: Sequence[ObjectLock], runtime: Runtime, *, explicit: bool) -
         if tried == retries:
             break
         runtime.notify(f"waiting for locks for {waited:.1f} s: {reason}")
-        clock.sleep(pause)
-        if runtime.cancelled.is_set():
-            break
+        sleep_in_line(pause, partial(_count_held, store, held), runtime)
         pause = min(pause * 2, longest)
     raise LockTimeout(
         f"locks could not be acquired after {waited:.1f} s: {reason}. Run the statement again "
         "later, or look at SHOW LOCKS",
         code=10104,
+    )
+
+
+def _count_held(store: Metastore, held: ObjectLockRow) -> int:
+    """1 while a lock is held, else 0."""
+    return sum(
+        (row.name, row.query_id) == (held.name, held.query_id) for row in store.object_locks()
     )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import hivesql
+from hivesql_executor.runtime import Clock
 from hivesql_planner.transaction_keys import DUMMY_TXN_MANAGER
 
 DUMMY = {
@@ -66,6 +68,25 @@ def test_locks_outlive_their_statement(
     one.sql("UNLOCK DATABASE default")
     with pytest.raises(hivesql.SemanticError, match="Database default is not locked"):
         one.sql("UNLOCK DATABASE default")
+
+
+def test_a_wait_ends_with_the_lock(
+    pair: tuple[hivesql.Session, hivesql.Session, list[str]],
+) -> None:
+    one, other, _ = pair
+    one.sql("LOCK TABLE u EXCLUSIVE")
+    slept: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        if len(slept) == 3:
+            one.sql("UNLOCK TABLE u")
+
+    other.sql("SET hive.lock.sleep.between.retries=60s")
+    other.runtime = replace(other.runtime, clock=Clock(sleep=sleep))
+    other.sql("LOCK TABLE u SHARED")
+    assert slept == [0.01] * 3
+    assert other.sql("SHOW LOCKS").rows == [("default@u", "SHARED")]
 
 
 def test_without_concurrency_there_are_no_locks(
