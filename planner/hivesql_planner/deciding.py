@@ -68,12 +68,14 @@ def decided(statement: Statement, settings: Settings) -> Plan:
             code=10264,
         )
     reads = _reads(body)
+    # Whose heartbeats stop has died, and what it did to files can be undone.
+    writes_files = isinstance(body, Insert) or isinstance(statement, WriteDirectory)
     return Plan(
         body=body,
         locks=wanted,
         targets=targets,
         reads=reads,
-        opens_txn=bool(targets or reads or wanted),
+        opens_txn=bool(targets or reads or wanted or writes_files),
         read_only=isinstance(body, Select) and settings.flag("hive.txn.readonly.enabled"),
         zero_wait_reads=not (
             settings.flag("hive.txn.xlock.iow") and settings.flag("hive.txn.xlock.write")

@@ -32,8 +32,6 @@ CASES = {
         "CREATE TABLE n STORED AS TEXTFILE LOCATION '{user}/both' AS SELECT a FROM t", Cut.FAILS),
     "create as acid": (f"CREATE TABLE n {ACID} AS SELECT a FROM t", Cut.DIES),
     "overwrite partitions": ("INSERT OVERWRITE TABLE l SELECT a, p FROM t", Cut.DIES),
-    "overwrite a new partition of acid": (
-        "INSERT OVERWRITE TABLE t PARTITION (p = 'new') SELECT 5", Cut.DIES),
     "overwrite a directory": ("INSERT OVERWRITE DIRECTORY '{user}/both' SELECT 'new'", Cut.DIES),
 }  # fmt: skip
 
