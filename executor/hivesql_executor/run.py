@@ -11,8 +11,8 @@ from hivesql_executor.object_locks import holding_objects
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transaction import OpenTransaction, continuing, transaction
+from hivesql_executor.translate_errors import as_user_errors
 from hivesql_executor.work import Consume, Work
-from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.plan import Change, Command, Insert, Plan, Select
 from hivesql_planner.statements import WriteDirectory
 
@@ -33,20 +33,11 @@ def run(
     """
     if inside is not None:
         plan = continuing(plan, inside)
-    try:
-        with holding_objects(plan, runtime):
-            if isinstance(plan.body, Command) and not (plan.opens_txn or _reads(plan.body)):
-                return run_command(plan.body.statement, None, runtime)
-            with transaction(plan, runtime, inside) as txn:
-                return _run_body(Work(plan, txn, runtime, consume))
-    except HiveSqlError:
-        raise
-    except Exception as error:
-        from hivesql_executor.spark.failure import told
-
-        if failure := told(error):
-            raise failure from error
-        raise
+    with as_user_errors(), holding_objects(plan, runtime):
+        if isinstance(plan.body, Command) and not (plan.opens_txn or _reads(plan.body)):
+            return run_command(plan.body.statement, None, runtime)
+        with transaction(plan, runtime, inside) as txn:
+            return _run_body(Work(plan, txn, runtime, consume))
 
 
 def _reads(command: Command) -> bool:

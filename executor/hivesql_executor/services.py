@@ -13,6 +13,7 @@ from hivesql_executor.compaction.worker import release_abandoned, run_next
 from hivesql_executor.reaping import reap
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.temporary import drop_orphans
+from hivesql_executor.translate_errors import translate_error
 from hivesql_planner.compaction_queue import (
     FAILED,
     NOT_INITIATED,
@@ -137,7 +138,8 @@ def _worker(runtime: Runtime, number: int, pool: str | None) -> Callable[[], boo
             try:
                 state = run_next(runtime, number=number, pool=pool)
             except Exception as error:  # noqa: BLE001 - one table must not stop all others
-                runtime.notify(f"worker-{number}: a compaction failed: {error}")
+                told = translate_error(error)
+                runtime.notify(f"worker-{number}: a compaction failed: {told}")
                 good = False
                 continue
             if state is None:
@@ -151,7 +153,7 @@ def _guarded(service: Service, runtime: Runtime) -> bool:
     try:
         return service.work()
     except Exception as error:  # noqa: BLE001 - a service goes on when the database is back
-        runtime.notify(f"{service.name} failed: {error}")
+        runtime.notify(f"{service.name} failed: {translate_error(error)}")
         return False
 
 

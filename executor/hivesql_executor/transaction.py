@@ -12,9 +12,9 @@ from hivesql_executor.file_changes import FileChanges
 from hivesql_executor.heartbeat import Heartbeat
 from hivesql_executor.lock_wait import await_locks, request_locks
 from hivesql_executor.metastore.api import LockState, TxnType
-from hivesql_planner.errors import CommitUnknown, StaleSnapshot, WriteConflict
+from hivesql_planner.errors import CommitUnknown, ExecutionError, StaleSnapshot, WriteConflict
 from hivesql_planner.multi_statement import continued, next_statement_id, replaced_tables
-from hivesql_planner.plan import Select
+from hivesql_planner.plan import Command, Select
 
 if TYPE_CHECKING:
     from hivesql_executor.metastore.api import LockAnswer
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from hivesql_planner.plan import Operation, Plan
     from hivesql_planner.statistics import StatisticsChange
     from hivesql_planner.table import TableName
+
+
+_DATABASE_FAILED = 10280
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,13 +119,37 @@ def commit(
             settles=bool(opened.changes),
         )
         reach(FailPoint.AFTER_COMMIT)
-    except CommitUnknown:
+    except CommitUnknown as error:
+        if for_reading and runtime.once is None:
+            raise _not_told(error) from error
         raise
     except BaseException as error:
         opened.changes.undo(error)
         _abort(runtime, opened.id, error)
         raise
     opened.changes.finish()
+
+
+def _not_told(error: CommitUnknown) -> ExecutionError:
+    """What a lost answer means that was none to the statement's own commit."""
+    told = ExecutionError(
+        f"the connection to the metastore broke: {error.message.partition(';')[0]}. Nothing that "
+        "the statement wrote is visible: run it again",
+        code=_DATABASE_FAILED,
+    )
+    told.retryable = True
+    return told
+
+
+@contextmanager
+def _before_commit(plan: Plan) -> Iterator[None]:
+    """Let nobody take a lost answer for that to the commit: DDL alone has changed something."""
+    try:
+        yield
+    except CommitUnknown as error:
+        if isinstance(plan.body, Command):
+            raise
+        raise _not_told(error) from error
 
 
 def roll_back(opened: OpenTransaction, runtime: Runtime, error: BaseException | None) -> None:
@@ -151,7 +178,8 @@ def transaction(
     """
     if inside is not None:
         inside.heartbeat.check()
-        yield _prepare_inside(plan, runtime, inside)
+        with _before_commit(plan):
+            yield _prepare_inside(plan, runtime, inside)
         inside.heartbeat.check()
         inside.replaced |= replaced_tables(plan.body)
         inside.next_statement_id = next_statement_id(plan.body, inside.next_statement_id)
@@ -167,9 +195,13 @@ def transaction(
         if none.counted:
             store.count_changes(none.counted)
         return
-    opened = open_transaction(runtime, read_only=plan.read_only)
     try:
-        yield _prepare(plan, runtime, opened)
+        opened = open_transaction(runtime, read_only=plan.read_only)
+    except CommitUnknown as error:
+        raise _not_told(error) from error
+    try:
+        with _before_commit(plan):
+            yield _prepare(plan, runtime, opened)
         runtime.check_cancelled()
     except BaseException as error:
         roll_back(opened, runtime, error)

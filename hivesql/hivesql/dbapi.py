@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ from hivesql.errors_of_dbapi import (
 from hivesql.literals import Parameters, interpolate
 from hivesql.script import StatementText
 from hivesql.session import Session
+from hivesql_executor.translate_errors import as_user_errors, translate_errors
 from hivesql_executor.work import OrRows
 
 if TYPE_CHECKING:
@@ -75,6 +77,7 @@ Date, Time, Timestamp, Binary = datetime.date, datetime.time, datetime.datetime,
 DateFromTicks = datetime.date.fromtimestamp
 TimestampFromTicks = datetime.datetime.fromtimestamp
 
+_door = partial(translate_errors, translate=errors.as_dbapi)
 Description = tuple[str, str, None, None, int | None, int | None, bool]
 _IN_TRANSACTIONS = ("select", "with", "values", "from", "insert", "update", "delete", "merge", "(")
 
@@ -120,15 +123,14 @@ def connect(
     Under an ``idempotency_key`` the connection's n-th transaction commits at most once, in
     whichever process it runs: a program that was killed can be run again from its start.
     """
-    try:
+    with as_user_errors(errors.as_dbapi):
         session = hivesql.connect(
             metastore, warehouse, database=database, settings=settings, spark=spark
         )
-    except hivesql.HiveSqlError as error:
-        raise errors.translated(error) from error
     return Connection(session, autocommit=autocommit, idempotency_key=idempotency_key)
 
 
+@_door
 class Connection:
     """A session and its open transaction. ``autocommit`` may be set at any time."""
 
@@ -169,23 +171,17 @@ class Connection:
         """Roll back what is open and let go of everything."""
         session, self._session = self._session, None
         if session is not None:
-            try:
-                session.close()
-            except hivesql.HiveSqlError as error:
-                raise errors.translated(error) from error
+            session.close()
 
     def run(self, text: str, consume: Callable[[DataFrame], Any] | None = None) -> hivesql.Result:
         """Run one statement, inside a transaction where the connection wants one."""
         session = self.session
         begins = not self.autocommit and text.lstrip().lower().startswith(_IN_TRANSACTIONS)
-        try:
-            if begins and not self._is_open:
-                start = StatementText("START TRANSACTION")
-                session.run_statement(start, idempotency_key=self._next_key())
-            key = None if self._is_open else self._next_key()
-            return session.run_statement(StatementText(text), consume=consume, idempotency_key=key)
-        except hivesql.HiveSqlError as error:
-            raise errors.translated(error) from error
+        if begins and not self._is_open:
+            start = StatementText("START TRANSACTION")
+            session.run_statement(start, idempotency_key=self._next_key())
+        key = None if self._is_open else self._next_key()
+        return session.run_statement(StatementText(text), consume=consume, idempotency_key=key)
 
     def _end(self, word: str) -> None:
         if self._is_open:
@@ -214,6 +210,7 @@ class Connection:
             self.close()
 
 
+@_door
 class Cursor:
     """Runs statements and hands out their rows, which are kept as an Arrow table."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hivesql
+from hivesql_executor.translate_errors import translate_error
 
 
 class Warning(Exception):
@@ -56,6 +57,15 @@ _KINDS: tuple[tuple[type[hivesql.HiveSqlError], type[DatabaseError]], ...] = (
     (hivesql.CardinalityViolation, IntegrityError),
     (hivesql.ExecutionError, OperationalError),
 )
+
+
+def as_dbapi(error: Exception) -> Exception:
+    """What leaves this interface: its own errors, also for what nobody has foreseen."""
+    if isinstance(error, Error):
+        return error
+    # Whoever consumes rows here is ours.
+    told = translate_error(error, of_user_too=True)
+    return translated(told) if isinstance(told, hivesql.HiveSqlError) else told
 
 
 def translated(error: hivesql.HiveSqlError) -> DatabaseError:

@@ -11,6 +11,7 @@ from hivesql_executor.metastore.cache.shelf import Limits
 from hivesql_executor.metastore.opening import THRIFT, open_metastore
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.storage.locations import complete_location
+from hivesql_executor.translate_errors import translate_errors
 from hivesql_planner.settings import Settings
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ DEFAULT_METASTORE = "sqlite:///metastore.db"
 DEFAULT_WAREHOUSE = "warehouse"
 
 
+@translate_errors
 def connect(
     metastore: str | None = None,
     warehouse: str | None = None,

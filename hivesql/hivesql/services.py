@@ -6,8 +6,10 @@ import threading
 from dataclasses import replace
 
 from hivesql.session import Session
+from hivesql_executor.translate_errors import translate_errors
 
 
+@translate_errors
 def run_services(
     session: Session, stop: threading.Event, *, once: bool = False, pool: str | None = None
 ) -> bool:

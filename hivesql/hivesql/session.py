@@ -27,6 +27,12 @@ from hivesql.temporary import TemporaryTables
 from hivesql.transactions import Conversation
 from hivesql_executor.metastore.api import Once
 from hivesql_executor.outcome import Outcome
+from hivesql_executor.translate_errors import (
+    marking_user_errors,
+    translate_error,
+    translate_errors,
+)
+from hivesql_executor.work import OrRows
 from hivesql_planner.errors import (
     AlreadyCommitted,
     Cancelled,
@@ -70,6 +76,16 @@ class _Asked:
     once: Once | None = None
 
 
+def _marked(consume: Consume | None) -> Consume | None:
+    """The consumer, whose own errors reach the user as they are."""
+    if consume is None:
+        return None
+    if isinstance(consume, OrRows):
+        return OrRows(marking_user_errors(consume.consume))
+    return marking_user_errors(consume)
+
+
+@translate_errors
 class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
     """One user's conversation with a warehouse: current database, settings, variables."""
 
@@ -172,15 +188,18 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
         self._txn_id = 0
         self._query_id = f"hivesql_{os.urandom(16).hex()}"
         self._query_text = text.text
-        asked = _Asked(text, consume, given, self._once(text, idempotency_key))
+        asked = _Asked(text, _marked(consume), given, self._once(text, idempotency_key))
         try:
             outcome, decided = self._answer(asked)
         except BaseException as error:
             told = self._cancellation(error)
+            if isinstance(told, Exception):
+                told = translate_error(told)
             self._conversation.fail(self.runtime, told)
             if not isinstance(told, HiveSqlError):
                 raise
-            raise told.at(text.file, text.line, text.column) from error.__cause__
+            cause = error.__cause__ if isinstance(error, HiveSqlError) else error
+            raise told.at(text.file, text.line, text.column) from cause
         finally:
             self._query_id = ""
             self._ended.set()

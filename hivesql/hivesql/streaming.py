@@ -36,6 +36,7 @@ from hivesql_executor.streaming.records import (
     StrictRegexWriter,
 )
 from hivesql_executor.streaming.unmanaged import Unmanaged
+from hivesql_executor.translate_errors import translate_errors
 from hivesql_planner.deciding import require_bucket_numbers
 from hivesql_planner.errors import NoSuchObject, NotSupported
 from hivesql_planner.streaming_errors import (
@@ -73,6 +74,7 @@ __all__ = [
 ]
 
 
+@translate_errors
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionBuilder:
     """The options of a connection; every ``with_…`` gives a builder with one more."""
@@ -212,6 +214,7 @@ def _stream(
     )
 
 
+@translate_errors
 class HiveStreamingConnection:
     """Transactions on one table, one after the other."""
 

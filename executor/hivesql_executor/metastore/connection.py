@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import BigInteger, Connection, Engine, create_engine, event, make_url, select, text
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
@@ -24,6 +25,19 @@ _PAUSE = 0.05
 # Serialization failure, deadlock, duplicate key of two racing inserts.
 _RETRYABLE_STATES = frozenset({"40001", "40P01", "23505"})
 _OPEN_WINDOW = 1000
+_ADVICE = {
+    "SQLITE_FULL": "Make room on its disk, then run the statement again",
+    "SQLITE_READONLY": "Give yourself the right to write its file and directory",
+    "SQLITE_CANTOPEN": "Look whether its directory is there, and give yourself the right to it",
+    "SQLITE_CORRUPT": "Its file is damaged: restore it from a backup",
+    "SQLITE_NOTADB": "Its file is no SQLite database: name another one",
+}
+_PASSWORD = re.compile(r"(//[^/:@]*):[^/@]*@")
+# After these SQLite has rolled back, or is about to. A sync that failed tells nothing.
+_NOT_COMMITTED = (
+    "SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_READONLY", "SQLITE_NOMEM",
+    "SQLITE_INTERRUPT", "SQLITE_CONSTRAINT", "SQLITE_PERM", "SQLITE_CANTOPEN", "SQLITE_TOOBIG",
+)  # fmt: skip
 _SYNCHRONOUS = "hivesql_synchronous"
 
 
@@ -166,6 +180,8 @@ class Rdbms:
                 transaction.commit()
             except DBAPIError as error:
                 if _rolled_back(error):
+                    with suppress(DBAPIError):
+                        transaction.rollback()
                     raise
                 raise CommitUnknown(
                     f"the metastore's answer to a commit was lost ({error.orig}); the change may "
@@ -181,14 +197,17 @@ class Rdbms:
                 return attempt()
             except (DBAPIError, TryAgain) as error:
                 if tried == _ATTEMPTS or not _retryable(error):
-                    cause = error.orig if isinstance(error, DBAPIError) else error
-                    raise ExecutionError(
-                        f"the metastore's database failed: {cause}. Check that it is reachable "
-                        "and run the statement again",
-                        code=10280,
-                    ) from error
+                    raise _failure(error) from error
             time.sleep(_PAUSE * tried)
         raise AssertionError("unreachable")
+
+
+def _failure(error: DBAPIError | TryAgain) -> ExecutionError:
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    name = str(getattr(cause, "sqlite_errorname", ""))
+    found = (advice for start, advice in _ADVICE.items() if name.startswith(start))
+    advice = next(found, "Check that it is reachable and run the statement again")
+    return ExecutionError(f"the metastore's database failed: {cause}. {advice}", code=10280)
 
 
 def _engine(url: str) -> Engine:
@@ -196,11 +215,17 @@ def _engine(url: str) -> Engine:
         parsed = make_url(url)
     except ArgumentError as error:
         raise _unusable(url) from error
+    except ValueError as error:
+        # SQLAlchemy's own words are "invalid literal for int()".
+        raise _unusable(url, "its port is no number") from error
     name = parsed.get_backend_name()
     if name == "postgresql":
         if parsed.drivername == "postgresql":
             parsed = parsed.set(drivername="postgresql+psycopg")
-        return create_engine(parsed, isolation_level="READ COMMITTED", pool_size=10)
+        try:
+            return create_engine(parsed, isolation_level="READ COMMITTED", pool_size=10)
+        except NoSuchModuleError as error:
+            raise _unusable(parsed.render_as_string(), str(error)) from error
     if name != "sqlite" or parsed.database in (None, "", ":memory:"):
         raise _unusable(parsed.render_as_string())
     Path(str(parsed.database)).absolute().parent.mkdir(parents=True, exist_ok=True)
@@ -215,9 +240,10 @@ def _engine(url: str) -> Engine:
     return engine
 
 
-def _unusable(url: str) -> SemanticError:
+def _unusable(url: str, why: str = "") -> SemanticError:
+    shown = _PASSWORD.sub(r"\1:***@", url)
     return SemanticError(
-        f"the metastore cannot live in {url}: give a file as "
+        f"the metastore cannot live in {shown}{why and f' ({why})'}: give a file as "
         "sqlite:///path/metastore.db, or postgresql://user@host/database"
     )
 
@@ -263,4 +289,5 @@ def _retryable(error: DBAPIError | TryAgain) -> bool:
 
 def _rolled_back(error: DBAPIError) -> bool:
     """True when the server itself said that the commit did not happen."""
-    return not _lost(error) and (bool(_state(error)) or _busy(error))
+    name = str(getattr(error.orig, "sqlite_errorname", ""))
+    return not _lost(error) and (bool(_state(error)) or name.startswith(_NOT_COMMITTED))

@@ -36,7 +36,13 @@ def addresses(uris: str) -> tuple[tuple[str, int], ...]:
         parts = urlsplit(uri)
         if parts.scheme != "thrift" or not parts.hostname:
             raise SemanticError(f"{uri} is not the address of a metastore: thrift://host:9083")
-        found.append((parts.hostname, parts.port or _DEFAULT_PORT))
+        try:
+            port = parts.port
+        except ValueError as error:
+            raise SemanticError(
+                f"{uri} is not the address of a metastore ({error}): thrift://host:9083"
+            ) from error
+        found.append((parts.hostname, port or _DEFAULT_PORT))
     return tuple(found)
 
 
@@ -45,6 +51,7 @@ class Client:
 
     def __init__(self, uris: str, *, timeout: float, encryption: SSLContext | None = None) -> None:
         self._addresses = addresses(uris)
+        idl()
         self._uris, self._timeout, self._encryption = uris, timeout, encryption
         self._idle: list[tuple[float, Any]] = []
         self._guard = threading.Lock()

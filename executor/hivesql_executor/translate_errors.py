@@ -1,0 +1,236 @@
+"""The border that only errors of ours pass: what a library or the system raised, for the user.
+
+Each public call is a door in this border, by ``translate_errors`` on its class or function. Nothing
+inside needs to catch what it cannot mend.
+"""
+
+from __future__ import annotations
+
+import errno
+import functools
+import inspect
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from hivesql_planner.errors import DataError, ExecutionError, HiveSqlError, ParseError
+
+T = TypeVar("T")
+Translate = Callable[[Exception], Exception]
+
+_DATABASE_FAILED = 10280
+_OF_USER = "__hivesql_of_user__"
+_DATABASES = {"sqlalchemy", "sqlite3", "psycopg", "alembic"}
+_THRIFT = {"thriftpy2"}
+_SPARK = {"pyspark", "py4j"}
+_FILES = {"pyarrow", "pyorc", "fastavro"}
+_EXTRAS = {
+    "psycopg": "postgres",
+    "psycopg_binary": "postgres",
+    "psycopg2": "postgres",
+    "thriftpy2": "hms",
+    "airflow": "airflow",
+}
+_AGAIN = "Run the statement again"
+_PASSING = {
+    errno.EAGAIN, errno.EINTR, errno.ETIMEDOUT, errno.ECONNREFUSED, errno.ECONNRESET,
+    errno.ECONNABORTED, errno.EPIPE, errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EBUSY,
+    errno.ESTALE,
+}  # fmt: skip
+_HELP = {
+    errno.ENOSPC: "Make room on that disk, then run the statement again",
+    errno.EDQUOT: "Make room in your quota, then run the statement again",
+    errno.EROFS: "Choose a place that can be written, or mount it so",
+    errno.EACCES: "Give yourself the right to it, or choose another place",
+    errno.EPERM: "Give yourself the right to it, or choose another place",
+    errno.ENAMETOOLONG: "Choose a shorter name, or shorter values of partition columns",
+    errno.EMFILE: "Raise the limit of open files (ulimit -n), then run the statement again",
+    errno.ENFILE: "Close other programs, then run the statement again",
+    errno.EIO: "Look at the disk: the system's log says more",
+    errno.ENOENT: "Put it back, or name another one",
+    errno.EEXIST: "Take it away, or name another one",
+    errno.EISDIR: "A file is wanted there",
+    errno.ENOTDIR: "A directory is wanted there",
+}
+
+
+def translate_error(error: Exception, *, of_user_too: bool = False) -> Exception:
+    """What the user is told of an error: itself, where it is ours or came from his own function.
+
+    ``of_user_too``: the function was none of his. ``retryable`` is set where only the moment was
+    wrong.
+    """
+    if isinstance(error, HiveSqlError) or (getattr(error, _OF_USER, False) and not of_user_too):
+        return error
+    told = _told(error)
+    for note in getattr(error, "__notes__", ()):
+        told.add_note(note)
+    return told
+
+
+def _told(error: Exception) -> HiveSqlError:
+    libraries = {kind.__module__.partition(".")[0] for kind in type(error).__mro__}
+    if libraries & _SPARK:
+        return _of_spark(error)
+    if libraries & _DATABASES:
+        return ExecutionError(
+            f"the metastore's database failed: {_first_line(error)}. Check that it is reachable "
+            "and whole, and run the statement again",
+            code=_DATABASE_FAILED,
+        )
+    if libraries & _THRIFT:
+        return _retryable(
+            f"the connection to the Hive Metastore failed: {_first_line(error)}. Check that it "
+            "runs, and run the statement again",
+            code=_DATABASE_FAILED,
+        )
+    if libraries & _FILES and not isinstance(error, OSError):
+        return DataError(
+            f"a file or a frame cannot be read or written: {_first_line(error)}. It is damaged, or "
+            "has values that its columns cannot hold"
+        )
+    return _of_python(error)
+
+
+def translate_errors(door: T, translate: Translate = translate_error) -> T:
+    """Make a function, or every public call and property of a class, a door in the border."""
+    if not isinstance(door, type):
+        guarded: T = _guarded(door, translate)
+        return guarded
+    for name in dir(door):
+        if name.startswith("_"):
+            continue
+        found = inspect.getattr_static(door, name)
+        if isinstance(found, property):
+            setattr(door, name, property(_guarded(found.fget, translate), found.fset))
+        elif inspect.isfunction(found):
+            setattr(door, name, _guarded(found, translate))
+    return door
+
+
+@contextmanager
+def as_user_errors(translate: Translate = translate_error) -> Iterator[None]:
+    """The same for a block."""
+    try:
+        yield
+    except Exception as error:
+        told = translate(error)
+        if told is error:
+            raise
+        raise told from error
+
+
+def marking_user_errors(call: Callable[..., Any]) -> Callable[..., Any]:
+    """The user's own function, whose errors pass the border as they are, but those of Spark."""
+
+    def called(*arguments: Any) -> Any:
+        try:
+            return call(*arguments)
+        except Exception as error:
+            libraries = {kind.__module__.partition(".")[0] for kind in type(error).__mro__}
+            if not libraries & _SPARK:
+                setattr(error, _OF_USER, True)
+            raise
+
+    return called
+
+
+def _guarded(call: Any, translate: Translate) -> Any:
+    if inspect.isgeneratorfunction(call):
+
+        @functools.wraps(call)
+        def generate(*arguments: Any, **named: Any) -> Iterator[Any]:
+            with as_user_errors(translate):
+                yield from call(*arguments, **named)
+
+        return generate
+
+    @functools.wraps(call)
+    def guarded(*arguments: Any, **named: Any) -> Any:
+        try:
+            return call(*arguments, **named)
+        except Exception as error:
+            told = translate(error)
+            if told is error:
+                raise
+            raise told from error
+
+    return guarded
+
+
+def _of_spark(error: Exception) -> HiveSqlError:
+    from hivesql_executor.spark.failure import told
+
+    return told(error) or _retryable(
+        f"Spark's JVM cannot be spoken to: {_first_line(error)}. It has ended, or runs out of "
+        "memory (spark.driver.memory): close the session and open another one"
+    )
+
+
+def _of_python(error: Exception) -> HiveSqlError:
+    match error:
+        case OSError():
+            return _of_system(error)
+        case UnicodeEncodeError():
+            return ParseError(
+                f"{error.object[error.start : error.end]!a} is no text that can be stored as "
+                f"{error.encoding} ({error.reason}). Read or write the text in the encoding that "
+                "it has"
+            )
+        case UnicodeDecodeError():
+            return DataError(
+                f"the bytes at {error.start} are no {error.encoding} text: {error.reason}. Write "
+                f"the file in {error.encoding}"
+            )
+        case RecursionError():
+            return ParseError(
+                "the statement is nested too deeply, or is too long. Make several of it, or keep a "
+                "part of it in a table"
+            )
+        case MemoryError():
+            return ExecutionError(
+                "there is no memory left for the statement. Ask for fewer rows at a time, or give "
+                "the process more"
+            )
+        case ImportError():
+            return missing_package(error)
+    return ExecutionError(
+        f"HiveSQL failed for a reason that it does not know, {type(error).__name__}: "
+        f"{_first_line(error)}. Nothing that the statement wrote is visible; please report it with "
+        "the traceback"
+    )
+
+
+def _of_system(error: OSError) -> HiveSqlError:
+    why = error.strerror or _first_line(error)
+    names = [os.fsdecode(name) for name in (error.filename, error.filename2)
+             if isinstance(name, (str, bytes))]  # fmt: skip
+    what = f"{' or '.join(names)} cannot be used" if names else "the system refused a call"
+    passing = error.errno in _PASSING or isinstance(error, (ConnectionError, TimeoutError))
+    number = error.errno or 0
+    message = f"{what}: {why}. {_HELP.get(number, _AGAIN if passing else 'Look at it')}"
+    return _retryable(message) if passing else ExecutionError(message)
+
+
+def missing_package(error: ImportError) -> HiveSqlError:
+    """Which extra brings what could not be imported."""
+    name = (error.name or "").partition(".")[0]
+    extra = _EXTRAS.get(name)
+    wanted = f"hivesql[{extra}]" if extra else name or "hivesql"
+    return ExecutionError(
+        f"the package {name or 'that is asked for'} cannot be imported ({_first_line(error)}): "
+        f"pip install '{wanted}'"
+    )
+
+
+def _retryable(message: str, *, code: int | None = None) -> ExecutionError:
+    told = ExecutionError(message, code=code)
+    told.retryable = True
+    return told
+
+
+def _first_line(error: Exception) -> str:
+    # SQLAlchemy tells the statement and a link behind what the driver said.
+    said = str(getattr(error, "orig", None) or error)
+    return next((line for line in said.splitlines() if line.strip()), type(error).__name__).strip()

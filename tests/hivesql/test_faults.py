@@ -1,0 +1,208 @@
+"""Whatever fails, each public call raises an error of ours and leaves nothing half done."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import sqlalchemy
+
+import hivesql
+from faults import FAULTS, PASSING, Faults, faulty
+from hivesql import dbapi, streaming
+from hivesql.services import run_services
+from hivesql_executor.translate_errors import translate_error
+
+TABLES = """
+CREATE TABLE t (a int, b string) STORED AS ORC TBLPROPERTIES ('transactional'='true');
+CREATE TABLE p (a int) PARTITIONED BY (k int) STORED AS ORC TBLPROPERTIES ('transactional'='true');
+CREATE TABLE e (a int) STORED AS TEXTFILE;
+INSERT INTO t VALUES (1, 'x'), (2, 'y');
+INSERT INTO t VALUES (3, 'z');
+INSERT INTO p PARTITION (k=1) VALUES (1);
+"""
+ROWS = pa.table({"a": pa.array([9], pa.int32()), "b": ["n"]})
+COMMAS = streaming.StrictDelimitedInputWriter(field_delimiter=",")
+# SQLAlchemy wraps the errors of drivers.
+ERRORS = (hivesql.HiveSqlError, dbapi.Error, sqlalchemy.exc.DBAPIError)
+NO_SPARK = "there is no Spark"
+
+
+def _of_dbapi(session: hivesql.Session) -> None:
+    connection = dbapi.Connection(session)
+    cursor = connection.cursor()
+    cursor.execute("INSERT INTO t VALUES (%s, %s)", (7, "d"))
+    cursor.execute("SELECT a FROM t WHERE a = 7")
+    assert cursor.fetchall() == [(7,)]
+    connection.commit()
+
+
+def _of_sqlalchemy(session: hivesql.Session) -> None:
+    engine = sqlalchemy.create_engine("hivesql://", creator=lambda: dbapi.Connection(session))
+    with engine.begin() as db:
+        db.execute(sqlalchemy.text("INSERT INTO t VALUES (8, 'e')"))
+
+
+def _stream(session: hivesql.Session) -> None:
+    builder = streaming.HiveStreamingConnection.builder().with_session(session).with_table("p")
+    with builder.with_record_writer(COMMAS).connect() as connection:
+        connection.begin_transaction()
+        connection.write("5,2\n")
+        connection.commit_transaction()
+
+
+def _sql(text: str) -> Callable[[hivesql.Session], object]:
+    return lambda session: session.sql(text)
+
+
+# Each writes in one transaction at most: after an error nothing of it is there.
+ATOMIC: dict[str, Callable[[hivesql.Session], object]] = {
+    "insert": _sql("INSERT INTO t VALUES (4, 'v')"),
+    "insert into a new partition": _sql("INSERT INTO p PARTITION (k=2) VALUES (4)"),
+    "insert by spark": _sql("INSERT INTO t SELECT a, reverse(b) FROM t"),
+    "update": _sql("UPDATE t SET b = 'u' WHERE a = 2"),
+    "delete": _sql("DELETE FROM t WHERE a < 3"),
+    "merge by spark": _sql("MERGE INTO t USING t s ON t.a = s.a WHEN MATCHED THEN DELETE"),
+    "select": _sql("SELECT a FROM t WHERE a > 1"),
+    "count": _sql("SELECT count(*) FROM t"),
+    "append": lambda session: session.append("t", ROWS),
+    "merge": lambda session: session.merge("t", ROWS, on=["a"]),
+    "frame": lambda session: session.frame("SELECT a FROM t"),
+    "script": lambda session: list(session.run("SET a=b; INSERT INTO t VALUES (6, 's')")),
+    "transaction": _sql(
+        "START TRANSACTION; INSERT INTO t VALUES (5, 'w'); DELETE FROM t WHERE a = 1; COMMIT"
+    ),
+    "dbapi": _of_dbapi,
+    "sqlalchemy": _of_sqlalchemy,
+    "stream": _stream,
+    "inspect": lambda session: session.inspect("t"),
+    "check": lambda session: session.check("t"),
+    "forget": lambda session: session.forget("k"),
+    "show": _sql("SHOW TABLES"),
+    "describe": _sql("DESCRIBE FORMATTED p PARTITION (k=1)"),
+    "explain": _sql("EXPLAIN UPDATE t SET b = 'q'"),
+}
+# The catalog's; what of it is done when the files fail is told by tests of DDL.
+OTHERS: dict[str, Callable[[hivesql.Session], object]] = {
+    "create table": _sql("CREATE TABLE n (a int)"),
+    "drop table": _sql("DROP TABLE t"),
+    "rename": _sql("ALTER TABLE t RENAME TO r"),
+    "add columns": _sql("ALTER TABLE t ADD COLUMNS (c int)"),
+    "add partition": _sql("ALTER TABLE p ADD PARTITION (k=7)"),
+    "drop partition": _sql("ALTER TABLE p DROP PARTITION (k=1)"),
+    "truncate": _sql("TRUNCATE TABLE t"),
+    "create database": _sql("CREATE DATABASE d"),
+    "compact": _sql("ALTER TABLE t COMPACT 'minor'"),
+    "services": lambda session: run_services(session, Event(), once=True),
+}
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A metastore and a warehouse; copies go where this one was, as its paths are whole ones."""
+    home = tmp_path_factory.mktemp("faults")
+    with hivesql.connect(f"sqlite:///{home}/w/m.db", f"{home}/w") as session:
+        session.sql(TABLES)
+    shutil.copytree(home / "w", home / "kept")
+    return home
+
+
+@contextmanager
+def opened(home: Path) -> Iterator[hivesql.Session]:
+    """A session on tables as they were at first."""
+    shutil.rmtree(home / "w")
+    shutil.copytree(home / "kept", home / "w")
+    with hivesql.connect(f"sqlite:///{home}/w/m.db", f"{home}/w") as session:
+        yield session
+
+
+def state(home: Path) -> list[Any]:
+    """What others see: rows, and transactions that are still open."""
+    with hivesql.connect(f"sqlite:///{home}/w/m.db", f"{home}/w") as session:
+        rows = [sorted(session.sql(f"SELECT * FROM {name}").rows) for name in ("t", "p")]
+        going = [
+            row.txn_id for row in session.runtime.metastore.transactions() if row.state == "open"
+        ]
+        return [*rows, going]
+
+
+@pytest.mark.parametrize("name", [*ATOMIC, *OTHERS])
+def test_each_call_may_fail(name: str, template: Path) -> None:
+    use = (ATOMIC | OTHERS)[name]
+    counting = Faults()
+    with opened(template) as session, faulty(session, counting):
+        before = state(template)
+        try:
+            use(session)
+        except ERRORS as error:
+            assert NO_SPARK in str(error)
+    after = state(template) if name in ATOMIC else []
+    assert counting.seen
+    kinds = list(FAULTS)
+    hits = 0
+    for turn, call in enumerate(dict.fromkeys(counting.seen)):
+        kind = kinds[(turn * 7 + len(name)) % len(kinds)]
+        faults = Faults(FAULTS[kind], call)
+        raised: Exception | None = None
+        with opened(template) as session, faulty(session, faults):
+            try:
+                use(session)
+            except ERRORS as error:
+                raised = error
+        told = f"{name}, {kind} at {call}: {raised!r}"
+        hits += faults.hit
+        assert not isinstance(raised, hivesql.CommitUnknown), told
+        if name in OTHERS:
+            continue
+        # Who could not abort says so, and leaves it to the time-out.
+        seen = slice(-1 if call == "metastore.abort_txns" else None)
+        assert state(template)[seen] == (after if raised is None else before)[seen], told
+    # Some are asked once in a process, and remembered.
+    assert hits * 2 > len(set(counting.seen))
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_what_is_told(kind: str) -> None:
+    error = FAULTS[kind]()
+    told = translate_error(error)
+    assert isinstance(told, hivesql.HiveSqlError)
+    assert not isinstance(told, hivesql.CommitUnknown)
+    assert told.retryable == (kind in PASSING)
+    # What failed, and what to do about it.
+    assert re.search(r"[.:] \w.*[.:] ", f"{told.message}. ") or "pip" in told.message, told.message
+    assert "\n" not in told.message
+
+
+def test_errors_of_a_users_function_are_his(template: Path) -> None:
+    class His(Exception):
+        pass
+
+    def consume(frame: object) -> None:
+        raise His
+
+    from hivesql_executor.translate_errors import as_user_errors, marking_user_errors
+
+    with pytest.raises(His), as_user_errors():
+        marking_user_errors(consume)(None)
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ("postgresql://me:secret@here:many/db", "its port is no number"),
+        ("thrift://here:many", "is not the address of a metastore"),
+        ("postgresql+nosuch://here/db", "nosuch"),
+        ("sqlite:////dev/null/m.db", "/dev/null"),
+    ],
+)
+def test_an_address_that_cannot_be(place: str, told: str, tmp_path: Path) -> None:
+    with pytest.raises(hivesql.HiveSqlError, match=told) as raised:
+        hivesql.connect(place, str(tmp_path))
+    assert "secret" not in str(raised.value)
