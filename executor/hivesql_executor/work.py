@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hivesql_executor.translate_errors import marking_user_errors
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
@@ -25,6 +27,13 @@ class OrRows:
     def __call__(self, frame: DataFrame) -> Any:
         """Take the rows from Spark."""
         return self.consume(frame)
+
+
+def of_user(consume: Consume | None) -> Consume | None:
+    """The consumer, whose own errors reach the user as they are."""
+    if isinstance(consume, OrRows):
+        return OrRows(marking_user_errors(consume.consume))
+    return consume and marking_user_errors(consume)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,12 +27,8 @@ from hivesql.temporary import TemporaryTables
 from hivesql.transactions import Conversation
 from hivesql_executor.metastore.api import Once
 from hivesql_executor.outcome import Outcome
-from hivesql_executor.translate_errors import (
-    marking_user_errors,
-    translate_error,
-    translate_errors,
-)
-from hivesql_executor.work import OrRows
+from hivesql_executor.translate_errors import translate_error, translate_errors
+from hivesql_executor.work import of_user
 from hivesql_planner.errors import (
     AlreadyCommitted,
     Cancelled,
@@ -74,15 +70,6 @@ class _Asked:
     consume: Consume | None = None
     given: Given | None = None
     once: Once | None = None
-
-
-def _marked(consume: Consume | None) -> Consume | None:
-    """The consumer, whose own errors reach the user as they are."""
-    if consume is None:
-        return None
-    if isinstance(consume, OrRows):
-        return OrRows(marking_user_errors(consume.consume))
-    return marking_user_errors(consume)
 
 
 @translate_errors
@@ -188,7 +175,7 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
         self._txn_id = 0
         self._query_id = f"hivesql_{os.urandom(16).hex()}"
         self._query_text = text.text
-        asked = _Asked(text, _marked(consume), given, self._once(text, idempotency_key))
+        asked = _Asked(text, of_user(consume), given, self._once(text, idempotency_key))
         try:
             outcome, decided = self._answer(asked)
         except BaseException as error:
