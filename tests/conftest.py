@@ -28,6 +28,17 @@ FORGETFUL = (
 )
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """`make fast` is without Spark: whoever asks for it says so."""
+    unmarked = [
+        item.nodeid
+        for item in items
+        if "spark" in getattr(item, "fixturenames", ()) and not item.get_closest_marker("spark")
+    ]
+    if unmarked:
+        raise pytest.UsageError(f"tests with Spark lack the mark `spark`: {unmarked}")
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """One local Spark for the whole run, with the settings that the product itself uses."""

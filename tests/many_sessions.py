@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from pyspark import SparkContext
@@ -71,6 +73,25 @@ def stream(session: hivesql.Session, name: str) -> None:
         assert [row.v for row in read] == ["g"]
 
 
+def check_listeners(session: hivesql.Session) -> None:
+    """Nothing of the JVM can be reached from other machines."""
+    context: Any = session.runtime.spark().sparkContext
+    process = Path(f"/proc/{context._gateway.proc.pid}")
+    if not process.exists():
+        return
+    sockets = set()
+    for one in (process / "fd").iterdir():
+        with suppress(OSError):
+            sockets.add(str(one.readlink()))
+    lines = [line.split() for name in ("tcp", "tcp6")
+             for line in (process / "net" / name).read_text().splitlines()[1:]]  # fmt: skip
+    listening = [line[1].partition(":")[0] for line in lines
+                 if line[3] == "0A" and f"socket:[{line[9]}]" in sockets]  # fmt: skip
+    assert listening, "Spark listens somewhere"
+    home = ("0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000")
+    assert set(listening) <= set(home), listening
+
+
 def count_by_spark(session: hivesql.Session) -> None:
     """One statement that reads event files by our classes, and changes some."""
     session.sql("UPDATE ours0 SET d = d + 1 WHERE rand() >= 0")
@@ -84,6 +105,8 @@ def main(home: Path) -> None:
     # As notebooks do: ours, closed, and ours again.
     for number in range(2):
         with hivesql.connect(*places) as session:
+            if number == 0:
+                check_listeners(session)
             all_kinds(session, f"ours{number}")
         assert SparkContext._active_spark_context is None
 

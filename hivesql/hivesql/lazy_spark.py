@@ -214,11 +214,13 @@ class LazySpark:
             if shares.users == 0:
                 from pyspark import SparkContext
 
+                from hivesql_executor.spark.session import stop_spark
+
                 if _started is shares:
                     _started = None
                 # Somebody else may have stopped it, and started another one.
                 if session is not None and SparkContext._active_spark_context is shares.context:
-                    session.stop()
+                    stop_spark(session)
 
     def _found(self) -> SparkSession:
         """The given Spark, the one that runs in this process, or a new one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from hivesql_planner.plan import Plan
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Result:
     """Columns and rows of a query, or the number of rows that a statement changed.
 
@@ -36,6 +39,30 @@ class Result:
     """A query's rows, where they came without Spark."""
     plan: Plan | None = field(default=None, repr=False, compare=False)
     """What was done, or would have been had it not been committed before."""
+
+    def __repr__(self) -> str:
+        """What it is, without its rows: there may be millions."""
+        first = self.statement.strip().partition("\n")[0]
+        what = f"{len(self.rows)} rows of {', '.join(self.columns)}" if self.columns else "no rows"
+        if self.affected is not None:
+            what = f"{self.affected} rows affected"
+        return f"<Result of {first[:60]!r}: {what}>"
+
+    def _repr_html_(self) -> str:
+        """The first rows as a notebook shows them."""
+        from html import escape
+        from itertools import islice
+
+        def line(cell: str, values: Iterable[Any]) -> str:
+            cells = "".join(f"<{cell}>{escape(str(value))}</{cell}>" for value in values)
+            return f"<tr>{cells}</tr>"
+
+        if not self.columns:
+            return escape(repr(self))
+        shown = "".join(line("td", row) for row in islice(self.rows, _SHOWN))
+        rest = len(self.rows) - _SHOWN
+        more = f"<p>and {rest} rows more</p>" if rest > 0 else ""
+        return f"<table><thead>{line('th', self.columns)}</thead>{shown}</table>{more}"
 
     @property
     def schema(self) -> StructType | None:

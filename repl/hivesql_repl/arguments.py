@@ -164,7 +164,12 @@ def arguments() -> argparse.ArgumentParser:
         help="ask the statement of -e again and again until Ctrl-C",
     )
     add("--checkpoint", metavar="FILE", help="note what has run; a second run goes on from there")
-    add("-u", dest="url", metavar="URL", help="metastore URL; of a jdbc:hive2 URL the database")
+    add(
+        "-u",
+        dest="url",
+        metavar="URL",
+        help="metastore URL; of a jdbc:hive2 URL the database alone",
+    )
     for flag in ("-n", "-p", "-w", "-a"):
         add(flag, dest=f"ignored_{flag[1:]}", help=argparse.SUPPRESS)
     for name in _IGNORED_SWITCHES:

@@ -6,7 +6,7 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -29,6 +29,7 @@ from hivesql_repl.running import Runner
 if TYPE_CHECKING:
     from hivesql_repl.checkpoint import Checkpoint
 
+_HEADER = "hive.cli.print.header"
 _OTHER_NAMES = ("beeline", "hive")
 
 
@@ -77,6 +78,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ValueError, OSError) as error:
         print(f"hivesql: {error}", file=sys.stderr)
         return BAD_ARGUMENTS
+    except HiveSqlError as error:
+        print(f"ERROR: {error}", file=sys.stderr)
+        return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
     except SystemExit as stop:
@@ -99,10 +103,11 @@ def _run(options: argparse.Namespace, profile: Profile) -> int:
     settings = {**profile.settings, **_settings(options)}
     if master := options.master or profile.master:
         settings["spark.master"] = master
-    printer = _printer(options, profile, interactive=not scripts)
+    printer = _printer(options, profile, settings, interactive=not scripts)
     metastore, database = _url(options.url)
     place = options.metastore or metastore or profile.metastore
     _check_place(place or settings.get("hive.metastore.uris"))
+    _check_server(options.url, place or settings.get("hive.metastore.uris"))
     if options.verbose and (flags := ignored(options)):
         printer.tell(f"without effect here: {', '.join(flags)}")
     try:
@@ -132,6 +137,19 @@ def _run(options: argparse.Namespace, profile: Profile) -> int:
         if scripts:
             return run_scripts(runner, scripts, force=options.force, checkpoint=checkpoint)
         return _shell(runner, show_database=options.showDbInPrompt)
+
+
+def _check_server(url: str | None, metastore: str | None) -> None:
+    """A job that was moved here must not run, and succeed, on an empty catalog of its own."""
+    if url is None or metastore is not None:
+        return
+    server = urlsplit(url.strip("\"'").removeprefix("jdbc:"))
+    if server.scheme == "hive2" and server.netloc:
+        raise ValueError(
+            f"-u names a HiveServer2 at {server.netloc.partition(';')[0]}, and nobody is asked "
+            "there: name the metastore whose tables are meant by --metastore, or for good in "
+            f"{default_path()} (jdbc:hive2:// alone is ./metastore.db)"
+        )
 
 
 def _checkpoint(name: str) -> Checkpoint:
@@ -167,10 +185,16 @@ def _settings(options: argparse.Namespace) -> dict[str, str]:
     return {**settings, **pairs(options.settings)}
 
 
-def _printer(options: argparse.Namespace, profile: Profile, *, interactive: bool) -> Printer:
+def _printer(
+    options: argparse.Namespace,
+    profile: Profile,
+    settings: Mapping[str, str],
+    *,
+    interactive: bool,
+) -> Printer:
     wanted = options.outputformat or profile.outputformat
     style = Style(
-        header=options.showHeader,
+        header=options.showHeader and settings.get(_HEADER, "true").lower() != "false",
         null="" if options.nullemptystring else "NULL",
         delimiter=options.delimiterForDSV,
         escape_breaks=options.escapeCRLF,

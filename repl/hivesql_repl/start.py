@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import warnings
 
 _ALLOCATIONS = 50_000
 """How many objects are made before the collector looks at them."""
@@ -21,4 +22,6 @@ def main() -> int:
     # Nor do the imports that a statement brings about later.
     gc.set_threshold(_ALLOCATIONS, 10, 10)
     gc.enable()
+    # PySpark's own, of each new release of pandas: nobody who runs a script can do anything.
+    warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
     return run()

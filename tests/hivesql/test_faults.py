@@ -193,6 +193,19 @@ def test_errors_of_a_users_function_are_his(template: Path) -> None:
         marking_user_errors(consume)(None)
 
 
+def test_a_result_shows_itself_in_a_line_and_in_a_notebook(template: Path) -> None:
+    with opened(template) as session:
+        session.sql("INSERT INTO t VALUES " + ", ".join(f"({n}, '<b>')" for n in range(10, 40)))
+        result = session.sql("SELECT a, b FROM t")
+        assert repr(result) == "<Result of 'SELECT a, b FROM t': 33 rows of a, b>"
+        shown = result._repr_html_()
+        assert shown.count("<tr>") == 21
+        assert "&lt;b&gt;" in shown
+        assert "13 rows more" in shown
+        changed = session.sql("DELETE FROM t WHERE a = 1")
+        assert repr(changed) == "<Result of 'DELETE FROM t WHERE a = 1': 1 rows affected>"
+
+
 @pytest.mark.parametrize(
     ("place", "told"),
     [

@@ -50,10 +50,16 @@ def test_flags_without_a_meaning_here_are_told(capfd: pytest.CaptureFixture[str]
 def test_jdbc_url_names_the_database(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["-e", "CREATE DATABASE sales; CREATE DATABASE x"]) == 0
     url = "jdbc:hive2://host:10000/sales;principal=hive/_HOST@EXAMPLE"
-    assert main(["-u", url, "-e", f"CREATE TABLE t (id INT) {ACID}"]) == 0
+    assert main(["-u", url, "-e", "SHOW TABLES"]) == 1
+    refused = capfd.readouterr().err
+    assert "names a HiveServer2 at host:10000" in refused
+    assert "config.toml" in refused
+    assert main(["-u", "jdbc:hive2:///sales", "-e", "SHOW TABLES"]) == 0
+    mapped = ["--metastore", "sqlite:///metastore.db"]
+    assert main(["-u", url, *mapped, "-e", f"CREATE TABLE t (id INT) {ACID}"]) == 0
     # As Airflow's hook for Hive's command line calls beeline, quotes and all.
     Path("task.hql").write_text(f"USE sales;\nCREATE TABLE u (id INT) {ACID};\n")
-    words = ["-u", f'"{url}"', "-n", "me", "-p", "x", "-hiveconf", "airflow.ctx.dag_id=d",
+    words = [*mapped, "-u", f'"{url}"', "-n", "me", "-p", "x", "-hiveconf", "airflow.ctx.dag_id=d",
              "-hiveconf", "mapred.job.name=n", "-f", "task.hql"]  # fmt: skip
     assert main(words) == 0
     capfd.readouterr()

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from py4j.protocol import Py4JJavaError
+import pyspark
+from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -56,6 +58,11 @@ SQL_SETTINGS: Mapping[str, str] = {
 _JVM_OPTIONS = "-Duser.timezone=UTC"
 # Spark's own chatter would drown what a statement has to say.
 _LOGGING = Path(__file__).with_name("log4j2.properties").as_uri()
+_LOCAL = re.compile(r"local(\[[^\]]*\])?")
+_HOME: Mapping[str, str] = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+}
 _PYTHON = "PYSPARK_PYTHON"
 _PYTHON_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 CORE_SETTINGS: Mapping[str, str] = {
@@ -75,17 +82,84 @@ def start_spark(
 ) -> SparkSession:
     """Start Spark with the settings above; ``conf`` wins over them."""
     builder = SparkSession.builder.appName(app_name)
-    if master:
-        builder = builder.master(master)
     settings = {**archive_options(), **CORE_SETTINGS, **SQL_SETTINGS, **(conf or {})}
+    if master:
+        settings["spark.master"] = master
     for key, value in settings.items():
         builder = builder.config(key, value)
     for name in _PYTHON_LOGGERS:
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    with _workers_python():
-        session = builder.getOrCreate()
+    for key, value in _at_home(settings).items():
+        builder = builder.config(key, value)
+    session = _started(builder)
     session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+def _started(builder: SparkSession.Builder) -> SparkSession:
+    """Start it, a second time where its JVM did not answer the first."""
+    for again in (True, False):
+        try:
+            with _workers_python():
+                return builder.getOrCreate()
+        except (ConnectionError, Py4JNetworkError, PySparkException) as error:
+            _forget_jvm()
+            unanswered = not isinstance(error, PySparkException)
+            if unanswered and again:
+                continue
+            told = ExecutionError(
+                f"Spark cannot be started: {str(error).splitlines()[0]}. Run `hivesql doctor`: it "
+                "says what is missing" + (", or wait until this machine is less busy"
+                                          if unanswered else "")
+            )  # fmt: skip
+            told.retryable = unanswered
+            raise told from error
+    raise AssertionError("unreachable")
+
+
+def stop_spark(session: SparkSession) -> None:
+    """Stop it; one whose JVM has ended already, by a signal to all of us say, is only forgotten."""
+    try:
+        session.stop()
+    except (Py4JError, OSError):
+        SparkContext._active_spark_context = None
+        SparkSession._instantiatedSession = None
+        _forget_jvm()
+
+
+def _forget_jvm() -> None:
+    """Let the next start begin with a JVM of its own, unless this one has a Spark."""
+    gateway: Any = SparkContext._gateway
+    if gateway is None or SparkContext._active_spark_context is not None:
+        return
+    SparkContext._gateway = SparkContext._jvm = None
+    with suppress(Exception):
+        gateway.shutdown()
+        # Its JVM ends with its standard input.
+        gateway.proc.stdin.close()
+
+
+def _at_home(settings: Mapping[str, str]) -> Mapping[str, str]:
+    """What keeps a Spark on this machine from listening to others.
+
+    Nothing where its master is elsewhere, or the user has said where it listens.
+    """
+    known = {**_defaults(), **settings}
+    elsewhere = {"MASTER", "PYSPARK_SUBMIT_ARGS", "SPARK_LOCAL_IP"} & os.environ.keys()
+    if elsewhere or not _LOCAL.fullmatch(known.get("spark.master", "local[*]")):
+        return {}
+    return {key: value for key, value in _HOME.items() if key not in known}
+
+
+def _defaults() -> dict[str, str]:
+    """Settings of Spark's own configuration file; {} without one."""
+    home = os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent
+    place = Path(os.environ.get("SPARK_CONF_DIR") or Path(home) / "conf") / "spark-defaults.conf"
+    if not place.is_file():
+        return {}
+    lines = (line.strip() for line in place.read_text(errors="replace").splitlines())
+    pairs = (re.split(r"[\s=:]+", line, maxsplit=1) for line in lines if line and line[0] != "#")
+    return {pair[0]: pair[-1] for pair in pairs}
 
 
 def running_spark() -> SparkSession | None:

@@ -33,13 +33,14 @@ class HiveSqlHook(DbApiHook):
     def __init__(
         self,
         *args: Any,
-        settings: Mapping[str, str] | None = None,
+        settings: Mapping[str, str] | str | None = None,
         idempotency_key: str | None = None,
         **kwargs: Any,
     ) -> None:
         self._schema = kwargs.pop("schema", None)
         super().__init__(*args, schema=self._schema, **kwargs)
-        self._settings = dict(settings or {})
+        # The field of the connection, which Airflow hands over as it was typed.
+        self._settings = _settings_of(settings)
         self._key = idempotency_key
 
     def arguments(self) -> dict[str, Any]:

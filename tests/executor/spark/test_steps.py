@@ -12,6 +12,8 @@ from hivesql_executor.spark.steps import query_over
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.spark
+
 # The frame `a` holds 1, 2, 3; `b` holds 2, 3, 4.
 QUERIES = {
     "SELECT i FROM a": [1, 2, 3],
