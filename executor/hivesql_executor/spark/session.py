@@ -107,8 +107,9 @@ def _started(builder: SparkSession.Builder) -> SparkSession:
             unanswered = not isinstance(error, PySparkException)
             if unanswered and again:
                 continue
+            why = str(error).splitlines()[0].rstrip(".")
             told = ExecutionError(
-                f"Spark cannot be started: {str(error).splitlines()[0]}. Run `hivesql doctor`: it "
+                f"Spark cannot be started: {why}. Run `hivesql doctor`: it "
                 "says what is missing" + (", or wait until this machine is less busy"
                                           if unanswered else "")
             )  # fmt: skip
