@@ -78,13 +78,12 @@ class Arguments(argparse.ArgumentParser):
             yield f"to run a statement: {self.prog} -e {shlex.quote(words)}"
 
 
-def add_places(parser: argparse.ArgumentParser, *, master: bool = True) -> None:
+def add_places(parser: argparse.ArgumentParser) -> None:
     """The flags that every command has: where metadata, files, Spark and configuration are."""
     add = parser.add_argument
     add("--metastore", help="database URL or thrift://host:9083 (default: sqlite:///metastore.db)")
     add("--warehouse", help="directory of managed tables (default: warehouse)")
-    if master:
-        add("--master", help="Spark master (default: local[*])")
+    add("--master", help="Spark master (default: local[*])")
     add("--config", type=Path, metavar="FILE", help="configuration file instead of the user's")
     add("--profile", help="profile of the configuration file")
 

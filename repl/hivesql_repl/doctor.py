@@ -15,7 +15,7 @@ from typing import Literal
 
 from hivesql import HiveSqlError, Session, connect
 from hivesql_executor.spark.class_archive import find_archive, make_archive
-from hivesql_repl.arguments import add_places
+from hivesql_repl.arguments import add_places, pairs
 from hivesql_repl.configuration import Profile, default_path, read_profile
 
 _OLDEST_JAVA = 17
@@ -52,10 +52,11 @@ def examine(options: Profile, *, profile_problem: str | None, spark: bool) -> It
         told = str(error).splitlines()[0]
         yield Finding("failed", "metastore", told, "check --metastore, and that it runs")
         return
+    starts = spark and java.state != "failed"
     with session:
         yield _guarded("metastore", lambda: _metastore(session))
-        yield _guarded("warehouse", lambda: _warehouse(session))
-        if spark and java.state != "failed":
+        yield _guarded("warehouse", lambda: _warehouse(session, reachable=starts))
+        if starts:
             yield _guarded("Spark", lambda: _spark(session))
 
 
@@ -101,11 +102,16 @@ def _metastore(session: Session) -> Finding:
     return Finding("ok", "metastore", told)
 
 
-def _warehouse(session: Session) -> Finding:
+def _warehouse(session: Session, *, reachable: bool) -> Finding:
     location = session.runtime.metastore.database("default").location
-    path = Path(location.removeprefix("file://").removeprefix("file:"))
-    if "://" in str(path):
-        return Finding("ok", "warehouse", f"{location} (not on this machine: not looked into)")
+    place = location.removeprefix("file://").removeprefix("file:")
+    if "://" in place:
+        if not reachable:
+            told = f"{location} (not on this machine: not looked into)"
+            return Finding("warning", "warehouse", told, "run doctor with Spark, which reaches it")
+        there = session.runtime.files(location).exists(location)
+        return Finding("ok", "warehouse", location if there else f"{location}, not made yet")
+    path = Path(place)
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path):
@@ -146,7 +152,8 @@ def run_doctor(argv: Sequence[str]) -> int:
     from hivesql_repl.console import Screen
 
     parser = argparse.ArgumentParser(prog="hivesql doctor", description=examine.__doc__)
-    add_places(parser, master=False)
+    add_places(parser)
+    parser.add_argument("--hiveconf", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--no-spark", action="store_true", help="do not start Spark")
     parser.add_argument(
         "--speed-up",
@@ -159,10 +166,13 @@ def run_doctor(argv: Sequence[str]) -> int:
         profile = read_profile(given.config, given.profile)
     except ValueError as error:
         problem = str(error)
+    settings = {**profile.settings, **pairs(given.hiveconf)}
+    if master := given.master or profile.master:
+        settings["spark.master"] = master
     options = Profile(
         metastore=given.metastore or profile.metastore,
         warehouse=given.warehouse or profile.warehouse,
-        settings=profile.settings,
+        settings=settings,
     )
     console = Screen(highlight=False, soft_wrap=True)
     failed = False

@@ -253,3 +253,15 @@ def test_set_and_reset(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
     ]:
         assert main(["-e", wrong]) == 2
         assert why in capfd.readouterr().err
+
+
+def test_doctor_takes_a_warehouse_elsewhere_for_what_it_is(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    words = ["doctor", "--no-spark", "--warehouse", "s3a://bucket/x", "--master", "local[1]"]
+    assert main([*words, "--hiveconf", "hive.txn.timeout=300s"]) in (0, 1)
+    told = capfd.readouterr().out
+    assert "s3a://bucket/x (not on this machine: not looked into)" in told
+    assert not list(Path().glob("s3a*"))
+    assert main([*words, "--hiveconf", "hive.txn.nosuch=1"]) == 1
+    assert "unknown setting hive.txn.nosuch" in capfd.readouterr().out
