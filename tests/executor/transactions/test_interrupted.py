@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,8 +13,9 @@ from typing import Any
 
 import pytest
 
+from hivesql_executor.failpoints import VARIABLE, FailPoint
 from hivesql_executor.metastore import connection
-from interrupted_world import ACID, World, check_every_step
+from interrupted_world import ACID, World, check_every_step, settle
 from interruption import Cut
 from scratch import in_memory
 
@@ -127,6 +132,32 @@ def test_what_fails(
     world = World(place)
     world.prepare(CASES[name][0], prepared_sqlite, orc_file)
     check_every_step(world, world.spelled(CASES[name][1]), cut)
+
+
+KILLED = {
+    "create at a place": FailPoint.DIRECTORIES_MADE,
+    "load over": FailPoint.FILES_HIDDEN,
+    "truncate acid": FailPoint.PARTITION_EMPTIED,
+}
+
+
+@pytest.mark.parametrize("name", KILLED)
+def test_who_is_killed(name: str, place: Path, prepared_sqlite: Path, orc_file: bytes) -> None:
+    """What SIGKILL leaves is what the deaths of the other tests leave."""
+    world = World(place)
+    world.prepare(CASES[name][0], prepared_sqlite, orc_file)
+    statement = world.spelled(CASES[name][1])
+    with world.open() as session:
+        before = world.look(session)
+    command = [sys.executable, "-m", "hivesql_repl", "--metastore", world.url,
+               "--warehouse", str(world.now / "warehouse"), "-e", statement]  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), VARIABLE: KILLED[name]}
+    done = subprocess.run(command, env=environment, capture_output=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    with settle(world) as session:
+        assert world.look(session) == before
+        session.sql(statement)
+        assert world.look(session) != before
 
 
 @pytest.mark.postgres
