@@ -33,10 +33,13 @@ def output_names(items: Sequence[exp.Expr]) -> list[str | None]:
     names: list[str | None] = []
     windows = 0
     for i, item in enumerate(items):
-        name = _name(item, i, windows)
-        if isinstance(item, exp.Cast) and isinstance(item.this, exp.Column):
+        # To Hive, brackets around an expression are not there.
+        bare = item.unnest()
+        name = _name(bare, i, windows)
+        inner = bare.this.unnest() if isinstance(bare, exp.Cast) else None
+        if isinstance(inner, exp.Column):
             # A cast keeps the column's name if that is still free.
-            name = item.this.name.lower() if item.this.name.lower() not in names else name
+            name = inner.name.lower() if inner.name.lower() not in names else name
         names.append(name)
         windows += sum(1 for _ in item.find_all(exp.Window))
     return names
