@@ -17,7 +17,7 @@ from hivesql_executor.snapshot import plain_files, scan_files
 from hivesql_executor.spark.hive_hash import register_hashes
 from hivesql_executor.spark.plain import scan_plain
 from hivesql_executor.spark.scan import Scanned, scan
-from hivesql_executor.spark.steps import query_over
+from hivesql_executor.spark.steps import query_over, with_grand_totals
 from hivesql_executor.transaction import Transaction
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import SemanticError
@@ -162,7 +162,8 @@ def rows_of(
     given = frame_of or (lambda source: read(source.scan, txn, runtime))
     frames = {source.view: given(source) for source in query.sources}
     with explained():
-        return query_over(spark, query.sql, frames) if frames else spark.sql(query.sql)
+        found = query_over(spark, query.sql, frames) if frames else spark.sql(query.sql)
+        return with_grand_totals(found, query.sql)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ after each step: together they took longer than the job of a small statement.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -19,6 +20,8 @@ Step = (
     | tuple[Literal["select", "sort"], Sequence[str]]
 )  # fmt: skip
 """``alias`` names the frame; ``sort`` is ascending, NULLs first, within partitions."""
+
+_SETS = re.compile(r"\b(?:rollup|cube|sets)\b", re.IGNORECASE)
 
 
 def after(rows: DataFrame, *steps: Step) -> DataFrame:
@@ -38,3 +41,11 @@ def query_over(spark: SparkSession, sql: str, rows: Mapping[str, DataFrame]) -> 
     for name, frame in rows.items():
         given.put(name, frame._jdf)
     return DataFrame(given.query(sql), spark)
+
+
+def with_grand_totals(rows: DataFrame, sql: str) -> DataFrame:
+    """The rows of a query; over no rows GROUP BY with an empty set gives one group, as in Hive."""
+    if not _SETS.search(sql):
+        return rows
+    spark = rows.sparkSession
+    return DataFrame(new_driver_object(spark, "GrandTotals").added(rows._jdf), spark)
