@@ -14,6 +14,7 @@ from hivesql_executor.spark.types import has_sized_text, hive_type
 from hivesql_executor.spark.write import WrittenFile, write_insert
 from hivesql_executor.touched import foreign_partitions, staging_directory
 from hivesql_executor.work import Work
+from hivesql_planner.conversions import check_conversion
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.plan import InsertBranch
 from hivesql_planner.table import Column, Table
@@ -44,6 +45,16 @@ def _shaped(table: Table, rows: DataFrame, known: Sequence[str]) -> Table:
     return replace(table, columns=tuple(columns[:data]), partition_columns=tuple(columns[data:]))
 
 
+def _check_types(rows: DataFrame, branch: InsertBranch, table: Table, work: Work) -> None:
+    """Refuse what Hive does not convert, where the query's types were not known before Spark."""
+    types = {column.name: column.type for column in table.all_columns}
+    names = (*table.column_names, *branch.dynamic_partition)
+    strict = work.runtime.settings.flag("hive.strict.timestamp.conversion")
+    for name, field in zip(names, rows.schema.fields, strict=True):
+        source = field.dataType.simpleString().replace("_ntz", "")
+        check_conversion(source, types[name], strict=strict)
+
+
 def write_query(branch: InsertBranch, table: Table, work: Work) -> tuple[WrittenFile, ...]:
     """Run the query and write what it gives; SemanticError 10044 for a wrong number of columns."""
     runtime = work.runtime
@@ -58,6 +69,7 @@ def write_query(branch: InsertBranch, table: Table, work: Work) -> tuple[Written
             f"{table.name} takes {expected} columns here, the query gives {len(rows.columns)}",
             code=10044,
         )
+    _check_types(rows, branch, table, work)
     foreign = foreign_partitions(table, runtime)
     gathering = runtime.settings.integer("hive.optimize.sort.dynamic.partition.threshold")
     with explained():
@@ -72,6 +84,7 @@ def write_query(branch: InsertBranch, table: Table, work: Work) -> tuple[Written
             locations={name: one.location for name, one in foreign.items()},
             unlike=[name for name, one in foreign.items() if not table.writes_like(one)],
             check=branch.check,
+            known=[column.type for column in branch.query.columns],
             fine=found.fine,
             gathering=gathering if branch.query.sources else NEVER,
             changes=work.txn.changes,

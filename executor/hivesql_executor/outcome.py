@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 
+HIVE_TYPE = "hivesql.type"
+"""Key of a column's metadata: its type in Hive, where Spark's does not tell enough."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """Columns and rows of a query or SHOW, or how many rows a statement changed.
@@ -34,12 +38,25 @@ class Outcome:
     def of_query(cls, frame: DataFrame, value: Any) -> Outcome:
         """The outcome of a SELECT, once its rows have been consumed."""
         rows = value if isinstance(value, list) else ()
-        names = (field.dataType.simpleString() for field in frame.schema.fields)
-        types = tuple(name.replace("timestamp_ntz", "timestamp") for name in names)
         columns = tuple(frame.columns)
-        return cls(columns=columns, types=types, rows=rows, value=value, schema=frame.schema)
+        return cls(
+            columns=columns,
+            types=types_of(frame.schema),
+            rows=rows,
+            value=value,
+            schema=frame.schema,
+        )
 
     @classmethod
     def of_table(cls, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Outcome:
         """A small table made from the metastore; every column is text."""
         return cls(columns=tuple(columns), types=("string",) * len(columns), rows=rows)
+
+
+def types_of(schema: StructType) -> tuple[str, ...]:
+    """The types of a query's columns: Spark's names, but Hive's where there are instants inside."""
+    return tuple(
+        field.metadata.get(HIVE_TYPE)
+        or field.dataType.simpleString().replace("timestamp_ntz", "timestamp")
+        for field in schema.fields
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hivesql_executor.fine_rows import FineFrame, fine_rows_of
 from hivesql_executor.outcome import Outcome
-from hivesql_executor.spark.values import as_shown, as_wall_clock
+from hivesql_executor.spark.values import as_shown, as_wall_clock, with_instants_marked
 from hivesql_executor.work import Work
 from hivesql_planner.plan import Query
 from hivesql_planner.table import Column
@@ -14,7 +14,7 @@ def query_rows(query: Query, work: Work) -> Outcome:
     """Consume the rows while the snapshot is held."""
     found = fine_rows_of(query, work.txn, work.runtime)
     columns = query.columns
-    frame = as_wall_clock(as_shown(found.rows, columns))
+    frame = with_instants_marked(as_wall_clock(as_shown(found.rows, columns)), columns)
     # Times inside of arrays and their like have microseconds.
     fine = [i for i in found.fine if found.rows.schema[i].dataType.typeName() == "timestamp"]
     if fine:

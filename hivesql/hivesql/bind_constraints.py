@@ -8,6 +8,8 @@ from dataclasses import replace
 from sqlglot import exp
 
 from hivesql.binding import Binding
+from hivesql.calls import Call
+from hivesql.casts import write_template
 from hivesql.dialect import read_expression
 from hivesql.edits import Edit
 from hivesql.hive_only import tokens_in
@@ -16,10 +18,12 @@ from hivesql.scope import Output, Relation, Scope
 from hivesql.script import StatementText
 from hivesql.slices import Slice
 from hivesql.tokens import Kind, tokenize
+from hivesql.type_rules import normal
 from hivesql_planner.constraints import default_of, with_constraints
+from hivesql_planner.conversions import check_conversion
 from hivesql_planner.errors import HiveSqlError, SemanticError
 from hivesql_planner.plan import Expr
-from hivesql_planner.table import Constraint, Table, TableName
+from hivesql_planner.table import Column, Constraint, Table, TableName
 
 ROW = "row"
 """The struct of data columns of which an enforced condition speaks."""
@@ -77,8 +81,11 @@ def _check_default_type(one: Constraint, table: Table) -> None:
         )
 
 
-def _expression(text: str, table: Table, binding: Binding) -> Expr:
-    """Spark SQL of a constraint's Hive text, columns as fields of ``row``."""
+def _expression(text: str, table: Table, binding: Binding, column: Column | None = None) -> Expr:
+    """Spark SQL of a constraint's Hive text, columns as fields of ``row``.
+
+    ``column`` is the one that the value is written into.
+    """
     # An expression is read behind the word SELECT, which needs its room.
     start = len("SELECT ")
     inner = StatementText(" " * start + text, f"constraint of {table.name}")
@@ -87,10 +94,25 @@ def _expression(text: str, table: Table, binding: Binding) -> Expr:
     walk = Walk(own)
     columns = tuple(Output(column.name, column.type) for column in table.columns)
     walk.expression(part.tree, Scope(relations=[Relation(ROW, columns)]), {})
-    for column in part.tree.find_all(exp.Column):
-        place = column.parts[0].meta["start"]
+    for name in part.tree.find_all(exp.Column):
+        place = name.parts[0].meta["start"]
         walk.edits.append(Edit(place, place, f"`{ROW}`."))
-    return Expr(walk.render(part))
+    found = Expr(walk.render(part))
+    return _as_written(found, part, column, walk) if column is not None else found
+
+
+def _as_written(value: Expr, part: Slice, column: Column, walk: Walk) -> Expr:
+    """A value as Hive converts it for a column of another type."""
+    binding, source = walk.binding, walk.translator.type_of(part.tree)
+    strict = binding.settings.flag("hive.strict.timestamp.conversion")
+    try:
+        check_conversion(source, column.type, strict=strict)
+    except SemanticError as error:
+        binding.fail(error, *part.spans[0])
+    literal = part.tree.name if isinstance(part.tree, exp.Literal) else None
+    template = write_template(Call("", (source,), (literal,)), normal(column.type))
+    # A value may end in a comment.
+    return Expr(template.replace("@0", f"({value}\n)")) if template else value
 
 
 def enforced(table: Table, binding: Binding) -> Expr | None:
@@ -111,15 +133,17 @@ def default_sql(table: Table, column: str, binding: Binding) -> str:
     text = default_of(table, column)
     if text is None:
         return "NULL"
-    return f"({_expression(text, replace(table, columns=()), binding)})"
+    (target,) = (one for one in table.all_columns if one.name == column)
+    return f"({_expression(text, replace(table, columns=()), binding, target)})"
 
 
 def value(part: Slice, column: str, table: Table, walk: Walk, scope: Scope) -> Expr:
-    """An expression assigned to a column; the word DEFAULT is the column's default value."""
+    """What is assigned to a column, as Hive converts it; DEFAULT is the column's default value."""
     start, end = part.spans[0]
     if walk.binding.text.text[start:end].strip().lower() == "default":
         return Expr(default_sql(table, column, walk.binding))
-    return walk.expr(part, scope)
+    (target,) = (one for one in table.all_columns if one.name == column)
+    return _as_written(walk.expr(part, scope), part, target, walk)
 
 
 def defaults_of_values(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
@@ -11,8 +11,11 @@ from hivesql.binding import Binding
 from hivesql.named import check_lengths, written_value
 from hivesql.query import BoundQuery, bind_query
 from hivesql.row_trees import InsertBody, InsertBranch
+from hivesql.scope import Output
 from hivesql.slices import Slice
 from hivesql.tokens import Name
+from hivesql.type_rules import normal
+from hivesql_planner.conversions import check_conversion
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.plan import Query
 from hivesql_planner.statements import InsertRows, InsertTarget
@@ -160,10 +163,29 @@ def _query(
             code=10044,
         )
         binding.fail(error, *part.spans[-1])
+    _check_types(bound, given, part, table, binding)
     if branch.columns is None:
         return bound.query(binding)
     defaults = {name: default_sql(table, name, binding) for name in names if name not in given}
-    return bound.query(binding, _in_table_order(bound, branch.columns, names, defaults))
+    types = {
+        column.text: one.type
+        for column, one in zip(branch.columns, bound.columns or (), strict=False)
+    }
+    columns = tuple(Output(name, types.get(name)) for name in names)
+    return bound.query(binding, _in_table_order(bound, branch.columns, names, defaults), columns)
+
+
+def _check_types(
+    bound: BoundQuery, given: Sequence[str], part: Slice, table: Table, binding: Binding
+) -> None:
+    """Refuse what Hive does not convert; where only Spark knows the type it is found out later."""
+    strict = binding.settings.flag("hive.strict.timestamp.conversion")
+    types = {column.name: column.type for column in table.all_columns}
+    for column, name in zip(bound.columns or (), given, strict=False):
+        try:
+            check_conversion(normal(column.type or ""), types[name], strict=strict)
+        except SemanticError as error:
+            binding.fail(error, *part.spans[0])
 
 
 def _in_table_order(

@@ -6,9 +6,10 @@ import re
 
 from hivesql.calls import Call
 from hivesql.date_rules import as_date, as_timestamp
-from hivesql.function_rules import TEXT_TO_BOOLEAN, text_of
-from hivesql.type_rules import TIMES, Type, family, is_number, is_text
-from hivesql_planner.errors import ParseError, SemanticError
+from hivesql.function_rules import text_of
+from hivesql.type_rules import TIMES, Type, family, is_text
+from hivesql_planner.conversions import conversion, conversion_of_any
+from hivesql_planner.errors import ParseError
 
 _NUMBER = re.compile(r"([\d.]+)([eE][+-]?\d+)?(BD|[LSYDlsyd])?")
 _SUFFIX_TYPES = {"L": "bigint", "S": "smallint", "Y": "tinyint", "D": "double"}
@@ -38,18 +39,6 @@ def number(text: str) -> tuple[Type, str | None]:
     return kind, shown if "." in digits and not suffix and shown != digits else None
 
 
-def check_cast(source: Type, target: str) -> None:
-    """What hive.strict.timestamp.conversion forbids (SemanticError 10014)."""
-    name = family(target)
-    if name == "timestamp" and is_number(source):
-        what = "Casting NUMERIC types to TIMESTAMP"
-    elif source in TIMES and name != "decimal" and (is_number(target) or target == "boolean"):
-        what = "Casting DATE/TIMESTAMP types to NUMERIC"
-    else:
-        return
-    raise SemanticError(f"{what} is prohibited (hive.strict.timestamp.conversion)", code=10014)
-
-
 def cast_template(call: Call, target: str) -> str | None:
     """How Spark must cast the one argument of a call; None where both agree."""
     (source,) = call.types
@@ -60,13 +49,16 @@ def cast_template(call: Call, target: str) -> str | None:
         # Spark keeps such a cast as a plain string, Hive cuts it to length.
         cut = f"substring(CAST({text} AS STRING), 1, {size[1]})"
         return f"rtrim({cut})" if name == "char" else cut
-    if name == "string" and source == "boolean":
-        return text
-    if target == "timestamplocaltz":
-        return "CAST(@0 AS TIMESTAMP_LTZ)"
-    if not is_text(source) or target not in ("boolean", *TIMES):
-        return None
-    if target == "boolean":
-        return TEXT_TO_BOOLEAN
-    template = as_date(call, 0) if target == "date" else as_timestamp(call, 0)
-    return None if template == "@0" else template
+    found = write_template(call, target) if source is not None else None
+    return "CAST(@0 AS TIMESTAMP_LTZ)" if found is None and target == "timestamplocaltz" else found
+
+
+def write_template(call: Call, target: str) -> str | None:
+    """How Spark must see the one argument of a call that is written into a column."""
+    (source,) = call.types
+    if source is None:
+        return conversion_of_any(target)
+    if is_text(source) and target in TIMES:
+        template = as_date(call, 0) if target == "date" else as_timestamp(call, 0)
+        return None if template == "@0" else template
+    return conversion(source, target)

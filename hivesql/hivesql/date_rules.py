@@ -6,20 +6,11 @@ import re
 
 from hivesql.calls import Call, Rule, rest, takes
 from hivesql.type_rules import FLOATS, INTEGERS, family, is_number, is_text
+from hivesql_planner.conversions import TEXT_TO_DATE, TEXT_TO_TIMESTAMP, WHOLE_TIME
 from hivesql_planner.errors import NotSupported, SemanticError
 
-_DAY = "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
-_TIME = "([01]?[0-9]|2[0-3]):[0-5]?[0-9]:[0-5]?[0-9]([.][0-9]{1,9})?"
-_ZONE = "( *| ?(Z|UTC|GMT|[+-][0-9]{1,2}:?[0-9]{2}))"
 _LITERAL_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _LITERAL_TIME = re.compile(r"\d{4}-\d{2}-\d{2}( ([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?)?")
-# Hive reads a date from the beginning of a text, whatever follows, and a time only when whole.
-TEXT_TO_DATE = f"CAST(regexp_extract(@0, '^ *({_DAY})([^0-9]|$)', 1) AS DATE)"
-TEXT_TO_TIMESTAMP = (
-    f"CAST(regexp_extract(@0, '^ *({_DAY}([ T]{_TIME}(?={_ZONE}$))?|{_TIME}(?= *$))"
-    "([^0-9]|$)', 1) AS TIMESTAMP)"
-)
-_WHOLE_TIME = f"CAST(regexp_extract(@0, '^ *({_DAY} {_TIME})', 1) AS TIMESTAMP)"
 
 
 def as_date(call: Call, i: int) -> str:
@@ -153,7 +144,7 @@ def _to_seconds(call: Call) -> str | None:
             f"The function {call.name} takes only string/date/timestamp types", code=10014
         )
     if len(call.types) == 1 and is_text(call.type(0)):
-        return f"unix_timestamp({_WHOLE_TIME})"
+        return f"unix_timestamp({WHOLE_TIME})"
     if len(call.types) == 2:
         return f"{call.name}(@0, {_pattern(call, 1)})"
     return None

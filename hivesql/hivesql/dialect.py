@@ -107,6 +107,8 @@ def place_of(node: exp.Expr) -> tuple[int, int]:
     found = node.meta.get(RANGE)
     if found is None and isinstance(node, exp.Column):
         found = node.parts[0].meta["start"], node.parts[-1].meta["end"] + 1
+    elif found is None and isinstance(node, exp.Paren):
+        found = place_of(node.this)  # brackets that sqlglot adds by itself
     elif found is None:
         # The left part of a row of operators: from its first operand to its last.
         found = place_of(node.this)[0], place_of(node.expression)[1]

@@ -7,9 +7,8 @@ from hivesql.calls import Call, Rule, rest, takes
 from hivesql.date_rules import DATE_RULES
 from hivesql.hash_functions import HASHES
 from hivesql.type_rules import FLOATS, TIMES, Type, family, is_number, is_text
+from hivesql_planner.conversions import conversion
 from hivesql_planner.errors import NotSupported, SemanticError
-
-TEXT_TO_BOOLEAN = "(NOT lower(@0) IN ('', '0', 'false', 'no', 'off'))"
 
 
 def _null_if_any_null(call: Call) -> str:
@@ -17,20 +16,20 @@ def _null_if_any_null(call: Call) -> str:
     takes(2, 10_000)(call)
     mixed = any(map(is_number, call.types)) and any(map(is_text, call.types))
     given = [f"CAST({arg} AS DOUBLE)" if mixed else arg for arg in rest(call, 0)]
-    nulls = " OR ".join(f"{arg} IS NULL" for arg in rest(call, 0))
+    nulls = " OR ".join(f"{arg} IS NULL" for arg in given)
     return f"CASE WHEN {nulls} THEN NULL ELSE {call.name}({', '.join(given)}) END"
 
 
 def text_of(kind: Type, argument: str) -> str:
-    """How Hive writes a value into text: booleans in capitals."""
-    return f"upper(CAST({argument} AS STRING))" if kind == "boolean" else argument
+    """How Hive writes a value into text: booleans in capitals, instants with their zone."""
+    template = None if is_text(kind) else conversion(kind, "string")
+    return template.replace("@0", argument) if template else argument
 
 
 def _concatenated(call: Call) -> str | None:
-    if "boolean" not in call.types:
-        return None
-    given = (text_of(kind, arg) for kind, arg in zip(call.types, rest(call, 0), strict=True))
-    return f"concat({', '.join(given)})"
+    places = rest(call, 0)
+    given = [text_of(kind, arg) for kind, arg in zip(call.types, places, strict=True)]
+    return f"concat({', '.join(given)})" if given != places else None
 
 
 def _joined(call: Call) -> str | None:
@@ -74,15 +73,28 @@ def _trimmed(call: Call) -> str | None:
 
 def _padded(call: Call) -> str:
     takes(3, 3)(call)
-    return f"{call.name}(@0, @1, nullif(@2, ''))"
+    return f"{call.name}({text_of(call.type(0), '@0')}, @1, nullif(@2, ''))"
 
 
 def _part(call: Call) -> str | None:
     """Hive gives nothing where a negative start lies before the text, Spark what is left."""
     takes(2, 3)(call)
+    if "bigint" in call.types[1:]:
+        return _part_of_long(call)
     if call.texts[1].isdigit():
         return "substring(@*)" if call.name == "mid" else None
     return "if(@1 < -length(@0), '', substring(@*))"
+
+
+def _part_of_long(call: Call) -> str:
+    """A place that is no INT is NULL to Hive; Spark takes its lowest bits."""
+    start, *others = (
+        f"if({arg} BETWEEN {-(2**31)} AND {2**31 - 1}, CAST({arg} AS INT), NULL)"
+        if kind == "bigint"
+        else arg
+        for arg, kind in zip(rest(call, 1), call.types[1:], strict=True)
+    )
+    return f"if({start} < -length(@0), '', substring({', '.join(['@0', start, *others])}))"
 
 
 def _position_in_list(call: Call) -> str:
@@ -92,13 +104,22 @@ def _position_in_list(call: Call) -> str:
 
 
 def _printed(call: Call) -> str | None:
-    if not any(family(kind) == "decimal" for kind in call.types):
-        return None
-    given = (
-        f"CAST({arg} AS DOUBLE)" if family(kind) == "decimal" else arg
-        for kind, arg in zip(call.types, rest(call, 0), strict=True)
-    )
-    return f"printf({', '.join(given)})"
+    places = rest(call, 0)
+    given = [_printable(kind, arg) for kind, arg in zip(call.types, places, strict=True)]
+    return f"printf({', '.join(given)})" if given != places else None
+
+
+def _printable(kind: Type, argument: str) -> str:
+    if family(kind) == "decimal":
+        return f"CAST({argument} AS DOUBLE)"
+    if kind in TIMES:
+        return f"CAST({argument} AS STRING)"
+    return text_of(kind, argument) if kind == "timestamplocaltz" else argument
+
+
+def _joined_array(call: Call) -> str:
+    takes(2, 3)(call)
+    return "if(size(@0) = 0, NULL, array_join(@*))"
 
 
 def _masked(call: Call) -> str:
@@ -197,6 +218,7 @@ RULES: dict[str, Rule] = {
     "map": lambda call: None if call.types else "CAST(map() AS MAP<STRING,STRING>)",
     "positive": "@0",
     "array_contains": "coalesce(array_contains(@0, @1), false)",
+    "array_join": _joined_array,
     "array_position": "CAST(array_position(@0, @1) AS INT)",
     "array_slice": _slice,
     "asin": _not_nan,

@@ -49,9 +49,9 @@ class BoundQuery:
     uses: tuple[TableUse, ...]
     hive: str
 
-    def query(self, binding: Binding, sql: str | None = None) -> Query:
-        """The query of a plan; ``sql`` when it was wrapped."""
-        known = self.columns if sql is None else None
+    def query(self, binding: Binding, sql: str | None = None, columns: Outputs = None) -> Query:
+        """The query of a plan; ``sql`` and its ``columns`` when it was wrapped."""
+        known = self.columns if sql is None else columns
         return Query(
             sql=sql or self.sql,
             sources=tuple(use.source(binding) for use in self.uses),

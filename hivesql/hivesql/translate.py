@@ -11,14 +11,15 @@ from sqlglot import exp
 from hivesql.binding import Binding
 from hivesql.built_functions import discrete_percentile
 from hivesql.calls import Call
-from hivesql.casts import cast_template, check_cast, number
+from hivesql.casts import cast_template, number
 from hivesql.compare import comparison, unsafe
 from hivesql.date_rules import as_date, as_timestamp
 from hivesql.dialect import RANGE, place_of
 from hivesql.edits import Edit, filled
-from hivesql.function_rules import RULES, TEXT_TO_BOOLEAN, text_of
+from hivesql.function_rules import RULES, text_of
 from hivesql.function_types import type_of_call
 from hivesql.functions import is_hive_function, is_refused
+from hivesql.precedence import precedence_edits
 from hivesql.quantified import quantified_edit
 from hivesql.type_rules import (
     DAY_TIME,
@@ -36,6 +37,7 @@ from hivesql.type_rules import (
     is_text,
     normal,
 )
+from hivesql_planner.conversions import TEXT_TO_BOOLEAN, check_conversion
 from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError, SemanticError
 
 _BACKSLASHES = "regexp_replace(@0, '\\\\\\\\(?![%_])', '\\\\\\\\\\\\\\\\')"
@@ -70,6 +72,7 @@ class Translator:
             kind = self._leave(node)
         except HiveSqlError as error:
             self.binding.fail(error, *place_of(node))
+        self.edits += precedence_edits(node)
         if kind is not None:
             self.types[id(node)] = kind
 
@@ -134,8 +137,8 @@ class Translator:
                 return "string"
             case exp.DPipe():
                 for part in (node.this, node.expression):
-                    if self.type_of(part) == "boolean":
-                        self._replace(part, text_of("boolean", "@0"), [part])
+                    if (text := text_of(self.type_of(part), "@0")) != "@0":
+                        self._replace(part, text, [part])
                 return "string"
             case exp.IntDiv():
                 return self._whole_division(node)
@@ -174,8 +177,8 @@ class Translator:
         found = re.search(r"\bas\s+(.*)\)", after, re.IGNORECASE | re.DOTALL)
         target = normal(found[1]) if found else ""
         source = self.type_of(node.this)
-        if self.binding.settings.flag("hive.strict.timestamp.conversion"):
-            check_cast(source, target)
+        strict = self.binding.settings.flag("hive.strict.timestamp.conversion")
+        check_conversion(source, target, strict=strict)
         literal = node.this.name if isinstance(node.this, exp.Literal) else None
         template = cast_template(Call("cast", (source,), (literal,)), target)
         if template is None and "precision" in after.lower():

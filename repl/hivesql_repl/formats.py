@@ -10,16 +10,29 @@ import itertools
 import json
 import math
 import re
-import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
+
+from hivesql_planner.type_text import parts_of
+from hivesql_repl.java_digits import java_digits
 
 Row = Sequence[Any]
 
 
 class Single(float):
     """A FLOAT: fewer digits tell it apart from its neighbours than a DOUBLE needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instant:
+    """A TIMESTAMP WITH LOCAL TIME ZONE, as the wall clock of UTC."""
+
+    clock: datetime.datetime
+
+
+class Struct(dict[str, Any]):
+    """The fields of a STRUCT by name, in their order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,12 +72,9 @@ def hive_text(value: Any, *, nested: bool = False) -> str:
         return double_text(value)
     if isinstance(value, (bytes, bytearray)):
         return value.decode("utf-8", "replace")
-    if isinstance(value, datetime.datetime):
-        text = (value.replace(tzinfo=None) if value.tzinfo else value).isoformat(" ")
-        text = text.rstrip("0") if "." in text else text
+    if isinstance(value, (Instant, datetime.date)):
+        text = _time_text(value)
         return f'"{text}"' if nested else text
-    if isinstance(value, datetime.date):
-        return f'"{value.isoformat()}"' if nested else value.isoformat()
     if isinstance(value, datetime.timedelta):
         return _interval_text(value)
     if isinstance(value, decimal.Decimal):
@@ -74,31 +84,31 @@ def hive_text(value: Any, *, nested: bool = False) -> str:
     return _nested_text(value)
 
 
+def _time_text(value: Instant | datetime.date) -> str:
+    if isinstance(value, Instant):
+        text = _time_text(value.clock)
+        return f"{text}{'' if '.' in text else '.0'} UTC"
+    if not isinstance(value, datetime.datetime):
+        return value.isoformat()
+    text = (value.replace(tzinfo=None) if value.tzinfo else value).isoformat(" ")
+    return text.rstrip("0") if "." in text else text
+
+
 def double_text(value: float) -> str:
     """A DOUBLE or FLOAT as Java prints it: 1.5, 1.0E7, NaN, Infinity."""
     if not math.isfinite(value):
         return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(float(value))]
-    shortest = _single_text(value) if isinstance(value, Single) else repr(value)
-    sign, figures, _ = decimal.Decimal(shortest).as_tuple()
-    digits = "".join(map(str, figures)).rstrip("0") or "0"
-    exponent = decimal.Decimal(shortest).adjusted() if value else 0
-    minus = "-" if sign else ""
+    minus = "-" if math.copysign(1, value) < 0 else ""
+    if not value:
+        return f"{minus}0.0"
+    if 1e-3 <= abs(value) < 1e7 and not isinstance(value, Single):
+        return repr(value)  # Java and Python agree here, and this is quick
+    digits, exponent = java_digits(abs(value), single=isinstance(value, Single))
     if -3 <= exponent < 7:
-        text = format(decimal.Decimal(f"{digits[0]}.{digits[1:] or '0'}E{exponent}"), "f")
-        whole, _, fraction = text.partition(".")
-        return f"{minus}{whole}.{fraction.rstrip('0') or '0'}"
+        padded = digits.ljust(exponent + 2, "0") if exponent >= 0 else "0" * -exponent + digits
+        point = max(exponent, 0) + 1
+        return f"{minus}{padded[:point]}.{padded[point:] or '0'}"
     return f"{minus}{digits[0]}.{digits[1:] or '0'}E{exponent}"
-
-
-def _single_text(value: float) -> str:
-    for digits in range(1, 10):
-        text = f"{value:.{digits}g}"
-        try:
-            if struct.pack("f", float(text)) == struct.pack("f", value):
-                return text
-        except OverflowError:
-            continue
-    return repr(float(value))
 
 
 def _interval_text(value: datetime.timedelta) -> str:
@@ -110,18 +120,50 @@ def _interval_text(value: datetime.timedelta) -> str:
     return f"{sign}{value.days} {hours:02d}:{minutes:02d}:{seconds:02d}.{nanos:09d}"
 
 
-def with_singles(types: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterable[Sequence[Any]]:
-    """The rows with the values of FLOAT columns marked as such."""
-    singles = [i for i, kind in enumerate(types) if kind == "float"]
-    if not singles:
+def with_hive_types(types: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterable[Sequence[Any]]:
+    """The rows with FLOAT values and instants marked as such, at any depth."""
+    marks = {i: mark for i, kind in enumerate(types) if (mark := _mark_of(kind)) is not None}
+    if not marks:
         return rows
     return (
-        [
-            Single(value) if i in singles and value is not None else value
-            for i, value in enumerate(row)
-        ]
-        for row in rows
+        [marks[i](value) if i in marks else value for i, value in enumerate(row)] for row in rows
     )
+
+
+_Mark = Callable[[Any], Any]
+
+
+def _mark_of(kind: str) -> _Mark | None:
+    """What marks the values of a type; None where they are printed as they are."""
+    name = kind.partition("<")[0].strip().lower()
+    if name == "float":
+        return _unless_null(Single)
+    if name in ("timestamplocaltz", "timestamp with local time zone"):
+        return _unless_null(Instant)
+    parts = [(field.strip("`"), _mark_of(inner)) for field, inner in parts_of(kind)]
+    if all(mark is None for _, mark in parts):
+        return None
+    marks = [mark or _same for _, mark in parts]
+    if name == "array":
+        return _unless_null(lambda value: [marks[0](one) for one in value])
+    if name == "map":
+        return _unless_null(
+            lambda value: {marks[0](key): marks[1](one) for key, one in value.items()}
+        )
+    names = [field for field, _ in parts]
+    return _unless_null(
+        lambda value: Struct(
+            (field, mark(one)) for field, mark, one in zip(names, marks, value, strict=True)
+        )
+    )
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _unless_null(mark: _Mark) -> _Mark:
+    return lambda value: None if value is None else mark(value)
 
 
 def _nested_text(value: Any) -> str:
@@ -188,7 +230,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     if isinstance(value, Single):
-        return float(_single_text(value))
+        return float(double_text(value))
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     return hive_text(value)

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from hivesql import ExecutionError, HiveSqlError, Progress, Result
-from hivesql_repl.formats import FORMATS, Style, with_singles
+from hivesql_executor.outcome import types_of
+from hivesql_repl.formats import FORMATS, Style, with_hive_types
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -93,8 +94,8 @@ class Printer:
 
     def consume(self, frame: DataFrame) -> int:
         """Print a query's rows as they arrive, partition by partition; how many there were."""
-        types = [field.dataType.simpleString() for field in frame.schema.fields]
-        return self._write(frame.columns, with_singles(types, frame.toLocalIterator()))
+        rows = with_hive_types(types_of(frame.schema), frame.toLocalIterator())
+        return self._write(frame.columns, rows)
 
     def show(self, result: Result) -> None:
         """Print what a statement gave, then how long it took."""
@@ -103,7 +104,7 @@ class Printer:
         # A query has a header even where it has no rows.
         has_rows = result.rows or isinstance(result.value, list)
         if has_rows and not self._draw_plan(result):
-            self._write(result.columns, with_singles(result.types, result.rows))
+            self._write(result.columns, with_hive_types(result.types, result.rows))
         if result.message:
             self.tell(result.message)
         if result.affected is not None:

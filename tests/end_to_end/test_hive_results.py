@@ -13,7 +13,7 @@ import pytest
 import hivesql
 from hive_results import REFUSED, Answer, answers, blocks, differences
 from hivesql_planner.errors import HiveSqlError, NotSupported
-from hivesql_repl.formats import hive_text, with_singles
+from hivesql_repl.formats import hive_text, with_hive_types
 from interop.hive import Block
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def is_setup(block: Block) -> bool:
 
 def printed(result: hivesql.Result) -> list[list[str]]:
     """The rows as Hive prints them."""
-    rows = with_singles(result.types, result.rows)
+    rows = with_hive_types(result.types, result.rows)
     return [[hive_text(value) for value in row] for row in rows]
 
 

@@ -1067,3 +1067,172 @@ from_unixtime('0')
 unix_timestamp(0)
 current_user() IS NOT NULL
 logged_in_user() IS NOT NULL
+-- precedence of operators
+false = false in (true, false)
+true = false in (true, false)
+2 + 1 in (3)
+1 + 1 = 2
+2 * 3 in (6)
+not 1 in (1)
+not false = true
+not true = false
+not false in (true)
+not true and false
+not false or true
+true or true and false
+true or false and false
+false and false or true
+1 = 1 and 2 = 2
+1 = 1 or 1 = 2 and 1 = 2
+1 between 0 and 2 and true
+1 between 0 and 2 = true
+true = 1 between 0 and 2
+not 1 between 0 and 2
+1 + 1 between 2 and 3
+1 between 0 + 1 and 2 * 3
+1 between 2 and 3 or true
+'a' like 'a' = true
+true = 'a' like 'b'
+not 'a' like 'a'
+'a' || 'b' like 'ab'
+'ab' like 'a' || 'b'
+false = 1 is null
+not null is null
+1 + null is null
+1 = null is null
+null = 1 is null
+1 = 1 is true
+1 = 2 is false
+1 = 2 is not true
+not 1 = 2 is false
+1 < 2 = true
+1 < 2 = 2 < 3
+1 = 1 = true
+1 <> 2 = true
+true = 1 < 2
+1 = 1 <> false
+1 & 2 = 0
+1 | 2 = 3
+4 ^ 1 + 2
+1 | 2 & 3
+6 & 3 | 8
+1 ^ 3 & 2
+5 ^ 1 | 8
+1 + 2 & 3
+2 * 3 + 4
+2 + 3 * 4
+7 - 2 - 1
+16 / 4 / 2
+7 % 4 * 2
+2 * 7 % 4
+- 2 + 3
+-2 * -3
+- 3 % 2
+~ 1 + 1
+~1 & 3
+1 - -1
+1 || 2 + 3
+1 + 2 || 3
+'a' || 1 + 2
+2 * 3 || 4
+1 || 2 = '12'
+1 in (1) = true
+1 in (2) is false
+1 in (1) and 2 in (3)
+not 1 in (2) and true
+1 not in (2) = true
+true = 1 not in (2)
+'a' rlike 'a' = true
+true = 'a' regexp 'b'
+1 not between 2 and 3
+true = 1 not between 2 and 3
+1 is not null and 2 is null
+1 is null or true
+1 <=> null is null
+null <=> null = true
+true <=> 1 = 2
+1 = 2 <=> false
+1 != 2 = true
+1 == 1 = true
+! true
+! false or true
+!false = true
+1 is distinct from 2
+1 is distinct from 2 = true
+1 is not distinct from 2 = false
+true = 1 is distinct from 2
+5 - 3 in (2) = true
+-1 in (-1)
+1 in (1) or 1 = 2 and false
+exists (select 1) = true
+true = exists (select 1)
+1 in (1) is true
+1 like '1' is true
+1 = 1 like 'true'
+1 < 2 is true
+-- values that are written into text, and numbers that do not fit
+cast(cast(1037.5 as decimal(10,2)) as tinyint)
+cast(cast(1037.5 as decimal(10,2)) as smallint)
+cast(cast(100000.5 as decimal(10,2)) as smallint)
+cast(cast(3000000000.5 as decimal(20,2)) as int)
+cast(cast(99999999999999999999 as decimal(30,0)) as bigint)
+cast(1037.5 as tinyint)
+cast(-128.9 as tinyint)
+cast(-129.0 as tinyint)
+cast(127.9 as tinyint)
+cast(128.0 as tinyint)
+cast(1037 as tinyint)
+cast('1037.5' as tinyint)
+substr('ABC', 1, 2147483649)
+substr('ABC', 2147483648)
+substr('ABC', 2147483649, 1)
+substr('ABC', 1, 2147483647)
+substr('ABC', -2, 2147483647)
+substr('ABC', 2, -1)
+substr('ABC', 0)
+substr('ABC', cast(1 as bigint))
+substring('ABC', 1, cast(2 as bigint))
+array_join(array(), ':')
+array_join(array('a', 'b'), ':')
+array_join(array('a', NULL), ':')
+array_join(array('a', NULL), ':', 'x')
+array_join(array(1, 2), ':')
+array_join(array(), ':', 'x')
+greatest(10L, 'a')
+greatest(10, '9')
+least(10L, 'a')
+least(10, '9')
+greatest('a', 'b')
+greatest(1.5, 2)
+greatest(10L, '9', 'abc')
+greatest(cast(1.5 as float), '1')
+greatest(1, 'NaN')
+greatest(1, 2.5, cast(3 as double))
+greatest(10, '10')
+least(1.5, 'a')
+lpad(true, 6, 'z')
+rpad(true, 6, 'z')
+lpad(1, 3, '0')
+lpad(1.50, 6, 'x')
+concat(true, 'a')
+concat_ws('-', 'a', cast(true as string))
+length(cast(true as string))
+trim(cast(true as string))
+lpad(date '2020-01-01', 12, 'x')
+lpad(cast(1.5 as double), 6, 'z')
+concat(cast(1.0 as float), '')
+md5(cast(true as string))
+space(1) || true
+printf('%s', timestamp '2020-01-01 01:02:03')
+printf('%s', date '2020-01-01')
+printf('%s %s', true, 1.50)
+printf('%s', cast(1.5 as double))
+printf('%s', cast(1.5 as float))
+printf('%s', timestamp '2020-01-01 01:02:03.5')
+printf('%s', cast(null as string))
+printf('%d', 5)
+printf('%5.2f', 1.5)
+printf('%s', 1L)
+printf('%s', cast(1.50 as decimal(5,2)))
+printf('%.3f', cast(1.50 as decimal(5,2)))
+format_number(1234.5, 2)

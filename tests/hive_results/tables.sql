@@ -20,3 +20,10 @@ INSERT INTO parted PARTITION (d = '2020-01-01', k = 1) VALUES (1, 'a'), (2, 'b')
 INSERT INTO parted PARTITION (d = '2020-01-02', k = 2) VALUES (3, 'c');
 CREATE VIEW rich AS SELECT id, name, salary * 2 AS twice FROM emp WHERE salary > 100;
 CREATE VIEW named (who, pay) AS SELECT name, salary FROM emp WHERE id < 3;
+CREATE TABLE src (key string, value string) STORED AS ORC;
+INSERT INTO src VALUES ('1','a'),('2','b'),('1','a'),(NULL,'c');
+CREATE TABLE em (a int, b int, c int) STORED AS ORC;
+CREATE TABLE five (a int, b int, c int) STORED AS ORC;
+INSERT INTO five VALUES (1,1,10),(1,2,20),(2,1,30);
+CREATE TABLE lk (c string) STORED AS ORC;
+INSERT INTO lk VALUES ('abc'),('xyz'),('a%'),(NULL),('');

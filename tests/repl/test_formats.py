@@ -10,7 +10,15 @@ from xml.etree import ElementTree
 
 import pytest
 
-from hivesql_repl.formats import FORMATS, Single, Style, hive_text, to_text
+from hivesql_repl.formats import (
+    FORMATS,
+    Instant,
+    Single,
+    Style,
+    hive_text,
+    to_text,
+    with_hive_types,
+)
 
 VALUES = {
     "null": (None, "NULL"),
@@ -34,6 +42,18 @@ VALUES = {
     "float": (Single(1.100000023841858), "1.1"),
     "large float": (Single(12345679.0), "1.2345679E7"),
     "float of sixteen bits": (Single(65536.0), "65536.0"),
+    "float of a power of two": (Single(2147483648.0), "2.14748365E9"),
+    "float without short text": (Single(33554432.0), "3.3554432E7"),
+    "least float": (Single(1.401298464324817e-45), "1.4E-45"),
+    "double with a neighbour half as far": (2e23, "1.9999999999999998E23"),
+    "double at a tie": (1e23, "9.999999999999999E22"),
+    "double of more digits than needed": (8.41e21, "8.409999999999999E21"),
+    "least double": (5e-324, "4.9E-324"),
+    "double without a normal fraction": (2e-322, "2.0E-322"),
+    "large whole double": (9007199254740993.0, "9.007199254740992E15"),
+    "instant": (Instant(datetime.datetime(2016, 1, 3, 20, 26, 34)), "2016-01-03 20:26:34.0 UTC"),
+    "instant with a fraction": (Instant(datetime.datetime(2016, 1, 3, 20, 26, 34, 120000)),
+                                "2016-01-03 20:26:34.12 UTC"),
     "decimal in an array": ([decimal.Decimal("1.500")], "[1.5]"),
     "interval": (datetime.timedelta(days=1, seconds=7384, microseconds=5),
                  "1 02:03:04.000005000"),
@@ -44,6 +64,26 @@ VALUES = {
 @pytest.mark.parametrize(("value", "text"), VALUES.values(), ids=VALUES)
 def test_hive_text(value: Any, text: str) -> None:
     assert hive_text(value) == text
+
+
+TYPED = {
+    "float": (1.100000023841858, "1.1"),
+    "array<float>": ([1.100000023841858, None], "[1.1,null]"),
+    "struct<f:float,d:double>": ((1.100000023841858, 1.5), '{"f":1.1,"d":1.5}'),
+    "map<float,int>": ({1.5: 1}, "{1.5:1}"),
+    "map<string,array<struct<a:float>>>": ({"k": [(2.200000047683716,)]}, '{"k":[{"a":2.2}]}'),
+    "timestamp with local time zone": (datetime.datetime(2016, 1, 3), "2016-01-03 00:00:00.0 UTC"),
+    "array<timestamp with local time zone>": ([datetime.datetime(2016, 1, 3)],
+                                              '["2016-01-03 00:00:00.0 UTC"]'),
+    "array<timestamp>": ([datetime.datetime(2016, 1, 3)], '["2016-01-03 00:00:00"]'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", TYPED)
+def test_values_of_types_that_python_does_not_have(kind: str) -> None:
+    value, text = TYPED[kind]
+    ((shown, nothing),) = with_hive_types([kind, kind], [(value, None)])
+    assert (hive_text(shown), nothing) == (text, None)
 
 
 COLUMNS, ROWS = ["id", "v"], [(1, "a,b"), (2, None)]

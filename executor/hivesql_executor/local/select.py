@@ -14,7 +14,7 @@ from hivesql_executor.local.read import OnlySpark, SmallSnapshot
 from hivesql_executor.local.types import arrow_type
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.rows import NamedRow
-from hivesql_executor.spark.types import orc_type, spark_type
+from hivesql_executor.spark.types import has_instant, orc_type, spark_type
 from hivesql_planner.small.nodes import Given, Shown, SmallSelect, Sorting, Total
 from hivesql_planner.small.values import base_type
 from hivesql_planner.table import Column, Table
@@ -142,8 +142,8 @@ def _outcome(rows: pa.Table, columns: Sequence[Column]) -> Outcome:
 
 
 def _told_type(hive_type: str) -> str:
-    """Spark's name of the type."""
-    return orc_type(spark_type(hive_type))
+    """Spark's name of the type, but Hive's where there are instants inside."""
+    return hive_type if has_instant(hive_type) else orc_type(spark_type(hive_type))
 
 
 def _python_values(array: pa.Array) -> list[Any]:

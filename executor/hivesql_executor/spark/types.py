@@ -81,6 +81,11 @@ def has_sized_text(hive_type: str) -> bool:
     return bool(_SIZED_TEXT.search(hive_type.lower()))
 
 
+def has_instant(hive_type: str) -> bool:
+    """Whether there is a TIMESTAMP WITH LOCAL TIME ZONE in the type."""
+    return bool(_INSTANT.search(_plain(hive_type)))
+
+
 def decimal_scale(hive_type: str) -> int | None:
     """Digits after the point of a decimal type (``decimal`` alone has none), else None."""
     match = re.fullmatch(r"decimal(?: ?\( ?\d+ ?(?:, ?(\d+) ?)?\))?", spark_type(hive_type))

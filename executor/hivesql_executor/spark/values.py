@@ -8,8 +8,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql import types as t
 
+from hivesql_executor.outcome import HIVE_TYPE
 from hivesql_executor.spark.charsets import cleaned
-from hivesql_executor.spark.types import decimal_scale, has_sized_text, spark_type
+from hivesql_executor.spark.types import decimal_scale, has_instant, has_sized_text, spark_type
+from hivesql_planner.conversions import conversion
 from hivesql_planner.partition_values import FALSE
 from hivesql_planner.table import DEFAULT_PARTITION, Table
 from hivesql_planner.table import Column as TableColumn
@@ -21,6 +23,12 @@ _UNICODE = ("parquet", "avro")
 def stored_value(value: Column, hive_type: str) -> Column:
     """A value as the table stores it: cast, VARCHAR cut, CHAR padded with blanks."""
     return _each_sized(value.cast(spark_type(hive_type)), hive_type, _stored_text)
+
+
+def converted(name: str, source: str, hive_type: str) -> Column:
+    """A column of the Spark type ``source`` as what Hive makes of it for a column of another."""
+    template = conversion(source.replace("_ntz", ""), hive_type)
+    return f.expr(template.replace("@0", f"`{name}`")) if template else f.col(name)
 
 
 def written_value(value: Column, hive_type: str, file_format: str) -> Column:
@@ -136,6 +144,21 @@ def as_wall_clock(frame: DataFrame) -> DataFrame:
     names = zip(frame.columns, shown, strict=True)
     return numbered.select(
         *(f.col(f"c{i}").cast(kind).alias(name) for i, (name, kind) in enumerate(names))
+    )
+
+
+def with_instants_marked(frame: DataFrame, columns: Sequence[TableColumn]) -> DataFrame:
+    """The same rows; a column with instants tells so in its metadata, since all is wall clock."""
+    marks = {i: one.type for i, one in enumerate(columns) if has_instant(one.type)}
+    if not marks:
+        return frame
+    # Two columns may have one name.
+    numbered = frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
+    return numbered.select(
+        *(
+            f.col(f"c{i}").alias(name, metadata={HIVE_TYPE: marks[i]} if i in marks else {})
+            for i, name in enumerate(frame.columns)
+        )
     )
 
 

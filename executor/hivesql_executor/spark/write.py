@@ -19,8 +19,14 @@ from hivesql_executor.spark.lines import is_of_lines, write_line
 from hivesql_executor.spark.nanoseconds import FINE, as_text
 from hivesql_executor.spark.publish import Publication, WrittenFile, publish, publish_events
 from hivesql_executor.spark.steps import Step, after
-from hivesql_executor.spark.types import has_sized_text, spark_type
-from hivesql_executor.spark.values import partition_text, read_value, stored_row, written_value
+from hivesql_executor.spark.types import has_instant, has_sized_text, spark_type
+from hivesql_executor.spark.values import (
+    converted,
+    partition_text,
+    read_value,
+    stored_row,
+    written_value,
+)
 from hivesql_executor.storage.files import Files
 from hivesql_planner.acid.row_id import MAX_BUCKET
 from hivesql_planner.errors import NotSupported
@@ -55,6 +61,7 @@ def write_insert(
     locations: Mapping[str, str],
     unlike: Collection[str] = (),
     check: Expr | None = None,
+    known: Sequence[str] = (),
     fine: Sequence[int] = (),
     gathering: int = NEVER,
     changes: FileChanges | None = None,
@@ -62,18 +69,33 @@ def write_insert(
     """Write a query's rows into one directory per partition.
 
     ``rows`` has the data columns in the table's order, then the dynamic partition columns, then the
-    texts of the columns ``fine`` (see ``nanoseconds``); types are cast by position. ``locations``
-    has the directories of partitions that do not live under their table, ``unlike`` the names of
-    those that are stored otherwise than it says; ``gathering`` is the threshold of ``gathered``.
+    texts of the columns ``fine`` (see ``nanoseconds``). By position, values become of the columns'
+    types as Hive converts them; ``known`` are the rows' types in Hive, empty where Spark's are
+    enough. ``locations`` has the directories of partitions that do not live under their table,
+    ``unlike`` the names of those that are stored otherwise than it says; ``gathering`` is the
+    threshold of ``gathered``.
     Nothing is visible before the transaction commits, which needs ``changes`` where the table is
     not transactional; staging is always removed.
     """
     table = write.table
     types = {column.name: column.type for column in table.all_columns}
     named = rows.toDF(*(f"c{i}" for i in range(len(rows.columns))))
+    kinds = [
+        *(column.type for column in table.columns),
+        *(types[name] for name in dynamic_partition),
+    ]
+    sources = [field.dataType.simpleString() for field in named.schema.fields]
+    for i, kind in enumerate(known):
+        if has_instant(kind) or has_sized_text(kind):
+            # Spark knows no such types.
+            sources[i] = kind
+    given = [
+        converted(f"c{i}", source, kind)
+        for i, (source, kind) in enumerate(zip(sources, kinds, strict=False))
+    ]
     values = [
-        written_value(f.col(f"c{i}"), column.type, table.format).alias(column.name)
-        for i, column in enumerate(table.columns)
+        written_value(value, column.type, table.format).alias(column.name)
+        for value, column in zip(given, table.columns, strict=False)
     ]
     if check is not None:
         compared = (
@@ -82,8 +104,8 @@ def write_insert(
         )
         named = held(named.select("*", f.struct(*compared).alias("row")), check).drop("row")
     parts = [
-        partition_text(f.col(f"c{len(values) + i}"), types[name])
-        for i, name in enumerate(dynamic_partition)
+        partition_text(value, types[name])
+        for value, name in zip(given[len(values) :], dynamic_partition, strict=True)
     ]
     publication = Publication(
         writes=(write,),
