@@ -82,7 +82,11 @@ def _forget_ended(db: Connection) -> None:
 
 
 def _forget_write_ids(db: Connection) -> None:
-    """Write ids without a row count as committed, which all below this limit are."""
+    """Forget write ids of transactions that everybody sees: without a row they count as committed.
+
+    A transaction may get its write id after younger ones have got theirs. As long as one of these
+    is remembered, so is a greater id: it is how far snapshots reach.
+    """
     latest = int(db.scalar(select(func.max(txns.c.id))) or 0)
     limits = [
         latest + 1,
@@ -90,7 +94,14 @@ def _forget_write_ids(db: Connection) -> None:
         db.scalar(select(func.min(min_history_level.c.min_open))),
     ]
     lowest = min(limit for limit in limits if limit is not None)
-    db.execute(delete(txn_to_write_id).where(txn_to_write_id.c.txn_id < lowest))
+    ours, kept = txn_to_write_id.c, txn_to_write_id.alias()
+    reached = exists().where(
+        kept.c.database == ours.database,
+        kept.c.table == ours.table,
+        kept.c.txn_id >= lowest,
+        kept.c.write_id < ours.write_id,
+    )
+    db.execute(delete(txn_to_write_id).where(ours.txn_id < lowest, ~reached))
 
 
 def _forget_duplicates(db: Connection) -> None:

@@ -142,6 +142,21 @@ def test_write_ids_of_settled_transactions_are_forgotten(store: Any) -> None:
     assert first < second
 
 
+def test_a_write_id_above_those_that_stay_is_not_forgotten(store: Any) -> None:
+    """Snapshots reach no further than what stays, and the older transaction got the greater id."""
+    older, younger = store.begin(), store.begin()
+    for txn_id in (younger, older):
+        store.calls.allocate_write_id(txn_id, T)
+        store.ask(txn_id, INSERT)
+    store.calls.abort_txns([younger], "x")
+    store.calls.commit_txn(older)
+    store.age(2)
+    for _ in range(3):
+        seen = store.calls.valid_write_ids(store.calls.valid_txns(), [T])[T]
+        assert [seen.sees(write_id) for write_id in (1, 2)] == [False, True]
+        store.calls.clean_txns()
+
+
 def test_write_ids_of_aborted_transactions_stay(store: Any) -> None:
     txn_id = store.begin()
     store.calls.allocate_write_id(txn_id, T)
