@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hivesql_executor.compaction.cleaner import delete, uncompacted
+from hivesql_executor.compaction.cleaner import delete, empty_directories, uncompacted
 from hivesql_executor.compaction.initiator import abort_limits
 from hivesql_executor.compaction.unit import Place, find_place, list_roots, never_added
 from hivesql_executor.metastore.compaction_api import AbortLimits
@@ -56,6 +56,8 @@ def _clean_unit(unit: Candidate, runtime: Runtime) -> bool:
         files = runtime.files(location)
         state = acid_state(files, location, aborted.visible, txns)
         delete(files, location, state.aborted)
+        left = empty_directories(files, location, state, aborted.visible, txns)
+        delete(files, location, left)
         kept |= uncompacted(state, aborted.visible.aborted)
     store.forget_aborted(unit, aborted, kept=kept)
     return True

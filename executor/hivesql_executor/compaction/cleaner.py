@@ -12,8 +12,9 @@ from hivesql_executor.metastore.api import Compaction
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import acid_state
 from hivesql_executor.storage.files import Files
+from hivesql_planner.acid.layout import DirectoryKind, parse_directory
 from hivesql_planner.acid.snapshot import AcidState
-from hivesql_planner.acid.write_ids import ListMode, ValidTxnList, ValidWriteIdList
+from hivesql_planner.acid.write_ids import ListMode, Range, ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import ExecutionError, NoSuchObject
 from hivesql_planner.initiator import NO_CLEANUP, flag_property
 
@@ -94,6 +95,7 @@ def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
         state = acid_state(files, location, visible, txns)
         if left := _removable(state, place):
             raise ExecutionError(f"{location} still holds {', '.join(sorted(left))}")
+        delete(files, location, empty_directories(files, location, state, visible, txns))
         kept |= uncompacted(state, visible.aborted)
     reach(FailPoint.DIRECTORY_CLEANED)
     store.mark_cleaned(compaction.id, kept=kept)
@@ -112,6 +114,41 @@ def _visible(compaction: Compaction, txns: ValidTxnList, runtime: Runtime) -> Va
 def _removable(state: AcidState, place: Place) -> tuple[str, ...]:
     """Where the partitions of a write are not known, only what was rolled back."""
     return state.aborted if place.is_whole_partitioned_table else (*state.obsolete, *state.aborted)
+
+
+def empty_directories(
+    files: Files,
+    location: str,
+    state: AcidState,
+    visible: ValidWriteIdList,
+    txns: ValidTxnList,
+) -> tuple[str, ...]:
+    """Find what a write that died had only begun, and what a cleaner that died has half deleted.
+
+    No reader looks at directories without files. Those of writes that are open are left alone.
+    """
+    filled = {status.path.partition("/")[0] for status in files.list(location)}
+    found = []
+    for name in files.all_directories(location):
+        directory = parse_directory(name)
+        if directory is None or name in filled:
+            continue
+        _, low, high, _, made_by = directory
+        covered = any(
+            high <= one.max_write_id
+            and (
+                one.kind is DirectoryKind.BASE
+                or (one.visibility_txn > 0 and low >= one.min_write_id)
+            )
+            for one in (entry.directory for entry in state.directories)
+        )
+        is_aborted = (
+            txns.is_aborted(made_by) if made_by else visible.range_aborted(low, high) is Range.ALL
+        )
+        has_ended = visible.min_open is None or high < visible.min_open
+        if is_aborted or (covered and has_ended and txns.sees(made_by)):
+            found.append(name)
+    return tuple(found)
 
 
 def delete(files: Files, location: str, names: Iterable[str]) -> None:

@@ -42,6 +42,23 @@ def test_what_no_reader_needs_is_deleted(house: Warehouse) -> None:
     house.store.commit_txn(after)
 
 
+def test_what_the_dead_left_is_removed(house: Warehouse) -> None:
+    """Directories without files, and what was staged; not those of who lives."""
+    house.write()
+    for dies in (True, False):
+        txn_id, write_id = house.begin()
+        (house.home / f"delta_{write_id:07d}_{write_id:07d}_0000").mkdir()
+        (house.home / f".hive-staging_hivesql_{txn_id}_ab").mkdir()
+        if dies:
+            house.store.abort_txns([txn_id], "x")
+    assert clean_aborted(house.runtime, AT_ONCE) == 1
+    assert house.names() == [
+        f".hive-staging_hivesql_{txn_id}_ab", "delta_0000001_0000001_0000",
+        "delta_0000003_0000003_0000",
+    ]  # fmt: skip
+    assert components(house) == 1
+
+
 def test_a_delayed_cleaner_waits(house: Warehouse) -> None:
     house.write()
     house.write()
