@@ -12,9 +12,10 @@ from hivesql_executor.file_changes import FileChanges
 from hivesql_executor.heartbeat import Heartbeat
 from hivesql_executor.lock_wait import await_locks, request_locks
 from hivesql_executor.metastore.api import LockState, TxnType
+from hivesql_planner.deciding import scans
 from hivesql_planner.errors import CommitUnknown, ExecutionError, StaleSnapshot, WriteConflict
 from hivesql_planner.multi_statement import continued, next_statement_id, replaced_tables
-from hivesql_planner.plan import Command, Select
+from hivesql_planner.plan import Command, Listing, Select
 
 if TYPE_CHECKING:
     from hivesql_executor.metastore.api import LockAnswer
@@ -228,11 +229,18 @@ class _Held:
     visible: Mapping[TableName, ValidWriteIdList] | None = None
 
 
-def _hold(plan: Plan, runtime: Runtime, opened: OpenTransaction) -> _Held:
-    """Take the plan's write ids and locks, and see who changed since what these cover."""
+def _hold(
+    plan: Plan, runtime: Runtime, opened: OpenTransaction, *, is_alone: bool = False
+) -> _Held:
+    """Take the plan's write ids and locks, and see who changed since what these cover.
+
+    A statement that ``is_alone`` in its transaction was planned before that was opened.
+    """
     store, txn_id = runtime.metastore, opened.id
 
     def look(write_ids: dict[TableName, int]) -> _Held:
+        if is_alone:
+            _check_partitions(plan, runtime)
         newer = store.newer_writer(txn_id, plan.locks)
         if newer is not None:
             return _Held(write_ids, newer)
@@ -257,9 +265,26 @@ def _hold(plan: Plan, runtime: Runtime, opened: OpenTransaction) -> _Held:
     return held
 
 
+def _check_partitions(plan: Plan, runtime: Runtime) -> None:
+    """Raise StaleSnapshot when partitions came, went or moved since the plan listed them.
+
+    The snapshot is younger than that list: of a transaction that has written into old and new
+    partitions in between, the plan would read a part.
+    """
+    for scan in scans(plan.body):
+        then, name = scan.listing, scan.table.name
+        if then is None:
+            continue
+        if Listing.of(then.tests, runtime.metastore.partitions(name, then.tests)) != then:
+            raise StaleSnapshot(
+                f"partitions of {name} came, went or moved while the statement began, and this "
+                "happened again and again. Run the statement again"
+            )
+
+
 def _prepare(plan: Plan, runtime: Runtime, opened: OpenTransaction) -> Transaction:
     store, txn_id, txns = runtime.metastore, opened.id, opened.txns
-    held = _hold(plan, runtime, opened)
+    held = _hold(plan, runtime, opened, is_alone=True)
     write_ids, visible = held.write_ids, held.visible
     if held.newer is not None and held.newer > txn_id:
         # Our snapshot can never see a later transaction: only a new transaction can.

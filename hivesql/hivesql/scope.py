@@ -10,7 +10,7 @@ from hivesql.binding import Binding
 from hivesql.partition_tests import partition_tests
 from hivesql.prune import Predicate, keeps, pushed_down
 from hivesql_planner.errors import NoSuchObject, SemanticError
-from hivesql_planner.plan import AsOf, Changes, Expr, Scan, Source
+from hivesql_planner.plan import AsOf, Changes, Expr, Listing, Scan, Source
 from hivesql_planner.table import Partition, Table
 
 ROW_ID = "row__id"
@@ -46,7 +46,7 @@ class TableUse:
     def scan(self, binding: Binding) -> Scan:
         """The scan, its partitions pruned by the predicates."""
         table = self.table
-        partitions, count = self._listed(binding)
+        partitions, count, listing = self._listed(binding)
         names = table.partition_names
         types = {column.name: column.type for column in table.partition_columns}
         kept = tuple(
@@ -67,16 +67,18 @@ class TableUse:
             as_of=self.as_of,
             changes=self.changes,
             where=Expr(" AND ".join(pushed)) if pushed else None,
+            listing=listing,
         )
 
-    def _listed(self, binding: Binding) -> tuple[tuple[Partition, ...], int]:
+    def _listed(self, binding: Binding) -> tuple[tuple[Partition, ...], int, Listing | None]:
         """The partitions that the catalog could not leave out, and how many there are."""
         table, catalog = self.table, binding.catalog
         if not table.partition_columns:
-            return (), 0
+            return (), 0, None
         tests = partition_tests(table, self.predicates)
         found = catalog.partitions(table.name, tests)
-        return found, catalog.partition_count(table.name) if tests else len(found)
+        count = catalog.partition_count(table.name) if tests else len(found)
+        return found, count, Listing.of(tests, found)
 
     def source(self, binding: Binding) -> Source:
         """The scan under its view name."""

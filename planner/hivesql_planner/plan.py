@@ -6,7 +6,7 @@ SQL text inside a plan is Spark SQL, written by the binder.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum, StrEnum
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from hivesql_planner.table import Column, Partition, Table, TableName
 
 if TYPE_CHECKING:
+    from hivesql_planner.partition_filter import PartitionTest
     from hivesql_planner.small.nodes import SmallChange, SmallInsert, SmallSelect
     from hivesql_planner.statements import Statement
 
@@ -111,6 +112,19 @@ CHANGE_COLUMNS = (Column("_change_type", "string"), Column("_write_id", "bigint"
 """insert, update_preimage, update_postimage or delete; and the write that did it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What the catalog answered when a statement was planned: which partitions, and where."""
+
+    tests: tuple[PartitionTest, ...]
+    found: frozenset[tuple[tuple[str | None, ...], str]]
+
+    @classmethod
+    def of(cls, tests: Sequence[PartitionTest], partitions: Iterable[Partition]) -> Listing:
+        """The catalog's answer to a question for the partitions that pass all tests."""
+        return cls(tuple(tests), frozenset((one.values, one.location) for one in partitions))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
     """A read of a table under the statement's snapshot.
@@ -130,6 +144,8 @@ class Scan:
     """None reads the statement's snapshot."""
     changes: Changes | None = None
     """Set, the scan gives what happened instead of what is there."""
+    listing: Listing | None = field(default=None, repr=False, compare=False)
+    """What the partitions were chosen from; None where nobody needs to ask again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,48 @@
+"""Partitions that come between the planning of a statement and its transaction."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import hivesql
+from hivesql.binder import bind
+from hivesql.parser import parse
+from hivesql.script import split
+from hivesql_executor.run import run
+from hivesql_planner.errors import StaleSnapshot
+from hivesql_planner.plan import Plan
+from hivesql_planner.planning import plan
+
+READ = "SELECT id FROM p WHERE k > 1"
+
+
+def planned(text: str, session: hivesql.Session) -> Plan:
+    (statement,) = split(text, None, {})
+    bound = bind(
+        parse(statement), session.temporary, database="default", settings=session.settings
+    )  # fmt: skip
+    return plan(bound, session.settings)
+
+
+def test_a_plan_whose_partitions_are_others_now_is_made_again(tmp_path: Path) -> None:
+    place = (f"sqlite:///{tmp_path}/metastore.db", str(tmp_path / "warehouse"))
+    with hivesql.connect(*place) as session, hivesql.connect(*place) as other:
+        session.sql("""
+            CREATE TABLE p (id int) PARTITIONED BY (k int)
+            STORED AS ORC TBLPROPERTIES ('transactional'='true');
+            INSERT INTO p VALUES (1, 1), (2, 2)
+        """)
+        for change in (
+            "INSERT INTO p VALUES (3, 3)",
+            "ALTER TABLE p PARTITION (k = 3) RENAME TO PARTITION (k = 4)",
+            "ALTER TABLE p DROP PARTITION (k = 4)",
+        ):
+            decided = planned(READ, session)
+            other.sql(change)
+            with pytest.raises(StaleSnapshot, match="came, went or moved"):
+                run(decided, session.runtime)
+        decided = planned(READ, session)
+        other.sql("INSERT INTO p VALUES (4, 1), (5, 2)")
+        assert [row.id for row in run(decided, session.runtime).rows] == [2, 5]
