@@ -21,12 +21,34 @@ if TYPE_CHECKING:
     from hivesql_planner.table import TableName
 
 
+def repeat_beside(interval: float, work: Callable[[], bool], name: str) -> Callable[[], None]:
+    """Call ``work`` every ``interval`` seconds from a thread of its own, until it answers False.
+
+    The function that is returned ends it, and waits for a call that is under way.
+    """
+    stopped = threading.Event()
+
+    def loop() -> None:
+        while not stopped.wait(interval) and work():
+            pass
+
+    thread = threading.Thread(target=loop, name=name, daemon=True)
+    thread.start()
+
+    def end() -> None:
+        stopped.set()
+        thread.join()
+
+    return end
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clock:
     """Time, so that tests can bring their own."""
 
     monotonic: Callable[[], float] = time.monotonic
     sleep: Callable[[float], object] = time.sleep
+    repeat: Callable[[float, Callable[[], bool], str], Callable[[], None]] = repeat_beside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
