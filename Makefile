@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 ENOUGH := $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11) and "HiveSQL needs Python 3.11 or newer; set PYTHON=")'
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo format lint fast test interop bench check wheel postgres clean
+.PHONY: help setup demo format lint fast test interop simulate bench check wheel postgres clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-9s %s\n", $$1, $$2}'
@@ -55,6 +55,10 @@ interop: $(VENV)/.dev  ## compare with real Apache Hive; needs JDK 17 and Maven
 	tests/interop/hive/hive-local build
 	tests/interop/hive/hive-local hms3 build
 	HIVESQL_KEPT_TESTS=$(KEEP) $(BIN)/python -m pytest -q -m hive tests/interop tests/executor/metastore
+
+simulate: $(VENV)/.dev postgres  ## clients and faults under one scheduler, from a seed (SECONDS=60 SEED= CASES= PROFILE= DATABASE=postgres)
+	PYTHONPATH=tests $(BIN)/python -m simulation --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED)) \
+	  $(if $(CASES),--cases $(CASES)) $(if $(PROFILE),--profile $(PROFILE)) $(if $(filter postgres,$(DATABASE)),--postgres own)
 
 bench: $(VENV)/.dev  ## time HiveSQL beside plain ORC, Delta and Iceberg (BENCH="--rows 300000 --scale 0.1 --count 500"); needs Maven and two hours
 	$(BIN)/python -m pip install --quiet --group bench

@@ -1,0 +1,253 @@
+"""What clients do, step by step, and which errors they may meet."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from hivesql.session import Session
+from hivesql.streaming import (
+    HiveStreamingConnection,
+    StreamingException,
+    StrictDelimitedInputWriter,
+)
+from hivesql_executor.compaction.aborts import clean_aborted
+from hivesql_executor.compaction.cleaner import clean
+from hivesql_executor.compaction.initiator import initiate
+from hivesql_executor.compaction.worker import run_next
+from hivesql_executor.reaping import reap
+from hivesql_executor.services import _keep_house
+from hivesql_planner.errors import (
+    CommitUnknown,
+    DataError,
+    Deadlock,
+    HiveSqlError,
+    NotSupported,
+    TransactionLost,
+)
+from simulation.cases import Script, Step
+from simulation.model import Intent, Row, Txn, Wrong
+from simulation.world import World, compare
+
+
+class Doer:
+    """Takes the steps of one client; one that fails does not keep it from the next."""
+
+    def __init__(self, script: Script, number: int, world: World) -> None:
+        self.script, self.world = script, world
+        self._ids = 1000 * (number + 1)
+        self._session: Session | None = None
+
+    def run(self) -> None:
+        """All steps."""
+        for step in self.script.steps:
+            self._take(step)
+
+    # -- statements
+    def _take(self, step: Step) -> None:
+        word, *rest = step
+        services: dict[str, Callable[[], object]] = {
+            "reap": lambda: reap(self.world.runtime),
+            "house": lambda: _keep_house(self.world.runtime),
+            "initiate": lambda: initiate(self.world.runtime),
+            "work": lambda: run_next(self.world.runtime),
+            "clean": self._clean,
+        }
+        if word == "sleep":
+            self.world.scheduler.sleep(rest[0])
+        elif word in services:
+            self._serve(services[word])
+        elif word == "transaction":
+            self._converse(*rest)
+        elif word == "stream":
+            self._stream(*rest)
+        else:
+            self._single(step)
+
+    @property
+    def session(self) -> Session:
+        """The client's session."""
+        if self._session is None:
+            self._session = self.world.session()
+        return self._session
+
+    def _single(self, step: Step) -> None:
+        """A statement in a transaction of its own."""
+        text, intent = self.statement(step)
+        before = len(self._opened)
+        self._mean([intent] if intent else [])
+        try:
+            result = self.session.sql(text)
+        except (HiveSqlError, OSError) as error:
+            self._failed(error, before)
+            return
+        if intent is None:
+            return
+        txn = self._opened[-1] if len(self._opened) > before else None
+        if txn is None or txn.committed is None:
+            raise Wrong(f"{text} was told to have succeeded, and did not commit")
+        if intent[0] == "select":
+            self._compare(text, result.rows, txn.expected[intent[1]])
+        elif intent[0] in ("update", "delete") and result.affected != txn.counts[-1]:
+            raise Wrong(f"{text} changed {result.affected} rows and not {txn.counts[-1]}")
+
+    def _converse(self, end: str, steps: Sequence[Step]) -> None:
+        """Statements in one transaction."""
+        intents: list[Intent] = []
+        before = len(self._opened)
+        self._mean(intents)
+        try:
+            self.session.sql("START TRANSACTION")
+            for step in steps:
+                if step[0] == "sleep":
+                    self.world.scheduler.sleep(step[1])
+                    continue
+                text, intent = self.statement(step)
+                if intent and intent[0] != "select":
+                    intents.append(intent)
+                rows = self.session.sql(text).rows
+                if intent and intent[0] == "select":
+                    model = self.world.model
+                    self._compare(text, rows, model.rows(intent[1], self._opened[-1]))
+            self.session.sql(end.upper())
+        except (HiveSqlError, OSError) as error:
+            self._failed(error, before)
+            return
+        txn = self._opened[-1]
+        if (txn.committed is not None) != (end == "commit"):
+            raise Wrong(f"transaction {txn.id} was told to be {end}, and is not")
+
+    def statement(self, step: Step) -> tuple[str, Intent | None]:  # noqa: C901 - one flat list
+        """The text of a statement, and what it means."""
+        word, table, *rest = step
+        where = "" if not rest or rest[0] is None else f" WHERE k = {rest[0]}"
+        match word:
+            case "insert":
+                rows = [(self._new_id(), rest[0], 0) for _ in range(rest[1])]
+                return self._insert(table, rows, rest[0]), ("insert", table, rows)
+            case "spread":
+                rows = [(self._new_id(), key, 0) for key in rest[0]]
+                return self._insert(table, rows, None), ("insert", table, rows)
+            case "update":
+                value = self._new_id()
+                return f"UPDATE {table} SET v = {value}{where}", ("update", table, rest[0], value)
+            case "delete":
+                return f"DELETE FROM {table}{where}", ("delete", table, rest[0])
+            case "select":
+                return f"SELECT id, k, v FROM {table}", ("select", table)
+            case "truncate":
+                part = "" if rest[0] is None else f" PARTITION (k={rest[0]})"
+                return f"TRUNCATE TABLE {table}{part}", ("truncate", table, rest[0])
+            case "compact":
+                part = "" if rest[0] is None else f" PARTITION (k={rest[0]})"
+                return f"ALTER TABLE {table}{part} COMPACT '{rest[1]}'", None
+            case "drop":
+                return f"ALTER TABLE {table} DROP IF EXISTS PARTITION (k={rest[0]})", None
+            case "add":
+                return f"ALTER TABLE {table} ADD IF NOT EXISTS PARTITION (k={rest[0]})", None
+            case "move":
+                return (
+                    f"ALTER TABLE {table} PARTITION (k={rest[0]}) RENAME TO PARTITION (k={rest[1]})"
+                ), None
+        raise AssertionError(f"unknown step {step}")
+
+    def _insert(self, table: str, rows: list[Row], key: int | None) -> str:
+        if table == "t":
+            values = ", ".join(f"({id_}, {k}, {v})" for id_, k, v in rows)
+            return f"INSERT INTO t VALUES {values}"
+        if key is not None:
+            values = ", ".join(f"({id_}, {v})" for id_, _, v in rows)
+            return f"INSERT INTO {table} PARTITION (k={key}) VALUES {values}"
+        values = ", ".join(f"({id_}, {v}, {k})" for id_, k, v in rows)
+        return f"INSERT INTO {table} VALUES {values}"
+
+    # -- streams
+    def _stream(self, table: str, size: int, parts: Sequence[tuple[int, str]]) -> None:
+        before = len(self._opened)
+        try:
+            connection = (
+                HiveStreamingConnection.builder()
+                .with_session(self.session).with_table(table).with_transaction_batch_size(size)
+                .with_record_writer(StrictDelimitedInputWriter(field_delimiter=","))
+                .connect()
+            )  # fmt: skip
+            with connection:
+                for key, end in parts:
+                    self._stream_one(connection, table, key, end)
+        except (HiveSqlError, OSError) as error:
+            self._failed(error, before)
+
+    def _stream_one(
+        self, connection: HiveStreamingConnection, table: str, key: int, end: str
+    ) -> None:
+        # Each transaction of a batch means something of its own.
+        known = len(self._opened)
+        self._mean([])
+        connection.begin_transaction()
+        for txn in self._opened[known:]:
+            txn.intents = []
+        txn = self.world.model.txns[connection.current_txn_id]
+        rows = [(self._new_id(), key, 0)]
+        order = (0, 1, 2) if table == "t" else (0, 2, 1)
+        txn.intents.append(("insert", table, rows))
+        connection.write("".join(",".join(str(row[i]) for i in order) + "\n" for row in rows))
+        if end == "commit":
+            connection.commit_transaction()
+        else:
+            connection.abort_transaction()
+        if (txn.committed is not None) != (end == "commit"):
+            raise Wrong(f"streaming transaction {txn.id} was told to {end}, and did not")
+
+    # -- services
+    def _clean(self) -> None:
+        clean(self.world.runtime)
+        clean_aborted(self.world.runtime)
+
+    def _serve(self, work: Callable[[], object]) -> None:
+        self._mean([])
+        before = len(self._opened)
+        try:
+            work()
+        except (HiveSqlError, OSError) as error:
+            self._failed(error, before)
+        scheduler = self.world.scheduler
+        scheduler.trace.append((self.script.name, "check"))
+        scheduler._between(self.world.check)
+
+    # -- inside
+    @property
+    def _opened(self) -> list[Txn]:
+        return self.world.opened.setdefault(self.script.name, [])
+
+    def _mean(self, intents: list[Intent]) -> None:
+        self.world.meant[self.script.name] = intents
+
+    def _new_id(self) -> int:
+        self._ids += 1
+        return self._ids
+
+    def _compare(self, text: str, rows: Any, expected: Counter[Row]) -> None:
+        found = Counter(tuple(row) for row in rows)
+        compare(f"{self.script.name}: {text}", found, expected)
+
+    def _failed(self, error: Exception, before: int) -> None:
+        """An error may be told; what failed must not have happened."""
+        client = self.world.scheduler.current
+        assert client is not None
+        self.world.scheduler.trace.append((client.name, f"failed: {type(error).__name__} {error}"))
+        lost = any(txn.is_aborted for txn in self._opened[before:])
+        if isinstance(error, NotSupported):
+            raise error
+        lives = isinstance(error, TransactionLost) and not isinstance(error, Deadlock)
+        if lives and not {"jump", "hang", "crawl"} & {*client.faults}:
+            raise Wrong(f"{client.name} was taken for dead, and it is not: {error}") from error
+        if isinstance(error, DataError) and not (client.faults or lost):
+            raise Wrong(f"{client.name} cannot read: {error}") from error
+        if isinstance(error, OSError) and not client.faults:
+            raise Wrong(f"{client.name} got a bare error of the system: {error!r}") from error
+        if isinstance(error, (CommitUnknown, StreamingException)):
+            return
+        done = [txn for txn in self._opened[before:] if txn.committed and txn.intents]
+        if done:
+            raise Wrong(f"{client.name} was told {error!r}, but transaction {done[0].id} committed")

@@ -1,0 +1,97 @@
+"""The end of a case: time passes, the services have their rounds, and all must be well."""
+
+from __future__ import annotations
+
+from hivesql_executor.check import check_table
+from hivesql_executor.compaction.aborts import clean_aborted
+from hivesql_executor.compaction.cleaner import clean
+from hivesql_executor.compaction.worker import run_next
+from hivesql_executor.services import _keep_house, purge_history
+from hivesql_planner.errors import HiveSqlError
+from hivesql_planner.table import TableName
+from simulation.cases import MINE, PARTITIONS
+from simulation.model import Wrong
+from simulation.world import World
+
+_DAYS = 2 * 86400.0
+_EMPTY = {
+    "an open transaction": 'SELECT "TXN_ID" FROM "TXNS" WHERE "TXN_STATE" = \'o\'',
+    "a lock": 'SELECT "HL_LOCK_EXT_ID", "HL_TXNID", "HL_TABLE" FROM "HIVE_LOCKS"',
+    "a moved directory": 'SELECT "SOURCE", "TARGET" FROM "HIVESQL_MOVES"',
+    "a compaction": 'SELECT "CQ_ID", "CQ_STATE" FROM "COMPACTION_QUEUE"',
+}
+
+
+def end_well(world: World) -> None:
+    """Let time pass, and everything be cleaned; Wrong when something is lost, or left over."""
+    scheduler, runtime = world.scheduler, world.runtime
+    # Whatever was killed is not there any more, and whoever lived has ended.
+    scheduler.jumped = max(scheduler.jumped, 0.0)
+    world.check()
+    for _ in range(2):
+        scheduler.now += _DAYS
+        _serve(world)
+        world.check()
+    _change_all(world)
+    _compact_all(world)
+    scheduler.now += _DAYS
+    _serve(world)
+    world.check()
+    for what, query in _EMPTY.items():
+        if left := world.truth.ask(query):
+            raise Wrong(f"{what} is left over: {left}")
+    for table in world.tables:
+        findings = check_table(TableName("default", table), runtime)
+        told = [f"{one.place}: {one.problem}" for one in findings]
+        if told:
+            raise Wrong(f"check finds in {table}: {told}")
+    hidden = [
+        str(path.relative_to(world.warehouse))
+        for path in world.warehouse.rglob("*")
+        if path.name.startswith(".")
+    ]
+    if hidden:
+        raise Wrong(f"left over in the warehouse: {hidden}")
+
+
+def _serve(world: World) -> None:
+    """A round of the services."""
+    _keep_house(world.runtime)
+    while run_next(world.runtime) is not None:
+        pass
+    # The cleaner waits a while after a compaction.
+    world.scheduler.now += 600
+    clean(world.runtime)
+    clean_aborted(world.runtime)
+    _keep_house(world.runtime)
+    purge_history(world.runtime)
+
+
+def _compact_all(world: World) -> None:
+    """Compact every table and partition."""
+    store = world.runtime.metastore
+    for name in world.tables:
+        table = TableName("default", name)
+        units: list[str | None] = [None]
+        if name != "t":
+            units = [f"k={one.values[0]}" for one in store.partitions(table)]
+        for unit in units:
+            store.enqueue_compaction(table, unit, "major", initiator_id="here-manual")
+
+
+def _change_all(world: World) -> None:
+    """Everybody can go on with the tables."""
+    session = world.session()
+    for number, name in enumerate(world.tables):
+        key = MINE[0] if name == "q" else PARTITIONS[0]
+        row = (number, key, 7)
+        values = f"({number}, {key}, 7)" if name == "t" else f"({number}, 7, {key})"
+        try:
+            world.meant[""] = [("insert", name, [row])]
+            session.sql(f"INSERT INTO {name} VALUES {values}")
+            world.meant[""] = [("update", name, None, 8)]
+            session.sql(f"UPDATE {name} SET v = 8")
+        except HiveSqlError as error:
+            raise Wrong(f"nobody can change {name} any more: {error}") from error
+        finally:
+            world.meant[""] = []

@@ -1,0 +1,105 @@
+"""A reader of full ACID tables that shares nothing with the product but which files it takes."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import pyarrow as pa
+from pyarrow import orc
+
+from hivesql_executor.finding import Finding
+from hivesql_executor.partition_files import PartitionFiles
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.snapshot import acid_state, table_roots
+from hivesql_executor.storage.local import LocalFiles
+from hivesql_planner.acid.layout import ACID_FIELDS
+from hivesql_planner.acid.reading import DataFile, DeleteFile, FilesToRead, files_to_read
+from hivesql_planner.acid.snapshot import AcidState
+from hivesql_planner.acid.write_ids import ValidWriteIdList
+from hivesql_planner.table import Table, TableName
+from simulation.model import Row
+
+_ID = ACID_FIELDS[1:4]
+RowId = tuple[int, int, int]
+
+
+def read_table(name: str, runtime: Runtime) -> Counter[Row]:
+    """All rows that a reader sees that begins now."""
+    store = runtime.metastore
+    table = store.table(TableName("default", name))
+    txns = store.valid_txns()
+    visible = store.valid_write_ids(txns, [table.name])[table.name]
+    found: Counter[Row] = Counter()
+    partitions = store.partitions(table.name) if table.partition_columns else ()
+    for partition, location in table_roots(table, partitions):
+        state = acid_state(LocalFiles(), location, visible, txns)
+        for row in live_rows(state, visible, location).column("row").to_pylist():
+            key = int(partition.values[0] or 0) if partition else row["k"]
+            found[row["id"], key, row["v"]] += 1
+    return found
+
+
+def live_rows(state: AcidState, visible: ValidWriteIdList, location: str) -> pa.Table:
+    """The insert events that are seen and not deleted, by row id."""
+    return _live_rows(files_to_read(state, visible, location=location), visible, location)
+
+
+def count_rows(
+    table: Table,
+    parts: Sequence[PartitionFiles],
+    visible: ValidWriteIdList,
+    runtime: Runtime,
+    known: object,
+    counts: dict[str, int],
+) -> Iterator[Finding]:
+    """What ``check`` lets Spark find out of rows: ids that are there twice, and how many rows."""
+    for part in parts:
+        rows = _live_rows(part.files, visible, part.location)
+        counts[part.location] = len(rows)
+        ids = list(_ids(rows)) if len(rows) else []
+        if len(set(ids)) < len(ids):
+            yield Finding(part.location, f"row ids are there twice: {sorted(ids)}")
+
+
+def _live_rows(chosen: FilesToRead, visible: ValidWriteIdList, location: str) -> pa.Table:
+    gone = {
+        row_id
+        for file in chosen.deletes
+        for row_id in _ids(_events(file, location, visible))
+    }  # fmt: skip
+    parts = []
+    for file in chosen.data:
+        events = _events(file, location, visible)
+        kept = [row_id not in gone for row_id in _ids(events)]
+        parts.append(events.filter(pa.array(kept, pa.bool_())))
+    return sort(parts)
+
+
+def delete_events(state: AcidState, visible: ValidWriteIdList, location: str) -> pa.Table:
+    """All delete events that are seen, by row id."""
+    chosen = files_to_read(state, visible, keep_deletes=True)
+    return sort([_events(file, location, visible) for file in chosen.deletes])
+
+
+def sort(parts: list[pa.Table]) -> pa.Table:
+    """Events in the order of their row ids."""
+    if not parts:
+        return pa.table({"row": pa.array([], pa.null())})
+    joined = pa.concat_tables(parts)
+    return joined.sort_by([(name, "ascending") for name in _ID])
+
+
+def _ids(events: pa.Table) -> Iterator[RowId]:
+    columns = [events.column(name).to_pylist() for name in _ID]
+    return zip(*columns, strict=True)
+
+
+def _events(file: DataFile | DeleteFile, location: str, visible: ValidWriteIdList) -> pa.Table:
+    """The events of a file that were committed; of a growing file, as far as it was flushed."""
+    path = f"{location}/{file.path}"
+    data = LocalFiles().read(path, 0, file.length)
+    events = orc.ORCFile(io.BytesIO(data)).read()
+    seen = [visible.sees(one) for one in events.column("currentTransaction").to_pylist()]
+    return events.filter(pa.array(seen, pa.bool_()))

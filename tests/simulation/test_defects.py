@@ -1,0 +1,35 @@
+"""Every known defect that is put back is found, and within a few cases."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from scratch import in_memory
+from simulation.defects import DEFECTS, Defect
+from simulation.running import find
+from simulation.world import House
+
+pytestmark = pytest.mark.slow
+MOST_CASES = 25
+"""When the product changes, another one is the first that finds a defect."""
+
+
+@pytest.fixture(scope="module")
+def house() -> Iterator[House]:
+    with tempfile.TemporaryDirectory(prefix="hivesql-simulation-", dir=in_memory()) as place:
+        house = House(Path(place))
+        yield house
+        house.close()
+
+
+@pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name.replace(" ", "-"))
+def test_a_defect_that_is_put_back_is_found(defect: Defect, house: House) -> None:
+    with defect.put_back():
+        found = find(house, defect.cases(MOST_CASES))
+    assert found is not None, f"{MOST_CASES} cases find nothing"
+    assert found.wrong is not None
+    assert defect.shows in found.wrong

@@ -1,0 +1,87 @@
+"""Fresh seeds find nothing; a seed is always the same case; a failing one is shortened."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from scratch import in_memory
+from simulation.__main__ import replay_command
+from simulation.cases import Case, generate
+from simulation.defects import DEFECTS
+from simulation.running import find, run_case, run_seeds, shorten
+from simulation.world import House
+
+pytestmark = pytest.mark.slow
+SECONDS = float(os.environ.get("HIVESQL_SIMULATION_SECONDS", "60"))
+SEED = int(os.environ.get("HIVESQL_SIMULATION_SEED", "0")) or int(time.time())
+CALM = ("sessions", "streams", "compaction")
+"""Kinds of cases for the suite; `make simulate` has those about partitions that come and go."""
+TOLD = 5
+"""So many failing seeds are told at most."""
+
+
+@pytest.fixture(scope="module")
+def house() -> Iterator[House]:
+    with tempfile.TemporaryDirectory(prefix="hivesql-simulation-", dir=in_memory()) as place:
+        house = House(Path(place))
+        yield house
+        house.close()
+
+
+def complaint(seed: int, house: House) -> str:
+    profile = CALM[seed % len(CALM)]
+    shortened = shorten(run_case(generate(seed, profile), house), house)
+    command = replay_command(seed, profile)
+    return f"seed {seed}, {command}: {shortened.wrong}\n{shortened.case.dumps()}"
+
+
+def test_fresh_seeds(house: House) -> None:
+    failed: list[int] = []
+    cases = 0
+    for outcome in run_seeds(house, SEED, SECONDS, CALM):
+        cases += 1
+        failed += [outcome.case.seed] if outcome.wrong else []
+        if len(failed) == TOLD:
+            break
+    sys.stdout.write(f"{cases} cases from seed {SEED}, {cases / SECONDS:.1f} a second\n")
+    assert not failed, "\n\n".join(complaint(seed, house) for seed in failed[:2])
+
+
+@pytest.mark.parametrize("profile", ["sessions", "compaction"])
+def test_a_seed_is_always_the_same_case(house: House, profile: str) -> None:
+    first, again = (run_case(generate(5, profile), house) for _ in range(2))
+    assert first.trace == again.trace
+    assert len(first.trace) > 50
+    case = generate(5, profile)
+    assert Case.loads(case.dumps()) == case
+
+
+def test_a_failing_case_is_shortened(house: House) -> None:
+    defect = next(one for one in DEFECTS if one.name == "an abort forgets what was written")
+    with defect.put_back():
+        found = find(house, defect.cases(30))
+        assert found is not None
+        short = shorten(found, house)
+        assert short.kind == found.kind
+        assert len(short.trace) < len(found.trace)
+        again = run_case(Case.loads(short.case.dumps()), house)
+    assert (again.wrong, again.trace) == (short.wrong, short.trace)
+    assert run_case(short.case, house).wrong is None
+
+
+@pytest.mark.postgres
+def test_on_postgres(postgres_server: str, tmp_path: Path) -> None:
+    house = House(tmp_path, postgres_server)
+    try:
+        outcomes = [run_case(generate(seed, "streams"), house) for seed in range(1, 4)]
+        assert [one.wrong for one in outcomes] == [None] * 3
+        assert run_case(generate(1, "streams"), house).trace == outcomes[0].trace
+    finally:
+        house.close()

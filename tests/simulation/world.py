@@ -1,0 +1,277 @@
+"""One metastore and warehouse for a case, used again for the next one; and what is true there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+from unittest import mock
+
+from sqlalchemy import Connection
+
+from hivesql.lazy_spark import LazySpark
+from hivesql.session import Session
+from hivesql_executor import check_events
+from hivesql_executor.compaction import worker
+from hivesql_executor.metastore.database import DatabaseMetastore
+from hivesql_executor.runtime import Clock, Runtime
+from hivesql_executor.storage.local import LocalFiles
+from hivesql_planner.acid.write_ids import ValidTxnList
+from hivesql_planner.errors import HiveSqlError, NotSupported
+from hivesql_planner.settings import Settings
+from simulation.cases import MINE, PARTITIONS, TIMEOUT, Case
+from simulation.database import Postgres, SimulatedRdbms, Sqlite, Truth
+from simulation.files import watching
+from simulation.merging import merge
+from simulation.model import Intent, Model, Txn, Wrong
+from simulation.reading import count_rows, read_table
+from simulation.scheduler import Client, Scheduler
+
+T = TypeVar("T")
+_ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+_SETTINGS = {
+    "hive.txn.timeout": f"{int(TIMEOUT)}s",
+    "hivesql.compactor.inline": "false",
+    "hive.compactor.cleaner.threads.num": "1",
+    "hive.compactor.request.queue": "1",
+    "hive.compactor.delta.num.threshold": "3",
+    "hive.compactor.worker.timeout": "0s",
+    "hive.compactor.cleaner.retention.time.seconds": "5s",
+    "hive.compactor.gather.stats": "false",
+    "hive.compactor.abortedtxn.threshold": "0",
+    "hive.compactor.aborted.txn.time.threshold": "0s",
+    "metastore.compactor.clean.aborts.using.cleaner": "true",
+}
+_PARTITIONS = """
+SELECT p."PART_ID", t."TBL_NAME", p."PART_NAME" FROM "PARTITIONS" p
+JOIN "TBLS" t ON t."TBL_ID" = p."TBL_ID" WHERE t."TBL_NAME" = 'q'
+"""
+_LOCKED = """
+SELECT DISTINCT "HL_TABLE" FROM "HIVE_LOCKS" WHERE "HL_LOCK_TYPE" = 'e' AND "HL_LOCK_STATE" = 'a'
+"""
+_WRITES = 'SELECT "T2W_TABLE", "T2W_WRITEID" FROM "TXN_TO_WRITE_ID" WHERE "T2W_TXNID" = {}'
+
+
+class NeedsSpark(NotSupported):
+    """A statement of a case that is none of the small ones."""
+
+
+class NoSpark(LazySpark):
+    """Spark, which nobody may start here."""
+
+    def __call__(self) -> NoReturn:
+        raise NeedsSpark("Spark")
+
+
+class ObservedMetastore(DatabaseMetastore):
+    """The metastore, which tells what it is about, and when a transaction takes a snapshot."""
+
+    def __init__(self, rdbms: SimulatedRdbms) -> None:
+        super().__init__(rdbms)
+        self.simulated = rdbms
+        self.looked: Callable[[int], None] = lambda txn_id: None
+
+    def valid_txns(self, txn_id: int = 0) -> ValidTxnList:
+        """As in production."""
+        found = super().valid_txns(txn_id)
+        self.looked(txn_id)
+        return found
+
+    def requests_before(self, lock_id: int) -> int | None:
+        """As in production, but whoever waits looks once in each of its pauses."""
+        found = super().requests_before(lock_id)
+        return None if found else found
+
+    def _read(self, work: Callable[[Connection], T]) -> T:
+        self.simulated.doing = work.__qualname__
+        return super()._read(work)
+
+    def _write(self, work: Callable[[Connection], T], *, hasty: bool = False) -> T:
+        self.simulated.doing = work.__qualname__
+        return super()._write(work, hasty=hasty)
+
+
+class House:
+    """A metastore's database and a directory, which one case after the other begins anew."""
+
+    def __init__(self, place: Path, server: str | None = None) -> None:
+        self.warehouse = place / "warehouse"
+        self._databases = Postgres(server) if server else Sqlite(place)
+        self.url = self._databases.url
+        DatabaseMetastore.open(self.url, str(self.warehouse)).close()
+        self.rdbms = SimulatedRdbms(self.url)
+        self.store = ObservedMetastore(self.rdbms)
+        _make_tables(self.store)
+        self.rdbms.engine.dispose()
+        self._databases.keep()
+        shutil.copytree(self.warehouse, place / "fresh")
+        self._fresh = place / "fresh"
+
+    @contextmanager
+    def world(self, case: Case) -> Iterator[World]:
+        """A world for one case, with the tables that cases use."""
+        self.rdbms.engine.dispose()
+        self._databases.begin_anew()
+        shutil.rmtree(self.warehouse)
+        shutil.copytree(self._fresh, self.warehouse)
+        with ExitStack() as stack:
+            scheduler = Scheduler(case)
+            truth = Truth(self.url, self.rdbms.engine)
+            stack.callback(truth.close)
+            chance = scheduler.chance("names")
+            stack.enter_context(mock.patch.object(os, "urandom", chance.randbytes))
+            # What these do with rows is a matter for Spark.
+            stack.enter_context(mock.patch.object(worker, "merge", merge))
+            stack.enter_context(mock.patch.object(check_events, "_row_findings", count_rows))
+            world = World(self, scheduler, truth)
+            self.rdbms.scheduler, self.rdbms.written = scheduler, world.look
+            self.store.looked = world.model.looked
+            stack.enter_context(watching(scheduler, self.warehouse))
+            stack.callback(scheduler.close)
+            try:
+                world.look()
+                yield world
+            finally:
+                self.rdbms.scheduler, self.rdbms.written = None, lambda: None
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.rdbms.close()
+
+
+def _make_tables(store: DatabaseMetastore) -> None:
+    session = Session(_runtime(store, Clock()), NoSpark())
+    session.sql(f"CREATE TABLE t (id int, k int, v int) {_ACID}")
+    for name in ("p", "q"):
+        session.sql(f"CREATE TABLE {name} (id int, v int) PARTITIONED BY (k int) {_ACID}")
+    for key in PARTITIONS:
+        session.sql(f"ALTER TABLE p ADD PARTITION (k={key})")
+    session.sql(f"ALTER TABLE q ADD PARTITION (k={MINE[0]})")
+
+
+def _runtime(store: DatabaseMetastore, clock: Clock) -> Runtime:
+    return Runtime(
+        metastore=store,
+        spark=NoSpark(),
+        files=lambda place: LocalFiles(),
+        settings=Settings.of(_SETTINGS),
+        user="simulated",
+        host="here",
+        clock=clock,
+    )
+
+
+class World:
+    """What a case works on; keeps the model beside what the database says."""
+
+    def __init__(self, house: House, scheduler: Scheduler, truth: Truth) -> None:
+        self.scheduler, self.truth, self.warehouse = scheduler, truth, house.warehouse
+        self.tables = scheduler.case.tables
+        self.model = Model()
+        self.meant: dict[str, list[Intent]] = {}
+        """What the client is about, by its name: whatever transaction it opens is for that."""
+        self.opened: dict[str, list[Txn]] = {}
+        """The transactions that a client has opened."""
+        self.checks = 0
+        self._states: dict[int, str] = {}
+        self._partitions: dict[int, int] = {}
+        clock = Clock(
+            monotonic=lambda: scheduler.now, sleep=scheduler.sleep, repeat=scheduler.repeat
+        )
+        self.runtime = _runtime(house.store, clock)
+        if scheduler.case.optimistic:
+            settings = self.runtime.settings.with_value("hive.txn.xlock.write", "false")
+            self.runtime = self.runtime.with_settings(settings)
+
+    def session(self) -> Session:
+        """A new session."""
+        return Session(self.runtime, NoSpark())
+
+    # -- what has become true
+    def look(self) -> None:
+        """See what the last transaction of the database has changed, and follow it."""
+        try:
+            self._look()
+        except Wrong as error:
+            # The client may make another error of it.
+            self.scheduler.fail(error)
+            raise
+
+    def _look(self) -> None:
+        client = self.scheduler.current
+        committed: list[Txn] = []
+        rows = self.truth.ask('SELECT "TXN_ID", "TXN_STATE", "TXN_TYPE" FROM "TXNS" ORDER BY 1')
+        for txn_id, state, kind in rows:
+            known = self._states.get(txn_id)
+            if known == state:
+                continue
+            self._states[txn_id] = state
+            if known is None:
+                self._note_opening(int(txn_id), int(kind or 0), client)
+            if state == "a":
+                self.model.aborted(txn_id)
+            if state == "c":
+                committed.append(self.model.committed(txn_id, self._write_ids(txn_id)))
+        if "q" in self.tables:
+            self._follow_partitions()
+        touched = {intent[1] for txn in committed for intent in txn.intents if _writes(intent)}
+        if touched:
+            self.scheduler.trace.append(("", f"check {sorted(touched)}"))
+            self.scheduler._between(lambda: self.check(sorted(touched)))
+
+    def _note_opening(self, txn_id: int, kind: int, client: Client | None) -> None:
+        name = client.name if client else ""
+        intents = self.meant.get(name, [])
+        self.model.opened(txn_id, name, intents, kind)
+        self.opened.setdefault(name, []).append(self.model.txns[txn_id])
+
+    def _write_ids(self, txn_id: int) -> dict[str, int]:
+        return {table: int(number) for table, number in self.truth.ask(_WRITES.format(txn_id))}
+
+    def _follow_partitions(self) -> None:
+        found = {
+            int(id_): int(name.partition("=")[2]) for id_, _, name in self.truth.ask(_PARTITIONS)
+        }
+        for id_, key in self._partitions.items():
+            if id_ not in found:
+                self.model.dropped("q", key)
+            elif found[id_] != key:
+                self.model.moved("q", key, found[id_])
+        self._partitions = found
+
+    # -- what has to be true
+    def check(self, tables: Sequence[str] = ()) -> None:
+        """Compare what a fresh reader sees with the model; Wrong when it is something else.
+
+        Without ``tables``, in all that the case is about.
+        """
+        locked = {name for (name,) in self.truth.ask(_LOCKED)}
+        for table in tables or self.tables:
+            # Whoever holds such a lock moves directories about.
+            if table in locked:
+                continue
+            self.checks += 1
+            try:
+                found = read_table(table, self.runtime)
+            except (HiveSqlError, OSError) as error:
+                raise Wrong(f"{table} cannot be read: {error}") from error
+            compare(f"a fresh reader of {table}", found, self.model.rows(table))
+
+
+def _writes(intent: Intent) -> bool:
+    return intent[0] != "select"
+
+
+def compare(what: str, found: Any, expected: Any) -> None:
+    """Wrong when rows are missing or too many."""
+    missing, more = expected - found, found - expected
+    if missing or more:
+        told = []
+        if missing:
+            told.append(f"does not see {sorted(missing.elements())}")
+        if more:
+            told.append(f"sees {sorted(more.elements())}, which must not be there")
+        raise Wrong(f"{what} {' and '.join(told)}")
