@@ -12,7 +12,6 @@ from hivesql_executor.file_changes import FileChanges
 from hivesql_executor.heartbeat import Heartbeat
 from hivesql_executor.lock_wait import await_locks, request_locks
 from hivesql_executor.metastore.api import LockState, TxnType
-from hivesql_planner.deciding import scans
 from hivesql_planner.errors import CommitUnknown, ExecutionError, StaleSnapshot, WriteConflict
 from hivesql_planner.multi_statement import continued, next_statement_id, replaced_tables
 from hivesql_planner.plan import Command, Listing, Select
@@ -271,6 +270,9 @@ def _check_partitions(plan: Plan, runtime: Runtime) -> None:
     The snapshot is younger than that list: of a transaction that has written into old and new
     partitions in between, the plan would read a part.
     """
+    # Imported late: START TRANSACTION decides nothing.
+    from hivesql_planner.deciding import scans
+
     for scan in scans(plan.body):
         then, name = scan.listing, scan.table.name
         if then is None:
