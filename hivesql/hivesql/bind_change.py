@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from hivesql.bind_constraints import default_sql, enforced, value
 from hivesql.binding import Binding
+from hivesql.learning import learn
 from hivesql.prune import conjuncts
 from hivesql.query import Walk
 from hivesql.row_trees import DeleteBody, MergeBody, UpdateBody, WhenBody
@@ -92,7 +93,7 @@ def _condition(part: Slice | None, walk: Walk, scope: Scope) -> Expr | None:
         return None
     found = walk.expr(part, scope)
     for one in conjuncts(part.tree):
-        walk.learn(one, scope.relations[0])
+        learn(one, scope.relations[0], walk.meanings)
     return found
 
 
@@ -141,7 +142,7 @@ def bind_merge(body: MergeBody, binding: Binding) -> MergeRows:
     on = walk.expr(body.on, scope)
     for one in conjuncts(body.on.tree):
         # A target row that fails a part of ON matches nothing, so it need not be read.
-        walk.learn(one, scope.relations[0])
+        learn(one, scope.relations[0], walk.meanings)
     mentions = _mentions(body.on, walk, scope.relations[0])
     clauses = tuple(_clause(clause, table, walk, scope) for clause in body.clauses)
     if not mentions and any(clause.kind == "insert" for clause in clauses):

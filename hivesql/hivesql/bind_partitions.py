@@ -151,16 +151,15 @@ def all_of(
     filters: tuple[PartitionFilter, ...], table: Table, types: dict[str, str], binding: Binding
 ) -> Predicate:
     """The predicate that all filters make together."""
-    found: Predicate | None = None
+    found: list[Predicate] = []
     for one in filters:
         if one.key.text not in types:
             error = SemanticError(
                 f"{table.name} has no partition column {one.key.text}", code=10006
             )
             binding.fail(error, one.key.start)
-        predicate = _filter(one, types[one.key.text], binding)
-        found = predicate if found is None else And(found, predicate)
-    return found or Other()
+        found.append(_filter(one, types[one.key.text], binding))
+    return And(tuple(found)) if found else Other()
 
 
 def _filter(one: PartitionFilter, type_: str, binding: Binding) -> Predicate:
@@ -173,7 +172,7 @@ def _filter(one: PartitionFilter, type_: str, binding: Binding) -> Predicate:
     constant = Constant("boolean" if type_ == "boolean" else "string" if text else "number", value)
     compare = Compare(one.key.text, one.operator, constant)
     # What cannot be decided must not be dropped.
-    if keeps(And(compare, Not(compare)), {one.key.text: value}, {one.key.text: type_}):
+    if keeps(And((compare, Not(compare))), {one.key.text: value}, {one.key.text: type_}):
         error = SemanticError(f"cannot compare the {type_} {one.key.text} with {value!r}")
         binding.fail(error, one.key.start, one.end)
     return compare

@@ -31,7 +31,7 @@ from hivesql.trees import (
     Tree,
     UseBody,
 )
-from hivesql_planner.errors import HiveSqlError
+from hivesql_planner.errors import HiveSqlError, ParseError
 from hivesql_planner.settings import Settings
 from hivesql_planner.statements import Explain, Statement
 
@@ -52,6 +52,9 @@ def bind(
         return _bind(tree.body, binding)
     except HiveSqlError as error:
         raise error.at(text.file, text.line, text.column) from error.__cause__
+    except RecursionError:
+        problem = ParseError("the statement is nested too deeply")
+        raise problem.at(text.file, text.line, text.column) from None
 
 
 def _bind(body: Body, binding: Binding) -> Statement:

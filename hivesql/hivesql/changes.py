@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import NamedTuple
 
 from sqlglot import exp
@@ -9,6 +10,7 @@ from sqlglot import exp
 from hivesql.binding import Binding
 from hivesql.edits import Edit
 from hivesql.scope import Output, TableUse, outputs_of
+from hivesql.tokens import first_from
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.plan import CHANGE_COLUMNS, Changes
 from hivesql_planner.table import Table, TableName
@@ -34,13 +36,13 @@ def changes_in(binding: Binding, node: exp.Table) -> Found | None:
     arguments = call.expressions
     tokens = binding.tokens
     first = arguments[0].meta.get("start") if arguments else None
-    place = next((i for i, token in enumerate(tokens) if token.start == first), 0)
+    place = first_from(tokens, first) if first is not None else 0
     start = tokens[max(0, place - 2)].start
     numbers, words = _arguments(binding, arguments, start)
     database, _, name = words[0].lower().rpartition(".")
     table = binding.table_named(TableName(database or binding.database, name), start)
     _check(binding, table, words[1:], start)
-    end = next(token.end for token in tokens[place:] if token.is_(")"))
+    end = next(token.end for token in islice(tokens, place, None) if token.is_(")"))
     use = TableUse(table, binding.view_name(table.name))
     high = numbers[1] if len(numbers) > 1 else None
     use.changes = Changes(low=numbers[0], high=high, key=tuple(one.lower() for one in words[1:]))

@@ -1,8 +1,8 @@
 """Query text as sqlglot trees whose nodes know their offsets in the statement.
 
 sqlglot is used to see the structure of a query, never to write SQL: Spark gets the user's own
-text. So function calls stay as they are (no builder rewrites them), and whatever lies outside the
-slice that is read is blanked out, which keeps offsets those of the whole statement.
+text. So function calls stay as they are (no builder rewrites them), and the tokens of the slice
+that is read keep their offsets in the whole statement.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from sqlglot.dialects.hive import Hive
 from sqlglot.errors import ParseError as SqlglotParseError
 from sqlglot.errors import SqlglotError
 from sqlglot.parsers.hive import HiveParser
+from sqlglot.tokenizer_core import Token as SqlglotToken
 from sqlglot.tokenizer_core import TokenType
 
 from hivesql.hive_only import check_slice
+from hivesql.room import with_room
 from hivesql.script import StatementText
 from hivesql.slices import Slice
 from hivesql.strict import check_tree
@@ -59,20 +61,26 @@ class _StructureParser(HiveParser):
         is_call = self._next.token_type == TokenType.L_PAREN
         if is_call and self._curr.token_type in _NESTED:
             return None
-        return super()._parse_types(*given, **named)
+        parse = super()._parse_types
+        return with_room(lambda: parse(*given, **named))
+
+    def _parse_table(self, *given: Any, **named: Any) -> exp.Expr | None:
+        parse = super()._parse_table
+        return with_room(lambda: parse(*given, **named))
 
     def _parse_expression(self) -> exp.Expr | None:
         return self._ranged(super()._parse_expression)
 
     def _parse_select_query(self, *given: Any, **named: Any) -> exp.Expr | None:
         parse = super()._parse_select_query
-        return self._ranged(lambda: parse(*given, **named))
+        return with_room(lambda: self._ranged(lambda: parse(*given, **named)))
 
     def _parse_lambda(self, alias: bool = False) -> exp.Expr | None:
         return self._ranged(lambda: super(_StructureParser, self)._parse_lambda(alias))
 
     def _parse_unary(self) -> exp.Expr | None:
-        return self._ranged(super()._parse_unary)
+        parse = super()._parse_unary
+        return with_room(lambda: self._ranged(parse))
 
     def _parse_range(self, this: exp.Expr | None = None, parse_is: bool = False) -> exp.Expr | None:
         start = place_of(this)[0] if this else None
@@ -104,15 +112,24 @@ class _StructureParser(HiveParser):
 
 def place_of(node: exp.Expr) -> tuple[int, int]:
     """Start and end offset of an expression in the statement."""
-    found = node.meta.get(RANGE)
-    if found is None and isinstance(node, exp.Column):
-        found = node.parts[0].meta["start"], node.parts[-1].meta["end"] + 1
-    elif found is None and isinstance(node, exp.Paren):
-        found = place_of(node.this)  # brackets that sqlglot adds by itself
-    elif found is None:
-        # The left part of a row of operators: from its first operand to its last.
-        found = place_of(node.this)[0], place_of(node.expression)[1]
-    return found[0], found[1]
+    # The left part of a row of operators: from its first operand to its last.
+    row: list[exp.Expr] = []
+    while RANGE not in node.meta and not isinstance(node, exp.Column):
+        row.append(node)
+        node = node.this
+    start, end = node.meta.get(RANGE) or _place_of_column(node)
+    while row:
+        operation = row.pop()
+        if not isinstance(operation, exp.Paren):  # sqlglot adds brackets by itself
+            end = place_of(operation.expression)[1]
+        # Kept, since each operator of a long row asks for the place of all that is before it.
+        operation.meta[RANGE] = (start, end)
+    return start, end
+
+
+def _place_of_column(node: exp.Expr) -> tuple[int, int]:
+    parts = node.parts if isinstance(node, exp.Column) else [node]
+    return parts[0].meta["start"], parts[-1].meta["end"] + 1
 
 
 def span_of(node: exp.Expr) -> tuple[int, int]:
@@ -120,6 +137,14 @@ def span_of(node: exp.Expr) -> tuple[int, int]:
     spans = [one.meta[RANGE] for one in node.walk() if RANGE in one.meta]
     spans += [(one.meta["start"], one.meta["end"] + 1) for one in node.walk() if "end" in one.meta]
     return min((start for start, _ in spans), default=0), max((end for _, end in spans), default=1)
+
+
+def is_join(node: exp.Subquery) -> bool:
+    """Whether the brackets are around tables that are joined, and not around a query."""
+    inside: exp.Expr = node
+    while isinstance(inside, exp.Subquery):
+        inside = inside.this
+    return isinstance(inside, exp.Table)
 
 
 class HiveStructure(Hive):
@@ -158,14 +183,15 @@ def read_expression(text: StatementText, tokens: tuple[Token, ...], span: tuple[
 def _read(
     text: StatementText, tokens: tuple[Token, ...], spans: tuple[tuple[int, int], ...], prefix: str
 ) -> exp.Expr:
-    masked = check_slice(text, tokens, spans)
+    pieces = check_slice(text, tokens, spans)
+    dialect = HiveStructure()
     if prefix:
-        start = spans[0][0]
-        masked = masked[: start - len(prefix)] + prefix + masked[start:]
+        pieces = ((pieces[0][0] - len(prefix), prefix), *pieces)
     try:
-        trees = HiveStructure().parse(masked)
+        placed = [token for piece in pieces for token in _tokens_of(dialect, *piece)]
+        trees = dialect.parser().parse(placed, text.text)
     except SqlglotParseError as error:
-        raise _placed(error, text, masked) from error
+        raise _placed(error, text) from error
     except SqlglotError as error:
         problem = ParseError(f"the query cannot be read: {error}")
         raise at(problem, text, spans[0][0], spans[-1][1]) from error
@@ -186,14 +212,22 @@ def _refuse_empty_lists(tree: exp.Expr, text: StatementText, start: int) -> None
         raise at(ParseError(f"unexpected {command.sql()!r}"), text, start)
 
 
-def _placed(error: SqlglotParseError, text: StatementText, masked: str) -> Exception:
+def _tokens_of(dialect: Hive, start: int, piece: str) -> list[SqlglotToken]:
+    """The tokens of a piece of the statement, with their offsets in the statement."""
+    tokens = dialect.tokenize(piece)
+    for token in tokens:
+        token.start += start
+        token.end += start
+        # Errors tell nothing but line and column.
+        token.line, token.col = 1, token.end + 1
+    return tokens
+
+
+def _placed(error: SqlglotParseError, text: StatementText) -> Exception:
     first = error.errors[0]
-    highlight, line, column = first["highlight"] or "", first["line"] or 1, first["col"] or 1
-    line_start = 0
-    for _ in range(line - 1):
-        line_start = masked.find("\n", line_start) + 1
-    # sqlglot counts the column of a token's last character.
-    offset = max(line_start + column - max(len(highlight), 1), 0)
+    highlight, column = first["highlight"] or "", first["col"] or 1
+    # The column is that of the token's last character.
+    offset = max(column - max(len(highlight), 1), 0)
     description = first["description"] or "syntax error"
     if description.startswith("Required keyword"):
         description = "an operand is missing"

@@ -8,11 +8,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from operator import attrgetter
 
 from hivesql.edits import Edit, Spans
 from hivesql.plain_rows import number_edits
 from hivesql.script import StatementText
-from hivesql.tokens import Kind, Token, at
+from hivesql.tokens import Kind, Token, at, first_from
 from hivesql_planner.errors import NotSupported, ParseError
 
 _Tokens = list[Token]
@@ -48,29 +49,35 @@ for _one in _REFUSED:
 
 def tokens_in(tokens: tuple[Token, ...], spans: Spans) -> _Tokens:
     """The tokens that lie in the spans."""
-    starts = [token.start for token in tokens[:-1]]
     found: _Tokens = []
     for start, end in spans:
-        found += tokens[bisect_left(starts, start) : bisect_left(starts, end)]
+        found += tokens[first_from(tokens, start) : first_from(tokens, end)]
     return found
 
 
-def check_slice(text: StatementText, tokens: tuple[Token, ...], spans: Spans) -> str:
-    """The text with everything outside the spans blanked out, ready to be parsed.
+def check_slice(
+    text: StatementText, tokens: tuple[Token, ...], spans: Spans
+) -> tuple[tuple[int, str], ...]:
+    """Offset and text of each span, ready to be parsed.
 
     Raises NotSupported for what has no counterpart in Spark. Words that Spark lacks are replaced
-    by others of the same length.
+    by others of the same length, and long rows of constants by blanks.
     """
     inside = tokens_in(tokens, spans)
     _refuse(text, inside)
-    masked = ["\n" if char == "\n" else " " for char in text.text]
-    for start, end in spans:
-        masked[start:end] = text.text[start:end]
-    for rows in (token for token in inside if token.kind is Kind.ROWS):
-        masked[rows.start : rows.end] = " " * len(rows.text)
-    for edit in (*_same_length(inside), *_readable(inside)):
-        masked[edit.start : edit.end] = edit.text.ljust(edit.end - edit.start)
-    return "".join(masked).rstrip()
+    rows = (Edit(one.start, one.end, "") for one in inside if one.kind is Kind.ROWS)
+    edits = sorted((*rows, *_same_length(inside), *_readable(inside)))
+    return tuple((start, _blanked(text.text, start, end, edits)) for start, end in spans)
+
+
+def _blanked(text: str, start: int, end: int, edits: list[Edit]) -> str:
+    pieces, done = [], start
+    for edit in edits[bisect_left(edits, start, key=attrgetter("start")) :]:
+        if edit.start >= end:
+            break
+        pieces += [text[done : edit.start], edit.text.ljust(edit.end - edit.start)]
+        done = edit.end
+    return "".join([*pieces, text[done:end]])
 
 
 def _refuse(text: StatementText, tokens: _Tokens) -> None:

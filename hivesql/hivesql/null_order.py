@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-
 from sqlglot import exp
 
 from hivesql.binding import Binding
 from hivesql.dialect import place_of
 from hivesql.edits import Edit, insert
+from hivesql.tokens import first_from
 
 
 def null_order(tree: exp.Expr, binding: Binding) -> list[Edit]:
@@ -30,8 +29,7 @@ def _says(item: exp.Ordered, binding: Binding) -> bool:
 def _sorted_too(cluster: exp.Cluster, binding: Binding) -> Edit:
     """CLUSTER BY in its two halves: Spark knows no order of NULLs for it."""
     spans = [place_of(one) for one in cluster.expressions]
-    starts = [token.start for token in binding.tokens]
-    word = binding.tokens[bisect_left(starts, spans[0][0]) - 2]
+    word = binding.tokens[first_from(binding.tokens, spans[0][0]) - 2]
     parts: list[str | tuple[int, int]] = ["DISTRIBUTE BY "]
     for i, span in enumerate(spans):
         parts += [", " if i else "", span]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from hivesql.dialect import read_query
+from hivesql.dialect import RANGE, read_query
 from hivesql.edits import Spans
 from hivesql.parse_spec import parse_partition
 from hivesql.parse_storage import parse_file_format, parse_row_format
@@ -124,18 +124,32 @@ def _insert_query(cursor: Cursor, shared: Spans, *, many: bool) -> tuple[Slice, 
         starts += [cursor.peek().start] if starts else []
     pieces += [(starts[-1], end)] if starts else []
     query = read_query(cursor.text, cursor.tokens, (*shared, (token.start, end)))
-    if len(pieces) < 2 or not _is_plain_union_all(query.tree):
+    branches = _union_all(query.tree)
+    if len(pieces) != len(branches) or len(branches) < 2:
         return query, ()
-    return query, tuple(
-        read_query(cursor.text, cursor.tokens, (*shared, piece)) for piece in pieces
-    )
+    parts = zip(pieces, branches, strict=True)
+    return query, tuple(_branch_of(cursor, shared, *part) for part in parts)
 
 
-def _is_plain_union_all(tree: exp.Expr) -> bool:
-    """UNION ALL all the way down, with nothing that applies to the whole."""
-    if not isinstance(tree, exp.Union):
-        return not isinstance(tree, exp.SetOperation)
+def _branch_of(cursor: Cursor, shared: Spans, piece: tuple[int, int], tree: exp.Expr) -> Slice:
+    """One branch of a UNION ALL; its tree is that of the whole where it needs nothing before it."""
+    if shared or tree.meta.get(RANGE) != piece:
+        return read_query(cursor.text, cursor.tokens, (*shared, piece))
+    return Slice((piece,), tree)
+
+
+def _union_all(tree: exp.Expr) -> list[exp.Expr]:
+    """The branches where it is UNION ALL all the way down, without what applies to the whole."""
     over_all = ("order", "limit", "offset", "sort", "distribute", "cluster")
-    if tree.args.get("distinct") or any(tree.args.get(key) for key in over_all):
-        return False
-    return _is_plain_union_all(tree.left) and _is_plain_union_all(tree.right)
+    branches: list[exp.Expr] = []
+    left = [tree]
+    while left:
+        one = left.pop()
+        if not isinstance(one, exp.Union):
+            branches.append(one)
+        elif one.args.get("distinct") or any(one.args.get(key) for key in over_all):
+            return []
+        else:
+            left += [one.right, one.left]
+    has_others = any(isinstance(one, exp.SetOperation) for one in branches)
+    return [] if has_others else branches

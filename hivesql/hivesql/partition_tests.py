@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
-from hivesql.prune import And, Compare, Constant, Or, Predicate
+from hivesql.prune import And, Compare, Constant, OneOf, Predicate
 from hivesql_planner.partition_filter import (
     DATE_LENGTH,
     KINDS,
@@ -15,45 +16,49 @@ from hivesql_planner.partition_filter import (
 )
 from hivesql_planner.table import DEFAULT_PARTITION, Table, default_value
 
+_MOST = 100
+"""So many tests, and values of one test; what is more is decided here."""
+
 
 def partition_tests(table: Table, predicates: Iterable[Predicate]) -> tuple[PartitionTest, ...]:
-    """Conditions that every partition with a wanted row satisfies."""
-    return tuple(test for one in predicates for test in _tests(table, one))
+    """Conditions that every partition with a wanted row satisfies, as many as databases take."""
+    found = (test for one in predicates for test in _tests(table, one))
+    return tuple(islice(found, _MOST))
 
 
 def _tests(table: Table, predicate: Predicate) -> Iterator[PartitionTest]:
-    if isinstance(predicate, And):
-        yield from _tests(table, predicate.left)
-        yield from _tests(table, predicate.right)
+    match predicate:
+        case And(parts=parts):
+            for part in parts:
+                yield from _tests(table, part)
+        case Compare(column=column, operator=operator, value=value):
+            yield from _comparisons(table, column, operator, [value])
+        case OneOf(column=column, values=values):
+            yield from _comparisons(table, column, "=", values)
+
+
+def _comparisons(
+    table: Table, column: str, operator: str, values: Sequence[Constant]
+) -> Iterator[PartitionTest]:
+    if column not in table.partition_names:
         return
-    either = list(_either(predicate))
-    first = either[0]
-    if not isinstance(first, Compare) or first.column not in table.partition_names:
-        return
-    position = table.partition_names.index(first.column)
+    position = table.partition_names.index(column)
     type_ = table.partition_columns[position].type
     kind = KINDS.get(type_.partition("(")[0])
     if default_value(type_) not in (None, DEFAULT_PARTITION):
         # The catalog does not know that the default partition's name is cut to the column's size.
         return
-    operator = next((one for one in OPERATORS if one == first.operator), None)
-    if kind is None or operator is None or (len(either) > 1 and operator != "="):
+    known = next((one for one in OPERATORS if one == operator), None)
+    if kind is None or known is None or not all(_is(one, kind) for one in values):
         return
-    values = []
-    for one in either:
-        alike = isinstance(one, Compare) and (one.column, one.operator) == (first.column, operator)
-        if not isinstance(one, Compare) or not alike or not _is(one.value, kind):
-            return
-        values.append(one.value.text)
-    yield PartitionTest(position=position, operator=operator, values=tuple(values), kind=kind)
-
-
-def _either(predicate: Predicate) -> Iterator[Predicate]:
-    if isinstance(predicate, Or):
-        yield from _either(predicate.left)
-        yield from _either(predicate.right)
-    else:
-        yield predicate
+    texts = tuple(one.text for one in values)
+    if len(texts) <= _MOST:
+        yield PartitionTest(position=position, operator=known, values=texts, kind=kind)
+        return
+    order = int if kind == "integer" else str
+    low, high = min(texts, key=order), max(texts, key=order)
+    yield PartitionTest(position=position, operator=">=", values=(low,), kind=kind)
+    yield PartitionTest(position=position, operator="<=", values=(high,), kind=kind)
 
 
 def _is(value: Constant, kind: Kind) -> bool:

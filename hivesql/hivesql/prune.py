@@ -1,4 +1,4 @@
-"""What a WHERE tells before anything is read: which partitions, and what ORC may skip.
+"""What a WHERE tells before anything is read: which partitions hold wanted rows.
 
 Only simple predicates over one table's columns are understood. A partition goes only when no row
 of it can satisfy the predicate; what is not understood keeps everything.
@@ -7,11 +7,12 @@ of it can satisfy the predicate; what is not understood keeps everything.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import product
-from typing import Literal as OneOf
+from typing import Literal as Choice
+from typing import NamedTuple
 
 from sqlglot import exp
 
@@ -21,8 +22,8 @@ Outcomes = frozenset[bool | None]
 _ANY: Outcomes = frozenset({True, False, None})
 _UNKNOWN: Outcomes = frozenset({None})
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-_INTEGERS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
+DATE_TEXT = re.compile(r"\d{4}-\d{2}-\d{2}")
+INTEGERS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 _OPERATORS: dict[type[exp.Expr], str] = {
     exp.EQ: "=",
     exp.NEQ: "<>",
@@ -33,15 +34,22 @@ _OPERATORS: dict[type[exp.Expr], str] = {
     exp.NullSafeEQ: "<=>",
 }
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-# Before this day ORC files count days in the Julian calendar.
-_FIRST_GREGORIAN = "1582-10-15"
+# What is nested deeper is not looked into.
+_MOST_NESTED = 50
+
+
+class _Side(NamedTuple):
+    """One side of a comparison: how it is compared, and as what."""
+
+    manner: Choice["decimal", "float", "text", "padded", "date", "boolean", "timestamp"]
+    value: Decimal | float | str
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
     """A literal: its kind and its text."""
 
-    kind: OneOf["number", "string", "date", "boolean", "null"]
+    kind: Choice["number", "string", "date", "boolean", "null"]
     text: str
 
 
@@ -55,6 +63,29 @@ class Compare:
 
 
 @dataclass(frozen=True, slots=True)
+class OneOf:
+    """``column IN (constant, …)``."""
+
+    column: str
+    values: tuple[Constant, ...]
+    _sides: dict[str, frozenset[_Side | None]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def sides(self, base: str) -> frozenset[_Side | None]:
+        """What a column of such a type is compared with; None where that is not certain."""
+        if base not in self._sides:
+            given = (one for one in self.values if one.kind != "null")
+            self._sides[base] = frozenset(_side(one, base) for one in given)
+        return self._sides[base]
+
+    @property
+    def has_null(self) -> bool:
+        """Whether NULL is among the constants."""
+        return any(one.kind == "null" for one in self.values)
+
+
+@dataclass(frozen=True, slots=True)
 class IsNull:
     """``column IS NULL``."""
 
@@ -63,18 +94,16 @@ class IsNull:
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """Both."""
+    """All of at least one."""
 
-    left: Predicate
-    right: Predicate
+    parts: tuple[Predicate, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """Either."""
+    """Any of at least one."""
 
-    left: Predicate
-    right: Predicate
+    parts: tuple[Predicate, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,29 +118,38 @@ class Other:
     """Anything that is not understood."""
 
 
-Predicate = Compare | IsNull | And | Or | Not | Other
+Predicate = Compare | OneOf | IsNull | And | Or | Not | Other
 ColumnOf = Callable[[exp.Column], str | None]
 
 
 def conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
     """The parts of an AND."""
-    condition = condition.unnest()
-    if isinstance(condition, exp.And):
-        yield from conjuncts(condition.this)
-        yield from conjuncts(condition.expression)
-    else:
-        yield condition
+    return _operands(condition, exp.And)
 
 
-def simplify(node: exp.Expr, column_of: ColumnOf) -> Predicate:
+def _operands(node: exp.Expr, kind: type[exp.Connector]) -> Iterator[exp.Expr]:
+    """The operands of a row of ANDs, or of ORs, from left to right."""
+    left = [node]
+    while left:
+        one = left.pop().unnest()
+        if isinstance(one, kind):
+            left += [one.expression, one.this]
+        else:
+            yield one
+
+
+def simplify(node: exp.Expr, column_of: ColumnOf, *, depth: int = 0) -> Predicate:
     """An expression as a predicate; ``column_of`` names the columns of the table in question."""
+    if depth > _MOST_NESTED:
+        return Other()
     node = node.unnest()
-    if isinstance(node, exp.And):
-        return And(simplify(node.this, column_of), simplify(node.expression, column_of))
-    if isinstance(node, exp.Or):
-        return Or(simplify(node.this, column_of), simplify(node.expression, column_of))
+    for kind, whole in ((exp.And, And), (exp.Or, Or)):
+        if isinstance(node, kind):
+            operands = _operands(node, kind)
+            parts = tuple(simplify(one, column_of, depth=depth + 1) for one in operands)
+            return (_one_column(parts) if kind is exp.Or else None) or whole(parts)
     if isinstance(node, exp.Not):
-        return Not(simplify(node.this, column_of))
+        return Not(simplify(node.this, column_of, depth=depth + 1))
     if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
         column = _column(node.this, column_of)
         return IsNull(column) if column else Other()
@@ -121,9 +159,24 @@ def simplify(node: exp.Expr, column_of: ColumnOf) -> Predicate:
         column = _column(node.this, column_of)
         low, high = _constant(node.args["low"]), _constant(node.args["high"])
         if column and low and high:
-            return And(Compare(column, ">=", low), Compare(column, "<=", high))
+            return And((Compare(column, ">=", low), Compare(column, "<=", high)))
         return Other()
     return _comparison(node, column_of)
+
+
+def _one_column(parts: Sequence[Predicate]) -> OneOf | None:
+    """``c = 1 OR c = 2 OR c IN (3, 4)`` as one list; None for any other row of ORs."""
+    values: list[Constant] = []
+    columns: set[str] = set()
+    for part in parts:
+        if isinstance(part, Compare) and part.operator == "=":
+            values.append(part.value)
+        elif isinstance(part, OneOf):
+            values += part.values
+        else:
+            return None
+        columns.add(part.column)
+    return OneOf(columns.pop(), tuple(values)) if len(columns) == 1 else None
 
 
 def _comparison(node: exp.Expr, column_of: ColumnOf) -> Predicate:
@@ -145,13 +198,8 @@ def _in(node: exp.In, column_of: ColumnOf) -> Predicate:
     values = [_constant(item) for item in node.expressions]
     if column is None or not values or node.args.get("query"):
         return Other()
-    found: Predicate | None = None
-    for value in values:
-        if value is None:
-            return Other()
-        equal = Compare(column, "=", value)
-        found = equal if found is None else Or(found, equal)
-    return found or Other()
+    known = tuple(value for value in values if value is not None)
+    return OneOf(column, known) if len(known) == len(values) else Other()
 
 
 def _column(node: exp.Expr, column_of: ColumnOf) -> str | None:
@@ -191,9 +239,9 @@ def _typed(literal: exp.Literal, to: exp.DataType) -> Constant | None:
     """``DATE '2024-01-01'`` and ``10L``."""
     text = str(literal.this)
     if literal.is_string:
-        is_date = to.is_type("date") and _DATE.fullmatch(text)
+        is_date = to.is_type("date") and DATE_TEXT.fullmatch(text)
         return Constant("date", text) if is_date else None
-    bits = next((n for name, n in _INTEGERS.items() if to.is_type(name)), 0)
+    bits = next((n for name, n in INTEGERS.items() if to.is_type(name)), 0)
     fits = text.isdigit() and int(text) < 2 ** (bits - 1) if bits else False
     return Constant("number", text) if fits else None
 
@@ -213,17 +261,38 @@ def _outcomes(
     match predicate:
         case Compare(column=column) if column in values:
             return _compare(values[column], predicate, types[column])
+        case OneOf(column=column) if column in values:
+            return _one_of(values[column], predicate, types[column])
         case IsNull(column=column) if column in values:
             return frozenset({values[column] is None})
         case Not(inner=inner):
             found = _outcomes(inner, values, types)
             return frozenset(None if one is None else not one for one in found)
-        case And(left=left, right=right) | Or(left=left, right=right):
-            pairs = product(_outcomes(left, values, types), _outcomes(right, values, types))
+        case And(parts=parts) | Or(parts=parts):
             # What decides an AND is FALSE, what decides an OR is TRUE.
             decisive = isinstance(predicate, Or)
-            return frozenset(_both(one, other, decisive=decisive) for one, other in pairs)
+            together: Outcomes = frozenset({not decisive})
+            for part in parts:
+                pairs = product(together, _outcomes(part, values, types))
+                together = frozenset(_both(one, other, decisive=decisive) for one, other in pairs)
+                if together == {decisive}:
+                    break
+            return together
     return _ANY
+
+
+def _one_of(value: str | None, one_of: OneOf, type_: str) -> Outcomes:
+    if value is None:
+        return _UNKNOWN
+    base = type_.partition("(")[0]
+    sides, own = one_of.sides(base), {}
+    for manner in {side.manner for side in sides if side is not None}:
+        own[manner] = _own_side(value, manner)
+    if any(side is not None and side in sides for side in own.values()):
+        return frozenset({True})
+    otherwise = _UNKNOWN if one_of.has_null else frozenset({False})
+    certain = None not in sides and None not in own.values()
+    return otherwise if certain else otherwise | {True, None}
 
 
 def _both(one: bool | None, other: bool | None, *, decisive: bool) -> bool | None:
@@ -238,10 +307,11 @@ def _compare(value: str | None, predicate: Compare, type_: str) -> Outcomes:
         return frozenset({value is None and constant.kind == "null"})
     if value is None or constant.kind == "null":
         return _UNKNOWN
-    pair = _comparable(value, constant, type_)
-    if pair is None:
+    other = _side(constant, type_.partition("(")[0])
+    own = _own_side(value, other.manner) if other is not None else None
+    if own is None or other is None:
         return _ANY
-    left, right = pair
+    left, right = own.value, other.value
     sign = (left > right) - (left < right)  # type: ignore[operator]
     return frozenset({_holds(predicate.operator, sign)})
 
@@ -252,62 +322,41 @@ def _holds(operator: str, sign: int) -> bool:
     return sign in signs[operator]
 
 
-def _comparable(
-    value: str, constant: Constant, type_: str
-) -> tuple[Decimal, Decimal] | tuple[float, float] | tuple[str, str] | None:
-    """Both sides as what Hive compares, or None when that is not certain."""
-    base, kind, text = type_.partition("(")[0], constant.kind, constant.text
-    is_text = base in ("string", "varchar", "char")
-    if base in _INTEGERS or base == "decimal":
-        if kind in ("number", "string") and _NUMBER.fullmatch(text) and _NUMBER.fullmatch(value):
-            return Decimal(value), Decimal(text)
-    elif kind == "number" and (is_text or base == "double"):
-        if _NUMBER.fullmatch(value):
-            return float(value), float(text)
-    elif is_text and kind == "string":
-        return (value, text) if base != "char" else (value.rstrip(" "), text.rstrip(" "))
-    elif base == "date" and kind in ("date", "string"):
-        if _DATE.fullmatch(value) and _DATE.fullmatch(text):
-            return value, text
-    elif (base, kind) in (("boolean", "boolean"), ("timestamp", "string")):
-        left, right = normal_value(value, base), normal_value(text, base)
-        if left is not None and right is not None:
-            return left, right
+def _side(constant: Constant, base: str) -> _Side | None:
+    """A constant as Hive compares it with columns of a type, or None when that is not certain."""
+    text = constant.text
+    if base in INTEGERS or base == "decimal":
+        is_number = constant.kind in ("number", "string") and _NUMBER.fullmatch(text)
+        return _Side("decimal", Decimal(text)) if is_number else None
+    if base in ("string", "varchar", "char", "double") and constant.kind == "number":
+        return _Side("float", float(text))
+    if base in ("string", "varchar") and constant.kind == "string":
+        return _Side("text", text)
+    if base == "char" and constant.kind == "string":
+        return _Side("padded", text.rstrip(" "))
+    if base == "date" and constant.kind in ("date", "string"):
+        return _Side("date", text) if DATE_TEXT.fullmatch(text) else None
+    if (base, constant.kind) in (("boolean", "boolean"), ("timestamp", "string")):
+        return _normal_side(text, base)
     return None
 
 
-def pushed_down(predicate: Predicate, types: Mapping[str, str]) -> str | None:
-    """Spark SQL over data columns that every wanted row satisfies; None when there is none.
-
-    ``types`` are the Hive types of the data columns. Parts of an AND that have no such form are
-    left out.
-    """
-    match predicate:
-        case And(left=left, right=right):
-            parts = [part for one in (left, right) if (part := pushed_down(one, types))]
-            return " AND ".join(parts) if parts else None
-        case Or(left=left, right=right):
-            either = [pushed_down(one, types) for one in (left, right)]
-            return f"({either[0]} OR {either[1]})" if all(either) else None
-        case IsNull(column=column) if column in types:
-            return f"`{column}` IS NULL"
-        case Not(inner=IsNull(column=column)) if column in types:
-            return f"`{column}` IS NOT NULL"
-        case Compare(column=column, operator=operator, value=value) if column in types:
-            text = _spark_literal(value, types[column])
-            return f"`{column}` {operator} {text}" if text and operator != "<=>" else None
-    return None
+def _normal_side(text: str, base: str) -> _Side | None:
+    found = normal_value(text, base)
+    return _Side("boolean" if base == "boolean" else "timestamp", found) if found else None
 
 
-def _spark_literal(value: Constant, type_: str) -> str | None:
-    base = type_.partition("(")[0]
-    if value.kind == "number" and (base in _INTEGERS or base in ("decimal", "float", "double")):
-        return value.text
-    if value.kind == "string" and base in ("string", "varchar"):
-        return "'" + value.text.replace("'", "\\'") + "'"
-    if value.kind in ("date", "string") and base == "date":
-        certain = _DATE.fullmatch(value.text) and value.text >= _FIRST_GREGORIAN
-        return f"DATE '{value.text}'" if certain else None
-    if value.kind == "boolean" and base == "boolean":
-        return value.text
-    return None
+def _own_side(value: str, manner: str) -> _Side | None:
+    """A partition's value compared in this manner."""
+    match manner:
+        case "decimal":
+            return _Side("decimal", Decimal(value)) if _NUMBER.fullmatch(value) else None
+        case "float":
+            return _Side("float", float(value)) if _NUMBER.fullmatch(value) else None
+        case "date":
+            return _Side("date", value) if DATE_TEXT.fullmatch(value) else None
+        case "padded":
+            return _Side("padded", value.rstrip(" "))
+        case "boolean" | "timestamp":
+            return _normal_side(value, manner)
+    return _Side("text", value)

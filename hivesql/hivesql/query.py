@@ -15,13 +15,15 @@ from sqlglot import exp
 
 from hivesql.binding import Binding
 from hivesql.changes import changes_in
-from hivesql.dialect import RANGE, read_query, span_of
+from hivesql.dialect import RANGE, is_join, read_query, span_of
 from hivesql.edits import Edit, apply_edits, insert
 from hivesql.hive_only import spark_edits, tokens_in
+from hivesql.learning import QUERIES, learn
 from hivesql.null_order import null_order
 from hivesql.outputs import generated_types, naming_edit, output_names, renamed, united
 from hivesql.positions import position_edits
-from hivesql.prune import conjuncts, simplify
+from hivesql.prune import conjuncts
+from hivesql.room import with_room
 from hivesql.scope import ROW_ID, Meaning, Output, Outputs, Relation, Scope, TableUse, outputs_of
 from hivesql.slices import Slice
 from hivesql.stars import columns_of_star, mark_patterns
@@ -33,7 +35,6 @@ from hivesql_planner.plan import Expr, Query
 from hivesql_planner.table import Column, Table, TableName
 
 Ctes = Mapping[str, Outputs]
-_QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
 _ALIASES_SEEN = ("having", "order", "sort", "distribute", "cluster", "windows")
 # Under this property, Hive's queries show deleted rows too.
 _DELETED_ROWS = "acid.fetch.deleted.rows"
@@ -110,15 +111,28 @@ class Walk:
     # -- queries
     def query(self, node: exp.Expr, ctes: Ctes, outer: Scope | None) -> Outputs:
         """Look up everything in a query; the columns it gives."""
+        return with_room(lambda: self._query(node, ctes, outer))
+
+    def _query(self, node: exp.Expr, ctes: Ctes, outer: Scope | None) -> Outputs:
+        # UNION and its like, of which the first one stands deepest.
+        row: list[tuple[exp.SetOperation, Ctes]] = []
+        while isinstance(node, exp.SetOperation):
+            ctes = self._with(node, ctes)
+            row.append((node, ctes))
+            node = node.this
+        columns = self._operand(node, ctes, outer)
+        for operation, seen in reversed(row):
+            other = self.query(operation.expression, seen, outer)
+            try:
+                columns = united(columns, other)
+            except SemanticError as error:
+                self.binding.fail(error, *span_of(operation.expression))
+        return columns
+
+    def _operand(self, node: exp.Expr, ctes: Ctes, outer: Scope | None) -> Outputs:
         ctes = self._with(node, ctes)
         if isinstance(node, exp.Select):
             return self._select(node, ctes, outer)
-        if isinstance(node, exp.SetOperation):
-            both = self.query(node.this, ctes, outer), self.query(node.expression, ctes, outer)
-            try:
-                return united(*both)
-            except SemanticError as error:
-                self.binding.fail(error, *span_of(node.expression))
         if isinstance(node, exp.Subquery):
             return self.query(node.this, ctes, outer)
         if not isinstance(node, exp.Values):
@@ -154,9 +168,7 @@ class Walk:
         scope = Scope(outer)
         mark_patterns(node, self.binding.settings)
         from_ = node.args.get("from_")
-        joins: list[exp.Join] = []
-        if from_ is not None:
-            joins = self._relation(from_.this, scope, ctes)
+        joins = [] if from_ is None else self._relation(from_.this, scope, ctes)
         joins += self._joins(node, scope, ctes)
         for lateral in node.args.get("laterals") or ():
             self._lateral(lateral, scope, ctes)
@@ -188,8 +200,10 @@ class Walk:
         """Add what a FROM item names; the joins written inside it."""
         if isinstance(node, exp.Table):
             found = self._table(node, ctes)
-        elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
-            return self._relation(node.this, scope, ctes) + self._joins(node, scope, ctes)
+        elif isinstance(node, exp.Subquery) and is_join(node):
+            inner = node.this
+            joins = with_room(lambda: self._relation(inner, scope, ctes))
+            return joins + self._joins(node, scope, ctes)
         elif isinstance(node, (exp.Subquery, exp.Values)):
             columns = self.query(node, ctes, None)
             found = Relation(node.alias.lower(), renamed(columns, node.args.get("alias")))
@@ -287,16 +301,20 @@ class Walk:
         self, node: exp.Expr, scope: Scope, ctes: Ctes, aliases: frozenset[str] = frozenset()
     ) -> None:
         """Look up the columns and queries inside an expression."""
-        if isinstance(node, _QUERIES):
-            columns = self.query(node, ctes, scope)
-            self.translator.types[id(node)] = columns[0].type if columns else None
-        elif isinstance(node, exp.Column):
-            self._column(node, scope, aliases)
-            self.translator.types[id(node)] = self._column_type(node)
-        elif not isinstance(node, exp.Hint):
-            for child in node.iter_expressions():
-                self.expression(child, scope, ctes, aliases)
-            self.translator.leave(node)
+        left = [(node, False)]
+        while left:
+            part, is_done = left.pop()
+            if is_done:
+                self.translator.leave(part)
+            elif isinstance(part, QUERIES):
+                columns = self.query(part, ctes, scope)
+                self.translator.types[id(part)] = columns[0].type if columns else None
+            elif isinstance(part, exp.Column):
+                self._column(part, scope, aliases)
+                self.translator.types[id(part)] = self._column_type(part)
+            elif not isinstance(part, exp.Hint):
+                left.append((part, True))
+                left += [(child, False) for child in part.iter_expressions(reverse=True)]
 
     def _column(self, node: exp.Column, scope: Scope, aliases: frozenset[str]) -> None:
         parts = node.parts
@@ -335,23 +353,7 @@ class Walk:
         for part in conjuncts(condition):
             for relation in scope.relations:
                 if relation.use is not None and not relation.nullable:
-                    self.learn(part, relation)
-
-    def learn(self, part: exp.Expr, relation: Relation) -> None:
-        """Give one table a condition, if it speaks of nothing but that table."""
-        columns = list(part.find_all(exp.Column))
-        meanings = [self.meanings.get(id(column)) for column in columns]
-        if not columns or part.find(*_QUERIES) or relation.use is None:
-            return
-        if any(one is None or one.relation is not relation for one in meanings):
-            return
-
-        def column_of(node: exp.Column) -> str | None:
-            found = self.meanings[id(node)]
-            whole = found.column is not None and found.used == len(node.parts)
-            return found.column if whole and found.column != ROW_ID else None
-
-        relation.use.predicates.append(simplify(part, column_of))
+                    learn(part, relation, self.meanings)
 
     # -- select lists
     def _name_outputs(self, node: exp.Select) -> frozenset[str]:
@@ -367,7 +369,7 @@ class Walk:
         return frozenset(names)
 
     def _outputs(self, node: exp.Select, scope: Scope, merges: bool) -> Outputs:
-        found: Outputs = ()
+        found: list[Outputs] = []
         for item, name in zip(node.expressions, output_names(node.expressions), strict=True):
             columns: Outputs = None
             if item.is_star:
@@ -376,8 +378,8 @@ class Walk:
                 columns = tuple(Output(one.name.lower()) for one in item.args["expressions"])
             elif name:
                 columns = (Output(name, self.translator.type_of(item.unalias())),)
-            found = None if found is None or columns is None else found + columns
-        return found
+            found.append(columns)
+        return None if None in found else tuple(one for part in found for one in part or ())
 
     def _star(self, item: exp.Expr, scope: Scope, merges: bool) -> Outputs:
         columns, written = columns_of_star(item, scope, self.binding, merges=merges)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import NamedTuple
 
 from hivesql.binding import Binding
 from hivesql.partition_tests import partition_tests
-from hivesql.prune import Predicate, keeps, pushed_down
+from hivesql.prune import Predicate, keeps
+from hivesql.pushing import MOST_PUSHED, pushed_down
 from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.plan import AsOf, Changes, Expr, Listing, Scan, Source
 from hivesql_planner.table import Partition, Table
@@ -58,7 +60,8 @@ class TableUse:
             )
         )
         data_types = {column.name: column.type for column in table.columns}
-        pushed = [text for one in self.predicates if (text := pushed_down(one, data_types))]
+        texts = (pushed_down(one, data_types) for one in self.predicates)
+        pushed = list(islice(filter(None, texts), MOST_PUSHED))
         return Scan(
             table=table,
             partitions=kept,

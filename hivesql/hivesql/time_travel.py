@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import NamedTuple
 
 from hivesql.binding import Binding
-from hivesql.tokens import Kind, Token
+from hivesql.tokens import Kind, Token, first_from
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.plan import AsOf
 from hivesql_planner.table import Table
@@ -27,15 +28,17 @@ class Clause(NamedTuple):
 
 def name_end(binding: Binding, end: int) -> int:
     """Where such a clause goes: after a table's name and its TABLESAMPLE (…)."""
-    after = [token for token in binding.tokens if token.start >= end]
-    if not after[0].is_("tablesample"):
+    tokens = binding.tokens
+    after = first_from(tokens, end)
+    if not tokens[after].is_("tablesample"):
         return end
-    return next(token for token in after if token.is_(")")).end
+    return next(token for token in islice(tokens, after, None) if token.is_(")")).end
 
 
 def clause_after(binding: Binding, table: Table, end: int) -> Clause | None:
     """The clause that follows a table's name, if there is one."""
-    tokens = [token for token in binding.tokens if token.start >= end][:_LONGEST]
+    first = first_from(binding.tokens, end)
+    tokens = binding.tokens[first : first + _LONGEST]
     if len(tokens) < 5 or not tokens[0].is_("for"):
         return None
     is_version = tokens[1].is_("system_version")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from operator import attrgetter
 from typing import NoReturn
 
 from hivesql.script import StatementText
 from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError, SemanticError
 from hivesql_planner.table import TableName
 
-_BLANK = re.compile(r"(?:\s+|--[^\n]*|/\*.*?\*/)+", re.DOTALL)
+_BLANK = re.compile(r"(?:\s+|--[^\r\n]*|/\*.*?\*/)+", re.DOTALL)
 _WORD = re.compile(r"[\w]+")
 _NUMBER = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?:BD|[LSYDlsyd])?(?!\w)|\d+(?!\w)")
 _STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
@@ -20,6 +23,14 @@ _SYMBOL = re.compile(r"<=>|<>|!=|<=|>=|==|\|\||[-+*/%(),.;=<>!~^&|\[\]:]")
 _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|[0-1][0-7]{2}|.)", re.DOTALL)
 _ESCAPES = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a",
             "%": "\\%", "_": "\\_"}  # fmt: skip
+MOST_NESTED = 500
+"""How deep brackets, CASEs and signs before an operand may be nested, taken together."""
+# Types are nested ten times less deep.
+_WEIGHT_OF_TYPES = 10
+_NESTED_TYPES = frozenset({"array", "map", "struct", "uniontype"})
+_OPENED_BY = {"(": ")", "[": "]", "case": "end"}
+_SIGNS = frozenset({"not", "-", "+", "~", "!"})
+_NESTING = frozenset({*_OPENED_BY, *_OPENED_BY.values(), *_SIGNS, "<", ">"})
 # Words that can never be a name: taking one for a name would be misreading the statement.
 RESERVED = frozenset(
     """all alter and as between by case cast create cross delete describe distinct drop else
@@ -111,8 +122,12 @@ def _end_of_name(sql: str, start: int) -> int:
 
 
 def tokenize(text: StatementText) -> tuple[Token, ...]:
-    """All tokens without comments; the last one is the end. Unknown characters are errors."""
+    """All tokens without comments; the last one is the end.
+
+    Unknown characters are errors, and so is what is nested more than ``MOST_NESTED`` levels deep.
+    """
     tokens: list[Token] = []
+    depth = _Depth()
     sql, position = text.text, 0
     tail: tuple[int, int] | None = None
     while True:
@@ -126,6 +141,9 @@ def tokenize(text: StatementText) -> tuple[Token, ...]:
         token = _token_at(sql, position, tokens[-1] if tokens else None)
         if token is None:
             raise at(_unreadable(sql, position), text, position)
+        if token.value in _NESTING and depth.after(token, tokens) > MOST_NESTED:
+            problem = ParseError(f"nested too deeply: more than {MOST_NESTED} levels")
+            raise at(problem, text, token.start, token.end)
         tokens.append(token)
         position = token.end
         if token.is_("values"):
@@ -133,6 +151,35 @@ def tokenize(text: StatementText) -> tuple[Token, ...]:
             from hivesql.plain_rows import plain_tail
 
             tail = plain_tail(sql, position)
+
+
+class _Depth:
+    """How many brackets and CASEs are open, and how long the row of signs before an operand is."""
+
+    def __init__(self) -> None:
+        self._open = dict.fromkeys((*_OPENED_BY.values(), ">"), 0)
+        self._signs = 0
+
+    def after(self, token: Token, before: Sequence[Token]) -> int:
+        """Go over one of the tokens of ``_NESTING``; the levels that it is in."""
+        if token.kind in (Kind.WORD, Kind.SYMBOL):
+            if token.value in _SIGNS:
+                in_row = bool(before) and before[-1].value in _SIGNS
+                self._signs = self._signs + 1 if in_row else 1
+            elif token.value in _OPENED_BY:
+                self._open[_OPENED_BY[token.value]] += 1
+            elif token.value == "<" and before and before[-1].value in _NESTED_TYPES:
+                self._open[">"] += _WEIGHT_OF_TYPES
+            elif token.value == ">":
+                self._open[">"] = max(0, self._open[">"] - _WEIGHT_OF_TYPES)
+            elif self._open.get(token.value):
+                self._open[token.value] -= 1
+        return sum(self._open.values()) + self._signs
+
+
+def first_from(tokens: Sequence[Token], offset: int) -> int:
+    """The index of the first token that starts at the offset or behind it; at most the last one."""
+    return bisect_left(tokens, offset, hi=len(tokens) - 1, key=attrgetter("start"))
 
 
 def _token_at(sql: str, position: int, previous: Token | None) -> Token | None:

@@ -9,6 +9,7 @@ from hivesql.parser import parse
 from hivesql.row_trees import InsertBody, MergeBody, UpdateBody
 from hivesql.script import StatementText
 from hivesql.slices import PartitionItem
+from hivesql.tokens import MOST_NESTED
 from hivesql.trees import SetBody, ShowBody
 from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError
 
@@ -214,9 +215,22 @@ def test_places_count_from_where_the_statement_stands() -> None:
     assert (caught.value.line, caught.value.column) == (10, 12)
 
 
-def test_deep_nesting_is_an_error_of_the_text() -> None:
-    with pytest.raises(ParseError, match="nested too deeply"):
-        parse(StatementText("SELECT " + "(" * 20000 + "1" + ")" * 20000))
+@pytest.mark.parametrize(
+    ("opening", "closing", "each"),
+    [("(", ")", 1), ("CASE WHEN a THEN b ELSE ", " END", 1), ("a[", "]", 1), ("- ", "", 1),
+     ("NOT ", "", 1), ("CAST(", " AS INT)", 1), ("array<", ">", 10)],
+)  # fmt: skip
+def test_deep_nesting_is_an_error_at_the_level_that_is_too_deep(
+    opening: str, closing: str, each: int
+) -> None:
+    levels = MOST_NESTED // each
+    text = "SELECT " + opening * (levels + 1) + "1" + closing * (levels + 1)
+    with pytest.raises(ParseError, match="nested too deeply: more than 500 levels") as caught:
+        parse(StatementText(text))
+    # The bracket, word or sign of the last level.
+    sign = next(i for i, char in enumerate(opening) if char in "([<" or opening.startswith("CASE")
+                or opening.strip() in ("-", "NOT"))  # fmt: skip
+    assert caught.value.column == len("SELECT ") + len(opening) * levels + sign + 1
 
 
 def test_insert_with_everything() -> None:

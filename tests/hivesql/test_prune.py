@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hivesql.binder import bind
 from hivesql.parser import parse
-from hivesql.prune import And, Compare, Constant, IsNull, Not, Or, Other, Predicate, keeps
+from hivesql.prune import And, Compare, Constant, IsNull, Not, OneOf, Or, Other, Predicate, keeps
 from hivesql.script import StatementText
 from hivesql_planner.plan import Scan
 from hivesql_planner.statements import SelectRows, UpdateRows
@@ -152,16 +152,19 @@ def test_a_condition_on_the_other_side_of_an_outer_join_prunes_nothing() -> None
 
 
 _VALUES = st.sampled_from([None, "1", "2", "10"])
-_COMPARISONS = st.builds(
-    Compare,
-    st.sampled_from(["p", "q", "data"]),
-    st.sampled_from(["=", "<>", "<", "<=", ">", ">=", "<=>"]),
-    st.sampled_from([Constant("number", "1"), Constant("number", "2"), Constant("null", "")]),
+_COLUMNS = st.sampled_from(["p", "q", "data"])
+_CONSTANTS = st.sampled_from(
+    [Constant("number", "1"), Constant("number", "2"), Constant("null", "")]
 )
+_COMPARISONS: st.SearchStrategy[Predicate] = st.builds(
+    Compare, _COLUMNS, st.sampled_from(["=", "<>", "<", "<=", ">", ">=", "<=>"]), _CONSTANTS
+) | st.builds(OneOf, _COLUMNS, st.lists(_CONSTANTS, min_size=1, max_size=3).map(tuple))
 _PREDICATES: st.SearchStrategy[Predicate] = st.recursive(
     _COMPARISONS | st.builds(IsNull, st.sampled_from(["p", "q", "data"])) | st.just(Other()),
     lambda inner: (
-        st.builds(And, inner, inner) | st.builds(Or, inner, inner) | st.builds(Not, inner)
+        st.builds(And, st.tuples(inner, inner))
+        | st.builds(Or, st.tuples(inner, inner, inner))
+        | st.builds(Not, inner)
     ),
     max_leaves=6,
 )
@@ -185,12 +188,15 @@ def truth(predicate: Predicate, row: dict[str, str | None], other: bool | None) 
         case Not(inner=inner):
             found = truth(inner, row, other)
             return None if found is None else not found
-        case And(left=one, right=two) | Or(left=one, right=two):
-            both = (truth(one, row, other), truth(two, row, other))
+        case OneOf(column=column, values=constants):
+            either = Or(tuple(Compare(column, "=", constant) for constant in constants))
+            return truth(either, row, other)
+        case And(parts=parts) | Or(parts=parts):
+            found_of_parts = [truth(part, row, other) for part in parts]
             decisive = isinstance(predicate, Or)
-            if decisive in both:
+            if decisive in found_of_parts:
                 return decisive
-            return None if None in both else not decisive
+            return None if None in found_of_parts else not decisive
     return other
 
 

@@ -6,6 +6,8 @@ import datetime
 from decimal import Decimal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hivesql_planner.small.nodes import (
     AllOf,
@@ -14,6 +16,7 @@ from hivesql_planner.small.nodes import (
     IsNull,
     IsTrue,
     Not,
+    OneOf,
     Predicate,
     Stored,
     UnlessFalse,
@@ -116,3 +119,26 @@ def test_deletes_are_looked_for_row_by_row_or_between_ends() -> None:
     assert [may_hold(of(40), near(row)) for row in (100, 110, 2900, 4000)] == [
         True, True, True, False,
     ]  # fmt: skip
+
+
+_VALUES = st.lists(st.none() | st.integers(0, 6), min_size=1, max_size=4)
+_EXTENTS = st.none() | st.builds(
+    Extent,
+    st.integers(0, 2),
+    st.none() | st.integers(0, 3),
+    st.none() | st.integers(3, 6),
+    st.booleans(),
+)
+
+
+@given(_VALUES, _EXTENTS, st.booleans())
+def test_a_list_rules_out_what_equality_with_its_values_does(
+    values: list[int | None], extent: Extent | None, is_denied: bool
+) -> None:
+    known = tuple(sorted({one for one in values if one is not None}))
+    listed: Predicate = OneOf("a", known, has_null=None in values)
+    either: Predicate = AnyOf(tuple(Compare("a", "=", one) for one in values))
+    if is_denied:
+        listed, either = Not(listed), Not(either)
+    extents = {} if extent is None else {"a": extent}
+    assert may_hold(listed, extents) == may_hold(either, extents)

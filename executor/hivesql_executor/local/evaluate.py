@@ -16,6 +16,7 @@ from hivesql_planner.small.nodes import (
     IsNull,
     IsTrue,
     Not,
+    OneOf,
     Predicate,
     UnlessFalse,
 )
@@ -37,6 +38,8 @@ def evaluate(predicate: Predicate, columns: Mapping[str, pa.Array]) -> pa.Array:
     match predicate:
         case Compare():
             return _compare(predicate, columns[predicate.column])
+        case OneOf():
+            return _one_of(predicate, columns[predicate.column])
         case IsNull(column=name):
             return pc.is_null(columns[name])
         case IsTrue(column=name):
@@ -57,6 +60,16 @@ def _compare(comparison: Compare, column: pa.Array) -> pa.Array:
     if pa.types.is_integer(column.type):
         column = column.cast(pa.int64())
     return _COMPARISONS[comparison.operator](column, pa.scalar(comparison.value, column.type))
+
+
+def _one_of(one_of: OneOf, column: pa.Array) -> pa.Array:
+    if pa.types.is_integer(column.type):
+        column = column.cast(pa.int64())
+    found = pc.is_in(column, value_set=pa.array(one_of.values, column.type))
+    unknown = pc.is_null(column)
+    if one_of.has_null:
+        unknown = pc.or_(unknown, pc.invert(found))
+    return pc.if_else(unknown, pa.scalar(None, pa.bool_()), found)
 
 
 def hold(check: Predicate | None, row: pa.StructArray, table: Table) -> None:

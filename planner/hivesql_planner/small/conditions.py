@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 from hivesql_planner.small.nodes import (
     AllOf,
@@ -11,6 +12,7 @@ from hivesql_planner.small.nodes import (
     IsNull,
     IsTrue,
     Not,
+    OneOf,
     Predicate,
     Stored,
     UnlessFalse,
@@ -117,7 +119,9 @@ def _one_of(name: str, items: Sequence[Node], types: dict[str, str]) -> Predicat
     found = literals(items)
     if not same_kind(found, types[name]):
         raise Unclear
-    return AnyOf(tuple(Compare(name, "=", _other_side(one, types[name])) for one in found))
+    values = {compared(one, types[name]) for one in found}
+    known: set[Any] = values - {None}
+    return OneOf(name, tuple(sorted(known)), has_null=None in values)
 
 
 def _other_side(node: Node, hive_type: str) -> Stored:

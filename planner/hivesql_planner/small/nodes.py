@@ -21,6 +21,15 @@ class Compare:
 
 
 @dataclass(frozen=True, slots=True)
+class OneOf:
+    """``column IN (value, …)``: the values in their order, each once, and whether NULL is one."""
+
+    column: str
+    values: tuple[Stored, ...]
+    has_null: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class IsNull:
     """The column is NULL."""
 
@@ -62,13 +71,13 @@ class UnlessFalse:
     part: Predicate
 
 
-Predicate = Compare | IsNull | IsTrue | Not | AllOf | AnyOf | UnlessFalse
+Predicate = Compare | OneOf | IsNull | IsTrue | Not | AllOf | AnyOf | UnlessFalse
 
 
 def columns_of(predicate: Predicate) -> Iterator[str]:
     """The columns that a predicate speaks of, as often as it does."""
     match predicate:
-        case Compare(column=name) | IsNull(column=name) | IsTrue(column=name):
+        case Compare(column=name) | OneOf(column=name) | IsNull(column=name) | IsTrue(column=name):
             yield name
         case Not(part=part) | UnlessFalse(part=part):
             yield from columns_of(part)

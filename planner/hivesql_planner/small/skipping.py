@@ -5,6 +5,7 @@ Statistics only rule out: where they are silent or could be meant otherwise, row
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -18,6 +19,7 @@ from hivesql_planner.small.nodes import (
     IsNull,
     IsTrue,
     Not,
+    OneOf,
     Predicate,
     Stored,
     UnlessFalse,
@@ -52,6 +54,8 @@ def _outcomes(predicate: Predicate, extents: Mapping[str, Extent]) -> Outcomes:
     match predicate:
         case Compare():
             return _of_compare(predicate, extents.get(predicate.column))
+        case OneOf():
+            return _of_one_of(predicate, extents.get(predicate.column))
         case IsNull(column=name):
             return _of_is_null(extents.get(name))
         case IsTrue():
@@ -101,6 +105,20 @@ def _of_compare(comparison: Compare, extent: Extent | None) -> Outcomes:
         return frozenset((None,))
     known = _of_values(comparison.operator, comparison.value, extent.low, extent.high)
     return known | {None} if extent.has_null else known
+
+
+def _of_one_of(one_of: OneOf, extent: Extent | None) -> Outcomes:
+    """As equality with each of the values would be; only the least one within reach matters."""
+    values: Any = one_of.values
+    if extent is not None and not extent.values:
+        return frozenset((None,))
+    low, high = (extent.low, extent.high) if extent is not None else (None, None)
+    first = bisect_left(values, low) if low is not None else 0
+    can = first < len(values) and (high is None or values[first] <= high)
+    must = can and low is not None and low == high
+    otherwise = None if one_of.has_null else False
+    known = frozenset([True] * can + [otherwise] * (not must))
+    return known if extent is not None and not extent.has_null else known | {None}
 
 
 def _of_values(operator: str, value: Any, low: Any, high: Any) -> Outcomes:
