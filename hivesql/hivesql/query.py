@@ -17,6 +17,7 @@ from hivesql.binding import Binding
 from hivesql.changes import changes_in
 from hivesql.dialect import RANGE, is_join, read_query, span_of
 from hivesql.edits import Edit, apply_edits, insert
+from hivesql.grouping import check_grouping
 from hivesql.hive_only import spark_edits, tokens_in
 from hivesql.learning import QUERIES, learn
 from hivesql.null_order import null_order
@@ -179,6 +180,7 @@ class Walk:
             if not item.is_star:
                 self.expression(item, scope, ctes)
         self._clauses(node, scope, ctes, self._name_outputs(node))
+        check_grouping(node, self.binding)
         self.edits += position_edits(node, self.binding.settings)
         if node.args.get("where") is not None:
             self._learn(node.args["where"].this, scope)
