@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hivesql.script_file import read_script
 from hivesql_planner.errors import ParseError
 
 _SOURCE = re.compile(
@@ -24,6 +25,7 @@ _VARIABLE = re.compile(r"\$\{([^}$ ]+)\}")
 _PROCESSOR = re.compile(r"(set|reset|add|list|delete|dfs|source)\b\s*(\S*)", re.IGNORECASE)
 # Where a statement may end, or something begins in which it cannot.
 _MARK = re.compile(r"[;'\"`\\/-]")
+_LINE_END = re.compile(r"[\r\n]")
 # By the quote, and whether SQL is quoted: an escape, the end, or the line's end.
 _INSIDE = {
     (quote, is_sql): re.compile(escape + quote + ("" if is_sql else "|\n"), re.DOTALL)
@@ -89,22 +91,45 @@ def split(
     first. A variable that is not set stays as it is written. ``included`` are the files that this
     text is being read for.
     """
-    position = 0
+    text = text.removeprefix("\ufeff")
+    line, line_start, position = 1, 0, 0
     while True:
-        position = _statement_start(text, position)
-        if position >= len(text):
-            return
-        end = _statement_end(text, position)
+        before = position
+        try:
+            position = _statement_start(text, position)
+            line += text.count("\n", before, position)
+            line_start = max(line_start, text.rfind("\n", before, position) + 1)
+            if position >= len(text):
+                return
+            end = _statement_end(text, position)
+        except _Unclosed as opened:
+            raise _unclosed(text, opened.start, file) from None
         raw = text[position:end].rstrip()
         if raw:
-            line = text.count("\n", 0, position) + 1
-            column = position - text.rfind("\n", 0, position)
-            statement = _substituted(raw, file, line, column, variables)
+            statement = _substituted(raw, file, line, position - line_start + 1, variables)
             if match := _SOURCE.fullmatch(statement.text):
                 yield from _sourced(match, statement, variables, included)
             else:
                 yield statement
+        line += text.count("\n", position, end + 1)
+        line_start = max(line_start, text.rfind("\n", position, end + 1) + 1)
         position = end + 1
+
+
+class _Unclosed(Exception):
+    """The text ends inside the comment or the quote that starts here."""
+
+    def __init__(self, start: int) -> None:
+        self.start = start
+
+
+def _unclosed(text: str, start: int, file: str | None) -> Exception:
+    what = "comment /*" if text[start] == "/" else f"quote {text[start]}"
+    line = text.count("\n", 0, start) + 1
+    column = start - text.rfind("\n", 0, start)
+    width = 2 if text[start] == "/" else 1
+    problem = ParseError(f"the {what} is never closed")
+    return problem.at(file, line, column, (line, column + width))
 
 
 def _sourced(
@@ -119,10 +144,10 @@ def _sourced(
     path = Path(name).expanduser().resolve()
     problem = "it is being read already" if path in included else None
     try:
-        text = "" if problem else path.read_text(encoding="utf-8")
+        text = "" if problem else read_script(path, name)
     except FileNotFoundError:
         problem = "no such file"
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         problem = str(error)
     if problem:
         refusal = ParseError(f"cannot source {name}: {problem}")
@@ -134,14 +159,17 @@ def _sourced(
 def is_complete(text: str) -> bool:
     """Whether the text ends with the ``;`` of a statement, outside quotes and comments."""
     position = 0
-    while True:
-        position = _statement_start(text, position)
-        if position >= len(text):
-            return bool(text.strip())
-        end = _statement_end(text, position)
-        if end >= len(text):
-            return False
-        position = end + 1
+    try:
+        while True:
+            position = _statement_start(text, position)
+            if position >= len(text):
+                return bool(text.strip())
+            end = _statement_end(text, position)
+            if end >= len(text):
+                return False
+            position = end + 1
+    except _Unclosed:
+        return False
 
 
 def _statement_start(text: str, position: int) -> int:
@@ -159,11 +187,13 @@ def _statement_start(text: str, position: int) -> int:
 def _comment_end(text: str, position: int) -> int | None:
     """Where the comment that starts here ends; None when none does."""
     if text.startswith("--", position):
-        end = text.find("\n", position)
-        return len(text) if end < 0 else end
+        found = _LINE_END.search(text, position)
+        return found.start() if found else len(text)
     if text.startswith("/*", position):
         end = text.find("*/", position + 2)
-        return len(text) if end < 0 else end + 2
+        if end < 0:
+            raise _Unclosed(position)
+        return end + 2
     return None
 
 
@@ -203,7 +233,9 @@ def _quote_end(text: str, position: int, *, is_sql: bool) -> int:
             return found.end()
         if found[0] == "\n":
             return start + 1
-    return len(text) if is_sql else start + 1
+    if is_sql:
+        raise _Unclosed(start)
+    return start + 1
 
 
 def _substituted(

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from hivesql import HiveSqlError, connect
+from hivesql import HiveSqlError, ParseError, connect
+from hivesql.script_file import decode_script, read_script
 from hivesql_repl.arguments import COMMANDS, arguments, ignored, normalized, pairs
 from hivesql_repl.batch import (
     BAD_ARGUMENTS,
@@ -170,7 +171,7 @@ def _check_place(metastore: str | None) -> None:
 
 def _shell(runner: Runner, *, show_database: bool) -> int:
     if not sys.stdin.isatty():
-        script: list[Script] = [("<stdin>", sys.stdin.read())]
+        script: list[Script] = [("<stdin>", _read("-"))]
         return run_scripts(runner, script, force=False)
     from hivesql_repl.shell import run_shell
 
@@ -227,14 +228,14 @@ def _url(url: str | None) -> tuple[str | None, str | None]:
 
 
 def _read(name: str) -> str:
-    if name == "-":
-        return sys.stdin.read()
     try:
-        return Path(name).read_text(encoding="utf-8")
+        if name == "-":
+            return decode_script(sys.stdin.buffer.read(), "<stdin>")
+        return read_script(Path(name), name)
     except FileNotFoundError as error:
         raise ValueError(f"cannot read {name}: no such file") from error
-    except UnicodeDecodeError as error:
-        raise ValueError(f"cannot read {name}: it is not UTF-8 text ({error})") from error
+    except ParseError as error:
+        raise ValueError(f"cannot read {error}") from error
 
 
 if __name__ == "__main__":

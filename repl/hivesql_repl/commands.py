@@ -9,8 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hivesql import HiveSqlError
+from hivesql import HiveSqlError, ParseError
 from hivesql.script import split
+from hivesql.script_file import read_script
 from hivesql_repl.formats import FORMATS
 from hivesql_repl.render import open_for_append
 
@@ -132,8 +133,8 @@ class Commands:
         if len(names) != 1:
             return self._failed("one file is wanted, as in: !run file.hql")
         try:
-            text = Path(names[0]).expanduser().read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+            text = read_script(Path(names[0]).expanduser(), names[0])
+        except (OSError, ParseError) as error:
             return self._failed(f"cannot read {names[0]}: {error}")
         return self.run_text(text, names[0])
 
@@ -210,7 +211,7 @@ class Commands:
             file.flush()
             if subprocess.run([*shlex.split(editor), file.name], check=False).returncode:
                 return self._failed(f"{editor} failed; nothing was run")
-            text = Path(file.name).read_text(encoding="utf-8")
+            text = read_script(Path(file.name))
         return self.run_text(text, None)
 
     def _watch(self, argument: str) -> bool:

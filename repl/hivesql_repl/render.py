@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from hivesql import ExecutionError, HiveSqlError, Progress, Result
+from hivesql import ExecutionError, HiveSqlError, ParseError, Progress, Result
+from hivesql.script_file import read_script
 from hivesql_executor.outcome import types_of
 from hivesql_repl.formats import FORMATS, Style, with_hive_types
 
@@ -278,6 +279,6 @@ def _counted(count: int) -> str:
 def _script(error: HiveSqlError, text: str) -> str:
     """The text that the error's line counts in: perhaps that of a file which SOURCE named."""
     try:
-        return Path(error.file).read_text(encoding="utf-8") if error.file else text
-    except (OSError, UnicodeDecodeError):
+        return read_script(Path(error.file)) if error.file else text
+    except (OSError, ParseError):
         return text

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from hivesql.script import split
+from hivesql.script import is_complete, split
+from hivesql.script_file import decode_script
 from hivesql_planner.errors import ParseError
 
 
@@ -35,8 +40,10 @@ def texts(script: str, variables: dict[str, str] | None = None) -> list[str]:
         ("set x=jdbc:y--z; select 1", ["set x=jdbc:y--z", "select 1"]),
         ("!sh ls; ls\nselect 1", ["!sh ls; ls", "select 1"]),
         ("delete from t where a = ';'; x", ["delete from t where a = ';'", "x"]),
-        ("select 'never closed; x", ["select 'never closed; x"]),
-        ("select 1 /* never closed; x", ["select 1 /* never closed; x"]),
+        ("\ufeffselect 1; x", ["select 1", "x"]),
+        ("select 1 -- one\r, 2; x", ["select 1 -- one\r, 2", "x"]),
+        ("-- no line end; x", []),
+        ("select 1; -- no line end; x", ["select 1"]),
     ],
 )
 def test_split(script: str, expected: list[str]) -> None:
@@ -130,3 +137,79 @@ def test_variables_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "SELECT '${env:HIVESQL_TEST}', '${system:user.dir}', '${system:nosuch}'"
     (one,) = split(text, None, {})
     assert one.text == f"SELECT 'here', '{Path.cwd()}', '${{system:nosuch}}'"
+
+
+@pytest.mark.parametrize(
+    ("script", "what", "line", "column"),
+    [
+        ("select 'never closed; x", "quote '", 1, 8),
+        ('select 1;\n select "never closed; x', 'quote "', 2, 9),
+        ("select `a", "quote `", 1, 8),
+        ("select 1 /* never closed; x", "comment /*", 1, 10),
+        ("select 1;\n\n  /* never closed; x", "comment /*", 3, 3),
+        ("/*", "comment /*", 1, 1),
+        ("select '/*'; select 1 -- /*\n; /* it's", "comment /*", 2, 3),
+    ],
+)
+def test_what_is_never_closed_is_an_error_where_it_begins(
+    script: str, what: str, line: int, column: int
+) -> None:
+    with pytest.raises(ParseError, match="is never closed") as caught:
+        list(split(script, "a.hql", {}))
+    assert f"the {what} is never closed" in str(caught.value)
+    assert (caught.value.file, caught.value.line, caught.value.column) == ("a.hql", line, column)
+    assert not is_complete(script)
+
+
+_PIECES = st.sampled_from(
+    ["select 1", "x", " ", "\n", "\t", ";", "'", '"', "`", "--", "/*", "*/", "-", "/", "*", "\\;",
+     "\\'", "\\", "set a=", "!sh ", "é", "漢", "''"]
+)  # fmt: skip
+_GAP = re.compile(r"(?:[\s;]|--[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
+
+
+def offset_of(script: str, line: int, column: int) -> int:
+    return sum(len(one) + 1 for one in script.split("\n")[: line - 1]) + column - 1
+
+
+@given(st.lists(_PIECES, max_size=30).map("".join))
+@example("set a='/* x;\n -- '; y")
+def test_a_script_is_its_statements_and_what_lies_between_them(script: str) -> None:
+    done = 0
+    try:
+        for one in split(script, None, {}):
+            written = one.text if one.source is None else one.source
+            start = offset_of(script, one.line, one.column)
+            assert script.startswith(written, start)
+            assert _GAP.fullmatch(script, done, start)
+            done = start + len(written)
+    except ParseError as error:
+        assert script.startswith(("'", '"', "`", "/*"), offset_of(script, error.line, error.column))
+    else:
+        assert _GAP.fullmatch(script, done)
+
+
+_LINES = st.lists(st.sampled_from(["select 1", "é漢", "\n", "\r\n", "\r", " ", ";"])).map("".join)
+
+
+@given(_LINES, st.booleans())
+def test_bytes_of_a_script_are_its_text(text: str, has_mark: bool) -> None:
+    data = (codecs.BOM_UTF8 if has_mark else b"") + text.encode()
+    assert decode_script(data, "a.hql") == text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+@given(_LINES, st.sampled_from([b"\xff", b"\xc3", b"\0", b"\xed\xa0\x80"]))
+def test_bytes_that_are_no_text_are_an_error_where_they_stand(text: str, wrong: bytes) -> None:
+    before = text.replace("\r\n", "\n").replace("\r", "\n")
+    with pytest.raises(ParseError) as caught:
+        decode_script(text.encode() + wrong, "a.hql")
+    assert (caught.value.line, caught.value.column) == (
+        before.count("\n") + 1, len(before.split("\n")[-1]) + 1,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])
+def test_other_encodings_are_told_by_name(encoding: str) -> None:
+    mark = codecs.BOM_UTF16_BE if encoding == "utf-16-be" else b""
+    with pytest.raises(ParseError, match=f"this is {encoding[:6].upper()} text: save it as UTF-8"):
+        decode_script(mark + "select 1".encode(encoding), "a.hql")

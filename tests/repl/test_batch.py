@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
@@ -265,3 +266,47 @@ def test_doctor_takes_a_warehouse_elsewhere_for_what_it_is(
     assert not list(Path().glob("s3a*"))
     assert main([*words, "--hiveconf", "hive.txn.nosuch=1"]) == 1
     assert "unknown setting hive.txn.nosuch" in capfd.readouterr().out
+
+
+TEXTS = {
+    "mark": (b"\xef\xbb\xbfCREATE DATABASE a;", 0, ""),
+    "line ends of Windows": (b"CREATE DATABASE b; -- x\r\nSHOW TABLES IN b\r\n;\r\n", 0, ""),
+    "line ends of old Macs": (b"CREATE DATABASE c; -- x\rSHOW TABLES IN c", 0, ""),
+    "comment without line end": (b"CREATE DATABASE d; -- x;", 0, ""),
+    "open comment": (b"SHOW DATABASES;\n /* CREATE DATABASE e;\n", 2, ":2:2: the comment /*"),
+    "open quote": (b"SHOW DATABASES;\nSELECT 'a;\n", 2, ":2:8: the quote ' is never closed"),
+    "no UTF-8": (b"SHOW DATABASES;\n -- \xff;\n", 1, ":2:5: the byte 0xff is no UTF-8"),
+    "zero": (b"SHOW \0DATABASES", 1, ":1:6: a byte of zero"),
+    "UTF-16": ("SHOW DATABASES".encode("utf-16"), 1, ":1:1: this is UTF-16 text"),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_texts_of_scripts(name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    data, code, told = TEXTS[name]
+    Path("a.hql").write_bytes(data)
+    # By SOURCE and !run, every problem is that of a statement.
+    inside = 2 if code else 0
+    for words, expected in (
+        (["-f", "a.hql"], code),
+        (["-i", "a.hql", "-e", "SHOW DATABASES"], code),
+        (["--dry-run", "-f", "a.hql"], code),
+        (["-e", "SOURCE a.hql"], inside),
+        (["-e", "!run a.hql"], inside),
+    ):
+        Path("metastore.db").unlink(missing_ok=True)
+        assert main(words) == expected, words
+        assert f"a.hql{told}" in capfd.readouterr().err or not told, words
+
+
+def test_scripts_come_from_standard_input(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for data, code, told in (
+        (b"\xef\xbb\xbfSHOW DATABASES;\r\n", 0, ""),
+        (b"SHOW DATABASES; /* x", 2, "<stdin>:1:17: the comment /* is never closed"),
+        (b"SHOW \xff", 1, "<stdin>:1:6: the byte 0xff is no UTF-8"),
+    ):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+        assert main([]) == code
+        assert told in capfd.readouterr().err
