@@ -7,8 +7,13 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from hivesql.room import with_room
+from hivesql_planner.errors import NotSupported
+
 Span = tuple[int, int]
 Spans = tuple[Span, ...]
+# A text that is made longer than this is of templates that repeat what they are given.
+_TIMES_AS_LONG, _MOST_MORE = 20, 2**22
 _PIECE = re.compile(r"@(\d+|(?=\*))(\*?)")
 
 
@@ -53,6 +58,9 @@ class _Made:
         self.text = text
         self.edits = edits
         self.starts = [edit.start for edit in edits]
+        # A template may name a part more than once, and so may one inside of it.
+        self.parts: dict[tuple[Span, int], str] = {}
+        self.most = _TIMES_AS_LONG * len(text) + _MOST_MORE
 
     def render(self, span: Span, low: int, high: int, *, outermost: bool = False) -> str:
         start, end = span
@@ -66,9 +74,20 @@ class _Made:
                 continue
             pieces += [self.text[done : edit.start], edit.text]
             for part in edit.parts:
-                pieces.append(part if isinstance(part, str) else self.render(part, i, high))
+                pieces.append(part if isinstance(part, str) else self._part(part, i, high))
             done = edit.end
-        return "".join([*pieces, self.text[done:end]])
+        pieces.append(self.text[done:end])
+        if sum(map(len, pieces)) > self.most:
+            raise NotSupported("so many functions inside of each other: what Spark would have to "
+                               f"read is longer than {self.most:,} characters")  # fmt: skip
+        return "".join(pieces)
+
+    def _part(self, span: Span, low: int, high: int) -> str:
+        found = self.parts.get((span, low))
+        if found is None:
+            found = with_room(lambda: self.render(span, low, high))
+            self.parts[span, low] = found
+        return found
 
 
 def filled(template: str, spans: Sequence[Span]) -> Iterable[str | Span]:

@@ -10,9 +10,11 @@ from pyspark.errors import PySparkException
 
 from hivesql_executor.spark.change import cardinality_violation
 from hivesql_executor.spark.checks import constraint_violation
+from hivesql_executor.spark.session import STACK_OPTION
 from hivesql_planner.errors import DataError, ExecutionError, HiveSqlError
 
 FAILURES = (PySparkException, Py4JJavaError)
+_TOO_DEEP = ("java.lang.StackOverflowError", "FAILED_TO_PARSE_TOO_COMPLEX")
 # What Spark says of a file, and what AcidReader.java and avro_rows.py say.
 _ENCODED = re.compile(r"Encountered error while reading file (.+?)\. +(.*)")
 _PLAIN = re.compile(r"\bhivesql cannot read (.+?): (.*)")
@@ -22,6 +24,12 @@ def told(error: Exception) -> HiveSqlError | None:
     """The error for the user; None when it does not come from Spark."""
     if not isinstance(error, FAILURES):
         return None
+    if any(word in str(error) for word in _TOO_DEEP):
+        return ExecutionError(
+            "the statement is nested too deeply, or has too many operators in a row, for the stack "
+            "of Spark's threads: cut it into several, or start Spark with a larger one "
+            f"(spark.driver.extraJavaOptions and spark.executor.extraJavaOptions = {STACK_OPTION})"
+        )
     violation = cardinality_violation(error) or constraint_violation(error)
     if violation:
         return violation

@@ -56,6 +56,9 @@ SQL_SETTINGS: Mapping[str, str] = {
 }
 # ORC turns timestamps into wall clock by the JVM's zone: writer and reader must both be UTC.
 _JVM_OPTIONS = "-Duser.timezone=UTC"
+# Spark's parser and optimizer call themselves for each operator of a long row. Only what is used
+# of a thread's stack takes memory.
+STACK_OPTION = "-Xss64m"
 # Spark's own chatter would drown what a statement has to say.
 _LOGGING = Path(__file__).with_name("log4j2.properties").as_uri()
 _LOCAL = re.compile(r"local(\[[^\]]*\])?")
@@ -66,8 +69,10 @@ _HOME: Mapping[str, str] = {
 _PYTHON = "PYSPARK_PYTHON"
 _PYTHON_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 CORE_SETTINGS: Mapping[str, str] = {
-    "spark.driver.extraJavaOptions": f"{_JVM_OPTIONS} -Dlog4j2.configurationFile={_LOGGING}",
-    "spark.executor.extraJavaOptions": _JVM_OPTIONS,
+    "spark.driver.extraJavaOptions": (
+        f"{_JVM_OPTIONS} {STACK_OPTION} -Dlog4j2.configurationFile={_LOGGING}"
+    ),
+    "spark.executor.extraJavaOptions": f"{_JVM_OPTIONS} {STACK_OPTION}",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.shuffle.sort.bypassMergeThreshold": "8",
     "spark.ui.showConsoleProgress": "false",
