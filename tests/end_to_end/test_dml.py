@@ -139,10 +139,15 @@ def test_same_row_id_in_two_partitions_is_two_rows(session: hivesql.Session) -> 
     session.sql("INSERT INTO p PARTITION (ds='a', hr) VALUES (3, 2),(4, 3)")
     session.sql("INSERT INTO p PARTITION (ds, hr) VALUES (5, 'b/c=d%', 7),(6, NULL, NULL)")
     session.sql("DELETE FROM p WHERE id = 3")
-    session.sql("UPDATE p SET id = 60 WHERE ds IS NULL")
-    assert sorted(
-        (r[0], r[1] or "", r[2] or 0) for r in session.sql("SELECT id, ds, hr FROM p").rows
-    ) == [(1, "a", 1), (2, "a", 1), (4, "a", 3), (5, "b/c=d%", 7), (60, "", 0)]
+    session.sql("UPDATE p SET id = 60 WHERE hr IS NULL AND ds = '__HIVE_DEFAULT_PARTITION__'")
+    rows = session.sql("SELECT id, ds, hr FROM p").rows
+    assert sorted((r[0], r[1], r[2] or 0) for r in rows) == [
+        (1, "a", 1),
+        (2, "a", 1),
+        (4, "a", 3),
+        (5, "b/c=d%", 7),
+        (60, "__HIVE_DEFAULT_PARTITION__", 0),
+    ]
     assert [row[0] for row in session.sql("SHOW PARTITIONS p").rows] == [
         "ds=__HIVE_DEFAULT_PARTITION__/hr=__HIVE_DEFAULT_PARTITION__",
         "ds=a/hr=1",
