@@ -1,6 +1,6 @@
 """Simulate for a while, or replay one case.
 
-``make simulate`` runs it: SECONDS, SEED, CASES, PROFILE, DATABASE=postgres.
+``make simulate`` runs it: SECONDS, SEED, CASES, PROFILE, DATABASE.
 """
 
 from __future__ import annotations

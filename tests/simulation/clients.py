@@ -235,7 +235,8 @@ class Doer:
         """An error may be told; what failed must not have happened."""
         client = self.world.scheduler.current
         assert client is not None
-        self.world.scheduler.trace.append((client.name, f"failed: {type(error).__name__} {error}"))
+        told = f"failed: {type(error).__name__} {error}".replace(str(self.world.warehouse), "")
+        self.world.scheduler.trace.append((client.name, told))
         lost = any(txn.is_aborted for txn in self._opened[before:])
         if isinstance(error, NotSupported):
             raise error

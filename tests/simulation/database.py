@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.pool import NullPool
 
 from hivesql_executor.metastore.connection import Rdbms
 from hivesql_planner.errors import CommitUnknown, ExecutionError
@@ -152,7 +153,9 @@ class Postgres:
 
     def __init__(self, server: str) -> None:
         self.url = f"{server}/simulated"
-        self._admin = create_engine(f"{server}/postgres", isolation_level="AUTOCOMMIT")
+        self._admin = create_engine(
+            f"{server}/postgres", isolation_level="AUTOCOMMIT", poolclass=NullPool
+        )
         self._do("DROP DATABASE IF EXISTS simulated", "DROP DATABASE IF EXISTS kept")
         self._do("CREATE DATABASE simulated")
 

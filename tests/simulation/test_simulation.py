@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -61,6 +62,16 @@ def test_a_seed_is_always_the_same_case(house: House, profile: str) -> None:
     assert len(first.trace) > 50
     case = generate(5, profile)
     assert Case.loads(case.dumps()) == case
+
+
+def test_another_process_runs_the_same_case(house: House) -> None:
+    """Whatever order its sets have."""
+    here = run_case(generate(11, "streams"), house)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": "4"}
+    command = [sys.executable, "-m", "simulation", "--seed", "11", "--cases", "1"]
+    command += ["--profile", "streams"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert f"trace {here.fingerprint}\n" in done.stdout, done.stdout + done.stderr
 
 
 def test_a_failing_case_is_shortened(house: House) -> None:
