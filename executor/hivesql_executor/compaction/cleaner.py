@@ -11,6 +11,7 @@ from hivesql_executor.hidden_deltas import require_none_hidden
 from hivesql_executor.metastore.api import Compaction
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import acid_state
+from hivesql_executor.staging import abandoned
 from hivesql_executor.storage.files import Files
 from hivesql_planner.acid.layout import DirectoryKind, parse_directory
 from hivesql_planner.acid.snapshot import AcidState
@@ -96,6 +97,9 @@ def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
         if left := _removable(state, place):
             raise ExecutionError(f"{location} still holds {', '.join(sorted(left))}")
         delete(files, location, empty_directories(files, location, state, visible, txns))
+        # Of a worker that died at the same compaction: it is forgotten with what is cleaned now.
+        for path in abandoned(files, location, now.aborted):
+            files.delete(path)
         kept |= uncompacted(state, visible.aborted)
     reach(FailPoint.DIRECTORY_CLEANED)
     store.mark_cleaned(compaction.id, kept=kept)
