@@ -324,9 +324,14 @@ DEFECTS = (
     Defect(
         "a TRUNCATE tells of partitions one by one", "does not see", _emptied_one_by_one,
         {
-            "dies": (("insert", "p", 1, 1), ("insert", "p", 2, 1), ("insert", "p", 3, 1),
-                     _TRUNCATE),
+            "first": (("insert", "p", 1, 1), ("insert", "p", 2, 1), ("insert", "p", 3, 1)),
+            "dies": _after(60.0, _TRUNCATE),
+            "services": (
+                *_after(900.0, ("reap",)), *_after(20.0, ("clean",)), *_after(200.0, ("house",)),
+            ),
+            # The latest transaction is never forgotten.
+            "next": _after(1000.0, ("select", "p")),
         },
-        ("dies", "point", "crash", 70, 100),
+        ("dies", "point", "crash", 5, 20),
     ),
 )  # fmt: skip
