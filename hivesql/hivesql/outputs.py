@@ -75,6 +75,13 @@ def generated_types(function: str, given: Type) -> tuple[Type, ...]:
     return ()
 
 
+def named_outputs(items: Sequence[exp.Expr]) -> tuple[frozenset[str], list[Edit]]:
+    """The names that a select list has in Hive, and what makes Spark give those it would not."""
+    found = [(item, name) for item, name in zip(items, output_names(items), strict=True) if name]
+    edits = [edit for item, name in found if (edit := naming_edit(item, name))]
+    return frozenset(name for _, name in found), edits
+
+
 def naming_edit(item: exp.Expr, name: str) -> Edit | None:
     """What makes Spark give the item this name; None when it does already."""
     if isinstance(item, exp.Alias):

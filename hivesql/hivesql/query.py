@@ -21,7 +21,7 @@ from hivesql.grouping import check_grouping
 from hivesql.hive_only import spark_edits, tokens_in
 from hivesql.learning import QUERIES, learn
 from hivesql.null_order import null_order
-from hivesql.outputs import generated_types, naming_edit, output_names, renamed, united
+from hivesql.outputs import generated_types, named_outputs, output_names, renamed, united
 from hivesql.positions import position_edits
 from hivesql.prune import conjuncts
 from hivesql.room import with_room
@@ -179,7 +179,9 @@ class Walk:
         for item in node.expressions:
             if not item.is_star:
                 self.expression(item, scope, ctes)
-        self._clauses(node, scope, ctes, self._name_outputs(node))
+        named, edits = named_outputs(node.expressions)
+        self.edits += edits
+        self._clauses(node, scope, ctes, named)
         check_grouping(node, self.binding)
         self.edits += position_edits(node, self.binding.settings)
         if node.args.get("where") is not None:
@@ -358,18 +360,6 @@ class Walk:
                     learn(part, relation, self.meanings)
 
     # -- select lists
-    def _name_outputs(self, node: exp.Select) -> frozenset[str]:
-        """Name what Hive names and Spark would not; the names there are."""
-        names = set()
-        for item, name in zip(node.expressions, output_names(node.expressions), strict=True):
-            if name is None:
-                continue
-            names.add(name)
-            edit = naming_edit(item, name)
-            if edit:
-                self.edits.append(edit)
-        return frozenset(names)
-
     def _outputs(self, node: exp.Select, scope: Scope, merges: bool) -> Outputs:
         found: list[Outputs] = []
         for item, name in zip(node.expressions, output_names(node.expressions), strict=True):
