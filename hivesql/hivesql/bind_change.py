@@ -14,6 +14,7 @@ from hivesql.query import Walk
 from hivesql.row_trees import DeleteBody, MergeBody, UpdateBody, WhenBody
 from hivesql.scope import Relation, Scope, TableUse, outputs_of
 from hivesql.slices import Slice
+from hivesql.strict_checks import check_filtered, traced
 from hivesql.tokens import Name, TableRef
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.plan import Expr, Query, Source
@@ -26,8 +27,10 @@ def bind_update(body: UpdateBody, binding: Binding) -> UpdateRows:
     table = _changeable(body.table, binding)
     _check_assigned(body.assignments, table, binding)
     walk, scope, target = _of_target(table, table.name.name, binding)
+    target.start = body.table.start
     assignments = _assigned(body.assignments, table, walk, scope)
     where = _condition(body.where, walk, scope)
+    check_filtered((target, *walk.uses), binding)
     return UpdateRows(
         target=target.scan(binding),
         alias=table.name.name,
@@ -42,7 +45,10 @@ def bind_delete(body: DeleteBody, binding: Binding) -> DeleteRows:
     """DELETE."""
     table = _changeable(body.table, binding)
     walk, scope, target = _of_target(table, table.name.name, binding)
+    target.start = body.table.start
     where = _condition(body.where, walk, scope)
+    # Without WHERE nothing is read.
+    check_filtered((target, *walk.uses) if body.where else (), binding)
     return DeleteRows(
         target=target.scan(binding),
         alias=table.name.name,
@@ -85,7 +91,8 @@ def _check_changeable(table: Table, ref: TableRef, binding: Binding) -> None:
 
 def _of_target(table: Table, alias: str, binding: Binding) -> tuple[Walk, Scope, TableUse]:
     use = TableUse(table, binding.view_name(table.name), with_row_id=True)
-    return Walk(binding), Scope(relations=[Relation(alias, outputs_of(table), use)]), use
+    columns = traced(outputs_of(table), use)
+    return Walk(binding), Scope(relations=[Relation(alias, columns, use)]), use
 
 
 def _condition(part: Slice | None, walk: Walk, scope: Scope) -> Expr | None:
@@ -94,6 +101,7 @@ def _condition(part: Slice | None, walk: Walk, scope: Scope) -> Expr | None:
     found = walk.expr(part, scope)
     for one in conjuncts(part.tree):
         learn(one, scope.relations[0], walk.meanings)
+    walk.strict.filter(part.tree)
     return found
 
 
@@ -138,12 +146,14 @@ def bind_merge(body: MergeBody, binding: Binding) -> MergeRows:
         error = SemanticError(f"target and source of MERGE are both called {alias}", code=10008)
         binding.fail(error, body.source_alias.start)
     walk, scope, target = _of_target(table, alias, binding)
+    target.start = body.table.start
     source_uses = _bind_source(body, walk, scope)
     on = walk.expr(body.on, scope)
     for one in conjuncts(body.on.tree):
         # A target row that fails a part of ON matches nothing, so it need not be read.
         learn(one, scope.relations[0], walk.meanings)
     mentions = _mentions(body.on, walk, scope.relations[0])
+    walk.strict.merge(body.on.tree, scope.relations[0])
     clauses = tuple(_clause(clause, table, walk, scope) for clause in body.clauses)
     if not mentions and any(clause.kind == "insert" for clause in clauses):
         error = SemanticError(
@@ -152,6 +162,7 @@ def bind_merge(body: MergeBody, binding: Binding) -> MergeRows:
             code=10149,
         )
         binding.fail(error, body.on.start, body.on.end)
+    check_filtered((target, *walk.uses), binding)
     source_sql = walk.render(body.source)
     return MergeRows(
         target=target.scan(binding),

@@ -8,6 +8,7 @@ from typing import Any
 from hivesql.binding import Binding
 from hivesql.definition_trees import AnalyzeBody, LoadBody, RepairBody
 from hivesql.named import new_values
+from hivesql.strict_checks import check_chosen
 from hivesql_planner.ddl import Analyze, LoadData, RepairTable
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.plan import Query, Scan, Source
@@ -65,6 +66,8 @@ def bind_analyze(body: AnalyzeBody, binding: Binding) -> Analyze:
             f"{table.name} table is not partitioned but partition spec exists", code=10006
         )
         binding.fail(error, body.partition[0].key.start)
+    if body.columns is not None and body.partition is None:
+        check_chosen(table, body.table.start, binding)
     count = binding.catalog.partition_count(table.name) if table.partition_columns else 0
     partitions: tuple[Partition, ...] = ()
     if count:

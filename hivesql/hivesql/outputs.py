@@ -8,9 +8,10 @@ from sqlglot import exp
 
 from hivesql.dialect import RANGE
 from hivesql.edits import Edit
-from hivesql.scope import Output, Outputs
+from hivesql.scope import Output, Outputs, outputs_of
 from hivesql.type_rules import TIMES, Type, common, is_number, is_text
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.table import Table
 from hivesql_planner.type_text import parts_of, text_limit
 
 # Functions that give rows; their columns keep the names that Hive and Spark agree on.
@@ -111,7 +112,11 @@ def united(left: Outputs, right: Outputs) -> Outputs:
                 f"{one.type} on first table and type {other.type} on second table"
             )
     return tuple(
-        Output(one.name, _wider_char(one.type, other.type) or common([one.type, other.type]))
+        Output(
+            one.name,
+            _wider_char(one.type, other.type) or common([one.type, other.type]),
+            one.origins + other.origins,
+        )
         for one, other in zip(left, right, strict=True)
     )
 
@@ -141,4 +146,13 @@ def renamed(columns: Outputs, alias: exp.Expr | None) -> Outputs:
         return columns
     if columns is None or len(columns) != len(names):
         return tuple(Output(name) for name in names)
-    return tuple(Output(name, one.type) for name, one in zip(names, columns, strict=True))
+    return tuple(one._replace(name=name) for name, one in zip(names, columns, strict=True))
+
+
+def of_view(view: Table, given: Outputs) -> Outputs:
+    """The columns of a view under its own names and types; ``given`` are those of its query."""
+    columns = outputs_of(view)
+    if given is None or len(given) != len(columns):
+        return columns
+    pairs = zip(columns, given, strict=True)
+    return tuple(one._replace(origins=other.origins) for one, other in pairs)

@@ -124,10 +124,10 @@ ColumnOf = Callable[[exp.Column], str | None]
 
 def conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
     """The parts of an AND."""
-    return _operands(condition, exp.And)
+    return operands(condition, exp.And)
 
 
-def _operands(node: exp.Expr, kind: type[exp.Connector]) -> Iterator[exp.Expr]:
+def operands(node: exp.Expr, kind: type[exp.Connector]) -> Iterator[exp.Expr]:
     """The operands of a row of ANDs, or of ORs, from left to right."""
     left = [node]
     while left:
@@ -145,8 +145,8 @@ def simplify(node: exp.Expr, column_of: ColumnOf, *, depth: int = 0) -> Predicat
     node = node.unnest()
     for kind, whole in ((exp.And, And), (exp.Or, Or)):
         if isinstance(node, kind):
-            operands = _operands(node, kind)
-            parts = tuple(simplify(one, column_of, depth=depth + 1) for one in operands)
+            each = operands(node, kind)
+            parts = tuple(simplify(one, column_of, depth=depth + 1) for one in each)
             return (_one_column(parts) if kind is exp.Or else None) or whole(parts)
     if isinstance(node, exp.Not):
         return Not(simplify(node.this, column_of, depth=depth + 1))

@@ -1,8 +1,7 @@
 """Queries: names looked up, scans put in for tables, Hive's meaning kept in Spark's SQL.
 
-Spark gets the user's own text. Changed are only the names of tables (each reading is a view of
-its own), what Spark would understand differently (order of NULLs, names of columns without one,
-see also ``hive_only``), and ``*`` where a scan has a row id that ``*`` must not show.
+Spark gets the user's own text but for names of tables (each reading is a view of its own), ``*``
+beside row ids, and what it would understand differently (see also ``hive_only``).
 """
 
 from __future__ import annotations
@@ -21,13 +20,14 @@ from hivesql.grouping import check_grouping
 from hivesql.hive_only import spark_edits, tokens_in
 from hivesql.learning import QUERIES, learn
 from hivesql.null_order import null_order
-from hivesql.outputs import generated_types, named_outputs, output_names, renamed, united
+from hivesql.outputs import generated_types, named_outputs, of_view, output_names, renamed, united
 from hivesql.positions import position_edits
 from hivesql.prune import conjuncts
 from hivesql.room import with_room
 from hivesql.scope import ROW_ID, Meaning, Output, Outputs, Relation, Scope, TableUse, outputs_of
 from hivesql.slices import Slice
 from hivesql.stars import columns_of_star, mark_patterns
+from hivesql.strict_checks import StrictChecks, check_query, passed, traced
 from hivesql.time_travel import clause_after, name_end
 from hivesql.translate import Translator
 from hivesql.type_rules import Type, field_of, normal
@@ -74,6 +74,7 @@ def bind_query(
     """
     walk = Walk(binding, expand_stars=expand_stars, defaults=defaults or {})
     columns = walk.query(part.tree, {}, None)
+    check_query(part.tree, walk.uses, binding)
     hive = apply_edits(binding.text.text, part.spans, walk.hive_edits, part.prefix)
     return BoundQuery(walk.render(part), columns, tuple(walk.uses), hive)
 
@@ -90,9 +91,11 @@ class Walk:
     meanings: dict[int, Meaning] = field(default_factory=dict)
     defaults: Mapping[int, str] = field(default_factory=dict)
     translator: Translator = field(init=False)
+    strict: StrictChecks = field(init=False)
 
     def __post_init__(self) -> None:
         self.translator = Translator(self.binding, self.edits)
+        self.strict = StrictChecks(self.binding, self.meanings)
 
     def render(self, part: Slice) -> str:
         """The slice as Spark SQL."""
@@ -186,7 +189,9 @@ class Walk:
         self.edits += position_edits(node, self.binding.settings)
         if node.args.get("where") is not None:
             self._learn(node.args["where"].this, scope)
-        return self._outputs(node, scope, any(join.args.get("using") for join in joins))
+        self.strict.select(node, scope, joins)
+        merges = any(join.args.get("using") for join in joins)
+        return passed(node, self._outputs(node, scope, merges))
 
     def _clauses(self, node: exp.Select, scope: Scope, ctes: Ctes, aliases: frozenset[str]) -> None:
         for key, value in node.args.items():
@@ -227,6 +232,7 @@ class Walk:
             hidden = join.kind in ("SEMI", "ANTI")
             found += [join, *self._relation(join.this, scope, ctes, hidden=hidden)]
             added = scope.relations[len(before) :]
+            self.strict.join(join, before, added)
             for relation in before if join.side in ("RIGHT", "FULL") else ():
                 relation.nullable = True
             for relation in added if join.side in ("LEFT", "FULL") else ():
@@ -271,9 +277,9 @@ class Walk:
         if table.is_view:
             text, columns, use = *self._view(table, start), None
         else:
-            use = TableUse(table, self.binding.view_name(full))
+            use = TableUse(table, self.binding.view_name(full), start=start)
             self.uses.append(use)
-            text, columns = f"`{use.view}`", outputs_of(table)
+            text, columns = f"`{use.view}`", traced(outputs_of(table), use)
         self.edits.append(Edit(start, end, text))
         self.hive_edits.append(Edit(start, end, f"`{full.database}`.`{full.name}`"))
         after = name_end(self.binding, end)
@@ -293,12 +299,15 @@ class Walk:
         inside = self.binding.of_view(view, start)
         part = read_query(inside.text, inside.tokens, ((0, inside.tokens[-2].end),))
         bound = bind_query(part, inside)
+        for use in bound.uses:
+            use.start = start
         self.uses += bound.uses
         names = [column.name for column in view.columns]
         if not names or (bound.columns and names == [one.name for one in bound.columns]):
             return f"({bound.sql})", bound.columns
         listed = ", ".join(f"`{name}`" for name in names)
-        return f"(SELECT * FROM ({bound.sql}) AS `{view.name.name}`({listed}))", outputs_of(view)
+        outputs = of_view(view, bound.columns)
+        return f"(SELECT * FROM ({bound.sql}) AS `{view.name.name}`({listed}))", outputs
 
     # -- expressions
     def expression(
@@ -313,6 +322,7 @@ class Walk:
             elif isinstance(part, QUERIES):
                 columns = self.query(part, ctes, scope)
                 self.translator.types[id(part)] = columns[0].type if columns else None
+                self.strict.subquery(part, columns, scope)
             elif isinstance(part, exp.Column):
                 self._column(part, scope, aliases)
                 self.translator.types[id(part)] = self._column_type(part)
@@ -369,7 +379,8 @@ class Walk:
             elif isinstance(item, exp.Aliases):
                 columns = tuple(Output(one.name.lower()) for one in item.args["expressions"])
             elif name:
-                columns = (Output(name, self.translator.type_of(item.unalias())),)
+                origins = self.strict.origins(item)
+                columns = (Output(name, self.translator.type_of(item.unalias()), origins),)
             found.append(columns)
         return None if None in found else tuple(one for part in found for one in part or ())
 

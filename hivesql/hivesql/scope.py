@@ -23,6 +23,8 @@ class Output(NamedTuple):
 
     name: str
     type: str | None = None
+    origins: tuple[tuple[TableUse, str], ...] = ()
+    """The partition columns that it is, of several tables below a UNION."""
 
 
 Outputs = tuple[Output, ...] | None
@@ -44,6 +46,10 @@ class TableUse:
     as_of: AsOf | None = None
     changes: Changes | None = None
     predicates: list[Predicate] = field(default_factory=list)
+    start: int = 0
+    """Where the statement's text names it, or the view that reads it."""
+    is_filtered: bool = False
+    """Whether some condition speaks of its partition columns alone."""
 
     def scan(self, binding: Binding) -> Scan:
         """The scan, its partitions pruned by the predicates."""

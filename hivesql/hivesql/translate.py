@@ -21,6 +21,7 @@ from hivesql.function_types import type_of_call
 from hivesql.functions import is_hive_function, is_refused
 from hivesql.precedence import precedence_edits
 from hivesql.quantified import quantified_edit
+from hivesql.strict_checks import refuses, strict_error
 from hivesql.type_rules import (
     DAY_TIME,
     INTEGERS,
@@ -245,14 +246,9 @@ class Translator:
         kinds = [self.type_of(part) for part in parts]
         if None in kinds:
             return
-        strict = self.binding.settings.flag("hive.strict.checks.type.safety")
+        strict = refuses("type.safety", self.binding.settings)
         if strict and not safe and unsafe(kinds[0], kinds[1]):
-            raise SemanticError(
-                "Unsafe compares between different types are disabled for safety reasons "
-                f"({kinds[0]} and {kinds[1]}). If you know what you are doing, set "
-                "hive.strict.checks.type.safety to false.",
-                code=10014,
-            )
+            raise strict_error("type.safety", f"{kinds[0]} and {kinds[1]}", code=10014)
         target = comparison(kinds)
         for part, kind in zip(parts, kinds, strict=True):
             literal = part.name if isinstance(part, exp.Literal) and part.is_string else None
