@@ -171,8 +171,11 @@ class StrictChecks:
 
     def origins(self, item: exp.Expr) -> tuple[tuple[TableUse, str], ...]:
         """Which partition columns a select item is."""
-        meaning = self.meanings.get(id(item.unalias()))
-        if meaning is None or meaning.column is None or meaning.used < len(item.unalias().parts):
+        column = item.unalias()
+        meaning = self.meanings.get(id(column))
+        if meaning is None or meaning.column is None or not isinstance(column, exp.Column):
+            return ()
+        if meaning.used < len(column.parts):
             return ()
         return _column_of(meaning.relation, meaning.column).origins
 
