@@ -45,6 +45,28 @@ class Client:
     thread: threading.Thread | None = None
 
 
+class Latch:
+    """A lock whose waiters leave the turn to others; the dead hold none.
+
+    It stands for a lock within the program, which would wait for ever for a client that waits for
+    its turn.
+    """
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._scheduler = scheduler
+        self._holder: Client | None = None
+
+    def __enter__(self) -> None:
+        client = self._scheduler.current
+        while client and self._holder and not self._holder.is_dead:
+            self._scheduler.sleep(0.01)
+        self._holder = client
+
+    def __exit__(self, *_: object) -> None:
+        if self._holder is self._scheduler.current:
+            self._holder = None
+
+
 @dataclass(eq=False)
 class Beat:
     """What a client does beside its work, every so many seconds."""

@@ -28,7 +28,7 @@ from simulation.files import watching
 from simulation.merging import merge
 from simulation.model import Intent, Model, Txn, Wrong
 from simulation.reading import count_rows, read_table
-from simulation.scheduler import Client, Scheduler
+from simulation.scheduler import Client, Latch, Scheduler
 
 T = TypeVar("T")
 _ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
@@ -126,6 +126,7 @@ class House:
             # What these do with rows is a matter for Spark.
             stack.enter_context(mock.patch.object(worker, "merge", merge))
             stack.enter_context(mock.patch.object(check_events, "_row_findings", count_rows))
+            stack.enter_context(mock.patch.object(worker, "_claims", Latch(scheduler)))
             world = World(self, scheduler, truth)
             self.rdbms.scheduler, self.rdbms.written = scheduler, world.look
             self.store.looked = world.model.looked
