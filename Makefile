@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 ENOUGH := $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11) and "HiveSQL needs Python 3.11 or newer; set PYTHON=")'
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo format lint fast test interop simulate bench check wheel postgres clean
+.PHONY: help setup demo format lint fast test interop simulate fuzz bench check wheel postgres clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-9s %s\n", $$1, $$2}'
@@ -59,6 +59,9 @@ interop: $(VENV)/.dev  ## compare with real Apache Hive; needs JDK 17 and Maven
 simulate: $(VENV)/.dev postgres  ## clients and faults under one scheduler, from a seed (SECONDS=60 SEED= CASES= PROFILE= DATABASE=)
 	PYTHONPATH=tests $(BIN)/python -m simulation --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED)) \
 	  $(if $(CASES),--cases $(CASES)) $(if $(PROFILE),--profile $(PROFILE)) $(if $(DATABASE),--postgres $(DATABASE))
+
+fuzz: $(VENV)/.dev  ## random statements on both ways and in a model (SECONDS=600, SEED=, HIVE=1 for real Hive too)
+	PYTHONPATH=tests $(BIN)/python -m fuzz.command --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED)) $(if $(HIVE),--hive)
 
 bench: $(VENV)/.dev  ## time HiveSQL beside plain ORC, Delta and Iceberg (BENCH="--rows 300000 --scale 0.1 --count 500"); needs Maven and two hours
 	$(BIN)/python -m pip install --quiet --group bench

@@ -185,9 +185,9 @@ def run(script: str, workdir: Path, *, settings: Sequence[str] = ()) -> list[Blo
     return blocks
 
 
-def output(script: str, workdir: Path) -> str:
+def output(script: str, workdir: Path, *, settings: Sequence[str] = ()) -> str:
     """What Hive prints for a script in which statements may fail."""
-    return _run(script, workdir, ()).stdout
+    return _run(script, workdir, settings).stdout
 
 
 def _run(script: str, workdir: Path, settings: Sequence[str]) -> subprocess.CompletedProcess[str]:

@@ -1,0 +1,1 @@
+"""Random tables and statements: our two ways of running them, a model of rows, and real Hive."""

@@ -1,0 +1,231 @@
+"""Our two ways of running a walk, beside the model."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import hivesql
+from acid_files import bucket_files, events
+from fuzz.kinds import Kind, shown
+from fuzz.queries import Earlier, Past, Query
+from fuzz.statements import Statement
+from fuzz.upkeep import AddColumn, Compact, DropPartition
+from fuzz.world import Bag, Inapplicable, Refused, TableModel, World
+from hivesql_planner.acid.write_ids import ValidWriteIdList
+from hivesql_planner.errors import HiveSqlError
+from hivesql_planner.table import TableName
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+WAYS = {"local": "16777216", "spark": "0"}
+"""How much may be done without Spark (hivesql.local.max.bytes)."""
+
+
+class Differs(Exception):
+    """A walk went wrong: what should be, and what is."""
+
+    def __init__(self, step: int, told: str) -> None:
+        super().__init__(told)
+        self.step, self.told = step, told
+
+
+@dataclass(slots=True)
+class Side:
+    """A session on a warehouse of its own, and what its tables were before."""
+
+    name: str
+    session: hivesql.Session
+    root: Path
+    past: dict[str, list[Earlier]] = field(default_factory=lambda: defaultdict(list))
+
+    def run(self, sql: str) -> hivesql.Result | Exception:
+        """The result, or the error that the statement ended with."""
+        try:
+            return self.session.sql(sql)
+        except Exception as error:  # noqa: BLE001, also what is not ours
+            return error
+
+    def rows(self, sql: str, kinds: Sequence[Kind]) -> Bag:
+        """A query's rows in the form in which sides are compared."""
+        return as_bag(self.session.sql(sql), kinds)
+
+    def written(self, table: TableModel) -> int:
+        """The last write id of a table."""
+        return self._write_ids(table).high_watermark
+
+    def aborted(self, table: TableModel) -> tuple[int, ...]:
+        """The write ids of statements on the table that failed."""
+        return tuple(sorted(self._write_ids(table).aborted)) if table.is_transactional else ()
+
+    def _write_ids(self, table: TableModel) -> ValidWriteIdList:
+        store, name = self.session.runtime.metastore, TableName("default", table.name)
+        return store.valid_write_ids(store.valid_txns(), [name])[name]
+
+
+def as_bag(result: hivesql.Result, kinds: Sequence[Kind]) -> Bag:
+    """The rows of a result whose columns have these types."""
+    cells = (zip(kinds, row, strict=True) for row in result.rows)
+    return Bag(tuple(shown(*cell) for cell in row) for row in cells)
+
+
+def difference(expected: Bag, found: Bag) -> str:
+    """The rows that only one of two has; empty where they are the same."""
+    lines = [
+        f"  missing {count}x {row}" for row, count in sorted((expected - found).items(), key=repr)
+    ]
+    lines += [
+        f"  too many {count}x {row}" for row, count in sorted((found - expected).items(), key=repr)
+    ]
+    return "\n".join(lines[:20])
+
+
+@contextmanager
+def sides(
+    place: Path, spark: SparkSession, ways: Sequence[str] = tuple(WAYS)
+) -> Iterator[list[Side]]:
+    """Empty warehouses, one for each way."""
+    opened = []
+    for way in ways:
+        session = hivesql.connect(
+            f"sqlite:///{place}/{way}.db", str(place / way), spark=spark,
+            settings={"hivesql.local.max.bytes": WAYS[way]}, notify=lambda line: None,
+        )  # fmt: skip
+        opened.append(Side(way, session, place / way))
+    try:
+        yield opened
+    finally:
+        for side in opened:
+            side.session.close()
+
+
+class Run:
+    """A walk on some sides."""
+
+    def __init__(self, opened: Sequence[Side], *, checks: bool = True) -> None:
+        self.sides, self.checks = opened, checks
+        self.world: World = {}
+        self.taken: list[str] = []
+        """The SQL that ran so far."""
+
+    def walk(self, statements: Sequence[Statement]) -> None:
+        """Take every step that makes sense; raises Differs where a side is wrong."""
+        for number, statement in enumerate(statements):
+            try:
+                self.step(number, statement)
+            except Inapplicable:
+                continue
+        self.finish(len(statements))
+
+    def step(self, number: int, statement: Statement) -> None:
+        """Take one step and look at the tables that it may have changed."""
+        if isinstance(statement, Past):
+            self._look_back(number, statement)
+            return
+        if isinstance(statement, Query):
+            self._ask(number, statement)
+            return
+        try:
+            after, refused = statement.after(self.world), False
+        except Refused:
+            after, refused = self.world, True
+        sql = statement.sql()
+        self.taken.append(sql)
+        affected = set()
+        for side in self.sides:
+            result = side.run(sql)
+            self._check(number, side, result, refused=refused)
+            affected.add(getattr(result, "affected", None))
+        if len(affected) > 1:
+            raise Differs(number, f"the sides count other rows: {affected}")
+        self.world = after
+        for name in sorted(statement.tables):
+            for side in self.sides:
+                if side is self.sides[0]:  # the others at the end: a Spark job takes its time
+                    self._check_table(number, side, self.world[name])
+                self._remember(side, self.world[name], statement)
+
+    def _ask(self, number: int, query: Query) -> None:
+        query.after(self.world)
+        wanted, kinds = query.answer(self.world), query.kinds(self.world)
+        self.taken.append(query.sql())
+        for side in self.sides:
+            self._check_rows(number, side, query.sql(), kinds, wanted)
+
+    def _check(self, number: int, side: Side, result: Any, *, refused: bool) -> None:
+        failed = isinstance(result, Exception)
+        if failed and not isinstance(result, HiveSqlError):
+            raise Differs(number, f"{side.name}: no error of ours: {result!r}")
+        if refused and not failed:
+            raise Differs(number, f"{side.name}: should fail, and did not")
+        if failed and not refused:
+            raise Differs(number, f"{side.name}: {type(result).__name__}: {result}")
+
+    def _check_rows(
+        self, number: int, side: Side, sql: str, kinds: Sequence[Kind], wanted: Bag
+    ) -> None:
+        result = side.run(sql)
+        self._check(number, side, result, refused=False)
+        assert isinstance(result, hivesql.Result)
+        if told := difference(wanted, as_bag(result, kinds)):
+            raise Differs(number, f"{side.name}: other rows of {sql}\n{told}")
+
+    def _check_table(self, number: int, side: Side, table: TableModel) -> None:
+        kinds = tuple(table.columns.values())
+        self._check_rows(number, side, f"SELECT * FROM {table.name}", kinds, table.bag())
+
+    def _remember(self, side: Side, table: TableModel, statement: Statement) -> None:
+        if not table.is_full_acid:
+            return
+        if isinstance(statement, (AddColumn, Compact, DropPartition)):
+            # Columns are those of today, and compaction removes what was.
+            side.past[table.name].clear()
+        side.past[table.name].append(Earlier(side.written(table), table))
+
+    def _look_back(self, number: int, statement: Past) -> None:
+        for side in self.sides:
+            known = side.past[statement.table]
+            if not known:
+                continue
+            earlier = known[-1 - statement.back % len(known)]
+            sql = f"SELECT * FROM {statement.table} FOR SYSTEM_VERSION AS OF {earlier.write_id}"
+            self.taken.append(sql)
+            kinds = tuple(earlier.table.columns.values())
+            self._check_rows(number, side, sql, kinds, earlier.table.bag())
+
+    def finish(self, number: int) -> None:
+        """Look at all tables in all ways, and at the files."""
+        for table in self.world.values():
+            for side in self.sides:
+                self._check_table(number, side, table)
+            # The files of the others are the same.
+            if table.is_transactional and self.checks:
+                side = self.sides[0]
+                if found := side.session.check(table.name):
+                    raise Differs(number, f"{side.name}: check {table.name}: {found}")
+            if table.is_full_acid:
+                self._compare_files(number, table)
+
+    def _compare_files(self, number: int, table: TableModel) -> None:
+        first, *others = self.sides
+        files = event_files(first.root / table.name)
+        for other in others:
+            twins = event_files(other.root / table.name)
+            if files.keys() != twins.keys():
+                told = f"{first.name} {sorted(files)}, {other.name} {sorted(twins)}"
+                raise Differs(number, f"other files of {table.name}: {told}")
+            for name, path in files.items():
+                left, right = (repr(events(file)) for file in (path, twins[name]))
+                if left != right:
+                    raise Differs(number, f"other events in {name}\n  {left}\n  {right}")
+
+
+def event_files(root: Path) -> dict[str, Path]:
+    """The ACID files of a table by their names; which transaction compacted does not count."""
+    return {re.sub(r"_v\d+", "", str(path.relative_to(root))): path for path in bucket_files(root)}
