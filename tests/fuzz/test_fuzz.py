@@ -1,6 +1,6 @@
-"""Random walks in the suite: a few each time, of seeds that are told.
+"""A few random walks, of the seed that ``HIVESQL_FUZZ_SEED`` says.
 
-``HIVESQL_FUZZ_SEED=…`` takes the same ones again; ``make fuzz`` goes on for as long as one likes.
+``make fuzz`` goes on for as long as one likes.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fuzz.command import explain_failure
-from fuzz.seeds import FIRST
+from fuzz.seeds import FIRST, when_chosen
 from fuzz.shrinking import shorten, try_walk
 from fuzz.statements import Delete
 from fuzz.walks import make_walk
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 WALKS, STEPS = 3, 18
 
 
+@when_chosen
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(WALKS))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fuzz.real_hive import left_by, read_by_hive, read_by_us, run_in_hive
-from fuzz.seeds import FIRST
+from fuzz.seeds import FIRST, when_chosen
 from fuzz.shapes import FOR_HIVE, OURS
 from fuzz.shrinking import as_script
 from fuzz.sides import Run, sides
@@ -18,7 +18,7 @@ from fuzz.walks import make_walk
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.hive, pytest.mark.spark, pytest.mark.slow]
+pytestmark = [when_chosen, pytest.mark.hive, pytest.mark.spark, pytest.mark.slow]
 
 WALKS, STEPS, IN_HIVE = 2, 20, 12
 
