@@ -19,7 +19,6 @@ from hivesql_executor.storage.local import LocalFiles
 from hivesql_planner.acid.reading import files_to_read
 from hivesql_planner.acid.write_ids import ALL_TXNS, NONE_OPEN, ValidWriteIdList
 from hivesql_planner.table import (
-    DEFAULT_PARTITION,
     Column,
     Partition,
     Table,
@@ -151,12 +150,9 @@ def _scaled(value: Any, kind: str) -> Any:
 
 
 def as_we_show(row: dict[str, str]) -> dict[str, str]:
-    """A row of Hive's in our terms: times cut to microseconds, partition NULLs as NULL."""
+    """A row of Hive's in our terms: times cut to microseconds."""
     cut = {name: re.sub(r"(:\d\d\.\d{6})\d+(?=$|\")", r"\1", text) for name, text in row.items()}
-    return {
-        name: "NULL" if text == DEFAULT_PARTITION else text.replace('"C":', '"c":')
-        for name, text in cut.items()
-    }
+    return {name: text.replace('"C":', '"c":') for name, text in cut.items()}
 
 
 def hive_text(value: Any) -> str:

@@ -13,7 +13,8 @@ from simulation.defects import DEFECTS, Defect
 from simulation.running import find
 from simulation.world import House
 
-pytestmark = pytest.mark.slow
+# Clients that die leave open what they had open.
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 MOST_CASES = 25
 """When the product changes, another one is the first that finds a defect."""
 

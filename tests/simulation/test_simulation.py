@@ -19,7 +19,8 @@ from simulation.defects import DEFECTS
 from simulation.running import find, run_case, run_seeds, shorten
 from simulation.world import House
 
-pytestmark = pytest.mark.slow
+# Clients that die leave open what they had open.
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 SECONDS = float(os.environ.get("HIVESQL_SIMULATION_SECONDS", "60"))
 # New each day, and the same all day: what fails in one run can be looked into in the next.
 SEED = int(os.environ.get("HIVESQL_SIMULATION_SEED", "0")) or int(time.time()) // 86_400 * 10_000

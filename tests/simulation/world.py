@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -139,8 +141,11 @@ class House:
                 self.rdbms.scheduler, self.rdbms.written = None, lambda: None
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Let go of the database, and of what clients that died had open."""
         self.rdbms.close()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            gc.collect()
 
 
 def _make_tables(store: DatabaseMetastore) -> None:
