@@ -191,8 +191,9 @@ def missing_directories(directories: Sequence[str], runtime: Runtime) -> list[st
         while path and not path.endswith(":") and not files.exists(path):
             above.append(path)
             parent = path.rpartition("/")[0]
-            if parent.endswith("/"):
-                # The host, or bucket, of a URI.
+            below = parent.partition("://")[2]
+            if parent.endswith("/") or (below and "/" not in below):
+                # Only the host, or bucket, of a URI: Hadoop takes it for no path.
                 break
             path = parent
         found |= dict.fromkeys(reversed(above))
