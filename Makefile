@@ -3,6 +3,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+JAVA := $(shell find executor -name '*.java') executor/java/build_jar.py
 ENOUGH := $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11) and "HiveSQL needs Python 3.11 or newer; set PYTHON=")'
 
 .DEFAULT_GOAL := help
@@ -16,11 +17,20 @@ $(BIN)/python:
 	@$(ENOUGH) || { rm -rf $(VENV); exit 1; }
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
-$(VENV)/.demo: pyproject.toml | $(BIN)/python
+# The build compiles the Java classes against the PySpark that is here, or would fetch one more.
+$(VENV)/.pyspark: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet "$$($(BIN)/python executor/java/build_jar.py --requires)"
+	@touch $@
+
+$(VENV)/.jar: $(JAVA) $(VENV)/.pyspark
+	$(BIN)/python executor/java/build_jar.py
+	@touch $@
+
+$(VENV)/.demo: pyproject.toml | $(VENV)/.jar
 	$(BIN)/python -m pip install --quiet --editable '.[examples]'
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml | $(BIN)/python
+$(VENV)/.dev: pyproject.toml | $(VENV)/.jar
 	$(BIN)/python -m pip install --quiet --editable '.[examples,postgres]' --group dev
 	@touch $@ $(VENV)/.demo
 

@@ -20,7 +20,7 @@ from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.sources import listed, read, rows_of
 from hivesql_executor.spark.footers import read_footers
-from hivesql_executor.spark.jvm import new_driver_object
+from hivesql_executor.spark.jvm import new_object
 from hivesql_executor.spark.nanoseconds import fine_column, fine_columns
 from hivesql_executor.transaction import Transaction
 from hivesql_planner.plan import Query, Scan, Source
@@ -155,7 +155,7 @@ def _carried(rows: DataFrame, positions: Sequence[int]) -> DataFrame:
 
 
 def _texts_of(rows: DataFrame) -> Any:
-    return new_driver_object(rows.sparkSession, "FineTexts", rows._jdf, _SCAN)
+    return new_object(rows.sparkSession, "FineTexts", rows._jdf, _SCAN)
 
 
 class FineFrame(ClassicFrame):

@@ -11,7 +11,7 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from hivesql_executor.spark.jvm import new_driver_object
+from hivesql_executor.spark.jvm import new_object
 
 _NEVER = 2**62
 # Below this many bytes, where a file is does not matter as much as asking for it costs.
@@ -32,7 +32,7 @@ def read_listed(
     context: Any = spark.sparkContext
     located = _NEVER if context.master.startswith("local") else _LOCATED
     configuration = context._jsc.hadoopConfiguration()
-    listed = new_driver_object(spark, "ListedFiles", text, configuration, located)
+    listed = new_object(spark, "ListedFiles", text, configuration, located)
     jvm: Any = spark._jvm
     given = jvm.java.util.HashMap()
     for key, value in options.items():

@@ -13,7 +13,7 @@ from typing import Literal
 
 from pyspark.sql import DataFrame, SparkSession
 
-from hivesql_executor.spark.jvm import gateway, new_driver_object
+from hivesql_executor.spark.jvm import gateway, new_object
 
 Step = (
     tuple[Literal["alias", "where"], str]
@@ -37,7 +37,7 @@ def acid_rows(spark: SparkSession, plan: str, columns: str, *steps: Step) -> Dat
 
 def query_over(spark: SparkSession, sql: str, rows: Mapping[str, DataFrame]) -> DataFrame:
     """The rows of a query in Spark's SQL, in which relations of these names are these frames."""
-    given = new_driver_object(spark, "GivenRows", spark._jsparkSession)
+    given = new_object(spark, "GivenRows", spark._jsparkSession)
     for name, frame in rows.items():
         given.put(name, frame._jdf)
     return DataFrame(given.query(sql), spark)
@@ -48,4 +48,4 @@ def with_grand_totals(rows: DataFrame, sql: str) -> DataFrame:
     if not _SETS.search(sql):
         return rows
     spark = rows.sparkSession
-    return DataFrame(new_driver_object(spark, "GrandTotals").added(rows._jdf), spark)
+    return DataFrame(new_object(spark, "GrandTotals").added(rows._jdf), spark)

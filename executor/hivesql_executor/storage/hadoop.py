@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from hivesql_executor.spark.jvm import new_driver_object
+from hivesql_executor.spark.jvm import new_object
 from hivesql_planner.acid.layout import HIDDEN_STARTS, MARKERS, is_hidden
 from hivesql_planner.acid.snapshot import FileStatus
 from hivesql_planner.errors import DataError, ExecutionError, SemanticError
@@ -66,7 +66,7 @@ class HadoopFiles:
         if found is None:
             conf = context._jsc.hadoopConfiguration()
             hidden, shown = "/".join(HIDDEN_STARTS), "/".join(MARKERS)
-            found = _trees[context] = new_driver_object(spark, "Tree", conf, hidden, shown)
+            found = _trees[context] = new_object(spark, "Tree", conf, hidden, shown)
         return found
 
     def _status(self, path: str) -> tuple[int, int]:

@@ -55,7 +55,7 @@ public final class GrandTotals extends AbstractPartialFunction {
         Expand expand = (Expand) grouped.child();
         LogicalPlan found = grouped;
         for (int i = 0; i < expand.projections().length(); i++) {
-            Keys keys = new Keys(grouped, expand, (Seq) expand.projections().apply(i));
+            GroupKeys keys = new GroupKeys(grouped, expand, (Seq) expand.projections().apply(i));
             if (keys.areConstant()) {
                 found = new Union(seq(new Object[] {found, total(grouped, expand, keys)}), false, false);
             }
@@ -63,7 +63,7 @@ public final class GrandTotals extends AbstractPartialFunction {
         return found;
     }
 
-    private static LogicalPlan total(Aggregate grouped, Expand expand, Keys keys) {
+    private static LogicalPlan total(Aggregate grouped, Expand expand, GroupKeys keys) {
         List items = new ArrayList();
         List shown = new ArrayList();
         for (int i = 0; i < grouped.aggregateExpressions().length(); i++) {
@@ -104,12 +104,12 @@ public final class GrandTotals extends AbstractPartialFunction {
 }
 
 /** What the columns that make the groups are in one of the sets. */
-final class Keys extends AbstractPartialFunction {
+final class GroupKeys extends AbstractPartialFunction {
     private final Seq groups;
     private final Seq output;
     private final Seq projection;
 
-    Keys(Aggregate grouped, Expand expand, Seq projection) {
+    GroupKeys(Aggregate grouped, Expand expand, Seq projection) {
         this.groups = grouped.groupingExpressions();
         this.output = expand.output();
         this.projection = projection;

@@ -191,7 +191,7 @@ public final class Settled {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         filter.writeTo(bytes);
         return new And(all, new BloomFilterMightContain(
-                new Keys(bytes.toByteArray()), key.hashed()));
+                new KeyBytes(bytes.toByteArray()), key.hashed()));
     }
 
     /** Forget the rows. */

@@ -15,7 +15,10 @@ import org.apache.spark.sql.catalyst.expressions.RuntimeReplaceable;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.catalyst.expressions.XxHash64;
 import org.apache.spark.sql.catalyst.expressions.XxHash64Function$;
-import org.apache.spark.sql.catalyst.expressions.package$AttributeSeq;
+import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
+import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
+import org.apache.spark.sql.catalyst.expressions.package$;
+import org.apache.spark.sql.catalyst.optimizer.ConstantFolding$;
 import org.apache.spark.sql.catalyst.trees.TreePattern$;
 import org.apache.spark.sql.catalyst.util.TypeUtils$;
 import org.apache.spark.sql.types.DataType;
@@ -23,6 +26,7 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.DecimalType;
 import scala.Function1;
 import scala.collection.Iterator;
+import scala.collection.immutable.IndexedSeq;
 import scala.collection.immutable.Nil$;
 import scala.collection.immutable.Range;
 import scala.collection.immutable.Range$;
@@ -53,7 +57,7 @@ final class SourceKey implements Serializable {
         Expression plain = (Expression) source.transformUp(new Replaced());
         if (!isPlain(plain) || !isColumn(target)) return null;
         Expression placed = (Expression) BindReferences$.MODULE$.bindReference(
-                plain, new package$AttributeSeq(columns), false);
+                plain, package$.MODULE$.AttributeSeq(columns), false);
         SourceKey key = new SourceKey(target, placed);
         return key.isExact() ? key : null;
     }
@@ -104,10 +108,67 @@ final class Replaced extends AbstractPartialFunction {
     }
 }
 
-/** Bytes that plans, which Spark keeps as texts, do not show. */
-final class Keys extends Literal {
-    Keys(byte[] bytes) {
-        super(bytes, DataTypes.BinaryType);
+/**
+ * A constant of bytes that plans, which Spark keeps as texts, do not show.
+ *
+ * <p>No class of Java can be a Literal: Scala's compiler and javac see the types of its methods in
+ * other ways.
+ */
+final class KeyBytes extends Expression {
+    private final byte[] bytes;
+
+    KeyBytes(byte[] bytes) {
+        this.bytes = bytes;
+        // Else Spark would make a literal of it, which plans show.
+        setTagValue(ConstantFolding$.MODULE$.FAILED_TO_EVALUATE(), BoxedUnit.UNIT);
+    }
+
+    public boolean foldable() {
+        return true;
+    }
+
+    public boolean nullable() {
+        return false;
+    }
+
+    public DataType dataType() {
+        return DataTypes.BinaryType;
+    }
+
+    public Object eval(InternalRow row) {
+        return bytes;
+    }
+
+    public ExprCode doGenCode(CodegenContext context, ExprCode code) {
+        return new Literal(bytes, dataType()).doGenCode(context, code);
+    }
+
+    public Seq children() {
+        return (Seq) Nil$.MODULE$;
+    }
+
+    public Expression withNewChildrenInternal(IndexedSeq children) {
+        return this;
+    }
+
+    public int productArity() {
+        return 1;
+    }
+
+    public Object productElement(int place) {
+        return bytes;
+    }
+
+    public boolean canEqual(Object other) {
+        return other instanceof KeyBytes;
+    }
+
+    public boolean equals(Object other) {
+        return other instanceof KeyBytes && Arrays.equals(bytes, ((KeyBytes) other).bytes);
+    }
+
+    public int hashCode() {
+        return Arrays.hashCode(bytes);
     }
 
     public String toString() {

@@ -1,49 +1,22 @@
-"""Our Java classes, compiled by the compiler that Spark brings and given to its executors."""
+"""Our Java classes: loaded from the package's jar into Spark's JVM, and given to its executors."""
 
 from __future__ import annotations
 
+import atexit
 import threading
-import zipfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from importlib import resources as sources
+from contextlib import ExitStack
+from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
+import pyspark
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-# Each may use those before it.
-_SOURCES = (
-    "ColumnSetter",
-    "KeyIndex",
-    "Output",
-    "SortedDictionary",
-    "Settings",
-    "Input",
-    "AcidWriter",
-    "EventJob",
-    "MergeFiles",
-    "FlushedFiles",
-    "Deleted",
-    "LongDecimals",
-    "Kept",
-    "DecimalReader",
-    "Part",
-    "LooseValues",
-    "Condition",
-    "VectorRow",
-    "RowFilter",
-    "AcidReader",
-    "KnownColumn",
-    "Skipping",
-    "AcidTable",
-    "LooseLiterals",
-    "SourceKeys",
-    "Settled",
-    "Gateway",
-)
+from hivesql_planner.errors import ExecutionError
+
 # Nothing here outlives what it was made for: a JVM, an application of Spark, or a session.
 _jvms: WeakKeyDictionary[Any, _Classes] = WeakKeyDictionary()
 _gateways: WeakKeyDictionary[SparkSession, Any] = WeakKeyDictionary()
@@ -52,7 +25,7 @@ _flushed: WeakSet[SparkContext] = WeakSet()
 _loading = threading.Lock()
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Classes:
     """Our classes in one JVM, which may run several applications of Spark one after the other.
 
@@ -60,30 +33,18 @@ class _Classes:
     name for ever: so no name may come a second time from another loader.
     """
 
-    codes: dict[str, bytes] = field(default_factory=dict)
-    """The contents of class files by their paths."""
-    loader: Any = None
-    alone: dict[str, Any] = field(default_factory=dict)
-    """Classes that were compiled alone."""
+    jar: Path
+    loader: Any
 
 
 def new_object(spark: SparkSession, name: str, *arguments: Any) -> Any:
-    """An object of one of our classes in Spark's JVM; it may travel to executors in a task.
-
-    The classes are compiled once for each JVM, in a second or more.
-    """
-    return _made(spark, _loader(spark).loadClass(f"hivesql.{name}"), arguments)
-
-
-def new_driver_object(spark: SparkSession, name: str, *arguments: Any) -> Any:
-    """An object of a class that executors do not need: it is compiled alone, which is soon done."""
-    with _loading:
-        classes = _classes(spark)
-        if name not in classes.alone:
-            compiled = _compiled(spark, name, _spark_loader(spark))
-            classes.alone[name] = compiled.getClassLoader().loadClass(f"hivesql.{name}")
-        found = classes.alone[name]
-    return _made(spark, found, arguments)
+    """Make an object of one of our classes in Spark's JVM; it may travel to executors in a task."""
+    constructor = _loader(spark).loadClass(f"hivesql.{name}").getConstructors()[0]
+    gateway: Any = spark.sparkContext._gateway
+    given = gateway.new_array(java_class(spark, "java.lang.Object"), len(arguments))
+    for i, argument in enumerate(arguments):
+        given[i] = argument
+    return constructor.newInstance(given)
 
 
 def java_class(spark: SparkSession, name: str) -> Any:
@@ -95,27 +56,16 @@ def java_class(spark: SparkSession, name: str) -> Any:
     return getattr(spark._jvm, name)
 
 
-def _made(spark: SparkSession, found: Any, arguments: Sequence[Any]) -> Any:
-    gateway: Any = spark.sparkContext._gateway
-    constructor = found.getConstructors()[0]
-    given = gateway.new_array(java_class(spark, "java.lang.Object"), len(arguments))
-    for i, argument in enumerate(arguments):
-        given[i] = argument
-    return constructor.newInstance(given)
-
-
 def know_flushed_files(spark: SparkSession) -> None:
     """Let Spark read the paths of files that may still grow."""
     context = spark.sparkContext
     if context in _flushed:
         return
     _loader(spark)
-    codes = _classes(spark).codes
-    path = "hivesql/FlushedFiles.class"
     configuration: Any = context._jsc.hadoopConfiguration()
     # Beside the file systems that the user has brought, whose loader this was.
-    loader = _memory_loader(spark, {path: codes[path]}, configuration.getClassLoader())
-    configuration.setClassLoader(loader)
+    jar = _jvms[context._gateway].jar
+    configuration.setClassLoader(_jar_loader(spark, jar, configuration.getClassLoader()))
     configuration.set("fs.hivesqlflushed.impl", "hivesql.FlushedFiles")
     _flushed.add(context)
 
@@ -134,73 +84,41 @@ def gateway(spark: SparkSession) -> Any:
     return found
 
 
-def _classes(spark: SparkSession) -> _Classes:
-    return _jvms.setdefault(spark.sparkContext._gateway, _Classes())
-
-
 def _loader(spark: SparkSession) -> Any:
-    """Who has loaded our classes into the driver; executors are given them as a jar."""
+    """Find who loads our classes in the driver; executors are given the jar."""
+    context: Any = spark.sparkContext
     with _loading:
-        classes = _classes(spark)
-        if classes.loader is None:
-            classes.codes = _compile_all(spark)
-            # The compiler has a loader for each source: classes of one package need one for all.
-            classes.loader = _memory_loader(spark, classes.codes, _spark_loader(spark))
-        context = spark.sparkContext
+        classes = _jvms.get(context._gateway)
+        if classes is None:
+            jar = _jar()
+            # A thread's loader may be that of an application's jars, which ends with it.
+            session: Any = spark._jsparkSession
+            loader = _jar_loader(spark, jar, session.getClass().getClassLoader())
+            classes = _jvms[context._gateway] = _Classes(jar, loader)
         if context not in _given:
-            _give_jar(context, classes.codes)
+            context._jsc.addJar(classes.jar.as_uri())
             _given.add(context)
         return classes.loader
 
 
-def _compile_all(spark: SparkSession) -> dict[str, bytes]:
-    codes: dict[str, bytes] = {}
-    loader = _spark_loader(spark)
-    for name in _SOURCES:
-        compiler = _compiled(spark, name, loader)
-        loader = compiler.getClassLoader()
-        for class_name, code in compiler.getBytecodes().items():
-            codes[f"{class_name.replace('.', '/')}.class"] = bytes(code)
-    return codes
+def _jar_loader(spark: SparkSession, jar: Path, parent: Any) -> Any:
+    gateway: Any = spark.sparkContext._gateway
+    urls = gateway.new_array(java_class(spark, "java.net.URL"), 1)
+    urls[0] = java_class(spark, "java.net.URL")(jar.as_uri())
+    return java_class(spark, "java.net.URLClassLoader")(urls, parent)
 
 
-def _give_jar(context: SparkContext, codes: Mapping[str, bytes]) -> None:
-    """Let executors of this application fetch our classes, at any time until it stops.
-
-    Spark removes the directory then.
-    """
-    jvm: Any = context._jvm
-    directory = Path(jvm.org.apache.spark.SparkFiles.getRootDirectory()) / "hivesql-classes"
-    directory.mkdir(exist_ok=True)
-    jar = directory / "hivesql.jar"
-    with zipfile.ZipFile(jar, "w") as archive:
-        for path, code in codes.items():
-            archive.writestr(path, code)
-    within: Any = context
-    within._jsc.addJar(jar.as_uri())
-
-
-def _memory_loader(spark: SparkSession, codes: Mapping[str, bytes], parent: Any) -> Any:
-    """A loader that needs no file: it goes on when the application has ended."""
-    jvm: Any = spark._jvm
-    resources = jvm.java.util.HashMap()
-    for path, code in codes.items():
-        resources.put(path, code)
-    made = java_class(spark, "org.codehaus.commons.compiler.util.reflect.ByteArrayClassLoader")
-    return made(resources, parent)
-
-
-def _spark_loader(spark: SparkSession) -> Any:
-    """Spark's own loader; a thread's may be that of an application's jars."""
-    session: Any = spark._jsparkSession
-    return session.getClass().getClassLoader()
-
-
-def _compiled(spark: SparkSession, name: str, loader: Any) -> Any:
-    """The compiler that has compiled one of our classes; ``loader`` knows all that it uses."""
-    jvm: Any = spark._jvm
-    compiler = jvm.org.codehaus.janino.SimpleCompiler()
-    compiler.setParentClassLoader(loader)
-    source = sources.files(__package__).joinpath(f"{name}.java")
-    compiler.cook(source.read_text(encoding="utf-8"))
-    return compiler
+def _jar() -> Path:
+    """Find the jar for this line of Spark; a package inside an archive has it unpacked."""
+    line = ".".join(pyspark.__version__.split(".")[:2])
+    name = f"hivesql-spark-{line}.jar"
+    place = resources.files(__package__).joinpath(name)
+    if not place.is_file():
+        raise ExecutionError(
+            f"{name} is not among the files of HiveSQL: its Java classes were not compiled for "
+            f"Spark {line}. In a checkout run: python executor/java/build_jar.py; else install "
+            "HiveSQL again"
+        )
+    unpacked = ExitStack()
+    atexit.register(unpacked.close)
+    return unpacked.enter_context(resources.as_file(place))

@@ -1,0 +1,27 @@
+"""The wheel that users install."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pyspark
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_a_wheel_carries_the_compiled_classes_and_no_sources_of_java(tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
+        names = wheel.namelist()
+        line = ".".join(pyspark.__version__.split(".")[:2])
+        jar = f"hivesql_executor/spark/jvm/hivesql-spark-{line}.jar"
+        assert [name for name in names if name.endswith((".jar", ".java"))] == [jar]
+        with wheel.open(jar) as opened, zipfile.ZipFile(opened) as classes:
+            sources = {path.stem for path in (ROOT / "executor/java/main").rglob("*.java")}
+            compiled = {Path(name).stem for name in classes.namelist()}
+            assert sources
+            assert sources <= compiled
