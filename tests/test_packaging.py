@@ -18,7 +18,7 @@ def test_a_wheel_carries_the_compiled_classes_and_no_sources_of_java(tmp_path: P
     with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
         names = wheel.namelist()
         line = ".".join(pyspark.__version__.split(".")[:2])
-        jar = f"hivesql_executor/spark/jvm/hivesql-spark-{line}.jar"
+        jar = f"hivesql_executor/spark/hivesql-spark-{line}.jar"
         assert [name for name in names if name.endswith((".jar", ".java"))] == [jar]
         with wheel.open(jar) as opened, zipfile.ZipFile(opened) as classes:
             sources = {path.stem for path in (ROOT / "executor/java/main").rglob("*.java")}

@@ -23,8 +23,8 @@ from importlib.metadata import Distribution
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ROOT / "executor/hivesql_executor/spark/jvm"
-JARS = ROOT / "executor/hivesql_executor/spark/jvm"
+SOURCES = ROOT / "executor/java/main"
+JARS = ROOT / "executor/hivesql_executor/spark"
 # PySpark's own Java, the lowest that runs the classes.
 RELEASE = "17"
 _MANIFEST = "META-INF/MANIFEST.MF"
