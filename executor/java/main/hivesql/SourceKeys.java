@@ -114,7 +114,7 @@ final class Replaced extends AbstractPartialFunction {
  * <p>No class of Java can be a Literal: Scala's compiler and javac see the types of its methods in
  * other ways.
  */
-final class KeyBytes extends Expression {
+final class KeyBytes extends Expression implements Serializable {
     private final byte[] bytes;
 
     KeyBytes(byte[] bytes) {
