@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import zipfile
@@ -21,7 +22,14 @@ def test_a_wheel_carries_the_compiled_classes_and_no_sources_of_java(tmp_path: P
         jar = f"hivesql_executor/spark/hivesql-spark-{line}.jar"
         assert [name for name in names if name.endswith((".jar", ".java"))] == [jar]
         with wheel.open(jar) as opened, zipfile.ZipFile(opened) as classes:
-            sources = {path.stem for path in (ROOT / "executor/java/main").rglob("*.java")}
             compiled = {Path(name).stem for name in classes.namelist()}
-            assert sources
-            assert sources <= compiled
+        sources = (ROOT / "executor/java/main").rglob("*.java")
+        declared = {
+            name
+            for path in sources
+            for name in re.findall(
+                r"^[a-z ]*(?:class|interface) (\w+)", path.read_text(), re.MULTILINE
+            )
+        }
+        assert {"Gateway", "AcidReader", "KeyBytes"} <= declared
+        assert declared <= compiled
