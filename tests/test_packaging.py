@@ -22,7 +22,8 @@ def test_a_wheel_carries_the_compiled_classes_and_no_sources_of_java(tmp_path: P
         jar = f"hivesql_executor/spark/hivesql-spark-{line}.jar"
         assert [name for name in names if name.endswith((".jar", ".java"))] == [jar]
         with wheel.open(jar) as opened, zipfile.ZipFile(opened) as classes:
-            compiled = {Path(name).stem for name in classes.namelist()}
+            stems = [Path(name).stem for name in classes.namelist()]
+        compiled = {name for stem in stems for name in stem.split("$")}
         sources = (ROOT / "executor/java/main").rglob("*.java")
         declared = {
             name
