@@ -12,7 +12,7 @@ from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.sources import explained, rows_of
 from hivesql_executor.spark.types import hive_type
-from hivesql_executor.spark.write import write_insert
+from hivesql_executor.spark.write import stage_insert
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.locations import require_below_root
 from hivesql_executor.storage.reachable import named_path
@@ -42,7 +42,7 @@ def write_directory(statement: WriteDirectory, txn: Transaction, runtime: Runtim
             rows = rows.coalesce(1)
         table = _table(statement, rows, f"{aside}/files")
         with explained():
-            written = write_insert(
+            publish = stage_insert(
                 rows,
                 Write(kind=WriteKind.FILES, table=table),
                 write_id=0,
@@ -53,6 +53,7 @@ def write_directory(statement: WriteDirectory, txn: Transaction, runtime: Runtim
                 locations={},
                 changes=txn.changes,
             )
+            written = publish()
         _put(
             [file.path for file in written], path, txn.changes, staging if statement.local else None
         )

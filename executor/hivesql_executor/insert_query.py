@@ -11,7 +11,7 @@ from hivesql_executor.fine_rows import fine_rows_of
 from hivesql_executor.sources import explained, rows_of
 from hivesql_executor.spark.gathering import NEVER
 from hivesql_executor.spark.types import has_sized_text, hive_type
-from hivesql_executor.spark.write import WrittenFile, write_insert
+from hivesql_executor.spark.write import Publish, stage_insert
 from hivesql_executor.touched import foreign_partitions, staging_directory
 from hivesql_executor.work import Work
 from hivesql_planner.conversions import check_conversion
@@ -55,8 +55,8 @@ def _check_types(rows: DataFrame, branch: InsertBranch, table: Table, work: Work
         check_conversion(source, types[name], strict=strict)
 
 
-def write_query(branch: InsertBranch, table: Table, work: Work) -> tuple[WrittenFile, ...]:
-    """Run the query and write what it gives; SemanticError 10044 for a wrong number of columns."""
+def stage_query(branch: InsertBranch, table: Table, work: Work) -> Publish:
+    """Run the query and stage what it gives; SemanticError 10044 for a wrong number of columns."""
     runtime = work.runtime
     found = fine_rows_of(branch.query, work.txn, runtime)
     rows = found.rows
@@ -73,7 +73,7 @@ def write_query(branch: InsertBranch, table: Table, work: Work) -> tuple[Written
     foreign = foreign_partitions(table, runtime)
     gathering = runtime.settings.integer("hive.optimize.sort.dynamic.partition.threshold")
     with explained():
-        return write_insert(
+        return stage_insert(
             found.whole if found.fine else rows,
             replace(branch.write, table=table),
             write_id=work.txn.write_ids.get(table.name, 0),

@@ -10,6 +10,7 @@ from hivesql_executor.outcome import Outcome
 from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.snapshot import scan_files
 from hivesql_executor.storage.local import LocalFiles
+from hivesql_executor.tables import refuse_filled
 from hivesql_executor.touched import (
     foreign_locations,
     record_partitions,
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 def run_change(change: Change, work: Work) -> Outcome:
     """Write the change's events and record the partitions that got any."""
     table = change.target.table
+    if table.is_immutable:
+        refuse_filled(table, table.location, work.runtime)
     written = _write(change, work)
     for operation, kind in (
         (Operation.DELETE, WriteKind.DELETE_DELTA),

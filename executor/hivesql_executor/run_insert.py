@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hivesql_executor.counting import count_inserted
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.storage.local import LocalFiles
-from hivesql_executor.tables import bear_table
+from hivesql_executor.tables import bear_table, refuse_filled
 from hivesql_executor.touched import (
     foreign_locations,
     record_partitions,
@@ -15,12 +15,12 @@ from hivesql_executor.touched import (
     staging_directory,
 )
 from hivesql_executor.work import Work
-from hivesql_planner.errors import SemanticError
 from hivesql_planner.plan import Insert, InsertBranch, Operation, WriteKind
 from hivesql_planner.table import Table, partition_name
 
 if TYPE_CHECKING:
     from hivesql_executor.spark.publish import WrittenFile
+    from hivesql_executor.spark.write import Publish
 
 
 def run_insert(insert: Insert, work: Work) -> Outcome:
@@ -46,27 +46,26 @@ def _check_immutable(branch: InsertBranch, work: Work) -> None:
         values = tuple(branch.static_partition[key] for key in table.partition_names)
         partition = work.runtime.metastore.partition(table.name, values)
         location = partition.location if partition else table.home_of(values)
-    if work.runtime.files(location).list(location):
-        raise SemanticError(
-            f"Inserting into a non-empty immutable table is not allowed {table.name.name}. "
-            "Use INSERT OVERWRITE",
-            code=10256,
-        )
+    refuse_filled(table, location, work.runtime)
 
 
 def _insert_branches(insert: Insert, work: Work, created: Table | None) -> Outcome:
-    affected = 0
-    for branch in insert.branches:
-        table = created or branch.write.table
-        affected += _insert_branch(branch, table, work)
+    # What is published of tables without transactions is seen at once: not before all is read.
+    staged = [
+        (branch, table, _stage(branch, table, work))
+        for branch in insert.branches
+        if (table := created or branch.write.table)
+        and not (branch.if_not_exists and _static_exists(branch, table, work))
+    ]
+    affected = sum(_finish(branch, table, publish(), work) for branch, table, publish in staged)
     record_touched(work)
     return Outcome(affected=affected)
 
 
-def _insert_branch(branch: InsertBranch, table: Table, work: Work) -> int:
-    if branch.if_not_exists and _static_exists(branch, table, work):
-        return 0
-    written = _write(branch, table, work)
+def _finish(
+    branch: InsertBranch, table: Table, written: tuple[WrittenFile, ...], work: Work
+) -> int:
+    """Record what a branch has written; the number of its rows."""
     operation = Operation.UPDATE if branch.write.kind is WriteKind.BASE else Operation.INSERT
     touched = {file.partition for file in written if file.partition}
     if branch.static_partition and not branch.dynamic_partition:
@@ -80,15 +79,15 @@ def _insert_branch(branch: InsertBranch, table: Table, work: Work) -> int:
     return sum(file.rows for file in written)
 
 
-def _write(branch: InsertBranch, table: Table, work: Work) -> tuple[WrittenFile, ...]:
+def _stage(branch: InsertBranch, table: Table, work: Work) -> Publish:
     files = work.runtime.files(table.location)
     if branch.small is None or not isinstance(files, LocalFiles):
-        from hivesql_executor.insert_query import write_query
+        from hivesql_executor.insert_query import stage_query
 
-        return write_query(branch, table, work)
+        return stage_query(branch, table, work)
     from hivesql_executor.local.insert import write_rows
 
-    return write_rows(
+    written = write_rows(
         branch,
         branch.small,
         write_id=work.txn.write_ids[table.name],
@@ -96,6 +95,7 @@ def _write(branch: InsertBranch, table: Table, work: Work) -> tuple[WrittenFile,
         staging=staging_directory(table, work.txn.id),
         locations=foreign_locations(table, work.runtime),
     )
+    return lambda: written
 
 
 def _static_exists(branch: InsertBranch, table: Table, work: Work) -> bool:

@@ -216,3 +216,13 @@ def _empty(
             txn.id, txn.write_ids[table.name], table.name, names, Operation.UPDATE
         )
     return emptied
+
+
+def refuse_filled(table: Table, location: str, runtime: Runtime) -> None:
+    """Fail where a table that is immutable has files in a directory that is to be written."""
+    if runtime.files(location).list(location):
+        raise SemanticError(
+            f"Inserting into a non-empty immutable table is not allowed {table.name.name}. "
+            "Use INSERT OVERWRITE",
+            code=10256,
+        )

@@ -206,6 +206,24 @@ def test_multi_insert_numbers_its_branches(session: hivesql.Session) -> None:
     assert session.sql("SELECT count(*) FROM h1").rows[0][0] == 10
 
 
+def test_no_branch_of_a_multi_insert_reads_what_another_one_writes(
+    session: hivesql.Session,
+) -> None:
+    session.sql(f"""
+        CREATE TABLE plain (id int) STORED AS PARQUET;
+        CREATE TABLE copy (id int) STORED AS ORC;
+        CREATE TABLE acid (id int) {ACID};
+        INSERT INTO plain VALUES (1), (2);
+        FROM plain INSERT INTO plain SELECT id + 10 INSERT INTO acid SELECT id
+                   INSERT INTO copy SELECT id;
+        FROM copy INSERT OVERWRITE TABLE copy SELECT id + 1 WHERE id = 1
+                  INSERT INTO acid SELECT id + 100;
+    """)
+    assert rows(session, "SELECT id FROM plain") == [(1,), (2,), (11,), (12,)]
+    assert rows(session, "SELECT id FROM acid") == [(1,), (2,), (101,), (102,)]
+    assert rows(session, "SELECT id FROM copy") == [(2,)]
+
+
 def test_overwrite(session: hivesql.Session) -> None:
     table(session)
     session.sql("INSERT OVERWRITE TABLE t SELECT id * 10, v FROM t WHERE id < 3")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame
@@ -36,7 +37,7 @@ from hivesql_planner.table import DEFAULT_PARTITION, Table
 if TYPE_CHECKING:
     from hivesql_executor.file_changes import FileChanges
 
-__all__ = ["WrittenFile", "partition_text", "write_change", "write_insert"]
+__all__ = ["WrittenFile", "partition_text", "stage_insert", "write_change"]
 
 _SPREAD = 4
 """Tasks that write a change's events into partitions, for each core."""
@@ -49,7 +50,11 @@ _KEY, _BUCKET = "partition:{}", "bucket:"
 _ROW = "row:"
 
 
-def write_insert(
+Publish = Callable[[], tuple[WrittenFile, ...]]
+"""Moves staged files to where they belong, and tells which those are."""
+
+
+def stage_insert(
     rows: DataFrame,
     write: Write,
     *,
@@ -65,8 +70,8 @@ def write_insert(
     fine: Sequence[int] = (),
     gathering: int = NEVER,
     changes: FileChanges | None = None,
-) -> tuple[WrittenFile, ...]:
-    """Write a query's rows into one directory per partition.
+) -> Publish:
+    """Write a query's rows for one directory per partition; what is returned publishes them.
 
     ``rows`` has the data columns in the table's order, then the dynamic partition columns, then the
     texts of the columns ``fine`` (see ``nanoseconds``). By position, values become of the columns'
@@ -75,7 +80,8 @@ def write_insert(
     ``unlike`` the names of those that are stored otherwise than it says; ``gathering`` is the
     threshold of ``gathered``.
     Nothing is visible before the transaction commits, which needs ``changes`` where the table is
-    not transactional; staging is always removed.
+    not transactional: its files are published when they are told to be, all others at once. Staging
+    is always removed, of files that are never published by ``changes``.
     """
     table = write.table
     types = {column.name: column.type for column in table.all_columns}
@@ -120,8 +126,9 @@ def write_insert(
     if table.is_full_acid:
         texts = _fine_texts(rows, table, fine)
         events, columns = _insert_events(named, table, values, parts, texts, gathering)
-        return _write_events(events, columns, publication, files)
-    return _write_plain(named, values, parts, publication, files, gathering)
+        written = _write_events(events, columns, publication, files)
+        return lambda: written
+    return _stage_plain(named, values, parts, publication, files, gathering)
 
 
 def _plain_rows(
@@ -320,14 +327,14 @@ def _write_events(
     return publish_events(publication, files, stage)
 
 
-def _write_plain(
+def _stage_plain(
     named: DataFrame,
     values: list[Column],
     parts: list[Column],
     publication: Publication,
     files: Files,
     gathering: int,
-) -> tuple[WrittenFile, ...]:
+) -> Publish:
     rows, keys = _plain_rows(named, publication.table, values, parts, files, gathering)
     file_format, options = _plain_format(publication.table)
     if publication.changes is not None and not publication.table.is_transactional:
@@ -342,6 +349,17 @@ def _write_plain(
             empty = rows.where("false").drop(*keys).write.options(**options)
             empty.format(file_format).mode("append").save(publication.staging)
         reach(FailPoint.ROWS_STAGED)
+    except BaseException:
+        files.delete(publication.staging)
+        raise
+    if publication.writes[0].kind is WriteKind.FILES:
+        return partial(_publish_plain, publication, files)
+    written = _publish_plain(publication, files)
+    return lambda: written
+
+
+def _publish_plain(publication: Publication, files: Files) -> tuple[WrittenFile, ...]:
+    try:
         published = publish(publication, files)
         reach(FailPoint.ROWS_PUBLISHED)
         return published

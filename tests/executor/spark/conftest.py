@@ -13,7 +13,7 @@ from hivesql_executor.file_changes import FileChanges
 from hivesql_executor.metastore.database import DatabaseMetastore
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.spark.gathering import NEVER
-from hivesql_executor.spark.write import write_change, write_insert
+from hivesql_executor.spark.write import stage_insert, write_change
 from hivesql_executor.storage.local import LocalFiles
 from hivesql_planner.plan import Write, WriteKind
 from hivesql_planner.table import Table
@@ -59,7 +59,7 @@ def insert(spark: SparkSession, noting: Runtime) -> Callable[..., tuple[WrittenF
         write = Write(kind=kind, table=table, statement_id=statement_id, overwrite=overwrite)
         changes = FileChanges(noting, 0)
         with changes.deciding():
-            return write_insert(
+            publish = stage_insert(
                 spark.sql(rows) if isinstance(rows, str) else rows,
                 write,
                 write_id=write_id,
@@ -71,6 +71,7 @@ def insert(spark: SparkSession, noting: Runtime) -> Callable[..., tuple[WrittenF
                 gathering=gathering,
                 changes=changes,
             )
+            return publish()
 
     return run
 

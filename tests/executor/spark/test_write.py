@@ -12,7 +12,7 @@ import pyorc
 import pytest
 
 from acid_files import bucket_files, check_file, events, tree
-from hivesql_executor.spark.write import write_insert
+from hivesql_executor.spark.write import stage_insert
 from hivesql_executor.storage.hadoop import HadoopFiles
 from hivesql_planner.errors import ExecutionError
 from hivesql_planner.plan import Write, WriteKind
@@ -234,7 +234,7 @@ def test_buckets_are_shuffled_and_sorted_once(
 
 def test_writing_through_hadoop(spark: SparkSession, tmp_path: Path) -> None:
     table = make_table(tmp_path, location=f"file:{tmp_path}", partition_columns=parsed("k string"))
-    written = write_insert(
+    written = stage_insert(
         spark.sql("select * from values (1, 'x', 'a/b'), (2, 'y', 'é')"),
         Write(kind=WriteKind.DELTA, table=table),
         write_id=1,
@@ -243,7 +243,7 @@ def test_writing_through_hadoop(spark: SparkSession, tmp_path: Path) -> None:
         files=HadoopFiles(lambda: spark),
         staging=f"{table.location}/.hive-staging_test",
         locations={},
-    )
+    )()
     assert {file.partition for file in written} == {"k=a%2Fb", "k=é"}
     rows = [event[5] for path in bucket_files(tmp_path) for event in check_file(path)]
     assert sorted(rows) == [(1, "x"), (2, "y")]
