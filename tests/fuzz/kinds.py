@@ -240,7 +240,7 @@ PARTITIONS = (
     TINYINT,
     _typed("string", PARTITION_TEXTS, quoted),
     _typed("varchar(5)", ("a", "ab", "é", "x=1"), quoted),
-    _typed("char(4)", ("abcd", "ABCD", "a=/%"), quoted, ordered=False),
+    _typed("char(4)", ("abcd", "ABCD", "a=/%", "ab", " b", ""), quoted, ordered=False),
     BOOLEAN,
     DATE,
     Kind("timestamp", TIMESTAMP.constants[:5], ordered=True),

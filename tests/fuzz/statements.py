@@ -42,6 +42,12 @@ def unsigned(sql: str) -> str:
     return f"'{sql}'" if sql.startswith("-") else sql
 
 
+def fixed(table: TableModel, static: Sequence[tuple[str, Constant | None]]) -> dict[str, Value]:
+    """The values of a spec that are static, as their partition keeps them."""
+    kinds = dict(table.parts)
+    return {name: stored(kinds[name], one.value) for name, one in static if one is not None}
+
+
 def replaced(world: World, table: TableModel) -> World:
     return {**world, table.name: table}
 
@@ -108,7 +114,7 @@ class InsertValues:
         wanted = [name for name in table.columns if dict(self.static).get(name) is None]
         if not self.listed and len(wanted) != len(self.columns):
             raise Inapplicable(self.table)
-        static = {name: one.value for name, one in self.static if one is not None}
+        static = fixed(table, self.static)
         made = []
         for row in self.rows:
             cells = zip(row, self.columns, strict=True)
@@ -136,13 +142,12 @@ def added(
     whole = all(constant is not None for _, constant in static)
     places = table.places
     if table.parts and static and whole:
-        places |= {tuple(stored(kind, one.value) for (_, one), kind in
-                         zip(static, kinds, strict=True) if one is not None)}  # fmt: skip
+        places |= {tuple(fixed(table, static).values())}
     kept: Iterator[tuple[Value, ...]] = iter(table.rows)
     if overwrite:
         gone = [table.place_of(row) for row in made]
         if whole and static:
-            gone.append(tuple(one.value for _, one in static if one is not None))
+            gone.append(tuple(fixed(table, static).values()))
         kept = (row for row in table.rows if table.parts and not any(
             alike(table.place_of(row), place, kinds) for place in gone))  # fmt: skip
     return replace(table, places=places).with_rows([*kept, *made])
@@ -174,17 +179,16 @@ class Branch:
     def result(self, source: TableModel, target: TableModel) -> TableModel:
         for one in (*self.values, *((self.where,) if self.where else ())):
             need(source, one.columns)
-        static = dict(self.static)
-        wanted = [(name, kind) for name, kind in target.columns.items() if static.get(name) is None]
+        static = fixed(target, self.static)
+        wanted = [(name, kind) for name, kind in target.columns.items() if name not in static]
         if len(wanted) != len(self.values):
             raise Inapplicable(self.table)
-        fixed = {name: one.value for name, one in self.static if one is not None}
         made = []
         for values in source.rows:
             row = source.named(values)
             if self.where is None or self.where.test(row):
                 cells = computed([kind for _, kind in wanted], self.values, row)
-                found = dict(zip((name for name, _ in wanted), cells, strict=True)) | fixed
+                found = dict(zip((name for name, _ in wanted), cells, strict=True)) | static
                 made.append(tuple(found[column] for column in target.columns))
         return added(target, made, overwrite=self.overwrite, static=self.static)
 

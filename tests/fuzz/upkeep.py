@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from fuzz.kinds import Constant, Kind, stored
-from fuzz.statements import Statement, alike, replaced, spec
+from fuzz.kinds import Constant, Kind
+from fuzz.statements import Statement, alike, fixed, replaced, spec
 from fuzz.world import Inapplicable, Place, TableModel, World, table_of
 
 Spec = tuple[tuple[str, Constant | None], ...]
@@ -13,8 +13,7 @@ Spec = tuple[tuple[str, Constant | None], ...]
 
 def place_of(table: TableModel, static: Spec) -> Place:
     """The partition that a spec names."""
-    kinds = dict(table.parts)
-    return tuple(stored(kinds[name], one.value) for name, one in static if one is not None)
+    return tuple(fixed(table, static).values())
 
 
 def is_there(table: TableModel, static: Spec) -> bool:

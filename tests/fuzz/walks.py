@@ -31,7 +31,7 @@ from fuzz.upkeep import (
     Truncate,
 )  # fmt: skip
 from fuzz.world import Refused, TableModel, World
-from hivesql_planner.table import DEFAULT_PARTITION
+from hivesql_planner.table import default_value
 
 MOST_ROWS = 120
 MERGE_KEYS = {"int", "bigint", "string", "date", "smallint", "boolean"}
@@ -75,7 +75,10 @@ class Walk:
         named = [
             place
             for place in sorted(table.places, key=repr)
-            if not {None, DEFAULT_PARTITION} & set(place)
+            if not any(
+                value == default_value(kind.type)
+                for value, (_, kind) in zip(place, table.parts, strict=True)
+            )
         ]
         bases = {kind.base for _, kind in table.parts}
         # Hive finds partitions for TRUNCATE and COMPACT by the very text that is their name.
@@ -100,15 +103,15 @@ def _same(kind: Kind, one: object, other: object) -> bool:
 
 def dynamic_pick(walk: Walk, kind: Kind) -> Constant:
     """A value of a dynamic partition."""
-    if kind.base in ODD_DEFAULTS or (walk.flavour.for_hive and kind.base == "string"):
+    if walk.flavour.for_hive and kind.base in ODD_DEFAULTS:
         return kind.pick(walk.chance, nulls=0)
-    if kind.base == "string" and walk.chance.random() < 0.05:
+    if kind.base in ("string", "varchar") and walk.chance.random() < 0.05:
         return Constant("", "''")
     return kind.pick(walk.chance, nulls=0.1)
 
 
-ODD_DEFAULTS = {"varchar", "char", "boolean"}
-"""Types of partition columns whose default partition is left out: they cut its name, or guess."""
+ODD_DEFAULTS = {"string", "varchar", "char", "boolean"}
+"""Types of partition columns whose default partition Hive contradicts itself about."""
 
 
 def insert_values(walk: Walk) -> Statement | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from fuzz.conditions import Row, Schema
 from fuzz.kinds import Kind, Value, shown
-from hivesql_planner.table import DEFAULT_PARTITION
+from hivesql_planner.table import default_value
 
 Bag = Counter[tuple[str | None, ...]]
 """Rows by the one text of each of their values."""
@@ -89,7 +89,7 @@ class TableModel:
         cells = zip(self.parts, values[width:], strict=True)
         return (
             *values[:width],
-            *(DEFAULT_PARTITION if kind.type == "string" and not value else value
+            *(default_value(kind.type) if value in ("", None) else value
               for (_, kind), value in cells),
         )  # fmt: skip
 
