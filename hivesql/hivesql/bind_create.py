@@ -187,6 +187,12 @@ def _properties(body: CreateTableBody, table: Table, binding: Binding) -> dict[s
         for key, value in body.properties.items()
     }
     value = found.get(_TRANSACTIONAL, "").strip().lower()
+    if _KIND in found and _TRANSACTIONAL not in found:
+        error = SemanticError(
+            f"Cannot specify {_KIND} without {_TRANSACTIONAL}: add '{_TRANSACTIONAL}'='true' to "
+            "TBLPROPERTIES"
+        )
+        binding.fail(error, body.table.start)
     if value not in ("", "true", "false"):
         error = SemanticError(
             f"'transactional' property of TBLPROPERTIES may only have value 'true': {table.name}"

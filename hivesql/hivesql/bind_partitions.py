@@ -13,10 +13,10 @@ from hivesql.alter_trees import (
     RenamePartitionBody,
     TouchBody,
 )
-from hivesql.binding import Binding, partition_value
+from hivesql.binding import Binding, is_same, partition_value
 from hivesql.named import base_table, existing, new_values, partitioned_table
 from hivesql.partition_tests import partition_tests
-from hivesql.prune import And, Compare, Constant, IsNull, Not, Other, Predicate, keeps
+from hivesql.prune import And, Compare, Constant, IsNull, Not, Or, Predicate, keeps
 from hivesql.slices import PartitionItems
 from hivesql.trees import ChosenPartitions, PartitionFilter
 from hivesql_planner.alter import altered_partition
@@ -96,9 +96,21 @@ def bind_exchange(body: ExchangeBody, binding: Binding) -> ExchangePartitions:
             code=10235,
         )
         binding.fail(error, body.source.start)
+    wanted = binding.partition_values(table, body.partition)
+    if set(wanted) != set(table.partition_names[: len(wanted)]):
+        error = SemanticError(
+            "Partition values specified are not continuous. A subpartition value is specified "
+            "without specifying the parent partition's value",
+            code=10234,
+        )
+        binding.fail(error, body.partition[0].key.start)
     moved = binding.matching(source, body.partition)
-    for one in moved:
-        if binding.catalog.partition(table.name, one.values) is not None:
+    for one in binding.catalog.partitions(table.name):
+        if all(
+            is_same(wanted[column.name], value, column.type)
+            for column, value in zip(table.partition_columns, one.values, strict=True)
+            if column.name in wanted
+        ):
             name = partition_name(table.partition_names, one.values)
             error = SemanticError(
                 f"Partition already exists [{table.name.name}({name})]", code=10118
@@ -137,7 +149,9 @@ def bind_drop_partitions(body: DropPartitionsBody, binding: Binding) -> DropPart
             for partition in binding.catalog.partitions(
                 table.name, partition_tests(table, [wanted])
             )
-            if keeps(wanted, dict(zip(types, table.read_values(partition), strict=True)), types)
+            if _is_certain(
+                wanted, dict(zip(types, table.read_values(partition), strict=True)), types
+            )
         ]
         if not found and not may_miss:
             text = ", ".join(f"{one.key.text}{one.operator}{one.value}" for one in filters)
@@ -159,23 +173,36 @@ def all_of(
             )
             binding.fail(error, one.key.start)
         found.append(_filter(one, types[one.key.text], binding))
-    return And(tuple(found)) if found else Other()
+    return And(tuple(found))
 
 
 def _filter(one: PartitionFilter, type_: str, binding: Binding) -> Predicate:
     value = partition_value(one.value)
+    if one.value is None or (value == "" and type_.startswith(("string", "varchar"))):
+        error = SemanticError(
+            f"Partition spec is incorrect: {one.key.text} is compared with nothing. The partition "
+            f"of rows without a value is '{DEFAULT_PARTITION}'"
+        )
+        binding.fail(error, one.key.start, one.end)
     if value is None:
         return _is_default(one, type_, binding)
     text = type_.startswith(("string", "varchar", "char", "date", "timestamp"))
-    if type_ in ("boolean", "date"):
+    if type_ in ("boolean", "date", "float"):
         value = normal_value(value, type_) or value
     constant = Constant("boolean" if type_ == "boolean" else "string" if text else "number", value)
     compare = Compare(one.key.text, one.operator, constant)
     # What cannot be decided must not be dropped.
-    if keeps(And((compare, Not(compare))), {one.key.text: value}, {one.key.text: type_}):
+    if not _is_certain(Or((compare, Not(compare))), {one.key.text: value}, {one.key.text: type_}):
         error = SemanticError(f"cannot compare the {type_} {one.key.text} with {value!r}")
         binding.fail(error, one.key.start, one.end)
     return compare
+
+
+def _is_certain(predicate: Predicate, values: dict[str, str | None], types: dict[str, str]) -> bool:
+    """Whether a predicate is known to be true of a partition."""
+    # A FLOAT's shortest text is compared, which is that of one number alone.
+    kinds = {name: "double" if type_ == "float" else type_ for name, type_ in types.items()}
+    return keeps(predicate, values, kinds) and not keeps(Not(predicate), values, kinds)
 
 
 def _is_default(one: PartitionFilter, type_: str, binding: Binding) -> Predicate:
@@ -210,7 +237,7 @@ def chosen_names(
     found = [
         one
         for one in listed
-        if keeps(wanted, dict(zip(types, table.read_values(one), strict=True)), types)
+        if _is_certain(wanted, dict(zip(types, table.read_values(one), strict=True)), types)
     ]
     found.sort(key=lambda one: partition_name(table.partition_names, one.values))
     for name, descending in reversed(chosen.order):

@@ -117,11 +117,22 @@ class Binding:
             if name in found:
                 self.fail(SemanticError(f"partition column {name} is given twice"), item.key.start)
             if item.given:
+                if item.value is None:
+                    error = SemanticError(
+                        f"Cannot add partition column {name} of type void as it cannot be "
+                        f"converted to type {types[name]}. The partition of rows without a value "
+                        f"is '{DEFAULT_PARTITION}'",
+                        code=10248,
+                    )
+                    self.fail(error, item.key.start, item.end)
                 found[name] = partition_value(item.value)
         return found
 
     def matching(self, table: Table, items: PartitionItems) -> tuple[Partition, ...]:
         """The partitions that a full or partial specification names; none is an error."""
+        for item in items:
+            if item.given and item.value is None:
+                self.fail(_not_found(table, f"{item.key.text}=NULL"), item.key.start, item.end)
         wanted = self.partition_values(table, items)
         names = table.partition_names
         types = {column.name: column.type for column in table.partition_columns}
@@ -139,9 +150,12 @@ class Binding:
         )
         if not found:
             given = ", ".join(f"{key}={value}" for key, value in wanted.items())
-            error = NoSuchObject(f"Partition not found {given} in {table.name}", code=10006)
-            self.fail(error, items[0].key.start, items[-1].end)
+            self.fail(_not_found(table, given), items[0].key.start, items[-1].end)
         return found
+
+
+def _not_found(table: Table, given: str) -> NoSuchObject:
+    return NoSuchObject(f"Partition not found {given} in {table.name}", code=10006)
 
 
 def is_same(given: str | None, value: str | None, type_: str) -> bool:
@@ -153,5 +167,5 @@ def is_same(given: str | None, value: str | None, type_: str) -> bool:
 
 
 def partition_value(value: str | None) -> str | None:
-    """NULL, the empty string and the default partition's name are one and the same."""
-    return None if value in ("", DEFAULT_PARTITION) else value
+    """Give a constant's text as partitions keep it: that of the default partition is None."""
+    return None if value == DEFAULT_PARTITION else value

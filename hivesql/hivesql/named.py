@@ -11,6 +11,7 @@ from hivesql.tokens import TableRef
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.partition_values import normal_value
 from hivesql_planner.table import (
+    DEFAULT_PARTITION,
     Column,
     Partition,
     Table,
@@ -82,6 +83,7 @@ def written_value(
     """The text of a partition value that is to be written: ``01`` of an INT is ``1``."""
     if value is None:
         return value
+    item = next(one for one in items if one.key.text == column.name)
     written = normal_value(value, column.type)
     if written is None:
         error = SemanticError(
@@ -89,13 +91,19 @@ def written_value(
             f"to type {column.type}",
             code=10248,
         )
-        item = next(one for one in items if one.key.text == column.name)
+        binding.fail(error, item.key.start, item.end)
+    if not written:
+        error = SemanticError(
+            f"Partition not found '': value for key {column.name} is null or empty. The partition "
+            f"of rows without a value is '{DEFAULT_PARTITION}'",
+            code=10006,
+        )
         binding.fail(error, item.key.start, item.end)
     return written
 
 
 def existing(table: Table, items: PartitionItems, binding: Binding) -> Partition:
     """The one partition that a full specification names."""
-    values = full_values(table, items, binding)
     found = binding.matching(table, items)
+    values = full_values(table, items, binding)
     return next((one for one in found if one.values == values), found[0])

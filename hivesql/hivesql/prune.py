@@ -42,7 +42,7 @@ class _Side(NamedTuple):
     """One side of a comparison: how it is compared, and as what."""
 
     manner: Choice["decimal", "float", "text", "padded", "date", "boolean", "timestamp"]
-    value: Decimal | float | str
+    value: Decimal | tuple[bool, float] | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +329,7 @@ def _side(constant: Constant, base: str) -> _Side | None:
         is_number = constant.kind in ("number", "string") and _NUMBER.fullmatch(text)
         return _Side("decimal", Decimal(text)) if is_number else None
     if base in ("string", "varchar", "char", "double") and constant.kind == "number":
-        return _Side("float", float(text))
+        return _float_side(text)
     if base in ("string", "varchar") and constant.kind == "string":
         return _Side("text", text)
     if base == "char" and constant.kind == "string":
@@ -346,13 +346,21 @@ def _normal_side(text: str, base: str) -> _Side | None:
     return _Side("boolean" if base == "boolean" else "timestamp", found) if found else None
 
 
+def _float_side(text: str) -> _Side | None:
+    if text == "NaN":
+        # Greater than all others, and equal to itself.
+        return _Side("float", (True, 0.0))
+    is_number = _NUMBER.fullmatch(text) or text in ("Infinity", "-Infinity")
+    return _Side("float", (False, float(text))) if is_number else None
+
+
 def _own_side(value: str, manner: str) -> _Side | None:
     """A partition's value compared in this manner."""
     match manner:
         case "decimal":
             return _Side("decimal", Decimal(value)) if _NUMBER.fullmatch(value) else None
         case "float":
-            return _Side("float", float(value)) if _NUMBER.fullmatch(value) else None
+            return _float_side(value)
         case "date":
             return _Side("date", value) if DATE_TEXT.fullmatch(value) else None
         case "padded":

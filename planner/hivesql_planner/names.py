@@ -91,10 +91,7 @@ def check_table(table: Table, before: Table | None = None) -> None:
     if (before is None or before.location != table.location) and not table.is_view:
         _check_directory(table)
     if not table.is_view:
-        old = {column.name for column in before.all_columns} if before else set()
-        for column in table.all_columns:
-            if column.name not in old:
-                check_column_name(column.name, in_partition=column in table.partition_columns)
+        _check_columns(table, before)
     for column in table.all_columns:
         _check_length(f"comment of column {column.name}", column.comment or "", _LONGEST_COMMENT)
     _check_keys(table.properties)
@@ -103,6 +100,20 @@ def check_table(table: Table, before: Table | None = None) -> None:
     for one in table.constraints:
         if one.name not in named:
             check_constraint_name(one.name)
+
+
+def _check_columns(table: Table, before: Table | None) -> None:
+    old = {column.name for column in before.all_columns} if before else set()
+    for column in table.all_columns:
+        if column.name not in old:
+            check_column_name(column.name, in_partition=column in table.partition_columns)
+    for column in table.partition_columns if before is None else ():
+        if "<" in column.type:
+            raise SemanticError(
+                "Partition column must be of primitive type. "
+                f"Found {column.name} of type: {column.type}",
+                code=10126,
+            )
 
 
 def check_database(database: Database) -> None:

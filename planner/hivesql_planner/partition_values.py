@@ -19,7 +19,7 @@ _TIME = re.compile(_DAY + r"(?:[ T]([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:\.([
 def normal_value(text: str, type_: str) -> str | None:
     """The text that Hive keeps of a constant in a column of the type; None if it is none of it.
 
-    CHAR and complex types stay as they are.
+    CHAR has its blanks; complex types stay as they are.
     """
     base, _, size = type_.partition("(")
     if base == "boolean":
@@ -36,8 +36,9 @@ def normal_value(text: str, type_: str) -> str | None:
         return _day(*found.group(1, 2, 3)) if found else None
     if base == "timestamp":
         return _timestamp(text)
-    if base == "varchar":
-        return text[: int(size.rstrip(") "))]
+    if base in ("varchar", "char"):
+        length = int(size.rstrip(") "))
+        return text[:length].ljust(length if base == "char" else 0)
     return text
 
 

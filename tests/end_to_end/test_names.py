@@ -84,6 +84,8 @@ BAD = [
     (f"CREATE TABLE n (a int, CONSTRAINT {'c' * 256} UNIQUE (a) DISABLE NOVALIDATE)", 10326),
     (f"CREATE TABLE n (a int) TBLPROPERTIES ('{'k' * 257}'='')", 40000),
     ("CREATE TABLE n (a int) PARTITIONED BY (p int, p int)", 10036),
+    ("CREATE TABLE n (a int) PARTITIONED BY (m map<int,int>)", 10126),
+    ("CREATE TABLE n (a int) PARTITIONED BY (m struct<x:int>)", 10126),
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,8 @@ import pytest
 
 import hivesql
 from end_to_end.answers import rows
-from hivesql_planner.errors import SemanticError
+from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.table import DEFAULT_PARTITION
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -57,6 +59,14 @@ def test_other_types(alone: hivesql.Session) -> None:
         ("int", "'007'", "7", "'0007'"),
         ("tinyint", "300", "44", "44"),
         ("double", "'3.10'", "3.1", "3.1"),
+        ("double", "'NaN'", "NaN", "'NaN'"),
+        ("float", "0.1", "0.1", "0.1"),
+        ("float", "'0.30'", "0.3", "'0.3'"),
+        ("float", "16777217", "1.6777216E7", "16777216"),
+        ("char(4)", "'xy'", "xy  ", "'xy '"),
+        ("char(4)", "''", "    ", "''"),
+        ("char(2)", "'abcd'", "ab", "'ab'"),
+        ("boolean", "''", "false", "'no'"),
         ("decimal(5,2)", "'4.000'", "4", "4.0"),
         ("date", "'2020-1-5'", "2020-01-05", "'2020-1-5'"),
         ("timestamp", "'2020-01-06 1:2:3'", "2020-01-06 01%3A02%3A03", "'2020-01-06 01:02:03'"),
@@ -74,10 +84,65 @@ def test_other_types(alone: hivesql.Session) -> None:
         alone.sql(f"DESCRIBE t PARTITION (k={given}); ALTER TABLE t DROP PARTITION (k={dropped})")
         assert (type_, partitions(alone, "t")) == (type_, [])
         alone.sql("DROP TABLE t")
-    alone.sql("CREATE TABLE t (a int) PARTITIONED BY (k date)")
-    with pytest.raises(SemanticError) as caught:
-        alone.sql("ALTER TABLE t ADD PARTITION (k='x')")
-    assert caught.value.code == 10248
+
+
+def test_values_that_are_none(alone: hivesql.Session) -> None:
+    alone.sql(
+        "CREATE TABLE s (a int) PARTITIONED BY (k string); ALTER TABLE s ADD PARTITION (k='a')"
+    )
+    for type_, text, code in [
+        ("date", "'x'", 10248), ("date", "''", 10248), ("int", "''", 10248), ("float", "''", 10248),
+        ("decimal(5,2)", "''", 10248), ("timestamp", "''", 10248), ("string", "''", 10006),
+        ("varchar(5)", "''", 10006), ("string", "null", 10248), ("char(4)", "null", 10248),
+        ("boolean", "null", 10248), ("int", "null", 10248),
+    ]:  # fmt: skip
+        alone.sql(f"CREATE TABLE t (a int) PARTITIONED BY (k {type_}) {ACID}")
+        for sql in (
+            f"ALTER TABLE t ADD PARTITION (k={text})",
+            f"INSERT INTO t PARTITION (k={text}) VALUES (1)",
+            f"INSERT OVERWRITE TABLE t PARTITION (k={text}) VALUES (1)",
+        ):
+            with pytest.raises(SemanticError) as caught:
+                alone.sql(sql)
+            assert (type_, sql, caught.value.code) == (type_, sql, code)
+        alone.sql("DROP TABLE t")
+    for value, code in [("''", 10006), ("null", 10248)]:
+        with pytest.raises(SemanticError) as caught:
+            alone.sql(f"ALTER TABLE s PARTITION (k='a') RENAME TO PARTITION (k={value})")
+        assert caught.value.code == code
+    for value, what in product(("''", "null"), (
+        "TRUNCATE TABLE s PARTITION (k={})", "DESCRIBE s PARTITION (k={})",
+        "ANALYZE TABLE s PARTITION (k={}) COMPUTE STATISTICS",
+        "ALTER TABLE s TOUCH PARTITION (k={})",
+    )):  # fmt: skip
+        with pytest.raises(NoSuchObject) as missing:
+            alone.sql(what.format(value))
+        assert missing.value.code == 10006
+    for value in ("''", "null"):
+        with pytest.raises(SemanticError, match="compared with nothing"):
+            alone.sql(f"ALTER TABLE s DROP PARTITION (k={value})")
+    assert partitions(alone, "s") == ["k=a"]
+
+
+def test_partitions_of_char_have_their_blanks(alone: hivesql.Session, tmp_path: Path) -> None:
+    alone.sql(f"""
+        CREATE TABLE c (a int) PARTITIONED BY (k char(4)) {ACID};
+        INSERT INTO c PARTITION (k='xy') VALUES (1);
+        INSERT INTO c PARTITION (k='xy  ') VALUES (2);
+        INSERT INTO c PARTITION (k) VALUES (3, 'xy'), (4, ''), (5, null);
+        INSERT INTO c PARTITION (k='') VALUES (6);
+    """)
+    names = ["k=    ", f"k={DEFAULT_PARTITION}", "k=xy  "]
+    assert partitions(alone, "c") == names
+    assert sorted(one.name for one in (tmp_path / "wh/c").iterdir()) == names
+    assert rows(alone, "SELECT a FROM c WHERE k = 'xy' ORDER BY a") == [(1,), (2,), (3,)]
+    assert rows(alone, "SELECT a FROM c WHERE k = '' ORDER BY a") == [(4,), (6,)]
+    alone.sql("UPDATE c SET a = a + 10 WHERE k = 'xy'; DELETE FROM c WHERE k = ''")
+    assert rows(alone, "SELECT a FROM c ORDER BY a") == [(5,), (11,), (12,), (13,)]
+    with pytest.raises(SemanticError, match="exist"):
+        alone.sql("ALTER TABLE c ADD PARTITION (k='xy ')")
+    alone.sql("TRUNCATE TABLE c PARTITION (k='xy'); ALTER TABLE c DROP PARTITION (k='xy')")
+    assert rows(alone, "SELECT a FROM c") == [(5,)]
 
 
 @pytest.mark.spark

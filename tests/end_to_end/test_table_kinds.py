@@ -9,7 +9,7 @@ import pytest
 
 import hivesql
 from end_to_end.answers import rows
-from hivesql_planner.errors import SemanticError
+from hivesql_planner.errors import HiveSqlError, SemanticError
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true', 'immutable'='true')"
 
@@ -32,7 +32,8 @@ def test_an_immutable_table_takes_one_insert(alone: hivesql.Session) -> None:
         CREATE TABLE t (a int) {ACID};
         INSERT INTO t VALUES (1);
     """)
-    refused(alone, "INSERT INTO t VALUES (2)")
+    for sql in ("INSERT INTO t VALUES (2)", "UPDATE t SET a = 2", "DELETE FROM t WHERE a = 1"):
+        refused(alone, sql)
     assert rows(alone, "SELECT a FROM t") == [(1,)]
     alone.sql("ALTER TABLE t UNSET TBLPROPERTIES ('immutable'); INSERT INTO t VALUES (2)")
     assert rows(alone, "SELECT count(*) FROM t") == [(2,)]
@@ -45,6 +46,32 @@ def test_an_immutable_table_takes_one_insert(alone: hivesql.Session) -> None:
     refused(alone, "INSERT INTO p PARTITION (k) VALUES (3, 3)")
     assert rows(alone, "SELECT a, k FROM p ORDER BY a") == [(1, 1), (2, 2)]
     assert rows(alone, "SHOW PARTITIONS p") == [("k=1",), ("k=2",)]
+
+
+def test_a_kind_of_transactions_needs_transactions(alone: hivesql.Session) -> None:
+    for made in ("TRANSACTIONAL TABLE", "TABLE", "MANAGED TABLE"):
+        for kind in ("insert_only", "default"):
+            with pytest.raises(SemanticError, match="transactional_properties without transac"):
+                alone.sql(f"""
+                    CREATE {made} n (a int) STORED AS ORC
+                    TBLPROPERTIES ('transactional_properties'='{kind}')
+                """)
+    assert rows(alone, "SHOW TABLES") == []
+
+
+def test_exchange_names_partitions_from_the_first_column_on(alone: hivesql.Session) -> None:
+    alone.sql("""
+        CREATE TABLE a (x int) PARTITIONED BY (ds string, hr string);
+        CREATE TABLE b (x int) PARTITIONED BY (ds string, hr string);
+        ALTER TABLE a ADD PARTITION (ds='1', hr='1') PARTITION (ds='1', hr='2');
+        ALTER TABLE b ADD PARTITION (ds='1', hr='3');
+    """)
+    for spec, code in [("ds='1'", 10118), ("hr='1'", 10234), ("ds='9'", 10006), ("x='1'", 10006)]:
+        with pytest.raises(HiveSqlError) as caught:
+            alone.sql(f"ALTER TABLE b EXCHANGE PARTITION ({spec}) WITH TABLE a")
+        assert (spec, caught.value.code) == (spec, code)
+    alone.sql("ALTER TABLE b EXCHANGE PARTITION (ds='1', hr='1') WITH TABLE a")
+    assert rows(alone, "SHOW PARTITIONS b") == [("ds=1/hr=1",), ("ds=1/hr=3",)]
 
 
 def test_patterns_and_parts_of_show(alone: hivesql.Session) -> None:

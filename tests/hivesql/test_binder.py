@@ -43,7 +43,7 @@ from hivesql_planner.statements import (
     UpdateRows,
     UseDatabase,
 )
-from hivesql_planner.table import TableName
+from hivesql_planner.table import DEFAULT_PARTITION, TableName
 from memory_catalog import MemoryCatalog, table, warehouse
 
 
@@ -83,8 +83,8 @@ _KINDS = [
         ("TABLE x LIKE plain", "orc", {}),
         ("EXTERNAL TABLE x LIKE t", "orc", {"EXTERNAL": "TRUE"}),
         ("TRANSACTIONAL TABLE x (a int) STORED AS PARQUET "
-         "TBLPROPERTIES ('transactional_properties'='insert_only')", "parquet",
-         {"transactional": "true", "transactional_properties": "insert_only"}),
+         "TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')",
+         "parquet", {"transactional": "true", "transactional_properties": "insert_only"}),
         ("EXTERNAL TABLE x (a int) STORED AS AVRO", "avro", {"EXTERNAL": "TRUE"}),
     ],
 )  # fmt: skip
@@ -202,8 +202,8 @@ def test_a_view_keeps_full_names_and_the_columns_of_its_day() -> None:
         ("INSERT INTO p PARTITION (ds='a', hr) SELECT 1, 'x', null, 2", {"ds": "a"}, ("hr",)),
         ("INSERT INTO p PARTITION (ds, hr) SELECT 1, 'x', null, 'd', 2", {}, ("ds", "hr")),
         ("INSERT INTO p SELECT 1, 'x', null, 'd', 2", {}, ("ds", "hr")),
-        ("INSERT INTO p PARTITION (ds=null, hr='') SELECT 1, 'x', null", {"ds": None, "hr": None},
-         ()),
+        (f"INSERT INTO p PARTITION (ds='{DEFAULT_PARTITION}', hr='{DEFAULT_PARTITION}') "
+         "SELECT 1, 'x', null", {"ds": None, "hr": None}, ()),
         ("INSERT INTO p PARTITION (ds=DATE '2024-01-05', hr=-1) SELECT 1, 'x', null",
          {"ds": "2024-01-05", "hr": "-1"}, ()),
     ],
@@ -305,7 +305,7 @@ def test_merge_of_a_table_and_of_values() -> None:
         ("PARTITION (ds='2024-01-01', hr=12)", ["12"]),
         ("PARTITION (hr > 2)", ["12", "3"]),
         ("PARTITION (ds < '2024-01-02'), PARTITION (hr=2)", ["1", "12", "2"]),
-        ("PARTITION (hr=null)", [None]),
+        (f"PARTITION (hr='{DEFAULT_PARTITION}')", [None]),
         ("PARTITION (ds != '2024-01-01', hr <= 2)", ["2"]),
     ],
 )
