@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,12 @@ import platformdirs
 from prompt_toolkit import PromptSession
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.completion import FuzzyCompleter, ThreadedCompleter
+from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Condition
-from prompt_toolkit.formatted_text import HTML
+from prompt_toolkit.formatted_text import HTML, StyleAndTextTuples
 from prompt_toolkit.history import FileHistory, ThreadedHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
-from prompt_toolkit.lexers import PygmentsLexer
+from prompt_toolkit.lexers import Lexer, PygmentsLexer, SimpleLexer
 from prompt_toolkit.patch_stdout import patch_stdout
 from pygments.lexers.sql import SqlLexer
 
@@ -26,6 +28,9 @@ from hivesql_repl.aliases import command_of
 from hivesql_repl.commands import Quit
 from hivesql_repl.completion import SqlCompleter
 from hivesql_repl.running import Interrupted, Runner
+
+MOST_COLOURED = 20_000
+"""Characters; of longer texts colours would take a tenth of a second and more for each key."""
 
 
 def run_shell(runner: Runner, *, show_database: bool = True) -> int:
@@ -64,12 +69,25 @@ def _prompt(runner: Runner, home: Path) -> PromptSession[str]:
         completer=FuzzyCompleter(ThreadedCompleter(completer)),
         complete_while_typing=True,
         enable_history_search=False,
-        lexer=PygmentsLexer(SqlLexer),
+        lexer=ShortTexts(),
         multiline=True,
         prompt_continuation=lambda width, number, wrapped: f"{'->':>{max(width - 1, 2)}} ",
         key_bindings=_keys(),
         enable_open_in_editor=True,
     )
+
+
+class ShortTexts(Lexer):
+    """Colours what is typed, but not where it is long."""
+
+    def __init__(self) -> None:
+        self._coloured = PygmentsLexer(SqlLexer)
+        self._plain = SimpleLexer()
+
+    def lex_document(self, document: Document) -> Callable[[int], StyleAndTextTuples]:
+        """The text of a line, by its number."""
+        lexer = self._coloured if len(document.text) <= MOST_COLOURED else self._plain
+        return lexer.lex_document(document)
 
 
 def _keys() -> KeyBindings:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from rich.cells import cell_len
 
 _MOST_LINES = 6
+_WIDEST = 240
+"""Characters of a line that are shown; a script of a program's may be one line of megabytes."""
+_BEFORE = 40
+"""Characters that are shown before the place when not all of the line is."""
 
 
 def underlined(script: str, place: tuple[int, int], end: tuple[int, int] | None) -> list[str]:
@@ -25,6 +29,7 @@ def underlined(script: str, place: tuple[int, int], end: tuple[int, int] | None)
         indent = len(line) - len(line.lstrip())
         start = column - 1 if number == first else indent
         stop = until - 1 if number == last else len(line)
+        line, start, stop = _cut(line, start, stop)
         marked = line[start:stop].rstrip() if number != first else line[start:stop]
         if marked or number == first:
             below = " " * cell_len(line[:start]) + "^" * max(cell_len(marked), 1)
@@ -32,3 +37,15 @@ def underlined(script: str, place: tuple[int, int], end: tuple[int, int] | None)
         else:
             shown.append(f"  {line}".rstrip())
     return shown
+
+
+def _cut(line: str, start: int, stop: int) -> tuple[str, int, int]:
+    """What is shown of a line, and where in it the marked part begins and ends."""
+    if len(line) <= _WIDEST:
+        return line, start, stop
+    left = max(0, min(start - _BEFORE, len(line) - _WIDEST))
+    right = left + _WIDEST
+    before, after = "… " if left else "", " …" if right < len(line) else ""
+    shown = f"{before}{line[left:right]}{after}"
+    moved = len(before) - left
+    return shown, start + moved, min(stop, right) + moved

@@ -10,9 +10,10 @@ from pathlib import Path
 import pexpect
 import pyte
 import pytest
+from prompt_toolkit.document import Document
 
 import hivesql
-from hivesql_repl.shell import ends
+from hivesql_repl.shell import MOST_COLOURED, ShortTexts, ends
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 PATIENCE = 60
@@ -34,6 +35,14 @@ ENDS = {
 @pytest.mark.parametrize(("text", "ended"), ENDS.values(), ids=ENDS)
 def test_what_enter_runs(text: str, ended: bool) -> None:
     assert ends(text) is ended
+
+
+def test_long_texts_have_no_colours() -> None:
+    def styles(text: str) -> set[str]:
+        return {style for style, *_ in ShortTexts().lex_document(Document(text))(0)}
+
+    assert len(styles("SELECT 1")) > 1
+    assert styles("SELECT 1" + " + 1" * MOST_COLOURED) == {""}
 
 
 class Terminal:
