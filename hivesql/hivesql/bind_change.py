@@ -100,7 +100,7 @@ def _condition(part: Slice | None, walk: Walk, scope: Scope) -> Expr | None:
         return None
     found = walk.expr(part, scope)
     for one in conjuncts(part.tree):
-        learn(one, scope.relations[0], walk.meanings)
+        learn(one, scope, walk.meanings, only=scope.relations[0])
     walk.strict.filter(part.tree)
     return found
 
@@ -151,7 +151,7 @@ def bind_merge(body: MergeBody, binding: Binding) -> MergeRows:
     on = walk.expr(body.on, scope)
     for one in conjuncts(body.on.tree):
         # A target row that fails a part of ON matches nothing, so it need not be read.
-        learn(one, scope.relations[0], walk.meanings)
+        learn(one, scope, walk.meanings, only=scope.relations[0])
     mentions = _mentions(body.on, walk, scope.relations[0])
     walk.strict.merge(body.on.tree, scope.relations[0])
     clauses = tuple(_clause(clause, table, walk, scope) for clause in body.clauses)

@@ -7,20 +7,32 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from hivesql.prune import simplify
-from hivesql.scope import ROW_ID, Meaning, Relation
+from hivesql.scope import ROW_ID, Meaning, Relation, Scope
 
 QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
 
 
-def learn(part: exp.Expr, relation: Relation, meanings: Mapping[int, Meaning]) -> None:
-    """Give a table a condition, if it speaks of nothing but that table.
+def learn(
+    part: exp.Expr,
+    scope: Scope,
+    meanings: Mapping[int, Meaning],
+    *,
+    only: Relation | None = None,
+) -> None:
+    """Give a condition to the table of the scope that it speaks of, if it speaks of no other.
 
-    ``meanings`` are those of the condition's columns, by their ids.
+    ``meanings`` are those of the condition's columns, by their ids. None of ``only``: any table
+    whose columns are not all NULL in rows that an outer join adds.
     """
     inside = list(part.walk(prune=lambda node: isinstance(node, QUERIES)))
     found = [meanings.get(id(node)) for node in inside if isinstance(node, exp.Column)]
-    has_query = any(isinstance(node, QUERIES) for node in inside)
-    if not found or has_query or relation.use is None:
+    first = found[0] if found else None
+    if first is None or first.scope is not scope or first.relation.use is None:
+        return
+    relation = first.relation
+    if relation.nullable or (only is not None and relation is not only):
+        return
+    if any(isinstance(node, QUERIES) for node in inside):
         return
     if any(one is None or one.relation is not relation for one in found):
         return
@@ -30,4 +42,4 @@ def learn(part: exp.Expr, relation: Relation, meanings: Mapping[int, Meaning]) -
         whole = meaning.column is not None and meaning.used == len(node.parts)
         return meaning.column if whole and meaning.column != ROW_ID else None
 
-    relation.use.predicates.append(simplify(part, column_of))
+    first.relation.use.predicates.append(simplify(part, column_of))

@@ -228,14 +228,13 @@ class Walk:
     def _joins(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> list[exp.Join]:
         found: list[exp.Join] = []
         for join in node.args.get("joins") or ():
-            before = list(scope.relations)
+            before = len(scope.relations)
             hidden = join.kind in ("SEMI", "ANTI")
             found += [join, *self._relation(join.this, scope, ctes, hidden=hidden)]
-            added = scope.relations[len(before) :]
-            self.strict.join(join, before, added)
-            for relation in before if join.side in ("RIGHT", "FULL") else ():
+            self.strict.join(join, scope, before)
+            for relation in scope.relations[:before] if join.side in ("RIGHT", "FULL") else ():
                 relation.nullable = True
-            for relation in added if join.side in ("LEFT", "FULL") else ():
+            for relation in scope.relations[before:] if join.side in ("LEFT", "FULL") else ():
                 relation.nullable = True
         return found
 
@@ -365,9 +364,7 @@ class Walk:
     def _learn(self, condition: exp.Expr, scope: Scope) -> None:
         """Give each table the conditions that speak of it alone."""
         for part in conjuncts(condition):
-            for relation in scope.relations:
-                if relation.use is not None and not relation.nullable:
-                    learn(part, relation, self.meanings)
+            learn(part, scope, self.meanings)
 
     # -- select lists
     def _outputs(self, node: exp.Select, scope: Scope, merges: bool) -> Outputs:

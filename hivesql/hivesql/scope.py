@@ -136,6 +136,13 @@ class Scope:
 
     outer: Scope | None = None
     relations: list[Relation] = field(default_factory=list)
+    _by_alias: dict[str, list[Relation]] = field(default_factory=dict)
+    _by_column: dict[str, Relation] = field(default_factory=dict)
+    """The first relation that is known to have the column."""
+    _unknown: Relation | None = None
+    """The first relation whose columns are not known."""
+    _indexed: int = 0
+    """How many of the relations are in the three above: there may be thousands."""
 
     def chain(self) -> Iterator[Scope]:
         """The scope itself and those around it."""
@@ -151,6 +158,7 @@ class Scope:
         name), SemanticError 10007 (more than one row__id).
         """
         for scope in self.chain():
+            scope._index()
             found = scope._qualified(parts) or scope._plain(parts)
             if found:
                 return found
@@ -169,15 +177,23 @@ class Scope:
             code=10004,
         )
 
+    def _index(self) -> None:
+        """Look at the relations that were added since the last call."""
+        for relation in self.relations[self._indexed :]:
+            self._by_alias.setdefault(relation.alias, []).append(relation)
+            for column in relation.columns or ():
+                self._by_column.setdefault(column.name, relation)
+            if relation.columns is None and self._unknown is None:
+                self._unknown = relation
+        self._indexed = len(self.relations)
+
     def _qualified(self, parts: tuple[str, ...]) -> Meaning | None:
         for dropped in (0, 1):
             if len(parts) < dropped + 2:
                 return None
-            for relation in self.relations:
+            for relation in self._by_alias.get(parts[dropped], ()):
                 if dropped and (relation.use is None
                                 or relation.use.table.name.database != parts[0]):  # fmt: skip
-                    continue
-                if relation.alias != parts[dropped]:
                     continue
                 name = parts[dropped + 1]
                 is_row_id = name == ROW_ID and relation.use is not None
@@ -188,9 +204,8 @@ class Scope:
 
     def _plain(self, parts: tuple[str, ...]) -> Meaning | None:
         name = parts[0]
-        for relation in self.relations:
-            if relation.knows(name):
-                return Meaning(self, relation, name, 1)
+        if (known := self._by_column.get(name)) is not None:
+            return Meaning(self, known, name, 1)
         if name == ROW_ID:
             tables = [relation for relation in self.relations if relation.use]
             acid = [one for one in tables if one.use and one.use.table.is_full_acid] or tables
@@ -201,10 +216,7 @@ class Scope:
                 )
             if acid:
                 return Meaning(self, acid[0], name, 1)
-        for relation in self.relations:
-            if relation.columns is None:
-                return Meaning(self, relation, None, 1)
-        return None
+        return None if self._unknown is None else Meaning(self, self._unknown, None, 1)
 
 
 def _names(relation: Relation) -> str:

@@ -106,11 +106,16 @@ class StrictChecks:
 
     binding: Binding
     meanings: dict[int, Meaning]
-    sides: dict[int, Pair] = field(default_factory=dict)
+    sides: dict[int, tuple[list[Relation], int, int]] = field(default_factory=dict)
+    """Relations of a scope, and between which places of them those are that the join adds."""
 
-    def join(self, join: exp.Join, before: list[Relation], added: list[Relation]) -> None:
-        """Remember what a join joins."""
-        self.sides[id(join)] = frozenset(before), frozenset(added)
+    def join(self, join: exp.Join, scope: Scope, before: int) -> None:
+        """Remember what a join joins: so many relations of its scope, and those after them."""
+        self.sides[id(join)] = scope.relations, before, len(scope.relations)
+
+    def _sides(self, join: exp.Join) -> Pair:
+        relations, before, end = self.sides[id(join)]
+        return frozenset(relations[:before]), frozenset(relations[before:end])
 
     def select(self, node: exp.Select, scope: Scope, joins: list[exp.Join]) -> None:
         """Look at the conditions of a SELECT whose names are known."""
@@ -120,7 +125,8 @@ class StrictChecks:
             if not part.find(exp.AggFunc, exp.Anonymous):
                 self._name_selected(part, node)
                 self.filter(part)
-        for join in joins:
+        by_partition = refuses("no.partition.filter", self.binding.settings)
+        for join in joins if by_partition else ():
             allowed = self._filtered_by(join)
             if join.args.get("on") is not None:
                 self.filter(join.args["on"], allowed)
@@ -244,7 +250,7 @@ class StrictChecks:
 
     def _filtered_by(self, join: exp.Join) -> frozenset[Relation]:
         """The relations whose rows ON leaves out: not those that an outer join preserves."""
-        before, added = self.sides[id(join)]
+        before, added = self._sides(join)
         if join.side == "FULL":
             return frozenset()
         if join.side == "LEFT" or join.kind == "ANTI":
@@ -257,9 +263,9 @@ class StrictChecks:
         if node.args.get("where") is not None:
             conditions.append(node.args["where"].this)
         pairs = [pair for one in conditions for pair in self._equal(one).values()]
-        pairs += [self.sides[id(join)] for join in joins if join.args.get("using")]
+        pairs += [self._sides(join) for join in joins if join.args.get("using")]
         for join in joins:
-            before, added = self.sides[id(join)]
+            before, added = self._sides(join)
             near = pairs
             if join.side or join.kind in ("SEMI", "ANTI"):
                 on = join.args.get("on")
@@ -269,10 +275,10 @@ class StrictChecks:
             reached = _reached(added, near)
             if not reached & (everything - added):
                 self.binding.fail(strict_error("cartesian.product"), *span_of(join.this))
-        first = frozenset(scope.relations).difference(*(self.sides[id(one)][1] for one in joins))
+        first = frozenset(scope.relations).difference(*(self._sides(one)[1] for one in joins))
         missed = frozenset(scope.relations) - _reached(first, pairs)
         for join in joins:
-            if missed & self.sides[id(join)][1]:
+            if missed & self._sides(join)[1]:
                 self.binding.fail(strict_error("cartesian.product"), *span_of(join.this))
 
     def _equal(self, condition: exp.Expr) -> dict[str, Pair]:
