@@ -15,6 +15,7 @@ from hivesql_planner.errors import DataError, ExecutionError, HiveSqlError
 
 FAILURES = (PySparkException, Py4JJavaError)
 _TOO_DEEP = ("java.lang.StackOverflowError", "FAILED_TO_PARSE_TOO_COMPLEX")
+_NO_MEMORY = re.compile(r"\bjava\.lang\.OutOfMemoryError(?:: (.*))?|\bSparkOutOfMemoryError\b")
 # What Spark says of a file, and what AcidReader.java and avro_rows.py say.
 _ENCODED = re.compile(r"Encountered error while reading file (.+?)\. +(.*)")
 _PLAIN = re.compile(r"\bhivesql cannot read (.+?): (.*)")
@@ -26,9 +27,16 @@ def told(error: Exception) -> HiveSqlError | None:
         return None
     if any(word in str(error) for word in _TOO_DEEP):
         return ExecutionError(
-            "the statement is nested too deeply, or has too many operators in a row, for the stack "
-            "of Spark's threads: cut it into several, or start Spark with a larger one "
+            "the statement is nested too deeply, has too many operators in a row, or a pattern "
+            "that repeats too often, for the stack of Spark's threads: cut it into several, or "
+            "start Spark with a larger one "
             f"(spark.driver.extraJavaOptions and spark.executor.extraJavaOptions = {STACK_OPTION})"
+        )
+    if found := _NO_MEMORY.search(str(error)):
+        what = f" ({found[1]})" if found[1] else ""
+        return ExecutionError(
+            f"Spark has too little memory for the statement{what}: start Spark with more "
+            "(spark.driver.memory; on a cluster spark.executor.memory too), or cut it into several"
         )
     violation = cardinality_violation(error) or constraint_violation(error)
     if violation:

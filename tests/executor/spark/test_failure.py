@@ -30,3 +30,18 @@ def test_of_several_causes_the_last_one_is_told(spark: SparkSession) -> None:
             jvm.java.io.IOException("no space left")
         ).get()
     assert str(told(raised.value)) == "the Spark job failed: java.io.IOException: no space left"
+
+
+@pytest.mark.parametrize(
+    ("error", "advice"),
+    [("OutOfMemoryError", "spark.driver.memory"), ("StackOverflowError", "-Xss64m")],
+)
+def test_what_the_jvm_has_too_little_of_is_told_with_its_setting(
+    spark: SparkSession, error: str, advice: str
+) -> None:
+    assert spark._jvm is not None
+    jvm = spark._jvm
+    with pytest.raises(Py4JJavaError) as raised:
+        failure = getattr(jvm.java.lang, error)("of a test")
+        jvm.java.util.concurrent.CompletableFuture.failedFuture(failure).get()
+    assert advice in str(told(raised.value))
