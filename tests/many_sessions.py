@@ -76,6 +76,7 @@ def stream(session: hivesql.Session, name: str) -> None:
 def check_listeners(session: hivesql.Session) -> None:
     """Nothing of the JVM can be reached from other machines."""
     context: Any = session.runtime.spark().sparkContext
+    assert context.getConf().get("spark.authenticate") == "true"
     process = Path(f"/proc/{context._gateway.proc.pid}")
     if not process.exists():
         return

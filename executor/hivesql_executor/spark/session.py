@@ -65,6 +65,8 @@ _LOCAL = re.compile(r"local(\[[^\]]*\])?")
 _HOME: Mapping[str, str] = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
+    # Other users of this machine reach its ports too. Spark makes the secret itself.
+    "spark.authenticate": "true",
 }
 _PYTHON = "PYSPARK_PYTHON"
 _PYTHON_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
