@@ -46,6 +46,7 @@ def test_many_sessions_in_one_process(tmp_path: Path) -> None:
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+    assert "ERROR" not in done.stderr, "nothing was hidden, nothing is told for nothing"
 
 
 @pytest.fixture

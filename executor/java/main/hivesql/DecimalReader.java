@@ -61,8 +61,9 @@ final class DecimalReader extends TreeReaderFactory.TreeReader {
         ColumnVector[] vectors = ((StructColumnVector) batch.cols[5]).fields;
         try {
             BatchReader all = (BatchReader) inside(RecordReaderImpl.class, "reader", rows);
+            if (all.rootType instanceof TreeReaderFactory.NullTreeReader) return;
             TypeReader[] events = ((TreeReaderFactory.StructTreeReader) all.rootType).fields;
-            if (events[5] == null) return;
+            if (events[5] == null || events[5] instanceof TreeReaderFactory.NullTreeReader) return;
             TypeReader[] columns = ((TreeReaderFactory.StructTreeReader) events[5]).fields;
             for (int i = 0; i < columns.length; i++) {
                 if (columns[i] == null || !(vectors[i] instanceof Decimal64ColumnVector)
