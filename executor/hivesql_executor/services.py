@@ -136,10 +136,11 @@ def _worker(runtime: Runtime, number: int, pool: str | None) -> Callable[[], boo
         good = True
         while not runtime.cancelled.is_set():
             try:
-                state = run_next(runtime, number=number, pool=pool)
+                state = run_next(runtime, number=number, pool=pool, stopping=runtime.cancelled)
             except Exception as error:  # noqa: BLE001 - one table must not stop all others
                 told = translate_error(error)
-                runtime.notify(f"worker-{number}: a compaction failed: {told}")
+                what = "was stopped, and waits again" if runtime.cancelled.is_set() else "failed"
+                runtime.notify(f"worker-{number}: a compaction {what}: {told}")
                 good = False
                 continue
             if state is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -135,10 +136,14 @@ def test_services_run_one_round_and_end_on_sigterm(tmp_path: Path) -> None:
     done = hivesql("services", "--once", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     command = [sys.executable, "-m", "hivesql_repl", "services", "--workers", "2"]
-    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as running:
-        assert running.stderr is not None
-        line = running.stderr.readline()
-        running.terminate()
-        assert running.wait(timeout=300) == 0
     expected = "running: housekeeper, initiator, worker-0, worker-1, cleaner, history\n"
-    assert line == expected
+    # To one process, and to all of them as systemd and a terminal do.
+    for number, end in ((signal.SIGTERM, os.kill), (signal.SIGINT, os.killpg)):
+        with subprocess.Popen(
+            command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True
+        ) as running:
+            assert running.stderr is not None
+            line = running.stderr.readline()
+            end(running.pid, number)
+            assert running.wait(timeout=300) == 0
+            assert (line, running.stderr.read()) == (expected, "")

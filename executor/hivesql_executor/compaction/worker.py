@@ -36,11 +36,17 @@ def worker_id(runtime: Runtime, number: int = 0) -> str:
 
 
 def run_next(
-    runtime: Runtime, *, id: int | None = None, number: int = 0, pool: str | None = None
+    runtime: Runtime,
+    *,
+    id: int | None = None,
+    number: int = 0,
+    pool: str | None = None,
+    stopping: threading.Event | None = None,
 ) -> str | None:
     """Take the next request (or the one with that id) and run it; its final state, or None.
 
-    A failure is recorded in the queue, leaves no new directory, and raises.
+    A failure is recorded in the queue, leaves no new directory, and raises. Once ``stopping`` is
+    set, what fails is queued again: the signal that ends us has perhaps ended Spark as well.
     """
     store = runtime.metastore
     timeout = runtime.settings.seconds("metastore.compactor.worker.pool.timeout")
@@ -60,7 +66,7 @@ def run_next(
         reason = refusal(place.table, compaction.kind)
         if reason is not None:
             return _refuse(compaction, reason, runtime)
-        return _run(compaction, place, runtime)
+        return _run(compaction, place, runtime, stopping or threading.Event())
 
 
 def release_abandoned(runtime: Runtime) -> int:
@@ -111,7 +117,7 @@ def _refuse(compaction: Compaction, reason: str, runtime: Runtime) -> str:
     return f"refused ({reason})"
 
 
-def _run(compaction: Compaction, place: Place, runtime: Runtime) -> str:
+def _run(compaction: Compaction, place: Place, runtime: Runtime, stopping: threading.Event) -> str:
     store = runtime.metastore
     rebalances = compaction.kind == "rebalance"
     kind = TxnType.REBALANCE_COMPACTION if rebalances else TxnType.COMPACTION
@@ -130,7 +136,9 @@ def _run(compaction: Compaction, place: Place, runtime: Runtime) -> str:
         raise
     except BaseException as error:
         heartbeat.stop()
-        _fail(compaction, txn_id, error, runtime)
+        if not (stopping.is_set() and _hand_back(compaction, runtime)):
+            _fail(compaction, error, runtime)
+        store.abort_txns([txn_id], "compaction failed")
         raise
     gather_again(compaction, place, runtime)
     return refused or READY
@@ -160,13 +168,18 @@ def _commit(
     reach(FailPoint.COMPACTION_COMMITTED)
 
 
-def _fail(compaction: Compaction, txn_id: int, error: BaseException, runtime: Runtime) -> None:
-    """Record the failure, unless whoever stopped it has done so, and end the transaction."""
+def _fail(compaction: Compaction, error: BaseException, runtime: Runtime) -> None:
+    """Record the failure, unless whoever stopped it has done so."""
     store = runtime.metastore
     queued = any(row.id == compaction.id and row.ended is None for row in store.compactions())
     if queued:
         store.mark_failed(compaction.id, str(error))
-    store.abort_txns([txn_id], "compaction failed")
+
+
+def _hand_back(compaction: Compaction, runtime: Runtime) -> bool:
+    """Queue it again; False where that is the metastore's own matter."""
+    worker = compaction.worker_id
+    return worker is not None and runtime.metastore.release_compactions(worker_id=worker) > 0
 
 
 def _lock(compaction: Compaction, txn_id: int, runtime: Runtime) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import subprocess
+import threading
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -273,3 +275,27 @@ def test_one_round_of_every_service(house: Warehouse) -> None:
     assert (row.state, row.error) == (
         "refused", "None of the compaction thresholds met, compaction request is refused!"
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("stops", [True, False])
+def test_what_a_stopping_worker_cannot_finish_waits_again(house: Warehouse, stops: bool) -> None:
+    """A signal to all processes of a service ends its Spark as well."""
+    stopping = threading.Event()
+
+    def spark() -> Any:
+        if stops:
+            stopping.set()
+        raise ConnectionResetError("the JVM is gone")
+
+    house.write()
+    house.write()
+    id_ = house.store.enqueue_compaction(T, None, "major", initiator_id="x").id
+    before = house.names()
+    runtime = replace(house.runtime, spark=spark, cancelled=stopping)
+    worker = next(one for one in services_of(runtime) if one.name == "worker-0")
+    assert not worker.work()
+    assert house.state(id_) == ("initiated" if stops else "failed")
+    assert ("waits again" in house.told[-1]) == stops
+    assert [row.state for row in house.store.transactions()] == ["aborted"]
+    assert house.store.locks() == ()
+    assert house.names() == before
