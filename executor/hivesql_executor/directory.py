@@ -58,7 +58,9 @@ def write_directory(statement: WriteDirectory, txn: Transaction, runtime: Runtim
             [file.path for file in written], path, txn.changes, staging if statement.local else None
         )
     except OSError as error:
-        raise ExecutionError(f"cannot write the directory {path}: {error}", code=40000) from error
+        raise ExecutionError(
+            f"cannot write the directory {path}: {error.strerror or error}", code=40000
+        ) from error
     finally:
         staging.delete(aside)
     return Outcome(affected=sum(file.rows for file in written))

@@ -19,6 +19,7 @@ from faults import FAULTS, PASSING, Faults, faulty
 from hivesql import dbapi, streaming
 from hivesql.services import run_services
 from hivesql_executor.translate_errors import translate_error
+from rights import read_only
 
 TABLES = """
 CREATE TABLE t (a int, b string) STORED AS ORC TBLPROPERTIES ('transactional'='true');
@@ -219,3 +220,38 @@ def test_an_address_that_cannot_be(place: str, told: str, tmp_path: Path) -> Non
     with pytest.raises(hivesql.HiveSqlError, match=told) as raised:
         hivesql.connect(place, str(tmp_path))
     assert "secret" not in str(raised.value)
+
+
+def test_what_cannot_be_written_is_told(template: Path) -> None:
+    """On a read-only disk queries say what they would write, and a copy of the metastore reads."""
+    home = template / "w"
+    with opened(template) as session:
+        session.sql("CREATE TABLE plain (a int) STORED AS TEXTFILE")
+        (home / "plain" / "000000_0").write_text("1\n")
+    writes = [
+        "INSERT INTO t VALUES (8, 'n')", "UPDATE t SET b = 'n'", "DELETE FROM t",
+        "INSERT INTO p PARTITION (k=5) VALUES (1)", "TRUNCATE TABLE t", "DROP TABLE t",
+        "CREATE TABLE n (a int)", "ALTER TABLE p ADD PARTITION (k=5)",
+        "ALTER TABLE p DROP PARTITION (k=1)", "ALTER TABLE t RENAME TO n", "CREATE DATABASE n",
+        "TRUNCATE TABLE plain", "DROP TABLE plain",
+    ]  # fmt: skip
+    refused = pytest.raises(hivesql.HiveSqlError, match=f"{home}/m.db .*connect to the copy")
+    with read_only(home), refused:
+        hivesql.connect(f"sqlite:///{home}/m.db", str(home))
+    with read_only(home / "m.db"), hivesql.connect(f"sqlite:///{home}/m.db") as session:
+        assert len(session.sql("SHOW TABLES").rows) == 4
+        for text in ("SELECT a FROM t", *writes):
+            with refused:
+                session.sql(text)
+    copied = shutil.copyfile(home / "m.db", template / "copied.db")
+    with read_only(home), hivesql.connect(f"sqlite:///{copied}", str(home)) as session:
+        before = sorted(session.sql("SELECT * FROM t").rows)
+        for text in writes:
+            with pytest.raises(hivesql.HiveSqlError, match=rf"{home}.*: Permission denied"):
+                session.sql(text)
+        assert sorted(session.sql("SELECT * FROM t").rows) == before
+        assert len(session.sql("SHOW TABLES").rows) == 4
+        assert session.sql("SHOW PARTITIONS p").rows == [("k=1",)]
+        assert session.sql("SHOW DATABASES").rows == [("default",)]
+        assert session.sql("SHOW LOCKS").rows == []
+    assert (home / "plain" / "000000_0").read_text() == "1\n"

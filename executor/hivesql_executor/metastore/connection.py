@@ -25,10 +25,16 @@ _PAUSE = 0.05
 # Serialization failure, deadlock, duplicate key of two racing inserts.
 _RETRYABLE_STATES = frozenset({"40001", "40P01", "23505"})
 _OPEN_WINDOW = 1000
+_COPY = (
+    "queries write their transactions into it too. Where that cannot be, copy the file to where it "
+    "may be written (chmod u+w) and connect to the copy, which reads the same tables"
+)
 _ADVICE = {
     "SQLITE_FULL": "Make room on its disk, then run the statement again",
-    "SQLITE_READONLY": "Give yourself the right to write its file and directory",
-    "SQLITE_CANTOPEN": "Look whether its directory is there, and give yourself the right to it",
+    "SQLITE_READONLY": f"Give yourself the right to write its file and directory: {_COPY}",
+    "SQLITE_CANTOPEN": (
+        "Look whether its directory is there, and give yourself the right to write it: " + _COPY
+    ),
     "SQLITE_CORRUPT": "Its file is damaged: restore it from a backup",
     "SQLITE_NOTADB": "Its file is no SQLite database: name another one",
 }
@@ -197,17 +203,18 @@ class Rdbms:
                 return attempt()
             except (DBAPIError, TryAgain) as error:
                 if tried == _ATTEMPTS or not _retryable(error):
-                    raise _failure(error) from error
+                    raise _failure(error, self._engine) from error
             time.sleep(_PAUSE * tried)
         raise AssertionError("unreachable")
 
 
-def _failure(error: DBAPIError | TryAgain) -> ExecutionError:
+def _failure(error: DBAPIError | TryAgain, engine: Engine) -> ExecutionError:
     cause = error.orig if isinstance(error, DBAPIError) else error
     name = str(getattr(cause, "sqlite_errorname", ""))
     found = (advice for start, advice in _ADVICE.items() if name.startswith(start))
     advice = next(found, "Check that it is reachable and run the statement again")
-    return ExecutionError(f"the metastore's database failed: {cause}. {advice}", code=10280)
+    place = f" {engine.url.database}" if engine.dialect.name == "sqlite" else ""
+    return ExecutionError(f"the metastore's database{place} failed: {cause}. {advice}", code=10280)
 
 
 def _engine(url: str) -> Engine:

@@ -129,7 +129,9 @@ class LocalFiles:
                 f"{target} exists already; {source} was not moved over it"
             ) from error
         except OSError as error:
-            raise ExecutionError(f"{source} could not be moved to {target}: {error}") from error
+            raise ExecutionError(
+                f"{source} could not be moved to {target}: {error.strerror or error}"
+            ) from error
         if not new.is_dir():
             _drop_checksum(old)
 
