@@ -12,7 +12,7 @@ from hivesql_executor.metastore.opening import THRIFT, open_metastore
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.storage.locations import complete_location
 from hivesql_executor.translate_errors import translate_errors
-from hivesql_planner.settings import Settings
+from hivesql_planner.settings import Settings, notice_about
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -78,6 +78,8 @@ def connect(
         store.clean_txns()
         store.purge_events(kept)
     store.database(database)
+    for notice in filter(None, map(notice_about, hive)):
+        runtime.notify(notice)
     return Session(runtime, lazy, database=database, idempotency_key=idempotency_key)
 
 

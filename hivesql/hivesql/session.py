@@ -38,7 +38,9 @@ from hivesql_planner.errors import (
     SessionClosed,
     StaleSnapshot,
 )
+from hivesql_planner.plan import Select
 from hivesql_planner.planning import plan
+from hivesql_planner.settings import notice_about
 from hivesql_planner.statements import (
     EndTransaction,
     Explain,
@@ -97,6 +99,7 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
         self._cancelled = threading.Event()
         self._ended = threading.Event()
         self._txn_id = 0
+        self._only_reads = False
         self._key = idempotency_key
         self._statements = 0
         self._closed = False
@@ -173,6 +176,7 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
         began = time.monotonic()
         self._cancelled, self._ended = threading.Event(), threading.Event()
         self._txn_id = 0
+        self._only_reads = False
         self._query_id = f"hivesql_{os.urandom(16).hex()}"
         self._query_text = text.text
         asked = _Asked(text, of_user(consume), given, self._once(text, idempotency_key))
@@ -206,9 +210,9 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
 
     def _cancellation(self, error: BaseException) -> BaseException:
         """What to tell of a statement that failed, perhaps since it was stopped."""
-        if not self._cancelled.is_set() or isinstance(error, (Cancelled, CommitUnknown)):
+        if not self._cancelled.is_set() or isinstance(error, CommitUnknown):
             return error
-        return Cancelled(CANCELLED)
+        return Cancelled("cancelled" if self._only_reads else CANCELLED)
 
     def cancel(self) -> bool:
         """Stop the statement that another thread runs; False when none runs.
@@ -291,6 +295,7 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
         original = statement
         statement = self.temporary.translated(original)
         decided = plan(statement, self.settings)
+        self._only_reads = isinstance(decided.body, Select)
         self._conversation.check(decided, statement)
         done = self._done(decided, asked.once)
         if done is not None:
@@ -350,7 +355,8 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
             text = setting_text(statement.key, self.settings, self.variables)
             return Outcome.of_table(["set"], [(text,)])
         self.set(statement.key, statement.value)
-        return Outcome()
+        space, name = split_key(statement.key)
+        return Outcome(message=notice_about(name) if space == "hiveconf" else None)
 
     def set(self, key: str, value: str) -> None:
         """Set a hive.* setting, a Spark setting or a hivevar: variable."""

@@ -90,6 +90,8 @@ KEYS: Mapping[str, Setting] = _table(
     ("hive.acid.truncate.usebase", "true", "bool", "TRUNCATE writes an empty base."),
     ("hive.stats.autogather", "true", "bool",
      "Writes keep the number of rows true; without it, it is not called accurate any more."),
+    ("hive.cli.print.header", "true", "bool",
+     "The command line prints the names of columns above rows."),
     ("hive.metastore.uris", "", "text",
      "Addresses of a Hive Metastore, when a session is opened without a metastore."),
     ("hive.metastore.client.socket.timeout", "600s", "duration",
@@ -136,6 +138,23 @@ KEYS: Mapping[str, Setting] = _table(
 # A misspelt key of these families would silently change nothing.
 _CLOSED = ("hive.txn.", "hive.lock.", "hive.locks.", "hive.unlock.", "hive.compactor.",
            "metastore.compactor.", "hive.compaction.")  # fmt: skip
+_OURS = ("hive.", "hivesql.", "metastore.")
+
+
+def notice_about(key: str) -> str | None:
+    """What to tell whoever sets a key that changes nothing; None where all is well.
+
+    Only keys that look like ours or Hive's: others are the user's own variables.
+    """
+    key = key.strip()
+    if not key.startswith(_OURS) or key in KEYS or key in ALIASES:
+        return None
+    # Imported late: hardly any start needs it.
+    from difflib import get_close_matches
+
+    meant = get_close_matches(key, KEYS, n=1, cutoff=0.9)
+    better = f"; did you mean {meant[0]}?" if meant else ""
+    return f"{key} is unknown here and has no effect{better}"
 
 
 @dataclass(frozen=True, slots=True)

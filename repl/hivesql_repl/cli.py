@@ -25,12 +25,11 @@ from hivesql_repl.batch import (
 from hivesql_repl.configuration import Profile, default_path, read_profile
 from hivesql_repl.formats import Style, format_of
 from hivesql_repl.render import Printer
-from hivesql_repl.running import Runner
+from hivesql_repl.running import HEADER, Runner
 
 if TYPE_CHECKING:
     from hivesql_repl.checkpoint import Checkpoint
 
-_HEADER = "hive.cli.print.header"
 _OTHER_NAMES = ("beeline", "hive")
 
 
@@ -195,7 +194,7 @@ def _printer(
 ) -> Printer:
     wanted = options.outputformat or profile.outputformat
     style = Style(
-        header=options.showHeader and settings.get(_HEADER, "true").lower() != "false",
+        header=options.showHeader and settings.get(HEADER, "true").strip().lower() == "true",
         null="" if options.nullemptystring else "NULL",
         delimiter=options.delimiterForDSV,
         escape_breaks=options.escapeCRLF,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as Unfinished
 from contextlib import contextmanager
+from dataclasses import replace
 from types import TracebackType
 
 from hivesql import Cancelled, HiveSqlError, Result, Session
@@ -18,6 +19,9 @@ from hivesql_repl.commands import Commands
 from hivesql_repl.render import Printer
 
 _LOOK_EVERY = 0.1
+
+
+HEADER = "hive.cli.print.header"
 
 
 class Interrupted(Exception):
@@ -70,6 +74,7 @@ class Runner:
         if statement.text.startswith("!"):
             return self.commands.run(statement.text[1:].strip().rstrip(";").rstrip())
         consume = OrRows(self.printer.consume)
+        header = self._wanted_header
         try:
             result = self.wait_for(
                 lambda: self.session.run_statement(statement, consume=consume, idempotency_key=once)
@@ -82,8 +87,14 @@ class Runner:
 
             self.printer.fail(error, text, hint(error, text, self.session))
             return False
+        if self._wanted_header != header:
+            self.printer.style = replace(self.printer.style, header=self._wanted_header)
         self.printer.show(result)
         return True
+
+    @property
+    def _wanted_header(self) -> bool:
+        return self.session.settings.flag(HEADER)
 
     def wait_for(self, call: Callable[[], Result]) -> Result:
         """The call's result; meanwhile progress is shown and Ctrl-C cancels."""

@@ -244,6 +244,17 @@ def test_set_and_reset(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
         "${hiveconf:hive.lock.numretries} is undefined",
     ]  # fmt: skip
     assert "Resetting hive.lock.numretries to default values" in told
+    script = (
+        "SET hive.nosuch=1; SET hivevar:hive.v=1; SET x.y=1; SET hive.lock.numretries=8;"
+        "SET hiveconf:hive.exec.dynamic.partitions=true"
+    )
+    assert main(["--report=false", "--hiveconf", "hive.other=1", "-e", script]) == 0
+    assert capfd.readouterr().err.splitlines() == [
+        "hive.other is unknown here and has no effect",
+        "hive.nosuch is unknown here and has no effect",
+        "hive.exec.dynamic.partitions is unknown here and has no effect; "
+        "did you mean hive.exec.dynamic.partition?",
+    ]
     for wrong, why in [
         ("SET env:HOME=/nosuch", "env:* variables can not be set"),
         ("SET env:NOSUCH_X", "env:NOSUCH_X is undefined as an environmental variable"),
@@ -310,3 +321,28 @@ def test_scripts_come_from_standard_input(
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
         assert main([]) == code
         assert told in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("flags", "first"),
+    [
+        ([], "with"),
+        (["--hiveconf", "hive.cli.print.header=false"], "without"),
+        (["--showHeader=false"], "without"),
+    ],
+)
+def test_the_header_that_scripts_ask_for(
+    flags: list[str], first: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    script = (
+        "SHOW DATABASES; SET hive.cli.print.header=false; SHOW DATABASES;"
+        "SET hive.cli.print.header=true; SHOW DATABASES; RESET hive.cli.print.header;"
+        "SHOW DATABASES"
+    )
+    assert main(["-S", *flags, "-e", script]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert ("with" if lines[0] == "database_name" else "without") == first
+    shown = "default", "database_name", "default"
+    last = shown[1:] if "--hiveconf" not in flags else shown[:1]
+    start = [lines[0]] if first == "with" else []
+    assert lines == [*start, "default", *shown, *last]
