@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from hivesql_executor.fine_rows import FineFrame, fine_rows_of
 from hivesql_executor.outcome import Outcome
+from hivesql_executor.outside_years import naming_times
 from hivesql_executor.spark.values import as_shown, as_wall_clock, with_instants_marked
-from hivesql_executor.work import Work
+from hivesql_executor.work import OrRows, Work
 from hivesql_planner.plan import Query
 from hivesql_planner.table import Column
 
@@ -25,5 +26,9 @@ def query_rows(query: Query, work: Work) -> Outcome:
         whole = numbered.select(*(f"c{i}" for i in range(width)), *texts)
         more = [Column(text, "string") for text in texts] if columns else []
         frame = FineFrame(frame, as_wall_clock(as_shown(whole, [*columns, *more])), fine)
-    value = work.consume(frame) if work.consume else frame.collect()
+    if work.consume and not isinstance(work.consume, OrRows):
+        # Errors of the user's own function are his.
+        return Outcome.of_query(frame, work.consume(frame))
+    with naming_times(frame.dtypes):
+        value = work.consume(frame) if work.consume else frame.collect()
     return Outcome.of_query(frame, value)

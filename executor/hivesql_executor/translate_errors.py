@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from hivesql_executor.outside_years import is_outside_years, outside_years
 from hivesql_planner.errors import DataError, ExecutionError, HiveSqlError, ParseError
 
 T = TypeVar("T")
@@ -195,6 +196,8 @@ def _of_python(error: Exception) -> HiveSqlError:
             )
         case ImportError():
             return missing_package(error)
+    if is_outside_years(error):
+        return outside_years()
     return ExecutionError(
         f"HiveSQL failed for a reason that it does not know, {type(error).__name__}: "
         f"{_first_line(error)}. Nothing that the statement wrote is visible; please report it with "

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from hivesql_executor.translate_errors import translate_errors
+
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 _SHOWN = 20
 
 
+@translate_errors
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Result:
     """Columns and rows of a query, or the number of rows that a statement changed.

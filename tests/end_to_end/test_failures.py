@@ -9,12 +9,14 @@ import sys
 import textwrap
 import threading
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 import hivesql
+from hivesql import dbapi
 from hivesql_executor.failpoints import VARIABLE, FailPoint
 from hivesql_planner.table import TableName
 
@@ -282,3 +284,28 @@ def test_kill_among_new_partitions(session: hivesql.Session, tmp_path: Path, poi
         session.sql(f"ALTER TABLE p PARTITION (k = {k}) COMPACT 'major'")
     assert not list(home.glob("k=*/delta_0000001_*"))
     assert sorted(map(tuple, session.sql("SELECT * FROM p").rows)) == [(7, 1), (8, 2)]
+
+
+def test_years_that_python_has_not(session: hivesql.Session) -> None:
+    late, columns = "date_add(date '9999-12-31', 1)", "in d or a .*CAST"
+    told = pytest.raises(hivesql.DataError, match=columns)
+    session.sql(f"CREATE TABLE far (n INT, d DATE, a ARRAY<TIMESTAMP>) {ACID}")
+    session.sql(f"INSERT INTO far SELECT 1, {late}, array(timestamp '9999-12-31 23:00:00')")
+    session.sql("INSERT INTO far VALUES (2, '2024-01-01', NULL)")
+    for query in ("SELECT d, a FROM far", "SELECT n, d, a FROM far ORDER BY d LIMIT 1",
+                  "SELECT max(d) AS d, max(a) AS a FROM far"):  # fmt: skip
+        with told if "LIMIT" not in query else nullcontext():
+            session.sql(query)
+    assert session.sql("SELECT n FROM far ORDER BY d").rows == [(2,), (1,)]
+    cursor = dbapi.Connection(session, autocommit=True).cursor()
+    with pytest.raises(dbapi.DataError, match="CAST"):
+        cursor.execute("SELECT d FROM far").fetchall()
+    shown = cursor.execute("SELECT CAST(max(d) AS STRING) FROM far").fetchall()
+    assert shown == [("+10000-01-01",)]
+
+    def fail(frame: object) -> None:
+        raise ValueError("year 10000 is out of range")
+
+    # Errors of the user's own function are his.
+    with pytest.raises(ValueError, match="year 10000"):
+        session.sql("SELECT d FROM far", consume=fail)

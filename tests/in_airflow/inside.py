@@ -12,6 +12,7 @@ from typing import Any
 
 def provider() -> Any:
     """What Airflow finds through the entry point."""
+    from airflow.providers.common.sql.operators.sql import SQLExecuteQueryOperator
     from airflow.providers_manager import ProvidersManager
     from airflow.sdk import Asset, Connection
 
@@ -22,12 +23,17 @@ def provider() -> Any:
     hook = Connection.get("hivesql_default").get_hook()
     assert isinstance(hook, HiveSqlHook)
     script = "SELECT ';' -- a;b\n; SELECT 2"
+    # The connection's field gives text, and Airflow's own operator hands it to the hook.
+    typed = SQLExecuteQueryOperator(
+        task_id="typed", conn_id="hivesql_typed", sql="SET hive.txn.timeout"
+    )
     return {
         "hook": found.hook_name if found else None,
         "fields": sorted(key for key in manager.connection_form_widgets if "hivesql" in key),
         "test": hook.test_connection(),
         "databases": hook.get_records("SHOW DATABASES"),
         "engine": [str(row[0]) for row in hook.get_pandas_df("SHOW DATABASES").values],
+        "typed": typed.execute({}),
         "split": hook.split_sql_string(script),
         "asset": Asset("hivesql://hivesql_default/Sales/Orders").uri,
     }

@@ -88,6 +88,12 @@ def environment(home: Path) -> dict[str, str]:
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
         "AIRFLOW__OPENLINEAGE__DISABLED": "True",
         "AIRFLOW_CONN_HIVESQL_DEFAULT": json.dumps({"conn_type": "hivesql", "extra": extra}),
+        "AIRFLOW_CONN_HIVESQL_TYPED": json.dumps(
+            {
+                "conn_type": "hivesql",
+                "extra": extra | {"settings": "hive.txn.timeout = 7s\nhive.txn.max.open.batch=5"},
+            }
+        ),
     }
 
 
@@ -127,6 +133,7 @@ def test_airflow_finds_the_provider(start: Run, place: Path) -> None:
     assert found["hook"] == "HiveSQL"
     assert found["test"] == [True, "databases: default"]
     assert found["databases"] == [["default"]]
+    assert found["typed"] == [["hive.txn.timeout=7s"]]
     assert found["split"] == ["SELECT ';' -- a;b", "SELECT 2"]
     assert found["asset"] == "hivesql://hivesql_default/sales/orders"
 

@@ -13,6 +13,7 @@ from hivesql_executor.local.fitting import Fitting, first_rows, fitting, partiti
 from hivesql_executor.local.read import OnlySpark, SmallSnapshot
 from hivesql_executor.local.types import arrow_type
 from hivesql_executor.outcome import Outcome
+from hivesql_executor.outside_years import is_outside_years
 from hivesql_executor.rows import NamedRow
 from hivesql_executor.spark.types import has_instant, orc_type, spark_type
 from hivesql_planner.small.nodes import Given, Shown, SmallSelect, Sorting, Total
@@ -26,6 +27,16 @@ _LONGEST = 2**63
 
 def select_rows(small: SmallSelect, snapshot: SmallSnapshot, columns: Sequence[Column]) -> Outcome:
     """The rows; OnlySpark where a file holds what cannot be read here, or too much."""
+    try:
+        return _select_rows(small, snapshot, columns)
+    except (ValueError, OverflowError) as error:
+        if not is_outside_years(error):
+            raise
+        # Spark sorts such times, and casts them to texts.
+        raise OnlySpark from None
+
+
+def _select_rows(small: SmallSelect, snapshot: SmallSnapshot, columns: Sequence[Column]) -> Outcome:
     table = snapshot.table
     asked = {item.column for item in (*small.items, *small.order) if not isinstance(item, Given)}
     wanted = tuple(column for column in table.columns if column.name in asked)
