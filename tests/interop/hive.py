@@ -128,8 +128,9 @@ def metastore(
     keys = {"HIVE_LOCAL_HMS_KEYSTORE": str(keystore)} if keystore else {}
     keys |= {"HIVE_LOCAL_HMS_LOG": "on"} if log else {}
     arguments = [launcher, kind, "start", str(port), str(work)]
-    subprocess.run(arguments, check=True, timeout=120, env={**os.environ, **keys})
     try:
+        # Whatever ends this while it starts ends its JVM too.
+        subprocess.run(arguments, check=True, timeout=120, env={**os.environ, **keys})
         yield f"thrift://127.0.0.1:{port}"
     finally:
         subprocess.run([launcher, kind, "stop", str(work)], check=True)
