@@ -72,7 +72,7 @@ def test_work_that_was_overtaken_runs_again(store: Any) -> None:
 
 
 def test_a_broken_database_is_an_error_of_ours(store: Any) -> None:
-    with pytest.raises(ExecutionError, match="the metastore's database .*failed") as error:
+    with pytest.raises(ExecutionError, match=r"the metastore's database .*failed") as error:
         store.rdbms.write(lambda db: db.execute(text("SELECT nothing FROM nowhere")))
     assert error.value.code == 10280
 
