@@ -14,8 +14,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from hivesql_executor.argument_kinds import wrong_argument
 from hivesql_executor.outside_years import is_outside_years, outside_years
-from hivesql_planner.errors import DataError, ExecutionError, HiveSqlError, ParseError
+from hivesql_planner.errors import (
+    DataError,
+    ExecutionError,
+    HiveSqlError,
+    ParseError,
+    SemanticError,
+)
 
 T = TypeVar("T")
 Translate = Callable[[Exception], Exception]
@@ -142,8 +149,13 @@ def _guarded(call: Any, translate: Translate) -> Any:
 
         @functools.wraps(call)
         def generate(*arguments: Any, **named: Any) -> Iterator[Any]:
-            with as_user_errors(translate):
+            try:
                 yield from call(*arguments, **named)
+            except Exception as error:
+                told = _of_door(error, call, arguments, named, translate)
+                if told is error:
+                    raise
+                raise told from error
 
         return generate
 
@@ -152,12 +164,30 @@ def _guarded(call: Any, translate: Translate) -> Any:
         try:
             return call(*arguments, **named)
         except Exception as error:
-            told = translate(error)
+            told = _of_door(error, call, arguments, named, translate)
             if told is error:
                 raise
             raise told from error
 
     return guarded
+
+
+def _of_door(
+    error: Exception,
+    call: Any,
+    arguments: tuple[Any, ...],
+    named: dict[str, Any],
+    translate: Translate,
+) -> Exception:
+    """What to tell of a call that failed: perhaps an argument was of the wrong kind."""
+    cause = error.__cause__ if isinstance(error, ExecutionError) else error
+    if isinstance(cause, (AttributeError, TypeError, ValueError)) and not getattr(
+        cause, _OF_USER, False
+    ):
+        wrong = wrong_argument(call, arguments, named)
+        if wrong is not None:
+            return translate(SemanticError(wrong))
+    return translate(error)
 
 
 def _of_spark(error: Exception) -> HiveSqlError:
@@ -210,6 +240,8 @@ def _of_system(error: OSError) -> HiveSqlError:
     names = [os.fsdecode(name) for name in (error.filename, error.filename2)
              if isinstance(name, (str, bytes))]  # fmt: skip
     what = f"{' or '.join(names)} cannot be used" if names else "the system refused a call"
+    if error.errno == errno.ENOENT and not names:
+        return ExecutionError("the working directory is gone: go to one that is there")
     passing = error.errno in _PASSING or isinstance(error, (ConnectionError, TimeoutError))
     number = error.errno or 0
     message = f"{what}: {why}. {_HELP.get(number, _AGAIN if passing else 'Look at it')}"

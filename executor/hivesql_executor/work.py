@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hivesql_executor.translate_errors import marking_user_errors
+from hivesql_planner.errors import SemanticError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -33,6 +34,8 @@ def of_user(consume: Consume | None) -> Consume | None:
     """The consumer, whose own errors reach the user as they are."""
     if isinstance(consume, OrRows):
         return OrRows(marking_user_errors(consume.consume))
+    if consume is not None and not callable(consume):
+        raise SemanticError(f"consume is a function of a DataFrame, not {type(consume).__name__}")
     return consume and marking_user_errors(consume)
 
 

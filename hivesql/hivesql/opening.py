@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 from hivesql.lazy_spark import LazySpark
@@ -12,6 +13,7 @@ from hivesql_executor.metastore.opening import THRIFT, open_metastore
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.storage.locations import complete_location
 from hivesql_executor.translate_errors import translate_errors
+from hivesql_planner.errors import SemanticError
 from hivesql_planner.settings import Settings, notice_about
 
 if TYPE_CHECKING:
@@ -28,10 +30,10 @@ DEFAULT_WAREHOUSE = "warehouse"
 @translate_errors
 def connect(
     metastore: str | None = None,
-    warehouse: str | None = None,
+    warehouse: str | PathLike[str] | None = None,
     *,
     spark: SparkSession | None = None,
-    settings: Mapping[str, str] | None = None,
+    settings: Mapping[str, str | float] | None = None,
     database: str = "default",
     notify: Callable[[str], None] | None = None,
     idempotency_key: str | None = None,
@@ -47,8 +49,9 @@ def connect(
     commits at most once, in whichever process it runs: a program that was killed can be run again
     from its start.
     """
-    location = complete_location(warehouse or DEFAULT_WAREHOUSE)
-    given = dict(settings or {})
+    _check_text("database", database)
+    location = complete_location(fspath(warehouse or DEFAULT_WAREHOUSE))
+    given = {key: _setting(key, value) for key, value in dict(settings or {}).items()}
     lazy = LazySpark(spark, {k: v for k, v in given.items() if k.startswith("spark.")})
     hive = {key: value for key, value in given.items() if not key.startswith("spark.")}
     url = metastore or hive.get("hive.metastore.uris") or DEFAULT_METASTORE
@@ -81,6 +84,19 @@ def connect(
     for notice in filter(None, map(notice_about, hive)):
         runtime.notify(notice)
     return Session(runtime, lazy, database=database, idempotency_key=idempotency_key)
+
+
+def _check_text(name: str, value: object) -> None:
+    """Refuse bytes and the like, some of which would pass for a name that is not there."""
+    if not isinstance(value, str):
+        raise SemanticError(f"{name} is a text, not {type(value).__name__}")
+
+
+def _setting(key: object, value: object) -> str:
+    """A value as SET takes it: numbers, true and false may be given as they are."""
+    if not isinstance(key, str) or not isinstance(value, (str, int, float)):
+        raise SemanticError(f"settings are texts by names, and {key!r} is not")
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _files(place: str, spark: LazySpark) -> Files:

@@ -97,7 +97,8 @@ def _run(options: argparse.Namespace, profile: Profile) -> int:
         raise ValueError("not supported: a delimiter other than ';'")
     start = [(name, _read(name)) for name in options.init]
     scripts = [(name, _read(name)) for name in options.files]
-    scripts += [("<-e>", text) for text in options.texts]
+    # What the shell gave us may be no UTF-8.
+    scripts += [("<-e>", decode_script(os.fsencode(text), "-e")) for text in options.texts]
     notes = options.checkpoint and scripts and not options.dry_run
     checkpoint = _checkpoint(options.checkpoint) if notes else None
     settings = {**profile.settings, **_settings(options)}

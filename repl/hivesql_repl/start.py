@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import sys
 import warnings
 
 _ALLOCATIONS = 50_000
@@ -13,6 +15,7 @@ def main() -> int:
     """Run the command line; the exit code."""
     # Modules make objects by the hundred thousand and throw none away: nothing to collect.
     gc.disable()
+    _open_what_is_closed()
     from hivesql_repl.cli import main as run
     from hivesql_repl.java_noise import leave_out_noise
 
@@ -25,3 +28,13 @@ def main() -> int:
     # PySpark's own, of each new release of pandas: nobody who runs a script can do anything.
     warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
     return run()
+
+
+def _open_what_is_closed() -> None:
+    """Give who starts us with a closed stream one that is empty, or that nobody reads."""
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull)  # noqa: SIM115, PTH123 - for as long as the process lives
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123

@@ -255,3 +255,49 @@ def test_what_cannot_be_written_is_told(template: Path) -> None:
         assert session.sql("SHOW DATABASES").rows == [("default",)]
         assert session.sql("SHOW LOCKS").rows == []
     assert (home / "plain" / "000000_0").read_text() == "1\n"
+
+
+# What somebody may give who has not read what is wanted: each is told by its name.
+WRONG: dict[str, Callable[[hivesql.Session, Any], object]] = {
+    "text": lambda session, value: session.sql(value),
+    "text of a script": lambda session, value: list(session.run(value)),
+    "table": lambda session, value: session.inspect(value),
+    "table to check": lambda session, value: session.check(value),
+    "table to append": lambda session, value: session.append(value, ROWS),
+    "key": lambda session, value: session.set(value, "1"),
+    "value": lambda session, value: session.set("hive.txn.timeout", value),
+    "metastore": lambda session, value: hivesql.connect(value),
+    "warehouse": lambda session, value: hivesql.connect("sqlite:///m.db", value),
+    "database": lambda session, value: hivesql.connect("sqlite:///m.db", database=value),
+    "settings": lambda session, value: hivesql.connect("sqlite:///m.db", settings=value),
+    "consume": lambda session, value: session.sql("SELECT a FROM t", consume=value),
+    "operation": lambda session, value: dbapi.Connection(session).cursor().execute(value),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_arguments_of_the_wrong_kind(
+    name: str, template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with opened(template) as session:
+        for value in (b"secret", 5, ["secret"], object()):
+            with pytest.raises(ERRORS, match=rf"{name.split()[0]} .*not .*\b\w+\Z") as raised:
+                WRONG[name](session, value)
+            assert type(value).__name__ in str(raised.value)
+            assert "secret" not in str(raised.value)
+
+
+def test_what_users_may_give_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = f"sqlite:///{tmp_path}/m.db"
+    given: Any = {"hive.txn.timeout": 7, "hive.stats.autogather": False}
+    with hivesql.connect(url, tmp_path / "w", settings=given) as session:
+        assert session.settings.seconds("hive.txn.timeout") == 7
+        assert not session.settings.flag("hive.stats.autogather")
+        assert session.runtime.metastore.database("default").location == str(tmp_path / "w")
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(hivesql.HiveSqlError, match="working directory is gone"):
+        hivesql.connect()

@@ -130,6 +130,30 @@ def test_flights_example(tmp_path: Path) -> None:
     assert sum("MAJOR\tsucceeded" in line for line in lines) == 2
 
 
+BYTES = "-e \"$(printf 'SELECT \\377')\""
+
+
+@pytest.mark.parametrize(
+    ("streams", "codes"),
+    [
+        ("<&-", (0, 0, 2)), (">&-", (0, 0, 2)), ("2>&-", (0, 0, 2)), ("| head -0", (0, 0, 0)),
+        (">/dev/full", (1, 0, 2)),
+    ],
+)  # fmt: skip
+def test_streams_that_are_closed_or_full(
+    streams: str, codes: tuple[int, ...], tmp_path: Path
+) -> None:
+    every = zip(("-e 'SHOW DATABASES'", "< /dev/null", BYTES), codes, strict=True)
+    for words, code in every:
+        command = f"{sys.executable} -m hivesql_repl {words} {streams}"
+        done = subprocess.run(
+            ["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == code, (words, done.stderr)
+        assert "Traceback" not in done.stderr
+        assert ("UTF-8" in done.stderr) == (words == BYTES and "2>" not in streams)
+
+
 def test_services_run_one_round_and_end_on_sigterm(tmp_path: Path) -> None:
     create = "CREATE TABLE t (a int) STORED AS ORC TBLPROPERTIES ('transactional'='true')"
     assert hivesql("-e", create, cwd=tmp_path).returncode == 0
