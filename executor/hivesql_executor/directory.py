@@ -42,7 +42,7 @@ def write_directory(statement: WriteDirectory, txn: Transaction, runtime: Runtim
             rows = rows.coalesce(1)
         table = _table(statement, rows, f"{aside}/files")
         with explained():
-            publish = stage_insert(
+            staged = stage_insert(
                 rows,
                 Write(kind=WriteKind.FILES, table=table),
                 write_id=0,
@@ -53,7 +53,7 @@ def write_directory(statement: WriteDirectory, txn: Transaction, runtime: Runtim
                 locations={},
                 changes=txn.changes,
             )
-            written = publish()
+            written = staged.publish()
         _put(
             [file.path for file in written], path, txn.changes, staging if statement.local else None
         )

@@ -10,8 +10,9 @@ from pyspark.sql import DataFrame
 from hivesql_executor.fine_rows import fine_rows_of
 from hivesql_executor.sources import explained, rows_of
 from hivesql_executor.spark.gathering import NEVER
+from hivesql_executor.spark.publish import StagedRows
 from hivesql_executor.spark.types import has_sized_text, hive_type
-from hivesql_executor.spark.write import Publish, stage_insert
+from hivesql_executor.spark.write import stage_insert
 from hivesql_executor.touched import foreign_partitions, staging_directory
 from hivesql_executor.work import Work
 from hivesql_planner.conversions import check_conversion
@@ -55,7 +56,7 @@ def _check_types(rows: DataFrame, branch: InsertBranch, table: Table, work: Work
         check_conversion(source, types[name], strict=strict)
 
 
-def stage_query(branch: InsertBranch, table: Table, work: Work) -> Publish:
+def stage_query(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
     """Run the query and stage what it gives; SemanticError 10044 for a wrong number of columns."""
     runtime = work.runtime
     found = fine_rows_of(branch.query, work.txn, runtime)

@@ -19,8 +19,7 @@ from hivesql_planner.plan import Insert, InsertBranch, Operation, WriteKind
 from hivesql_planner.table import Table, partition_name
 
 if TYPE_CHECKING:
-    from hivesql_executor.spark.publish import WrittenFile
-    from hivesql_executor.spark.write import Publish
+    from hivesql_executor.spark.publish import StagedRows, WrittenFile
 
 
 def run_insert(insert: Insert, work: Work) -> Outcome:
@@ -50,14 +49,18 @@ def _check_immutable(branch: InsertBranch, work: Work) -> None:
 
 
 def _insert_branches(insert: Insert, work: Work, created: Table | None) -> Outcome:
-    # What is published of tables without transactions is seen at once: not before all is read.
-    staged = [
-        (branch, table, _stage(branch, table, work))
-        for branch in insert.branches
-        if (table := created or branch.write.table)
-        and not (branch.if_not_exists and _static_exists(branch, table, work))
-    ]
-    affected = sum(_finish(branch, table, publish(), work) for branch, table, publish in staged)
+    affected, staged = 0, []
+    try:
+        # All is read before anything is published: a statement sees what its transaction writes.
+        for branch in insert.branches:
+            table = created or branch.write.table
+            if not (branch.if_not_exists and _static_exists(branch, table, work)):
+                staged.append((branch, table, _stage(branch, table, work)))
+        for branch, table, rows in staged:
+            affected += _finish(branch, table, rows.publish(), work)
+    finally:
+        for _, _, rows in staged:
+            rows.discard()
     record_touched(work)
     return Outcome(affected=affected)
 
@@ -79,15 +82,15 @@ def _finish(
     return sum(file.rows for file in written)
 
 
-def _stage(branch: InsertBranch, table: Table, work: Work) -> Publish:
+def _stage(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
     files = work.runtime.files(table.location)
     if branch.small is None or not isinstance(files, LocalFiles):
         from hivesql_executor.insert_query import stage_query
 
         return stage_query(branch, table, work)
-    from hivesql_executor.local.insert import write_rows
+    from hivesql_executor.local.insert import stage_literals
 
-    written = write_rows(
+    return stage_literals(
         branch,
         branch.small,
         write_id=work.txn.write_ids[table.name],
@@ -95,7 +98,6 @@ def _stage(branch: InsertBranch, table: Table, work: Work) -> Publish:
         staging=staging_directory(table, work.txn.id),
         locations=foreign_locations(table, work.runtime),
     )
-    return lambda: written
 
 
 def _static_exists(branch: InsertBranch, table: Table, work: Work) -> bool:

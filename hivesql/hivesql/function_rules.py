@@ -5,6 +5,7 @@ from __future__ import annotations
 from hivesql.built_functions import BUILT
 from hivesql.calls import Call, Rule, rest, takes
 from hivesql.date_rules import DATE_RULES
+from hivesql.function_types import type_of_call
 from hivesql.hash_functions import HASHES
 from hivesql.type_rules import FLOATS, TIMES, Type, family, is_number, is_text
 from hivesql_planner.conversions import conversion
@@ -12,10 +13,14 @@ from hivesql_planner.errors import NotSupported, SemanticError
 
 
 def _null_if_any_null(call: Call) -> str:
-    """GREATEST and LEAST: NULL as soon as one argument is; numbers win over texts."""
+    """GREATEST and LEAST: NULL as soon as one argument is; texts become what the others are."""
     takes(2, 10_000)(call)
-    mixed = any(map(is_number, call.types)) and any(map(is_text, call.types))
-    given = [f"CAST({arg} AS DOUBLE)" if mixed else arg for arg in rest(call, 0)]
+    target = type_of_call(call) if any(map(is_text, call.types)) else None
+    given = rest(call, 0)
+    if target == "double":
+        given = [f"CAST({arg} AS DOUBLE)" for arg in given]
+    elif target in TIMES:
+        given = [_as_time(kind, arg, target) for kind, arg in zip(call.types, given, strict=True)]
     nulls = " OR ".join(f"{arg} IS NULL" for arg in given)
     return f"CASE WHEN {nulls} THEN NULL ELSE {call.name}({', '.join(given)}) END"
 
@@ -24,6 +29,25 @@ def text_of(kind: Type, argument: str) -> str:
     """How Hive writes a value into text: booleans in capitals, instants with their zone."""
     template = None if is_text(kind) else conversion(kind, "string")
     return template.replace("@0", argument) if template else argument
+
+
+def _as_time(kind: Type, argument: str, target: str) -> str:
+    template = conversion(kind, target) if kind else None
+    return template.replace("@0", argument) if template else argument
+
+
+def _as_texts(call: Call, start: int = 0) -> list[str]:
+    """The arguments from a place on; booleans are written as texts beside a text."""
+    mixed = any(map(is_text, call.types[start:]))
+    return [
+        text_of(kind, arg) if mixed and kind == "boolean" else arg
+        for kind, arg in zip(call.types[start:], rest(call, start), strict=True)
+    ]
+
+
+def _first_known(call: Call) -> str | None:
+    given = _as_texts(call)
+    return f"coalesce({', '.join(given)})" if given != rest(call, 0) else None
 
 
 def _concatenated(call: Call) -> str | None:
@@ -99,8 +123,14 @@ def _part_of_long(call: Call) -> str:
 
 def _position_in_list(call: Call) -> str:
     takes(2, 10_000)(call)
-    tests = " ".join(f"WHEN @0 = @{i} THEN {i}" for i in range(1, len(call.types)))
-    return f"CASE {tests} ELSE 0 END"
+    # Values of other types are never the same in Hive.
+    kinds = [family(kind) for kind in call.types]
+    tests = " ".join(
+        f"WHEN @0 = @{i} THEN {i}"
+        for i, kind in enumerate(kinds)
+        if i and (kind == kinds[0] or {kind, kinds[0]} & {"", "void"})
+    )
+    return f"CASE {tests} ELSE 0 END" if tests else "0"
 
 
 def _printed(call: Call) -> str | None:
@@ -180,7 +210,8 @@ def _condition(call: Call) -> str | None:
             f'The first argument of function IF should be "boolean", but "{kind}" is found',
             code=10016,
         )
-    return None
+    given = _as_texts(call, 1)
+    return f"if(@0, {', '.join(given)})" if given != rest(call, 1) else None
 
 
 def _ascending(call: Call) -> str | None:
@@ -224,6 +255,7 @@ RULES: dict[str, Rule] = {
     "asin": _not_nan,
     "char_length": _length,
     "character_length": _length,
+    "coalesce": _first_known,
     "concat": _concatenated,
     "concat_ws": _joined,
     "field": _position_in_list,
@@ -251,6 +283,7 @@ RULES: dict[str, Rule] = {
     "mask_show_last_n": _masked,
     "mid": _part,
     "nullif": _same_category,
+    "nvl": _first_known,
     "pmod": "(((@0) % (@1) + (@1)) % (@1))",
     "printf": _printed,
     "rpad": _padded,

@@ -8,6 +8,7 @@ from hivesql.calls import Call
 from hivesql.type_rules import (
     FLOATS,
     INTEGERS,
+    TIMES,
     Type,
     averaged,
     common,
@@ -15,6 +16,7 @@ from hivesql.type_rules import (
     element,
     family,
     inside,
+    is_number,
     is_text,
     summed,
 )
@@ -41,9 +43,12 @@ def _all(call: Call) -> Type:
 
 def _mixed(call: Call) -> Type:
     kinds = [kind for kind in call.types if kind]
-    if any(map(is_text, kinds)) and any(family(k) in (*INTEGERS, *FLOATS, "decimal")
-                                        for k in kinds):  # fmt: skip
-        return "double"
+    others = [kind for kind in kinds if not is_text(kind)]
+    if len(others) < len(kinds):
+        if any(kind == "boolean" or is_number(kind) for kind in others):
+            return "double"
+        if others and None not in call.types and (kind := common(others)) in TIMES:
+            return kind
     return _all(call)
 
 

@@ -296,7 +296,12 @@ class Translator:
         values = [one.args["true"] for one in whens]
         if node.args.get("default") is not None:
             values.append(node.args["default"])
-        return common([self.type_of(value) for value in values])
+        kinds = [self.type_of(value) for value in values]
+        if any(map(is_text, kinds)):
+            for value, kind in zip(values, kinds, strict=True):
+                if kind == "boolean":
+                    self._replace(value, text_of(kind, "@0"), [value])
+        return common(kinds)
 
     # -- calls
     def _call(self, name: str, given: Sequence[exp.Expr], node: exp.Expr) -> Type:

@@ -213,14 +213,19 @@ def test_no_branch_of_a_multi_insert_reads_what_another_one_writes(
         CREATE TABLE plain (id int) STORED AS PARQUET;
         CREATE TABLE copy (id int) STORED AS ORC;
         CREATE TABLE acid (id int) {ACID};
+        CREATE TRANSACTIONAL TABLE moved (id int) STORED AS TEXTFILE;
         INSERT INTO plain VALUES (1), (2);
         FROM plain INSERT INTO plain SELECT id + 10 INSERT INTO acid SELECT id
                    INSERT INTO copy SELECT id;
+        FROM acid INSERT INTO acid SELECT id + 50 INSERT INTO moved SELECT id;
+        FROM moved INSERT INTO moved SELECT id + 50 INSERT INTO acid SELECT id + 200;
         FROM copy INSERT OVERWRITE TABLE copy SELECT id + 1 WHERE id = 1
                   INSERT INTO acid SELECT id + 100;
     """)
     assert rows(session, "SELECT id FROM plain") == [(1,), (2,), (11,), (12,)]
-    assert rows(session, "SELECT id FROM acid") == [(1,), (2,), (101,), (102,)]
+    ids = [1, 2, 51, 52, 101, 102, 201, 202]
+    assert sorted(rows(session, "SELECT id FROM acid")) == [(n,) for n in ids]
+    assert sorted(rows(session, "SELECT id FROM moved")) == [(1,), (2,), (51,), (52,)]
     assert rows(session, "SELECT id FROM copy") == [(2,)]
 
 

@@ -12,7 +12,7 @@ from hivesql_executor.event_file import EventFile
 from hivesql_executor.local.evaluate import hold
 from hivesql_executor.local.events import bucket_numbers, insert_events, stage
 from hivesql_executor.local.types import arrow_type
-from hivesql_executor.spark.publish import Publication, WrittenFile, publish_events
+from hivesql_executor.spark.publish import Publication, StagedRows, stage_rows
 from hivesql_executor.storage.files import Files
 from hivesql_planner.plan import InsertBranch
 from hivesql_planner.small.nodes import SmallInsert
@@ -21,7 +21,7 @@ from hivesql_planner.table import Table
 _Place = tuple[int, tuple[str, ...]]
 
 
-def write_rows(
+def stage_literals(
     branch: InsertBranch,
     small: SmallInsert,
     *,
@@ -29,11 +29,8 @@ def write_rows(
     files: Files,
     staging: str,
     locations: Mapping[str, str],
-) -> tuple[WrittenFile, ...]:
-    """Write the rows as Spark would: the same directories, row ids and footers.
-
-    Nothing is visible before the transaction commits; staging is always removed.
-    """
+) -> StagedRows:
+    """Stage the rows as Spark would: the same directories, row ids and footers."""
     table = branch.write.table
     row = rows_of(small, table)
     hold(small.check, row, table)
@@ -45,7 +42,7 @@ def write_rows(
         dynamic_partition=branch.dynamic_partition,
         locations=locations,
     )
-    return publish_events(
+    return stage_rows(
         publication, files, lambda: _stage_rows(row, branch, small, write_id, files, staging)
     )
 

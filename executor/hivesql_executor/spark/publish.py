@@ -75,26 +75,51 @@ class _Staged:
     rows: int = 0
 
 
-def publish(publication: Publication, files: Files) -> tuple[WrittenFile, ...]:
-    """Move every staged file of a table without row ids, under names that are not taken."""
-    return tuple(_publish_plain(publication, files))
+@dataclass(frozen=True, slots=True)
+class StagedRows:
+    """What was staged and waits to be published: none of it, and nothing else, was read since."""
+
+    publication: Publication
+    files: Files
+    events: Sequence[EventFile] | None
+    """None for a table without row ids."""
+
+    def publish(self) -> tuple[WrittenFile, ...]:
+        """Move every file to its place; ExecutionError rather than overwrite anything."""
+        if self.events is None:
+            published = tuple(_publish_plain(self.publication, self.files))
+        else:
+            published = tuple(_publish_events(self.publication, self.events, self.files))
+        reach(FailPoint.ROWS_PUBLISHED)
+        return published
+
+    def discard(self) -> None:
+        """Remove the staging directory, with whatever is left in it."""
+        self.files.delete(self.publication.staging)
+
+
+def stage_rows(
+    publication: Publication, files: Files, write: Callable[[], Sequence[EventFile] | None]
+) -> StagedRows:
+    """Let files be written into the staging directory, which is removed where that fails."""
+    try:
+        events = write()
+        reach(FailPoint.ROWS_STAGED)
+    except BaseException:
+        files.delete(publication.staging)
+        raise
+    return StagedRows(publication, files, events)
 
 
 def publish_events(
-    publication: Publication, files: Files, stage: Callable[[], Sequence[EventFile]]
+    publication: Publication, files: Files, write: Callable[[], Sequence[EventFile]]
 ) -> tuple[WrittenFile, ...]:
-    """Stage files of events, and move them; ExecutionError rather than overwrite anything.
-
-    The staging directory is always removed.
-    """
+    """Stage files of events and publish them; the staging directory is always removed."""
+    staged = stage_rows(publication, files, write)
     try:
-        staged = stage()
-        reach(FailPoint.ROWS_STAGED)
-        published = tuple(_publish_events(publication, staged, files))
-        reach(FailPoint.ROWS_PUBLISHED)
-        return published
+        return staged.publish()
     finally:
-        files.delete(publication.staging)
+        staged.discard()
 
 
 def row_types(table: Table) -> dict[int, StoredType]:
@@ -207,7 +232,9 @@ def _publish_plain(publication: Publication, files: Files) -> Iterator[WrittenFi
             publication.changes.make([directory])
             if write.overwrite:
                 publication.changes.empty(directory)
-        yield from _place(finished, directory, taken, publication, files)
+        if finished or write.kind is WriteKind.FILES:
+            # A delta without files would be one whose files are lost.
+            yield from _place(finished, directory, taken, publication, files)
 
 
 def _finish(staged: _Staged, write: Write, files: Files) -> _Staged | None:

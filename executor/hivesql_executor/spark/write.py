@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from hivesql_executor.event_file import EventFile
-from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.spark.avro import encode_avro
 from hivesql_executor.spark.buckets import bucket_column
 from hivesql_executor.spark.checks import held
@@ -18,7 +16,13 @@ from hivesql_executor.spark.event_files import EventColumns, orc_settings, write
 from hivesql_executor.spark.gathering import NEVER, gathered
 from hivesql_executor.spark.lines import is_of_lines, write_line
 from hivesql_executor.spark.nanoseconds import FINE, as_text
-from hivesql_executor.spark.publish import Publication, WrittenFile, publish, publish_events
+from hivesql_executor.spark.publish import (
+    Publication,
+    StagedRows,
+    WrittenFile,
+    publish_events,
+    stage_rows,
+)
 from hivesql_executor.spark.steps import Step, after
 from hivesql_executor.spark.types import has_instant, has_sized_text, spark_type
 from hivesql_executor.spark.values import (
@@ -50,10 +54,6 @@ _KEY, _BUCKET = "partition:{}", "bucket:"
 _ROW = "row:"
 
 
-Publish = Callable[[], tuple[WrittenFile, ...]]
-"""Moves staged files to where they belong, and tells which those are."""
-
-
 def stage_insert(
     rows: DataFrame,
     write: Write,
@@ -70,8 +70,8 @@ def stage_insert(
     fine: Sequence[int] = (),
     gathering: int = NEVER,
     changes: FileChanges | None = None,
-) -> Publish:
-    """Write a query's rows for one directory per partition; what is returned publishes them.
+) -> StagedRows:
+    """Write a query's rows for one directory per partition, to be published later.
 
     ``rows`` has the data columns in the table's order, then the dynamic partition columns, then the
     texts of the columns ``fine`` (see ``nanoseconds``). By position, values become of the columns'
@@ -80,8 +80,7 @@ def stage_insert(
     ``unlike`` the names of those that are stored otherwise than it says; ``gathering`` is the
     threshold of ``gathered``.
     Nothing is visible before the transaction commits, which needs ``changes`` where the table is
-    not transactional: its files are published when they are told to be, all others at once. Staging
-    is always removed, of files that are never published by ``changes``.
+    not transactional. Whoever publishes removes the staging directory.
     """
     table = write.table
     types = {column.name: column.type for column in table.all_columns}
@@ -126,9 +125,9 @@ def stage_insert(
     if table.is_full_acid:
         texts = _fine_texts(rows, table, fine)
         events, columns = _insert_events(named, table, values, parts, texts, gathering)
-        written = _write_events(events, columns, publication, files)
-        return lambda: written
-    return _stage_plain(named, values, parts, publication, files, gathering)
+        return stage_rows(publication, files, _event_writer(events, columns, publication))
+    writer = _plain_writer(named, values, parts, publication, files, gathering)
+    return stage_rows(publication, files, writer)
 
 
 def _plain_rows(
@@ -279,7 +278,8 @@ def write_change(
         dynamic_partition=table.partition_names,
         locations=dict(locations),
     )
-    return _write_events(rows, columns, publication, files, branches)
+    writer = _event_writer(rows, columns, publication, branches)
+    return publish_events(publication, files, writer)
 
 
 def _gathered(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
@@ -306,14 +306,13 @@ def _writer_of(table: Table, events: DataFrame) -> Column:
     return f.when(old, f.expr(_OLD_WRITER)).otherwise(fresh).cast("int")
 
 
-def _write_events(
+def _event_writer(
     events: DataFrame,
     columns: EventColumns,
     publication: Publication,
-    files: Files,
     branches: Sequence[Sequence[int]] = (),
-) -> tuple[WrittenFile, ...]:
-    def stage() -> tuple[EventFile, ...]:
+) -> Callable[[], tuple[EventFile, ...]]:
+    def write() -> tuple[EventFile, ...]:
         return write_events(
             events,
             columns,
@@ -324,22 +323,23 @@ def _write_events(
             even_empty=_needs_an_empty_file(publication),
         )
 
-    return publish_events(publication, files, stage)
+    return write
 
 
-def _stage_plain(
+def _plain_writer(
     named: DataFrame,
     values: list[Column],
     parts: list[Column],
     publication: Publication,
     files: Files,
     gathering: int,
-) -> Publish:
+) -> Callable[[], None]:
     rows, keys = _plain_rows(named, publication.table, values, parts, files, gathering)
     file_format, options = _plain_format(publication.table)
     if publication.changes is not None and not publication.table.is_transactional:
         publication.changes.work_aside(publication.staging)
-    try:
+
+    def write() -> None:
         # One file per task: two would claim one name.
         writer = rows.write.options(**options).option("maxRecordsPerFile", 0)
         if keys:
@@ -348,23 +348,8 @@ def _stage_plain(
         if _needs_an_empty_file(publication) and not files.list(publication.staging):
             empty = rows.where("false").drop(*keys).write.options(**options)
             empty.format(file_format).mode("append").save(publication.staging)
-        reach(FailPoint.ROWS_STAGED)
-    except BaseException:
-        files.delete(publication.staging)
-        raise
-    if publication.writes[0].kind is WriteKind.FILES:
-        return partial(_publish_plain, publication, files)
-    written = _publish_plain(publication, files)
-    return lambda: written
 
-
-def _publish_plain(publication: Publication, files: Files) -> tuple[WrittenFile, ...]:
-    try:
-        published = publish(publication, files)
-        reach(FailPoint.ROWS_PUBLISHED)
-        return published
-    finally:
-        files.delete(publication.staging)
+    return write
 
 
 def _needs_an_empty_file(publication: Publication) -> bool:

@@ -59,7 +59,7 @@ def insert(spark: SparkSession, noting: Runtime) -> Callable[..., tuple[WrittenF
         write = Write(kind=kind, table=table, statement_id=statement_id, overwrite=overwrite)
         changes = FileChanges(noting, 0)
         with changes.deciding():
-            publish = stage_insert(
+            staged = stage_insert(
                 spark.sql(rows) if isinstance(rows, str) else rows,
                 write,
                 write_id=write_id,
@@ -71,7 +71,10 @@ def insert(spark: SparkSession, noting: Runtime) -> Callable[..., tuple[WrittenF
                 gathering=gathering,
                 changes=changes,
             )
-            return publish()
+            try:
+                return staged.publish()
+            finally:
+                staged.discard()
 
     return run
 

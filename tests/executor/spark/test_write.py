@@ -234,7 +234,7 @@ def test_buckets_are_shuffled_and_sorted_once(
 
 def test_writing_through_hadoop(spark: SparkSession, tmp_path: Path) -> None:
     table = make_table(tmp_path, location=f"file:{tmp_path}", partition_columns=parsed("k string"))
-    written = stage_insert(
+    staged = stage_insert(
         spark.sql("select * from values (1, 'x', 'a/b'), (2, 'y', 'é')"),
         Write(kind=WriteKind.DELTA, table=table),
         write_id=1,
@@ -243,8 +243,9 @@ def test_writing_through_hadoop(spark: SparkSession, tmp_path: Path) -> None:
         files=HadoopFiles(lambda: spark),
         staging=f"{table.location}/.hive-staging_test",
         locations={},
-    )()
-    assert {file.partition for file in written} == {"k=a%2Fb", "k=é"}
+    )
+    assert {file.partition for file in staged.publish()} == {"k=a%2Fb", "k=é"}
     rows = [event[5] for path in bucket_files(tmp_path) for event in check_file(path)]
     assert sorted(rows) == [(1, "x"), (2, "y")]
+    staged.discard()
     assert not list(tmp_path.glob(".hive-staging*"))
