@@ -221,9 +221,11 @@ def test_no_branch_of_a_multi_insert_reads_what_another_one_writes(
         FROM moved INSERT INTO moved SELECT id + 50 INSERT INTO acid SELECT id + 200;
         FROM copy INSERT OVERWRITE TABLE copy SELECT id + 1 WHERE id = 1
                   INSERT INTO acid SELECT id + 100;
+        INSERT INTO acid SELECT id + 1000 FROM acid WHERE id < 3
+        UNION ALL SELECT id + 2000 FROM acid WHERE id < 3 OR id > 1000;
     """)
     assert rows(session, "SELECT id FROM plain") == [(1,), (2,), (11,), (12,)]
-    ids = [1, 2, 51, 52, 101, 102, 201, 202]
+    ids = [1, 2, 51, 52, 101, 102, 201, 202, 1001, 1002, 2001, 2002]
     assert sorted(rows(session, "SELECT id FROM acid")) == [(n,) for n in ids]
     assert sorted(rows(session, "SELECT id FROM moved")) == [(1,), (2,), (51,), (52,)]
     assert rows(session, "SELECT id FROM copy") == [(2,)]
