@@ -103,15 +103,15 @@ def _same(kind: Kind, one: object, other: object) -> bool:
 
 def dynamic_pick(walk: Walk, kind: Kind) -> Constant:
     """A value of a dynamic partition."""
-    if walk.flavour.for_hive and kind.base in ODD_DEFAULTS:
+    if kind.base == "boolean" or (walk.flavour.for_hive and kind.base in TEXTS):
         return kind.pick(walk.chance, nulls=0)
     if kind.base in ("string", "varchar") and walk.chance.random() < 0.05:
         return Constant("", "''")
     return kind.pick(walk.chance, nulls=0.1)
 
 
-ODD_DEFAULTS = {"string", "varchar", "char", "boolean"}
-"""Types of partition columns whose default partition Hive contradicts itself about."""
+TEXTS = {"string", "varchar", "char"}
+"""Of their default partition Hive contradicts itself in queries, of that of BOOLEAN always."""
 
 
 def insert_values(walk: Walk) -> Statement | None:
