@@ -103,7 +103,7 @@ def _create_view(view: Table, runtime: Runtime, *, if_not_exists: bool, or_repla
     store = runtime.metastore
     if or_replace and view.name in store.tables(view.name.database):
         if not store.table(view.name).is_view:
-            raise SemanticError(f"{view.name} is a table, not a view", code=10217)
+            raise SemanticError(f"{view.name} is a table, not a view", code=10218)
         store.alter_table(view.name, view)
         return
     store.create_table(view, if_not_exists=if_not_exists)

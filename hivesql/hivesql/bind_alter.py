@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hivesql.alter_trees import AlterBody, AlterDatabaseBody, AlterViewBody, RenameBody
-from hivesql.bind_constraints import check_texts, complete
+from hivesql.bind_constraints import check_new, check_texts, complete
 from hivesql.bind_view import view_of
 from hivesql.binding import Binding
 from hivesql.named import base_table
@@ -42,7 +42,7 @@ def bind_alter(body: AlterBody, binding: Binding) -> AlterTable | AlterView:
         after = altered(table, change)
         check_table(after, table)
         new = [one for one in after.constraints if one not in table.constraints]
-        check_texts(after, new, binding)
+        check_new(after, new, binding)
         _check_renamed(table, after, binding)
     except HiveSqlError as error:
         binding.fail(error, body.start)

@@ -17,17 +17,21 @@ from hivesql.query import Walk
 from hivesql.scope import Output, Relation, Scope
 from hivesql.script import StatementText
 from hivesql.slices import Slice
-from hivesql.tokens import Kind, tokenize
-from hivesql.type_rules import normal
-from hivesql_planner.constraints import default_of, with_constraints
+from hivesql.type_rules import Type, normal
+from hivesql_planner.constraints import (
+    check_reference,
+    default_of,
+    unknown_parent,
+    with_constraints,
+)
 from hivesql_planner.conversions import check_conversion
-from hivesql_planner.errors import HiveSqlError, SemanticError
+from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
 from hivesql_planner.plan import Expr
 from hivesql_planner.table import Column, Constraint, Table, TableName
 
 ROW = "row"
 """The struct of data columns of which an enforced condition speaks."""
-_TEXTS = ("string", "varchar", "char")
+_LONGEST_DEFAULT = 255
 
 
 def constrained(table: Table, new: Iterable[Constraint], start: int, binding: Binding) -> Table:
@@ -35,7 +39,7 @@ def constrained(table: Table, new: Iterable[Constraint], start: int, binding: Bi
     resolved = [complete(one, binding) for one in new]
     try:
         after = with_constraints(table, resolved)
-        check_texts(after, resolved, binding)
+        check_new(after, resolved, binding)
     except HiveSqlError as error:
         binding.fail(error, start)
     return after
@@ -48,6 +52,19 @@ def complete(one: Constraint, binding: Binding) -> Constraint:
     return replace(one, parent=TableName(binding.database, one.parent.name))
 
 
+def check_new(table: Table, new: Iterable[Constraint], binding: Binding) -> None:
+    """Refuse constraints of a table that mean nothing: texts, and keys of other tables."""
+    for one in new:
+        check_texts(table, [one], binding)
+        if one.parent is not None:
+            own = one.parent == table.name
+            try:
+                parent = table if own else binding.catalog.table(one.parent)
+            except NoSuchObject as error:
+                raise unknown_parent(one.parent) from error
+            check_reference(one, table, parent)
+
+
 def check_texts(table: Table, new: Iterable[Constraint], binding: Binding) -> None:
     """Refuse DEFAULT and CHECK expressions that mean nothing here, as error 10326."""
     for one in new:
@@ -55,7 +72,8 @@ def check_texts(table: Table, new: Iterable[Constraint], binding: Binding) -> No
             continue
         known = table if one.kind == "check" else replace(table, columns=())
         try:
-            _expression(one.text, known, binding)
+            part, walk = _understood(one.text, known, binding)
+            walk.render(part)
         except SemanticError as error:
             raise SemanticError(
                 f"Invalid Constraint syntax Invalid {one.kind.upper()} constraint expression: "
@@ -63,20 +81,23 @@ def check_texts(table: Table, new: Iterable[Constraint], binding: Binding) -> No
                 code=10326,
             ) from error
         if one.kind == "default":
-            _check_default_type(one, table)
+            _check_default(one, table, walk.translator.type_of(part.tree))
 
 
-def _check_default_type(one: Constraint, table: Table) -> None:
-    """A literal must be of the column's kind; what only Spark can tell is left to it."""
-    tokens = [token for token in tokenize(StatementText(one.text)) if token.kind is not Kind.END]
+def _check_default(one: Constraint, table: Table, source: Type) -> None:
+    """Refuse a default of another type than its column; what only Spark knows is left to it."""
     (type_,) = (column.type for column in table.columns if column.name in one.columns)
-    is_text = type_.startswith(_TEXTS)
-    kinds = {token.kind for token in tokens}
-    if (kinds == {Kind.STRING} and not is_text) or (kinds == {Kind.NUMBER} and is_text):
-        given = "string" if kinds == {Kind.STRING} else "number"
+    if source is not None and normal(source) != normal(type_):
         raise SemanticError(
-            f"Invalid Constraint syntax Invalid type: {given} for default value: {one.text}. "
-            f"Please make sure that the type is compatible with column type: {type_}",
+            f"Invalid Constraint syntax Invalid type: {source} for default value: {one.text}. "
+            f"Please make sure that the type is compatible with column type: {type_}, "
+            f"CAST({one.text} AS {type_}) for example",
+            code=10326,
+        )
+    if len(one.text) > _LONGEST_DEFAULT:
+        raise SemanticError(
+            f"Invalid Constraint syntax Invalid Default value:  {one.text[:40]}… .Maximum "
+            f"character length allowed is {_LONGEST_DEFAULT} .",
             code=10326,
         )
 
@@ -86,6 +107,13 @@ def _expression(text: str, table: Table, binding: Binding, column: Column | None
 
     ``column`` is the one that the value is written into.
     """
+    part, walk = _understood(text, table, binding)
+    found = Expr(walk.render(part))
+    return _as_written(found, part, column, walk) if column is not None else found
+
+
+def _understood(text: str, table: Table, binding: Binding) -> tuple[Slice, Walk]:
+    """A constraint's text as it was read, and what became of it."""
     # An expression is read behind the word SELECT, which needs its room.
     start = len("SELECT ")
     inner = StatementText(" " * start + text, f"constraint of {table.name}")
@@ -97,8 +125,7 @@ def _expression(text: str, table: Table, binding: Binding, column: Column | None
     for name in part.tree.find_all(exp.Column):
         place = name.parts[0].meta["start"]
         walk.edits.append(Edit(place, place, f"`{ROW}`."))
-    found = Expr(walk.render(part))
-    return _as_written(found, part, column, walk) if column is not None else found
+    return part, walk
 
 
 def _as_written(value: Expr, part: Slice, column: Column, walk: Walk) -> Expr:

@@ -65,5 +65,10 @@ def bind_truncate(body: TruncateBody, binding: Binding) -> TruncateTable:
     if not (table.owns_files or forced):
         error = SemanticError(f"Cannot truncate non-managed table {table.name}.", code=10146)
         binding.fail(error, body.table.start)
+    if body.partition and not table.partition_columns:
+        error = SemanticError(
+            f"Partition spec for non partitioned table {table.name.name}.", code=10148
+        )
+        binding.fail(error, body.partition[0].key.start)
     partitions = binding.matching(table, body.partition) if body.partition else None
     return TruncateTable(table=table, partitions=partitions)

@@ -16,6 +16,12 @@ _FORMATS: dict[str, FileFormat] = {
     "jsonfile": "json",
 }
 _OTHER_SERDES: dict[str, FileFormat] = {"org.apache.hive.hcatalog.data.JsonSerDe": "json"}
+_PLAIN_OUTPUTS = (
+    "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat",
+    "org.apache.hadoop.hive.ql.io.IgnoreKeyTextOutputFormat",
+)
+_OUTPUTS: dict[str, tuple[str, ...]] = dict.fromkeys(("textfile", "csv", "json"), _PLAIN_OUTPUTS)
+"""Formats whose output is known by an older name too."""
 # ROW FORMAT DELIMITED, by the property that LazySimpleSerDe reads.
 _DELIMITERS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("fields", "terminated", "by"), "field.delim"),
@@ -100,10 +106,13 @@ def parse_file_format(cursor: Cursor) -> FileFormat:
     if cursor.take("inputformat"):
         input_format = cursor.string("a class")
         cursor.expect("outputformat")
-        cursor.string("a class")
+        output = cursor.peek()
+        output_format = cursor.string("a class")
         serde = cursor.string("a class") if cursor.take("serde") else None
         for name, storage in STORAGE.items():
             if storage.input_format == input_format and serde in (None, storage.serde):
+                if output_format not in _OUTPUTS.get(name, (storage.output_format,)):
+                    cursor.refuse(f"OUTPUTFORMAT '{output_format}'", output)
                 return name
         cursor.refuse(f"INPUTFORMAT '{input_format}'", start)
     if cursor.at("directories"):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from hivesql_planner.errors import ConstraintViolation, SemanticError
-from hivesql_planner.table import Constraint, ConstraintKind, Table
+from hivesql_planner.table import Constraint, ConstraintKind, Table, TableName
 
 _PREFIXES: dict[ConstraintKind, str] = {
     "primary key": "pk",
@@ -30,12 +30,61 @@ def with_constraints(table: Table, new: Iterable[Constraint]) -> Table:
     return replace(table, constraints=tuple(found))
 
 
+def unknown_parent(name: TableName) -> SemanticError:
+    """A foreign key speaks of a table that is not there."""
+    return SemanticError(f"Parent table not found: {name}", code=40000)
+
+
+def check_reference(new: Constraint, table: Table, parent: Table) -> None:
+    """Refuse a foreign key whose columns are no key of its parent, with Hive's codes."""
+    if len(new.columns) != len(new.parent_columns):
+        raise SemanticError(
+            "Invalid Foreign Key syntax The number of foreign key columns should be same as number "
+            "of parent key columns",
+            code=10325,
+        )
+    types = {column.name: column.type for column in table.columns}
+    theirs = {column.name: column.type for column in parent.columns}
+    for name in new.parent_columns:
+        if name not in theirs:
+            raise SemanticError(f"Parent column not found: {name}", code=40000)
+    keys = [
+        tuple((name, theirs[name]) for name in one.columns)
+        for one in parent.constraints
+        if one.kind in ("primary key", "unique")
+    ]
+    if not keys:
+        raise SemanticError(
+            "Trying to define foreign key but there are no primary keys or unique keys for "
+            f"referenced table {parent.name}",
+            code=40000,
+        )
+    own = tuple((name, types[name]) for name in new.columns)
+    if parent.name == table.name and own in keys:
+        raise SemanticError(
+            f"Cannot be both foreign key and primary/unique key on same table: {_listed(own)}",
+            code=40000,
+        )
+    wanted = tuple((name, kind) for name, (_, kind) in zip(new.parent_columns, own, strict=True))
+    if wanted not in keys:
+        raise SemanticError(
+            f"Foreign key references {_listed(wanted)} but no corresponding primary key or unique "
+            f"key exists. Possible keys: [{', '.join(map(_listed, keys))}]",
+            code=40000,
+        )
+
+
+def _listed(columns: tuple[tuple[str, str], ...]) -> str:
+    return "".join(f"{name}:{kind};" for name, kind in columns)
+
+
 def without_constraint(table: Table, name: str) -> Table:
     """The table without the constraint of that name."""
     kept = tuple(one for one in table.constraints if one.name != name)
     if len(kept) == len(table.constraints):
         raise SemanticError(
-            f"The constraint: {name} does not exist for the associated table: {table.name}"
+            f"The constraint: {name} does not exist for the associated table: {table.name}",
+            code=40000,
         )
     return replace(table, constraints=kept)
 
@@ -55,17 +104,27 @@ def default_of(table: Table, column: str) -> str | None:
 
 def _check(table: Table, new: Constraint, others: list[Constraint]) -> None:
     if new.kind not in ENFORCED and new.enabled:
+        if new.kind == "foreign key":
+            raise SemanticError(
+                "Invalid Foreign Key syntax ENABLE feature not supported yet. Please use DISABLE "
+                "instead.",
+                code=10325,
+            )
         raise _invalid(
             "ENABLE/ENFORCED feature not supported yet. Please use DISABLE/NOT ENFORCED instead."
         )
-    if table.type == "EXTERNAL_TABLE" and new.enabled:
+    if table.type == "EXTERNAL_TABLE" and (new.enabled or new.kind in ("default", "check")):
         raise _invalid("Constraints are disallowed with External tables. Only RELY is allowed.")
     for name in new.columns:
         if name not in table.column_names:
-            raise SemanticError(f"Invalid column reference {name} in a constraint", code=10002)
+            whose = "Child" if new.kind == "foreign key" else "Parent"
+            raise SemanticError(f"{whose} column not found: {name}", code=40000)
     if new.name and any(new.name == other.name for other in others):
-        raise SemanticError(f"Constraint name already exists: {new.name}")
+        name = f"{table.name}.{new.name}"
+        raise SemanticError(f"Constraint name already exists: {name}", code=40000)
     same = [other for other in others if other.kind == new.kind]
+    if new.kind == "primary key" and any(one in table.constraints for one in same):
+        raise SemanticError(f"Primary key already exists for: {table.name}", code=40000)
     if new.kind == "primary key" and same:
         raise SemanticError(
             "Invalid constraint definition Cannot exist more than one primary key definition for "

@@ -89,7 +89,10 @@ class DdlCompiler(compiler.DDLCompiler):
         if default is not None and not column.nullable:
             raise CompileError(f"Hive takes NOT NULL or DEFAULT, not both: column {column.name}")
         if default is not None:
-            parts.append(f"DEFAULT {default} ENABLE")
+            # Hive takes no default of another type, and 7 is an INT alone.
+            kind = self._type_of(column)
+            value = default if kind in ("INT", "STRING") else f"CAST({default} AS {kind})"
+            parts.append(f"DEFAULT {value} ENABLE")
         if not column.nullable:
             parts.append("NOT NULL ENABLE")
         if column.comment:
@@ -100,8 +103,10 @@ class DdlCompiler(compiler.DDLCompiler):
         return self.sql_compiler.render_literal_value(value, types.String())
 
     def _typed(self, column: Any) -> str:
-        kind = self.dialect.type_compiler_instance.process(column.type, type_expression=column)
-        return f"{self.preparer.format_column(column)} {kind}"
+        return f"{self.preparer.format_column(column)} {self._type_of(column)}"
+
+    def _type_of(self, column: Any) -> str:
+        return self.dialect.type_compiler_instance.process(column.type, type_expression=column)
 
     def post_create_table(self, table: Any) -> str:
         """COMMENT, PARTITIONED BY, CLUSTERED BY, STORED AS, LOCATION, TBLPROPERTIES."""
