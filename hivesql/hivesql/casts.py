@@ -7,6 +7,7 @@ import re
 from hivesql.calls import Call
 from hivesql.date_rules import as_date, as_timestamp
 from hivesql.function_rules import text_of
+from hivesql.parse_types import check_length
 from hivesql.type_rules import TIMES, Type, family, is_text
 from hivesql_planner.conversions import conversion, conversion_of_any
 from hivesql_planner.errors import ParseError
@@ -46,6 +47,7 @@ def cast_template(call: Call, target: str) -> str | None:
     text = text_of(source, "@0")
     size = re.fullmatch(r"(?:var)?char\((\d+)\)", target)
     if size:
+        check_length(name, int(size[1]))
         # Spark keeps such a cast as a plain string, Hive cuts it to length.
         cut = f"substring(CAST({text} AS STRING), 1, {size[1]})"
         return f"rtrim({cut})" if name == "char" else cut

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hivesql.tokens import Cursor, Kind
+from hivesql.tokens import Cursor, Kind, at
+from hivesql_planner.errors import SemanticError
 from hivesql_planner.table import Column
 
 _PLAIN = {
@@ -25,6 +26,14 @@ _DECIMALS = ("decimal", "dec", "numeric")
 _CONSTRAINTS = frozenset({"not", "default", "primary", "unique", "check", "constraint",
                           "references", "enable", "disable"})  # fmt: skip
 _TABLE_CONSTRAINTS = frozenset({"primary", "constraint", "unique", "check", "foreign"})
+
+
+def check_length(kind: str, length: int) -> None:
+    """Refuse a length that CHAR or VARCHAR cannot have."""
+    if not 1 <= length <= _LONGEST[kind]:
+        raise SemanticError(
+            f"{kind.capitalize()} length {length} out of allowed range [1, {_LONGEST[kind]}]"
+        )
 
 
 def parse_columns(cursor: Cursor) -> tuple[Column, ...]:
@@ -65,9 +74,10 @@ def parse_type(cursor: Cursor) -> str:
         cursor.expect("(")
         start = cursor.peek()
         length = cursor.integer("a length")
-        if not 1 <= length <= _LONGEST[word]:
-            text = f"{word.capitalize()} length {length} out of allowed range [1, {_LONGEST[word]}]"
-            cursor.fail(text, start)
+        try:
+            check_length(word, length)
+        except SemanticError as error:
+            raise at(error, cursor.text, start.start, start.end) from None
         cursor.expect(")")
         return f"{word}({length})"
     if word == "timestamp":
@@ -75,6 +85,11 @@ def parse_type(cursor: Cursor) -> str:
             return "timestamp with local time zone"
         return "timestamp"
     nested = {"array": _array, "map": _map, "struct": _struct, "uniontype": _union}.get(word)
+    if word == "datetime":
+        refused = SemanticError(
+            "DATETIME type isn't supported yet. Please use DATE or TIMESTAMP instead", code=10099
+        )
+        raise at(refused, cursor.text, token.start, token.end)
     if nested is None:
         cursor.fail("expected a type", token)
     cursor.expect("<")

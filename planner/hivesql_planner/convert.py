@@ -59,6 +59,13 @@ def altered_properties(
 
 
 def _check_external(table: Table, given: Mapping[str, str]) -> None:
+    lower = given.get("external", "").strip().lower() == "true"
+    if lower and any(one.enabled for one in table.constraints):
+        raise SemanticError(
+            f"Invalid Constraint syntax Table: {table.name} has constraints enabled. Please remove "
+            "those constraints to change this property.",
+            code=10326,
+        )
     if "EXTERNAL" not in given:
         return
     external = given["EXTERNAL"].strip().lower() == "true"

@@ -141,6 +141,11 @@ REFUSED: list[tuple[str, int | None]] = [
         ("CREATE TABLE bad (a int) STORED AS INPUTFORMAT "
          "'org.apache.hadoop.mapred.TextInputFormat'", None),
         ("CREATE TABLE bad (a int) ROW FORMAT SERDE 'nosuch'", None),
+        ("ALTER TABLE pk SET TBLPROPERTIES ('external'='true')", 10326),
+        ("CREATE TABLE bad (a datetime)", 10099),
+        ("CREATE TABLE bad (a char(256))", None),
+        ("SELECT cast('x' AS char(100000))", None),
+        ("SELECT cast('x' AS varchar(0))", None),
         ("TRUNCATE TABLE pk PARTITION (id=1)", 10148),
         ("CREATE OR REPLACE VIEW pk AS SELECT 1", 10218),
         ("CREATE TABLE bad (id int DEFAULT zz)", 10326),
