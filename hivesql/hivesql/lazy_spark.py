@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Unfinished
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -148,9 +148,10 @@ class LazySpark:
         self._files.pop((kind, path), None)
 
     @contextmanager
-    def group(self, query_id: str) -> Iterator[Callable[[], SparkSession]]:
+    def group(self, query_id: str, text: str) -> Iterator[Callable[[], SparkSession]]:
         """Spark for one statement, whose jobs can be watched and cancelled by ``query_id``."""
         before: dict[str, str | None] = {}
+        settings = ExitStack()
         self._given_up.clear()
 
         def grouped() -> SparkSession:
@@ -159,6 +160,9 @@ class LazySpark:
                 context = session.sparkContext
                 before.update({key: context.getLocalProperty(key) for key in _GROUP})
                 context.setJobGroup(query_id, query_id, interruptOnCancel=True)
+                from hivesql_executor.spark.long_texts import as_long_as_it_is
+
+                settings.enter_context(as_long_as_it_is(session, text))
             return session
 
         try:
@@ -166,6 +170,7 @@ class LazySpark:
         finally:
             # The thread, and perhaps Spark, belong to the user.
             if self._session is not None:
+                settings.close()
                 for key, value in before.items():
                     self._session.sparkContext.setLocalProperty(key, value)  # type: ignore[arg-type]
 

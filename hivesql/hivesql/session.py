@@ -320,7 +320,7 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
         from hivesql_executor.run import run
 
         inside, given = self._conversation.opened, asked.given
-        with self._spark.group(self._query_id) as spark:
+        with self._spark.group(self._query_id, self._query_text) as spark:
             runtime = replace(
                 self.runtime,
                 spark=spark,

@@ -1,14 +1,19 @@
-"""Long statements do without Spark what short ones do."""
+"""Long statements do what short ones do, without Spark and through it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import hivesql
+from hivesql_executor.spark.long_texts import as_long_as_it_is
 from hivesql_planner.plan import Change, Insert, Select
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 TABLE = """CREATE TABLE t (id INT, name STRING, n INT) STORED AS ORC
     TBLPROPERTIES ('transactional'='true')"""
@@ -99,3 +104,46 @@ def test_rows_without_spark(alone: hivesql.Session) -> None:
     assert alone.sql("SELECT count(*), sum(n), min(name) FROM t WHERE n < 0").rows == [
         (len(rows) - 1, sum(n for _, _, n in rows), "n1")
     ]
+
+
+# What only Spark computes: expressions, and their values for the row of 1.
+COMPUTED: dict[str, tuple[str, object]] = {
+    "+": (" + ".join(["id"] * 1_500), 1_500),
+    "||": (" || ".join(["'a'"] * 1_500), "a" * 1_500),
+    "CASE": (
+        "CASE " + " ".join(f"WHEN id = {i} THEN {i * 2}" for i in range(1_500)) + " END",
+        2,
+    ),
+    "nested CASE": ("CASE WHEN id <> 1 THEN 7 ELSE " * 490 + "id" + " END" * 490, 1),
+    "nested calls": ("abs(" * 490 + "- id" + ")" * 490, 1),
+}
+
+
+@pytest.mark.spark
+def test_through_spark(session: hivesql.Session) -> None:
+    fill(session)
+    session.sql("SET hivesql.local.max.bytes=0")
+    computed = ", ".join(text for text, _ in COMPUTED.values())
+    listed = CONDITIONS["IN"][0](20_000)
+    (row,) = session.sql(f"SELECT {computed} FROM t WHERE id * id = 1 OR {listed} AND id < 0").rows
+    assert list(row) == [value for _, value in COMPUTED.values()]
+    condition, holds = CONDITIONS["AND"]
+    gone = {one[0] for one in ROWS if holds(one)}
+    assert session.sql(f"DELETE FROM t WHERE {condition(1_010)}").affected == len(gone)
+    union = " UNION ALL ".join(f"SELECT {i} AS id" for i in range(20))
+    both = f"SELECT count(t.id) AS n FROM ({union}) u LEFT JOIN t ON t.id = u.id"
+    assert session.sql(both).rows[0].n == len(ROWS) - len(gone)
+    with pytest.raises(hivesql.ExecutionError, match=r"spark\.driver\.extraJavaOptions .*-Xss64m"):
+        session.sql("SELECT repeat('ab', 3000000) RLIKE '^(a|b)*$' AS c FROM t")
+
+
+@pytest.mark.spark
+def test_settings_for_long_statements_end_with_them(spark: SparkSession) -> None:
+    mine, code = spark.newSession(), "spark.sql.codegen.wholeStage"
+    rules = "spark.sql.optimizer.excludedRules"
+    mine.conf.set(rules, "a.rule.of.Mine")
+    with as_long_as_it_is(mine, "SELECT 1" + " + 1" * 1_000):
+        assert mine.conf.get(code) == "false"
+        assert str(mine.conf.get(rules)).startswith("a.rule.of.Mine,")
+    with as_long_as_it_is(mine, "SELECT id IN (" + "1, " * 1_000 + "1)"):
+        assert (mine.conf.get(code), mine.conf.get(rules)) == ("true", "a.rule.of.Mine")

@@ -176,6 +176,17 @@ def test_multi_insert_counts_over_tables() -> None:
     assert "INSERT delta_W_W_0001 of d.p" in text
 
 
+def test_a_union_all_has_as_many_branches_as_a_transaction_has_writes() -> None:
+    def union_of(count: int, table: Table) -> InsertRows:
+        target = InsertTarget(table=table, query=QUERY, union_branches=(QUERY,) * count)
+        return InsertRows(targets=(target,))
+
+    assert plan(union_of(4095, T)).targets
+    with pytest.raises(NotSupported, match="more than 4095 branches of UNION ALL in one INSERT"):
+        plan(union_of(4096, T))
+    plan(union_of(4096, replace(T, properties={})))
+
+
 def test_insert_from_itself_keeps_the_write_known() -> None:
     target = InsertTarget(table=T, query=QUERY)
     (lock,) = plan(InsertRows(targets=(target,))).locks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hivesql_planner.acid.row_id import MAX_STATEMENT
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.plan import Insert, InsertBranch, Operation, Query, Target, Write, WriteKind
 from hivesql_planner.statements import CreateTable, InsertRows, InsertTarget
@@ -44,6 +45,12 @@ def _branch(target: InsertTarget, query: Query, statement_id: int) -> InsertBran
 
 
 def _write(table: Table, statement_id: int, *, overwrite: bool) -> Write:
+    if table.is_transactional and statement_id > MAX_STATEMENT:
+        raise NotSupported(
+            f"more than {MAX_STATEMENT} branches of UNION ALL in one INSERT, each of which is a "
+            "write of its own: say INSERT INTO … SELECT * FROM (… UNION ALL …) q, which is one "
+            "write, or VALUES"
+        )
     if not table.is_transactional:
         return Write(kind=WriteKind.FILES, table=table, overwrite=overwrite)
     kind = WriteKind.BASE if overwrite else WriteKind.DELTA
