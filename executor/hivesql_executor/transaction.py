@@ -12,9 +12,10 @@ from hivesql_executor.file_changes import FileChanges
 from hivesql_executor.heartbeat import Heartbeat
 from hivesql_executor.lock_wait import await_locks, request_locks
 from hivesql_executor.metastore.api import LockState, TxnType
+from hivesql_executor.unchanged import check_listings, check_tables
 from hivesql_planner.errors import CommitUnknown, ExecutionError, StaleSnapshot, WriteConflict
 from hivesql_planner.multi_statement import continued, next_statement_id, replaced_tables
-from hivesql_planner.plan import Command, Listing, Select
+from hivesql_planner.plan import Command, Select
 
 if TYPE_CHECKING:
     from hivesql_executor.metastore.api import LockAnswer
@@ -238,8 +239,9 @@ def _hold(
     store, txn_id = runtime.metastore, opened.id
 
     def look(write_ids: dict[TableName, int]) -> _Held:
+        check_tables(plan, store)
         if is_alone:
-            _check_partitions(plan, runtime)
+            check_listings(plan, store)
         newer = store.newer_writer(txn_id, plan.locks)
         if newer is not None:
             return _Held(write_ids, newer)
@@ -262,26 +264,6 @@ def _hold(
         held = look(held.write_ids)
     reach(FailPoint.LOCKS_ACQUIRED)
     return held
-
-
-def _check_partitions(plan: Plan, runtime: Runtime) -> None:
-    """Raise StaleSnapshot when partitions came, went or moved since the plan listed them.
-
-    The snapshot is younger than that list: of a transaction that has written into old and new
-    partitions in between, the plan would read a part.
-    """
-    # Imported late: START TRANSACTION decides nothing.
-    from hivesql_planner.deciding import scans
-
-    for scan in scans(plan.body):
-        then, name = scan.listing, scan.table.name
-        if then is None:
-            continue
-        if Listing.of(then.tests, runtime.metastore.partitions(name, then.tests)) != then:
-            raise StaleSnapshot(
-                f"partitions of {name} came, went or moved while the statement began, and this "
-                "happened again and again. Run the statement again"
-            )
 
 
 def _prepare(plan: Plan, runtime: Runtime, opened: OpenTransaction) -> Transaction:

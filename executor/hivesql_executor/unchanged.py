@@ -1,0 +1,117 @@
+"""Whether the catalog still has what a statement was bound to before it got its locks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from hivesql_planner.errors import NoSuchObject, StaleSnapshot
+from hivesql_planner.multi_statement import writes_of
+from hivesql_planner.plan import Command, Insert, Listing
+
+if TYPE_CHECKING:
+    from hivesql_executor.metastore.api import Metastore
+    from hivesql_planner.plan import Body, Plan
+    from hivesql_planner.statements import Statement
+    from hivesql_planner.table import Partition, Table, TableName
+
+    Bound = Mapping[tuple[str | None, ...], Partition | None]
+    """Partitions by their values; None where there was none."""
+
+_AGAIN = "and this happened again and again. Run the statement again"
+
+
+def check_tables(plan: Plan, store: Metastore) -> None:
+    """Raise StaleSnapshot when a table, or a partition that is named, went or is another one now.
+
+    What would be written where a dropped or renamed table was, nobody would see.
+    """
+    if isinstance(plan.body, Command):
+        for table, bound in _bound(plan.body.statement):
+            _check_table(table, store)
+            if bound and _partitions(table.name, bound, store) != bound:
+                raise StaleSnapshot(
+                    f"partitions of {table.name} came, went or changed while the statement began, "
+                    f"{_AGAIN}"
+                )
+    for table in {table.name: table for table in _tables(plan.body)}.values():
+        _check_table(table, store)
+
+
+def check_listings(plan: Plan, store: Metastore) -> None:
+    """Raise StaleSnapshot when partitions came, went or moved since the plan listed them.
+
+    The snapshot is younger than that list: of a transaction that has written into old and new
+    partitions in between, the plan would read a part.
+    """
+    # Imported late: START TRANSACTION decides nothing.
+    from hivesql_planner.deciding import scans
+
+    for scan in scans(plan.body):
+        then, name = scan.listing, scan.table.name
+        if then is not None and Listing.of(then.tests, store.partitions(name, then.tests)) != then:
+            raise StaleSnapshot(
+                f"partitions of {name} came, went or moved while the statement began, {_AGAIN}"
+            )
+
+
+def _check_table(table: Table, store: Metastore) -> None:
+    try:
+        now = store.table(table.name)
+    except NoSuchObject:
+        now = None
+    if now is None or _place(now) != _place(table):
+        raise StaleSnapshot(f"{table.name} went or changed while the statement began, {_AGAIN}")
+
+
+def _place(table: Table) -> tuple[object, ...]:
+    """What decides where and how rows are written."""
+    return (
+        table.id,
+        table.location,
+        table.is_transactional,
+        table.is_insert_only,
+        table.bucket_columns,
+        table.bucket_count,
+    )
+
+
+def _tables(body: Body) -> Iterator[Table]:
+    """The tables whose rows are written or read."""
+    from hivesql_planner.deciding import scans
+
+    if not (isinstance(body, Insert) and body.create is not None):
+        yield from (write.table for write in writes_of(body))
+    yield from (scan.table for scan in scans(body) if not scan.table.is_frame)
+
+
+def _bound(statement: Statement) -> Iterator[tuple[Table, Bound]]:
+    """The tables whose files a command changes, with the partitions that it was bound to."""
+    from hivesql_planner import ddl
+    from hivesql_planner.statements import TruncateTable
+
+    match statement:
+        case ddl.LoadData(table=table, values=values, partition=partition):
+            yield table, {} if values is None else {values: partition}
+        case ddl.RenamePartition(table=table, partition=partition):
+            yield table, {partition.values: partition}
+        case ddl.MovePartition(table=table, partition=partition):
+            yield table, {partition.values: partition}
+        case ddl.ExchangePartitions(table=table, source=source, partitions=partitions):
+            yield source, {one.values: one for one in partitions}
+            yield table, {one.values: None for one in partitions}
+        case ddl.DropPartitions(table=table, partitions=partitions):
+            yield table, {one.values: one for one in partitions}
+        case ddl.AlterPartitions(table=table, partitions=partitions):
+            yield table, {one.values: one for one in partitions}
+        case TruncateTable(table=table, partitions=named):
+            yield table, {one.values: one for one in named or ()}
+        case ddl.AddPartitions(table=table) | ddl.RepairTable(table=table):
+            yield table, {}
+
+
+def _partitions(name: TableName, bound: Bound, store: Metastore) -> Bound:
+    if len(bound) == 1:
+        return {values: store.partition(name, values) for values in bound}
+    now = {one.values: one for one in store.partitions(name)}
+    return {values: now.get(values) for values in bound}
