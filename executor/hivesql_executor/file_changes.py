@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hivesql_executor.failpoints import FailPoint, reach
@@ -31,6 +31,8 @@ class FileChanges:
     runtime: Runtime
     txn_id: int
     noted: list[Move] = field(default_factory=list)
+    unnoted: list[Move] = field(default_factory=list)
+    """Those of them that the metastore does not know."""
     key: str = ""
     renewed: float = 0.0
     """When the note was last known to be young, by the runtime's clock."""
@@ -112,18 +114,24 @@ class FileChanges:
         except (HiveSqlError, OSError) as error:
             # Whoever reaps next tries again: the statement has succeeded.
             self.runtime.notify(f"what the statement replaced is not deleted yet: {error}")
-        self.noted, self.key = [], ""
+        self.noted, self.unnoted, self.key = [], [], ""
 
     def undo(self, error: BaseException) -> None:
         """Put everything back after an error; what cannot be is left to whoever reaps."""
         if not self.noted:
             return
+        begun = self._begun(settled=False)
         try:
-            known = self.runtime.metastore.noted_moves(self.key) if self.txn_id else None
-            mend(known or self._begun(settled=False), self.runtime)
+            if self.key:
+                # Whoever took us for dead has put back what was noted: another's files may be in
+                # its place now.
+                known = self.runtime.metastore.noted_moves(self.key)
+                kept = [pair for pair in begun.moves if pair[0] in self.unnoted]
+                begun = replace(begun, moves=(*kept, *(known.moves if known else ())))
+            mend(begun, self.runtime)
         except (HiveSqlError, OSError) as second:
             error.add_note(f"files are not put back yet: {second}")
-        self.noted, self.key = [], ""
+        self.noted, self.unnoted, self.key = [], [], ""
 
     @contextmanager
     def deciding(self) -> Iterator[None]:
@@ -154,6 +162,8 @@ class FileChanges:
         if self.txn_id or not lasts:
             self.key = self.runtime.metastore.note_moves(self.txn_id, moves, self.key)
             self.renewed = self.runtime.clock.monotonic()
+        else:
+            self.unnoted += moves
         self.noted += moves
 
     def _renew(self) -> None:

@@ -37,7 +37,10 @@ def mend(begun: BegunMoves, runtime: Runtime) -> None:
         _undo_birth(birth, runtime)
     if births:
         # Now the catalog does not name their directories any more.
-        begun = store.noted_moves(begun.key) or begun
+        known = store.noted_moves(begun.key) if begun.key else begun
+        if known is None:
+            return
+        begun = known
     for move, remedy in reversed(begun.moves):
         _mend_one(move, remedy, runtime.files(move.target))
     store.forget_moves(begun.key)

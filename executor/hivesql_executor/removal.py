@@ -54,9 +54,14 @@ def placing(
 
 
 def _put_right(key: str, moves: Sequence[Move], error: BaseException, runtime: Runtime) -> None:
-    """Do what the catalog says; where it notes nothing, or cannot be asked, undo or leave it."""
+    """Do what the catalog says; where it keeps no notes undo it, and where it is gone leave it.
+
+    A note that is gone was put right by whoever took us for dead: what is there now is another's.
+    """
     try:
-        mend(runtime.metastore.noted_moves(key) or _undone(key, moves), runtime)
+        begun = runtime.metastore.noted_moves(key) if key else _undone(key, moves)
+        if begun is not None:
+            mend(begun, runtime)
     except (HiveSqlError, OSError) as second:
         error.add_note(f"directories are not put right yet: {second}")
 

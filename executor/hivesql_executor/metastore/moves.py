@@ -28,6 +28,7 @@ from hivesql_executor.metastore.catalog_values import OPEN
 from hivesql_executor.metastore.connection import Rdbms, now
 from hivesql_executor.metastore.move_api import BegunMoves, Move, MoveKind, Remedy, decide_remedy
 from hivesql_executor.metastore.schema import dbs, metadata, partitions, sds, tbls, txns
+from hivesql_executor.metastore.transactions import require_open
 
 # Not one of Hive's tables.
 moves = Table(
@@ -47,7 +48,12 @@ moves = Table(
 
 
 def note_moves(db: Connection, txn_id: int, given: Sequence[Move], key: str) -> str:
-    """Note what will move, beside what is noted under the key; the key, a new one for ``""``."""
+    """Note what will move, beside what is noted under the key; the key, a new one for ``""``.
+
+    A transaction that has ended moves nothing: others have its locks by now, or will.
+    """
+    if txn_id:
+        require_open(db, txn_id)
     key, started = key or uuid.uuid4().hex, now(db)
     first = int(db.scalar(select(func.max(moves.c.position) + 1).where(moves.c.key == key)) or 0)
     db.execute(
