@@ -135,6 +135,7 @@ class Batch:
         except HiveSqlError as error:
             self.close()
             raise TransactionError(f"Unable to acquire lock on {name}: {error.message}") from error
+        self._or_die(self.deltas.begin)
         self.states[self._current] = State.OPEN
 
     def write(self, rows: Sequence[Row], size: int) -> None:

@@ -84,6 +84,17 @@ class Deltas:
     _waiting: list[Row] = field(default_factory=list)
     _files: dict[tuple[str, int], GrowingFile] = field(default_factory=dict)
     _homes: dict[str, str] = field(default_factory=dict)
+    _checked: set[str] = field(default_factory=set)
+    """Partitions whose files are where the catalog says, now that a lock keeps them there."""
+
+    def begin(self) -> None:
+        """Check that the table is where it was: between transactions nobody holds a lock on it."""
+        self._checked.clear()
+        table, store = self.stream.table, self.stream.runtime.metastore
+        self.stream.statistics.metastore_calls += 1
+        now = store.table(table.name)
+        if (now.id, now.location) != (table.id, table.location):
+            raise self._moved(f"{table.name}")
 
     def take(self, rows: Sequence[Row], size: int) -> bool:
         """Take records; whether so many wait that they should be flushed."""
@@ -209,7 +220,9 @@ class Deltas:
     def _file(self, name: str, bucket: int) -> GrowingFile:
         found = self._files.get((name, bucket))
         self.touched.add(name)
-        if found is None:
+        if found is not None:
+            self._check_place(name, found)
+        else:
             home = local_path(self.home(name))
             found = self._files[name, bucket] = GrowingFile(
                 table=self.stream.table,
@@ -219,7 +232,30 @@ class Deltas:
                 with_side_file=self.directory.may_grow,
                 fast=self.stream.fast,
             )
+            self._checked.add(name)
         return found
+
+    def _check_place(self, name: str, file: GrowingFile) -> None:
+        """What is written into a file that was removed or moved, nobody would see."""
+        if name in self._checked:
+            return
+        home: str | None = self._homes.get(name)
+        if home is not None:
+            self.stream.statistics.metastore_calls += 1
+            store, table = self.stream.runtime.metastore, self.stream.table.name
+            partition = store.partition(table, parse_partition_name(name))
+            home = partition.location if partition is not None else None
+        else:
+            home = self.stream.table.location
+        if home is None or Path(local_path(home)) != file.directory.parent or not file.exists:
+            raise self._moved(f"partition {name} of {self.stream.table.name}" if name else "delta")
+        self._checked.add(name)
+
+    def _moved(self, what: str) -> StreamingException:
+        return StreamingException(
+            f"{what} was dropped, renamed or moved between two transactions. What was committed is "
+            "as it was; connect again to write on"
+        )
 
     def _add(self, partition: Partition, name: str) -> None:
         table, statistics = self.stream.table.name, self.stream.statistics

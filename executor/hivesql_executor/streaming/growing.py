@@ -57,6 +57,16 @@ class GrowingFile:
         """Where the file is."""
         return self.directory / bucket_file_name(self.bucket)
 
+    @property
+    def exists(self) -> bool:
+        """Whether the file that is open is still the one at its path."""
+        if self._file is None:
+            return True
+        try:
+            return os.path.samestat(os.fstat(self._file.fileno()), self.path.stat())
+        except FileNotFoundError:
+            return False
+
     def append(self, write_id: int, row: pa.StructArray) -> int:
         """Write rows as one piece, down to the disk; how many bytes it took."""
         first = self._next.get(write_id, 0)
@@ -102,6 +112,9 @@ class GrowingFile:
         finally:
             if side is not None:
                 side.close()
+        if not self.path.exists():
+            # Dropped or moved since, with its side file.
+            return
         if self.path.stat().st_size != self._flushed:
             os.truncate(self.path, self._flushed)
         if not self._flushed:
