@@ -10,7 +10,8 @@ on a file of the warehouse (``files.py``) the scheduler may let another client g
 happens: the client dies as by ``kill -9`` (nothing of it runs any more: no ``except``, no
 ``finally``, no heartbeat), gets ENOSPC or EIO, is told that a commit's answer was lost, hangs
 longer than its time-out, or the clock jumps. What only Spark can do is not simulated: compactions
-merge their files by ``merging.py``.
+merge their files by ``merging.py``, and rows of INSERT OVERWRITE, of CREATE TABLE AS and of tables
+that are not transactional are written by ``writing.py``.
 
 After every commit, and now and then, a fresh reader (``reading.py``) is compared with a model
 (``model.py``), which knows of each transaction what it saw when it began and what it did; so is
@@ -18,5 +19,5 @@ the answer of every SELECT. In the end, when time-outs have passed and all servi
 rounds (``ending.py``), the contents are the model's, ``check`` finds nothing, and nothing is left
 over. A seed that fails is shortened (``shortening.py``) and told with a command that replays it.
 
-``defects.py`` puts known defects back, to prove that they are found.
+``defects.py`` and ``defects_of_tables.py`` put known defects back, to prove that they are found.
 """

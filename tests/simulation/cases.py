@@ -14,9 +14,26 @@ TIMEOUT = 300.0
 PARTITIONS = (1, 2, 3)
 MINE = (4, 5, 6)
 """Partitions that come and go."""
-TABLES = ("p", "q", "t")
-"""``t`` has no partitions, those of ``p`` are always there, those of ``q`` come and go."""
-PROFILES = ("sessions", "streams", "compaction", "partitions", "definitions", "all")
+NAMES = ("c", "d")
+"""Names of tables without partitions that come and go."""
+TABLES = ("c", "d", "p", "q", "t", "x", "y")
+"""``t`` has no partitions, those of ``p`` are always there, those of ``q`` come and go; ``x`` and
+``y`` are not transactional."""
+WHOLE = ("c", "d", "t")
+"""Those without partitions."""
+COMING = frozenset({"c", "d", "q", "x", "y"})
+"""Those that come and go, or whose partitions do."""
+_OF_PROFILE = {
+    "sessions": ("t",),
+    "streams": ("t", "p"),
+    "compaction": ("t", "p"),
+    "partitions": ("p", "q"),
+    "definitions": ("q",),
+    "tables": ("c", "d"),
+    "plain": ("x", "y"),
+    "all": ("t", "p", "q", "c", "d", "x", "y"),
+}
+PROFILES = tuple(_OF_PROFILE)
 
 
 @dataclass(frozen=True)
@@ -136,22 +153,18 @@ def generate(seed: int, profile: str | None = None) -> Case:
 
 
 def _scripts(chance: random.Random, profile: str) -> Iterator[Script]:
-    tables = {
-        "sessions": ("t",),
-        "streams": ("t", "p"),
-        "compaction": ("t", "p"),
-        "partitions": ("p", "q"),
-        "definitions": ("q",),
-        "all": ("t", "p", "q"),
-    }[profile]
+    tables = _OF_PROFILE[profile]
     everything = profile == "all"
     yield Script("first", tuple(_first(tables)))
     for number in range(chance.randint(2, 3)):
         steps = [
             _statement(chance, chance.choice(tables), profile) for _ in range(chance.randint(2, 5))
         ]
-        yield Script(f"session-{number}", tuple(steps))
-    if everything or profile == "streams" or chance.random() < 0.15:
+        kind = chance.choice(("session", "session", "cached"))
+        yield Script(f"{kind}-{number}", tuple(steps))
+    if profile == "plain":
+        pass
+    elif everything or profile == "streams" or chance.random() < 0.15:
         for number in range(chance.randint(1, 2)):
             yield Script(f"stream-{number}", tuple(_streams(chance, tables)))
     if everything or profile == "compaction" or chance.random() < 0.2:
@@ -168,28 +181,40 @@ def _scripts(chance: random.Random, profile: str) -> Iterator[Script]:
 
 def _first(tables: tuple[str, ...]) -> Iterator[Step]:
     for table in tables:
-        if table == "q":
+        if table in ("q", "x"):
             yield ("insert", table, MINE[0], 2)
+            continue
+        if table in ("d", "y"):
             continue
         yield ("insert", table, PARTITIONS[0], 2)
         yield ("insert", table, PARTITIONS[1], 2)
 
 
 def _statement(chance: random.Random, table: str, profile: str) -> Step:
+    if table in ("x", "y"):
+        return _plain_table(chance, table)
     keys = MINE if table == "q" else PARTITIONS
     key: int | None = chance.choice(keys)
     some = chance.choice((key, key, None))
     roll = chance.random()
     if table == "q" and roll < 0.35:
         return chance.choice(
-            (("drop", table, key), ("drop", table, key), ("add", table, key),
+            (("drop", table, key), ("drop", table, key), ("add", table, key), ("msck", table),
              ("move", table, key, chance.choice(keys)))
+        )  # fmt: skip
+    if table in NAMES and roll < 0.35:
+        other = NAMES[table == NAMES[0]]
+        return chance.choice(
+            (("drop_table", table), ("create", table), ("rename", table, other),
+             ("rename", table, other), ("create_as", table, 1))
         )  # fmt: skip
     if profile in ("compaction", "all") and roll < 0.35:
         kind = chance.choice(("major", "major", "minor"))
-        return ("compact", table, None if table == "t" else key, kind)
+        return ("compact", table, None if table in WHOLE else key, kind)
     if roll < 0.4 and table != "q":
-        return ("truncate", table, None if table == "t" else some)
+        return ("truncate", table, None if table in WHOLE else some)
+    if roll < 0.45:
+        return ("overwrite", table, key, 1)
     if roll < 0.5:
         return ("sleep", chance.choice((1.0, 20.0, 200.0)))
     if roll < 0.58 and table != "q":
@@ -198,13 +223,26 @@ def _statement(chance: random.Random, table: str, profile: str) -> Step:
     return _plain(chance, table, keys)
 
 
+def _plain_table(chance: random.Random, table: str) -> Step:
+    key, other = chance.choice(MINE), "xy"[table == "x"]
+    return chance.choice(
+        (("load", table, key, chance.choice(("into", "overwrite")), chance.choice(("", "local"))),
+         ("load", table, key, "into", ""), ("insert", table, key, 1), ("overwrite", table, key, 1),
+         ("spread", table, tuple(chance.sample(MINE, 2))),
+         ("truncate", table, chance.choice((key, None))), ("exchange", table, key, other),
+         ("exchange", table, key, other), ("drop", table, key), ("add", table, key),
+         ("move", table, key, chance.choice(MINE)), ("msck", table),
+         ("sleep", chance.choice((1.0, 20.0, 200.0))))
+    )  # fmt: skip
+
+
 def _plain(chance: random.Random, table: str, keys: tuple[int, ...]) -> Step:
     key = chance.choice(keys)
     some = chance.choice((key, key, None))
     roll = chance.random()
     if roll < 0.3:
         return ("insert", table, key, chance.randint(1, 2))
-    if roll < 0.4 and table != "t":
+    if roll < 0.4 and table not in WHOLE:
         return ("spread", table, tuple(chance.sample(keys, 2)))
     if roll < 0.6:
         return ("update", table, some)
@@ -214,6 +252,7 @@ def _plain(chance: random.Random, table: str, keys: tuple[int, ...]) -> Step:
 
 
 def _streams(chance: random.Random, tables: tuple[str, ...]) -> Iterator[Step]:
+    tables = tuple(one for one in tables if one not in ("x", "y"))
     for _ in range(chance.randint(1, 2)):
         table = chance.choice(tables)
         keys = MINE if table == "q" else PARTITIONS

@@ -26,9 +26,9 @@ from hivesql_planner.errors import (
     NotSupported,
     TransactionLost,
 )
-from simulation.cases import Script, Step
+from simulation.cases import WHOLE, Script, Step
 from simulation.model import Intent, Row, Txn, Wrong
-from simulation.world import World, compare
+from simulation.world import ACID, NeedsSpark, World, compare
 
 
 class Doer:
@@ -69,7 +69,8 @@ class Doer:
     def session(self) -> Session:
         """The client's session."""
         if self._session is None:
-            self._session = self.world.session()
+            cached = self.script.name.startswith("cached")
+            self._session = self.world.session(cached=cached)
         return self._session
 
     def _single(self, step: Step) -> None:
@@ -124,8 +125,33 @@ class Doer:
         where = "" if not rest or rest[0] is None else f" WHERE k = {rest[0]}"
         match word:
             case "insert":
-                rows = [(self._new_id(), rest[0], 0) for _ in range(rest[1])]
+                rows = self._rows(rest[0], rest[1])
                 return self._insert(table, rows, rest[0]), ("insert", table, rows)
+            case "overwrite":
+                rows = self._rows(rest[0], rest[1])
+                text = self._insert(table, rows, rest[0], "OVERWRITE TABLE")
+                whole = None if table in WHOLE else rest[0]
+                return text, ("overwrite", table, whole, rows)
+            case "create":
+                return f"CREATE TABLE IF NOT EXISTS {table} (id int, k int, v int) {ACID}", None
+            case "create_as":
+                rows = self._rows(1, rest[0])
+                ((id_, k, v),) = rows
+                query = f"SELECT {id_} AS id, {k} AS k, {v} AS v"
+                return f"CREATE TABLE {table} {ACID} AS {query}", ("insert", table, rows)
+            case "drop_table":
+                return f"DROP TABLE IF EXISTS {table}", None
+            case "rename":
+                return f"ALTER TABLE {table} RENAME TO {rest[0]}", None
+            case "load":
+                return self._load(table, *rest)
+            case "exchange":
+                return (
+                    f"ALTER TABLE {rest[1]} EXCHANGE PARTITION (k={rest[0]}) WITH TABLE {table}",
+                    None,
+                )
+            case "msck":
+                return f"MSCK REPAIR TABLE {table} SYNC PARTITIONS", None
             case "spread":
                 rows = [(self._new_id(), key, 0) for key in rest[0]]
                 return self._insert(table, rows, None), ("insert", table, rows)
@@ -152,15 +178,32 @@ class Doer:
                 ), None
         raise AssertionError(f"unknown step {step}")
 
-    def _insert(self, table: str, rows: list[Row], key: int | None) -> str:
-        if table == "t":
+    def _insert(self, table: str, rows: list[Row], key: int | None, how: str = "INTO") -> str:
+        if table in WHOLE:
             values = ", ".join(f"({id_}, {k}, {v})" for id_, k, v in rows)
-            return f"INSERT INTO t VALUES {values}"
+            return f"INSERT {how} {table} VALUES {values}"
         if key is not None:
             values = ", ".join(f"({id_}, {v})" for id_, _, v in rows)
-            return f"INSERT INTO {table} PARTITION (k={key}) VALUES {values}"
+            return f"INSERT {how} {table} PARTITION (k={key}) VALUES {values}"
         values = ", ".join(f"({id_}, {v}, {k})" for id_, k, v in rows)
-        return f"INSERT INTO {table} VALUES {values}"
+        return f"INSERT {how} {table} VALUES {values}"
+
+    def _load(self, table: str, key: int, how: str, local: str) -> tuple[str, Intent]:
+        (row,) = rows = self._rows(key, 1)
+        path = self.world.make_source(table, row)
+        into = "OVERWRITE INTO" if how == "overwrite" else "INTO"
+        part = "" if table in WHOLE else f" PARTITION (k={key})"
+        text = f"LOAD DATA {local} INPATH '{path}' {into} TABLE {table}{part}"
+        whole = None if table in WHOLE else key
+        intent = (
+            ("overwrite", table, whole, rows) if how == "overwrite" else ("insert", table, rows)
+        )
+        if not local:
+            self.world.waiting[path] = intent
+        return text, intent
+
+    def _rows(self, key: int, count: int) -> list[Row]:
+        return [(self._new_id(), key, 0) for _ in range(count)]
 
     # -- streams
     def _stream(self, table: str, size: int, parts: Sequence[tuple[int, str]]) -> None:
@@ -189,7 +232,7 @@ class Doer:
             txn.intents = []
         txn = self.world.model.txns[connection.current_txn_id]
         rows = [(self._new_id(), key, 0)]
-        order = (0, 1, 2) if table == "t" else (0, 2, 1)
+        order = (0, 1, 2) if table in WHOLE else (0, 2, 1)
         txn.intents.append(("insert", table, rows))
         connection.write("".join(",".join(str(row[i]) for i in order) + "\n" for row in rows))
         if end == "commit":
@@ -238,7 +281,9 @@ class Doer:
         told = f"failed: {type(error).__name__} {error}".replace(str(self.world.warehouse), "")
         self.world.scheduler.trace.append((client.name, told))
         lost = any(txn.is_aborted for txn in self._opened[before:])
-        if isinstance(error, NotSupported):
+        if isinstance(error, NotSupported) and not (
+            isinstance(error, NeedsSpark) and self.world.waiting
+        ):
             raise error
         lives = isinstance(error, TransactionLost) and not isinstance(error, Deadlock)
         if lives and not {"jump", "hang", "crawl"} & {*client.faults}:

@@ -55,6 +55,8 @@ class Defect:
     scripts: dict[str, tuple[Step, ...]]
     fault: tuple[str, str, str, int, int] | None = None
     optimistic: bool = False
+    seconds: float = 0.0
+    """How long the fault lasts."""
 
     @contextmanager
     def put_back(self) -> Iterator[None]:
@@ -71,7 +73,7 @@ class Defect:
             faults = ()
             if self.fault is not None:
                 client, counted, kind, low, high = self.fault
-                faults = (Fault(client, counted, chance.randrange(low, high), kind),)
+                faults = (Fault(client, counted, chance.randrange(low, high), kind, self.seconds),)
             yield Case(
                 seed,
                 chance.choice((2, 4, 8, 20)),
@@ -130,8 +132,8 @@ def _lost_answer_is_failure() -> list[Patch]:
     return [(TransactionCalls, "_commit_again", again)]
 
 
-def _moves_forgotten() -> list[Patch]:
-    return [(MoveCalls, "note_moves", lambda self, txn_id, given: "none")]
+def forget_moves() -> list[Patch]:
+    return [(MoveCalls, "note_moves", lambda self, txn_id, given, key="": "none")]
 
 
 def _compacts_open_writes() -> list[Patch]:
@@ -209,11 +211,11 @@ _COMPACT: Step = ("compact", "t", None, "major")
 _CHANGES = (_ROWS, _UPDATE, _UPDATE)
 
 
-def _after(seconds: float, *steps: Step) -> tuple[Step, ...]:
+def after(seconds: float, *steps: Step) -> tuple[Step, ...]:
     return (("sleep", seconds), *steps)
 
 
-def _slowly(*steps: Step, end: str = "commit") -> Step:
+def slowly(*steps: Step, end: str = "commit") -> Step:
     return ("transaction", end, steps)
 
 
@@ -229,9 +231,9 @@ DEFECTS = (
         "the cleaner ignores open readers", "does not see", _cleaner_ignores_readers,
         {
             "writer": (_ROWS, _ROWS, ("sleep", 20.0), _COMPACT),
-            "reader": _after(10.0, _slowly(_SELECT, ("sleep", 200.0), _SELECT)),
-            "worker": _after(60.0, ("work",)),
-            "cleaner": _after(100.0, ("clean",)),
+            "reader": after(10.0, slowly(_SELECT, ("sleep", 200.0), _SELECT)),
+            "worker": after(60.0, ("work",)),
+            "cleaner": after(100.0, ("clean",)),
         },
     ),
     Defect(
@@ -241,23 +243,23 @@ DEFECTS = (
                 _ROWS, _ROWS, ("sleep", 20.0), _COMPACT, ("sleep", 40.0), _ROWS, _ROWS,
                 ("sleep", 60.0), _COMPACT,
             ),
-            "reader": _after(100.0, _slowly(_SELECT, ("sleep", 200.0), _SELECT)),
-            "worker": (*_after(45.0, ("work",)), *_after(145.0, ("work",))),
-            "cleaner": _after(250.0, ("clean",)),
+            "reader": after(100.0, slowly(_SELECT, ("sleep", 200.0), _SELECT)),
+            "worker": (*after(45.0, ("work",)), *after(145.0, ("work",))),
+            "cleaner": after(250.0, ("clean",)),
         },
     ),
     Defect(
         "a commit looks for no conflicts", "lost update", _no_conflict_check,
         {
             "first": (_ROWS,),
-            "one": _after(10.0, _slowly(_UPDATE, ("sleep", 30.0))),
-            "two": _after(10.0, _slowly(_UPDATE, ("sleep", 40.0))),
+            "one": after(10.0, slowly(_UPDATE, ("sleep", 30.0))),
+            "two": after(10.0, slowly(_UPDATE, ("sleep", 40.0))),
         },
         optimistic=True,
     ),
     Defect(
         "a writer that waited keeps its snapshot", "lost update", _old_snapshot,
-        {"first": (_ROWS,), "one": _after(10.0, *_CHANGES), "two": _after(10.0, *_CHANGES)},
+        {"first": (_ROWS,), "one": after(10.0, *_CHANGES), "two": after(10.0, *_CHANGES)},
     ),
     Defect(
         "an abort forgets what was written", "must not be there", _abort_forgets,
@@ -265,33 +267,33 @@ DEFECTS = (
     ),
     Defect(
         "heartbeats are ignored", "was taken for dead", _no_heartbeat,
-        {"slow": (_slowly(_ROWS, ("sleep", 900.0), _ROWS),), "reaper": _after(600.0, ("reap",))},
+        {"slow": (slowly(_ROWS, ("sleep", 900.0), _ROWS),), "reaper": after(600.0, ("reap",))},
     ),
     Defect(
         "a lost answer is told as a failure", "committed", _lost_answer_is_failure,
         {"writer": (_ROWS, _UPDATE)}, ("writer", "write", "lost", 1, 7),
     ),
     Defect(
-        "directories move without a note", "does not see", _moves_forgotten,
+        "directories move without a note", "does not see", forget_moves,
         {"writer": (("insert", "q", 4, 1), ("move", "q", 4, 5))},
         ("writer", "point", "crash", 25, 45),
     ),
     Defect(
         "compaction takes open writes in", "Not enough history", _compacts_open_writes,
         {
-            "slow": (_slowly(_ROWS, ("sleep", 100.0)),),
-            "writer": _after(5.0, _ROWS, _ROWS, _COMPACT),
-            "worker": _after(50.0, ("work",)),
+            "slow": (slowly(_ROWS, ("sleep", 100.0)),),
+            "writer": after(5.0, _ROWS, _ROWS, _COMPACT),
+            "worker": after(50.0, ("work",)),
         },
     ),
     Defect(
         "the cleaner forgets aborts with files", "must not be there", _cleaner_forgets_too_much,
         {
             "writer": (_ROWS, _ROWS, _COMPACT),
-            "worker": _after(20.0, ("work",)),
-            "dies": _after(60.0, _ROWS),
+            "worker": after(20.0, ("work",)),
+            "dies": after(60.0, _ROWS),
             "services": (
-                *_after(900.0, ("reap",)), *_after(20.0, ("clean",)), *_after(20.0, ("house",)),
+                *after(900.0, ("reap",)), *after(20.0, ("clean",)), *after(20.0, ("house",)),
             ),
         },
         ("dies", "point", "crash", 1, 30),
@@ -299,15 +301,15 @@ DEFECTS = (
     Defect(
         "write ids of living transactions are forgotten", "must not be there",
         _write_ids_forgotten,
-        {"slow": (_slowly(_ROWS, ("sleep", 60.0), _ROWS),), "house": _after(30.0, ("house",))},
+        {"slow": (slowly(_ROWS, ("sleep", 60.0), _ROWS),), "house": after(30.0, ("house",))},
     ),
     Defect(
         "locks hold nobody", "lost update", _locks_hold_nobody,
-        {"first": (_ROWS,), "one": _after(10.0, *_CHANGES), "two": _after(10.0, *_CHANGES)},
+        {"first": (_ROWS,), "one": after(10.0, *_CHANGES), "two": after(10.0, *_CHANGES)},
     ),
     Defect(
         "the reaper ends who lives", "was taken for dead", _reaper_asks_nobody,
-        {"slow": (_slowly(_ROWS, ("sleep", 60.0), _ROWS),), "reaper": _after(30.0, ("reap",))},
+        {"slow": (slowly(_ROWS, ("sleep", 60.0), _ROWS),), "reaper": after(30.0, ("reap",))},
     ),
     Defect(
         "writes into partitions that never were are forgotten", "left over",
@@ -315,9 +317,9 @@ DEFECTS = (
         {
             "dies": (("insert", "q", 5, 1),),
             "services": (
-                *_after(900.0, ("reap",)), *_after(20.0, ("clean",)), *_after(20.0, ("house",)),
+                *after(900.0, ("reap",)), *after(20.0, ("clean",)), *after(20.0, ("house",)),
             ),
-            "next": _after(1500.0, ("insert", "q", 5, 1)),
+            "next": after(1500.0, ("insert", "q", 5, 1)),
         },
         ("dies", "point", "crash", 1, 24),
     ),
@@ -325,12 +327,12 @@ DEFECTS = (
         "a TRUNCATE tells of partitions one by one", "does not see", _emptied_one_by_one,
         {
             "first": (("insert", "p", 1, 1), ("insert", "p", 2, 1), ("insert", "p", 3, 1)),
-            "dies": _after(60.0, _TRUNCATE),
+            "dies": after(60.0, _TRUNCATE),
             "services": (
-                *_after(900.0, ("reap",)), *_after(20.0, ("clean",)), *_after(200.0, ("house",)),
+                *after(900.0, ("reap",)), *after(20.0, ("clean",)), *after(200.0, ("house",)),
             ),
             # The latest transaction is never forgotten.
-            "next": _after(1000.0, ("select", "p")),
+            "next": after(1000.0, ("select", "p")),
         },
         ("dies", "point", "crash", 5, 20),
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from hivesql_executor.check import check_table
 from hivesql_executor.compaction.aborts import clean_aborted
 from hivesql_executor.compaction.cleaner import clean
@@ -9,11 +11,15 @@ from hivesql_executor.compaction.worker import run_next
 from hivesql_executor.services import _keep_house, purge_history
 from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.table import TableName
-from simulation.cases import MINE, PARTITIONS
-from simulation.model import Wrong
+from simulation.cases import COMING, MINE, PARTITIONS, TABLES, WHOLE
+from simulation.model import PLAIN, Wrong
 from simulation.world import World
 
 _DAYS = 2 * 86400.0
+_LOCATIONS = """
+SELECT s."LOCATION" FROM "SDS" s WHERE s."SD_ID" IN
+(SELECT "SD_ID" FROM "TBLS" UNION SELECT "SD_ID" FROM "PARTITIONS")
+"""
 _EMPTY = {
     "an open transaction": 'SELECT "TXN_ID" FROM "TXNS" WHERE "TXN_STATE" = \'o\'',
     "a lock": 'SELECT "HL_LOCK_EXT_ID", "HL_TXNID", "HL_TABLE" FROM "HIVE_LOCKS"',
@@ -40,7 +46,7 @@ def end_well(world: World) -> None:
     for what, query in _EMPTY.items():
         if left := world.truth.ask(query):
             raise Wrong(f"{what} is left over: {left}")
-    for table in world.tables:
+    for table in filter(world.exists, sorted({*world.tables} - {*PLAIN})):
         findings = check_table(TableName("default", table), runtime)
         told = [f"{one.place}: {one.problem}" for one in findings]
         if told:
@@ -52,6 +58,34 @@ def end_well(world: World) -> None:
     ]
     if hidden:
         raise Wrong(f"left over in the warehouse: {hidden}")
+    _compare_directories(world)
+    _look_for_sources(world)
+
+
+def _compare_directories(world: World) -> None:
+    """Catalog and directories agree: of tables, and of partitions."""
+    named = {path for (path,) in world.truth.ask(_LOCATIONS)}
+    made = {str(path) for path in world.warehouse.iterdir()}
+    for table in world.tables:
+        if table not in WHOLE:
+            made |= {str(path) for path in (world.warehouse / table).iterdir()}
+    for table in {*TABLES} - {*world.tables, *WHOLE}:
+        named = {path for path in named if not path.startswith(f"{world.warehouse}/{table}/")}
+    if made - named:
+        raise Wrong(f"directories that the catalog does not name: {sorted(made - named)}")
+    if named - made:
+        raise Wrong(f"the catalog names directories that are not there: {sorted(named - made)}")
+
+
+def _look_for_sources(world: World) -> None:
+    """Files are where LOAD DATA found them unless it has committed."""
+    done = [intent for txn in world.model.txns.values() if txn.committed for intent in txn.intents]
+    for path, intent in world.waiting.items():
+        is_loaded = any(one is intent for one in done)
+        if Path(path).exists() == is_loaded:
+            if is_loaded:
+                raise Wrong(f"LOAD DATA of {path} committed, and the file is still there")
+            raise Wrong(f"LOAD DATA of {path} failed, and the file is gone")
 
 
 def _serve(world: World) -> None:
@@ -70,10 +104,12 @@ def _serve(world: World) -> None:
 def _compact_all(world: World) -> None:
     """Compact every table and partition."""
     store = world.runtime.metastore
-    for name in world.tables:
+    for name in filter(world.exists, world.tables):
         table = TableName("default", name)
         units: list[str | None] = [None]
-        if name != "t":
+        if not store.table(table).is_transactional:
+            continue
+        if name not in WHOLE:
             units = [f"k={one.values[0]}" for one in store.partitions(table)]
         for unit in units:
             store.enqueue_compaction(table, unit, "major", initiator_id="here-manual")
@@ -83,12 +119,16 @@ def _change_all(world: World) -> None:
     """Everybody can go on with the tables."""
     session = world.session()
     for number, name in enumerate(world.tables):
-        key = MINE[0] if name == "q" else PARTITIONS[0]
+        if not world.exists(name):
+            continue
+        key = MINE[0] if name in COMING else PARTITIONS[0]
         row = (number, key, 7)
-        values = f"({number}, {key}, 7)" if name == "t" else f"({number}, 7, {key})"
+        values = f"({number}, {key}, 7)" if name in WHOLE else f"({number}, 7, {key})"
         try:
             world.meant[""] = [("insert", name, [row])]
             session.sql(f"INSERT INTO {name} VALUES {values}")
+            if name in PLAIN:
+                continue
             world.meant[""] = [("update", name, None, 8)]
             session.sql(f"UPDATE {name} SET v = 8")
         except HiveSqlError as error:

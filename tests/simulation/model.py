@@ -16,8 +16,11 @@ from typing import Any
 Row = tuple[int, int, int]
 """id, key, value."""
 Intent = tuple[Any, ...]
-"""``("insert", table, rows)``, ``("update", table, key, value)``, ``("delete", table, key)``,
-``("truncate", table, key)``; a key of None means all."""
+"""``("insert", table, rows)``, ``("overwrite", table, key, rows)``,
+``("update", table, key, value)``, ``("delete", table, key)``, ``("truncate", table, key)``; a key
+of None means all."""
+PLAIN = ("x", "y")
+"""Tables that are not transactional."""
 
 
 class Wrong(AssertionError):
@@ -103,11 +106,23 @@ class Model:
         txn.committed = self.moment
         return txn
 
-    def dropped(self, table: str, key: int) -> None:
-        """A partition went with all its rows, for everybody."""
+    def dropped(self, table: str, key: int | None = None) -> None:
+        """A partition, or the table, went with all its rows, for everybody."""
         for version in self._of(table):
-            if version.key == key:
+            if key in (None, version.key):
                 version.is_dropped = True
+        if key is None:
+            # Write ids begin anew.
+            self.emptied = [one for one in self.emptied if one.table != table]
+
+    def renamed(self, table: str, to: str, key: int | None = None) -> None:
+        """A table has another name, or a partition belongs to another table."""
+        for version in self._of(table):
+            if key in (None, version.key):
+                version.table = to
+        for mark in self.emptied:
+            if key is None and mark.table == table:
+                mark.table = to
 
     def moved(self, table: str, key: int, to: int) -> None:
         """A partition has another name."""
@@ -151,13 +166,22 @@ class Model:
                     rows = [(one.row[0], one.key, rest[1]) for one in gone]
                     self._insert(txn, table, rows, write_id)
                 txn.counts.append(len(gone))
+            case "overwrite":
+                self._empty(txn, table, rest[0], write_id)
+                self._insert(txn, table, rest[1], write_id)
             case "truncate":
-                self.emptied.append(Emptied(table, rest[0], txn, write_id))
+                self._empty(txn, table, rest[0], write_id)
             case "select":
                 txn.expected[table] = Counter(self._shown(one) for one in self._seen(table, txn))
 
     def _insert(self, txn: Txn, table: str, rows: list[Row], write_id: int) -> None:
         self.versions += [Version(table, row, txn, write_id, key=row[1]) for row in rows]
+
+    def _empty(self, txn: Txn, table: str, key: int | None, write_id: int) -> None:
+        if table in PLAIN:
+            self.dropped(table, key)
+        else:
+            self.emptied.append(Emptied(table, key, txn, write_id))
 
     def _end(self, version: Version, txn: Txn) -> None:
         if version.gone_by is not None and self._is_final:
@@ -176,14 +200,13 @@ class Model:
             for one in self._of(table)
             if _sees(txn, one.txn)
             and not (one.gone_by is not None and _sees(txn, one.gone_by))
-            and not one.is_dropped
             and not any(
                 mark.key in (None, one.key) and mark.write_id > one.write_id for mark in emptied
             )
         ]
 
     def _of(self, table: str) -> Iterator[Version]:
-        return (one for one in self.versions if one.table == table)
+        return (one for one in self.versions if one.table == table and not one.is_dropped)
 
     @staticmethod
     def _shown(version: Version) -> Row:

@@ -15,7 +15,14 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import acid_state, table_roots
 from hivesql_executor.storage.local import LocalFiles
 from hivesql_planner.acid.layout import ACID_FIELDS
-from hivesql_planner.acid.reading import DataFile, DeleteFile, FilesToRead, files_to_read
+from hivesql_planner.acid.reading import (
+    DataFile,
+    DeleteFile,
+    FilesToRead,
+    RawFile,
+    files_to_read,
+)
+from hivesql_planner.acid.row_id import encode_bucket
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.table import Table, TableName
@@ -29,6 +36,8 @@ def read_table(name: str, runtime: Runtime) -> Counter[Row]:
     """All rows that a reader sees that begins now."""
     store = runtime.metastore
     table = store.table(TableName("default", name))
+    if not table.is_transactional:
+        return _read_plain(table, runtime)
     txns = store.valid_txns()
     visible = store.valid_write_ids(txns, [table.name])[table.name]
     found: Counter[Row] = Counter()
@@ -38,6 +47,18 @@ def read_table(name: str, runtime: Runtime) -> Counter[Row]:
         for row in live_rows(state, visible, location).column("row").to_pylist():
             key = int(partition.values[0] or 0) if partition else row["k"]
             found[row["id"], key, row["v"]] += 1
+    return found
+
+
+def _read_plain(table: Table, runtime: Runtime) -> Counter[Row]:
+    found: Counter[Row] = Counter()
+    for partition, location in table_roots(table, runtime.metastore.partitions(table.name)):
+        assert partition is not None
+        key = int(partition.values[0] or 0)
+        for status in LocalFiles().list(location):
+            data = LocalFiles().read(f"{location}/{status.path}", 0, status.length)
+            for row in orc.ORCFile(io.BytesIO(data)).read().to_pylist():
+                found[row["id"], key, row["v"]] += 1
     return found
 
 
@@ -101,5 +122,21 @@ def _events(file: DataFile | DeleteFile, location: str, visible: ValidWriteIdLis
     path = f"{location}/{file.path}"
     data = LocalFiles().read(path, 0, file.length)
     events = orc.ORCFile(io.BytesIO(data)).read()
+    if isinstance(file, DataFile) and file.raw is not None:
+        return _with_row_ids(events, file, file.raw)
     seen = [visible.sees(one) for one in events.column("currentTransaction").to_pylist()]
     return events.filter(pa.array(seen, pa.bool_()))
+
+
+def _with_row_ids(rows: pa.Table, file: DataFile, raw: RawFile) -> pa.Table:
+    """Give the rows of a file that LOAD DATA brought the ids that Hive gives them."""
+    count = len(rows)
+    ids = {
+        _ID[0]: pa.array([raw.write_id] * count, pa.int64()),
+        _ID[1]: pa.array([encode_bucket(file.bucket, raw.statement_id)] * count, pa.int32()),
+        _ID[2]: pa.array(range(count), pa.int64()),
+    }
+    row = rows.to_struct_array()
+    current = {"currentTransaction": ids[_ID[0]]}
+    operation = {"operation": pa.array([0] * count, pa.int32())}
+    return pa.table({**operation, **ids, **current, "row": row})

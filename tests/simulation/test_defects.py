@@ -10,6 +10,7 @@ import pytest
 
 from scratch import in_memory
 from simulation.defects import DEFECTS, Defect
+from simulation.defects_of_tables import DEFECTS_OF_TABLES
 from simulation.running import find
 from simulation.world import House
 
@@ -27,7 +28,9 @@ def house() -> Iterator[House]:
         house.close()
 
 
-@pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name.replace(" ", "-"))
+@pytest.mark.parametrize(
+    "defect", (*DEFECTS, *DEFECTS_OF_TABLES), ids=lambda defect: defect.name.replace(" ", "-")
+)
 def test_a_defect_that_is_put_back_is_found(defect: Defect, house: House) -> None:
     with defect.put_back():
         found = find(house, defect.cases(MOST_CASES))

@@ -24,8 +24,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarn
 SECONDS = float(os.environ.get("HIVESQL_SIMULATION_SECONDS", "60"))
 # New each day, and the same all day: what fails in one run can be looked into in the next.
 SEED = int(os.environ.get("HIVESQL_SIMULATION_SEED", "0")) or int(time.time()) // 86_400 * 10_000
-CALM = ("sessions", "streams", "compaction")
-"""Kinds of cases for the suite; `make simulate` has those about partitions that come and go."""
+KINDS = ("sessions", "streams", "compaction", "tables", "plain")
+"""Kinds of cases for the suite; `make simulate` has those about partitions of ACID tables too."""
 TOLD = 5
 """So many failing seeds are told at most."""
 
@@ -39,7 +39,7 @@ def house() -> Iterator[House]:
 
 
 def complaint(seed: int, house: House) -> str:
-    profile = CALM[seed % len(CALM)]
+    profile = KINDS[seed % len(KINDS)]
     shortened = shorten(run_case(generate(seed, profile), house), house)
     command = replay_command(seed, profile)
     return f"seed {seed}, {command}: {shortened.wrong}\n{shortened.case.dumps()}"
@@ -48,7 +48,7 @@ def complaint(seed: int, house: House) -> str:
 def test_fresh_seeds(house: House) -> None:
     failed: list[int] = []
     cases = 0
-    for outcome in run_seeds(house, SEED, SECONDS, CALM):
+    for outcome in run_seeds(house, SEED, SECONDS, KINDS):
         cases += 1
         failed += [outcome.case.seed] if outcome.wrong else []
         if len(failed) == TOLD:

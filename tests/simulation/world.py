@@ -8,32 +8,38 @@ import shutil
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, cast
 from unittest import mock
 
+import pyarrow as pa
+from pyarrow import orc
 from sqlalchemy import Connection
 
 from hivesql.lazy_spark import LazySpark
 from hivesql.session import Session
-from hivesql_executor import check_events
+from hivesql_executor import check_events, insert_query
 from hivesql_executor.compaction import worker
+from hivesql_executor.metastore.api import Metastore
+from hivesql_executor.metastore.cache.metastore import CachingMetastore
 from hivesql_executor.metastore.database import DatabaseMetastore
 from hivesql_executor.runtime import Clock, Runtime
 from hivesql_executor.storage.local import LocalFiles
 from hivesql_planner.acid.write_ids import ValidTxnList
 from hivesql_planner.errors import HiveSqlError, NotSupported
 from hivesql_planner.settings import Settings
-from simulation.cases import MINE, PARTITIONS, TIMEOUT, Case
+from simulation.cases import COMING, MINE, NAMES, PARTITIONS, TIMEOUT, WHOLE, Case
 from simulation.database import Postgres, SimulatedRdbms, Sqlite, Truth
 from simulation.files import watching
 from simulation.merging import merge
-from simulation.model import Intent, Model, Txn, Wrong
+from simulation.model import PLAIN, Intent, Model, Row, Txn, Wrong
 from simulation.reading import count_rows, read_table
 from simulation.scheduler import Client, Latch, Scheduler
+from simulation.writing import shape, write_literals
 
 T = TypeVar("T")
-_ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 _SETTINGS = {
     "hive.txn.timeout": f"{int(TIMEOUT)}s",
     "hivesql.compactor.inline": "false",
@@ -49,11 +55,13 @@ _SETTINGS = {
 }
 _PARTITIONS = """
 SELECT p."PART_ID", t."TBL_NAME", p."PART_NAME" FROM "PARTITIONS" p
-JOIN "TBLS" t ON t."TBL_ID" = p."TBL_ID" WHERE t."TBL_NAME" = 'q'
+JOIN "TBLS" t ON t."TBL_ID" = p."TBL_ID" ORDER BY 1
 """
+_TABLES = 'SELECT "TBL_ID", "TBL_NAME" FROM "TBLS"'
 _LOCKED = """
 SELECT DISTINCT "HL_TABLE" FROM "HIVE_LOCKS" WHERE "HL_LOCK_TYPE" = 'e' AND "HL_LOCK_STATE" = 'a'
 """
+_MOVES = 'SELECT "MOVE_KEY" FROM "HIVESQL_MOVES"'
 _WRITES = 'SELECT "T2W_TABLE", "T2W_WRITEID" FROM "TXN_TO_WRITE_ID" WHERE "T2W_TXNID" = {}'
 
 
@@ -129,6 +137,8 @@ class House:
             stack.enter_context(mock.patch.object(worker, "merge", merge))
             stack.enter_context(mock.patch.object(check_events, "_row_findings", count_rows))
             stack.enter_context(mock.patch.object(worker, "_claims", Latch(scheduler)))
+            stack.enter_context(mock.patch.object(insert_query, "shaped", shape))
+            stack.enter_context(mock.patch.object(insert_query, "write_query", write_literals))
             world = World(self, scheduler, truth)
             self.rdbms.scheduler, self.rdbms.written = scheduler, world.look
             self.store.looked = world.model.looked
@@ -150,9 +160,15 @@ class House:
 
 def _make_tables(store: DatabaseMetastore) -> None:
     session = Session(_runtime(store, Clock()), NoSpark())
-    session.sql(f"CREATE TABLE t (id int, k int, v int) {_ACID}")
+    for name in ("t", "c"):
+        session.sql(f"CREATE TABLE {name} (id int, k int, v int) {ACID}")
     for name in ("p", "q"):
-        session.sql(f"CREATE TABLE {name} (id int, v int) PARTITIONED BY (k int) {_ACID}")
+        session.sql(f"CREATE TABLE {name} (id int, v int) PARTITIONED BY (k int) {ACID}")
+    for name in PLAIN:
+        session.sql(
+            f"CREATE TABLE {name} (id int, v int) PARTITIONED BY (k int) STORED AS ORC "
+            "TBLPROPERTIES ('transactional'='false')"
+        )
     for key in PARTITIONS:
         session.sql(f"ALTER TABLE p ADD PARTITION (k={key})")
     session.sql(f"ALTER TABLE q ADD PARTITION (k={MINE[0]})")
@@ -183,7 +199,14 @@ class World:
         """The transactions that a client has opened."""
         self.checks = 0
         self._states: dict[int, str] = {}
-        self._partitions: dict[int, int] = {}
+        self._tables: dict[int, str] = {}
+        self._partitions: dict[int, tuple[str, int]] = {}
+        self.sources = house.warehouse.parent / "sources"
+        """Where files wait for LOAD DATA."""
+        self.waiting: dict[str, Intent] = {}
+        """The files that LOAD DATA moves, and what that means."""
+        shutil.rmtree(self.sources, ignore_errors=True)
+        self.sources.mkdir()
         clock = Clock(
             monotonic=lambda: scheduler.now, sleep=scheduler.sleep, repeat=scheduler.repeat
         )
@@ -192,9 +215,14 @@ class World:
             settings = self.runtime.settings.with_value("hive.txn.xlock.write", "false")
             self.runtime = self.runtime.with_settings(settings)
 
-    def session(self) -> Session:
-        """A new session."""
-        return Session(self.runtime, NoSpark())
+    def session(self, *, cached: bool = False) -> Session:
+        """A new session; ``cached`` keeps copies of tables."""
+        runtime = self.runtime
+        if cached:
+            runtime = replace(
+                runtime, metastore=cast(Metastore, CachingMetastore(runtime.metastore))
+            )
+        return Session(runtime, NoSpark())
 
     # -- what has become true
     def look(self) -> None:
@@ -221,7 +249,8 @@ class World:
                 self.model.aborted(txn_id)
             if state == "c":
                 committed.append(self.model.committed(txn_id, self._write_ids(txn_id)))
-        if "q" in self.tables:
+        if COMING & {*self.tables}:
+            self._follow_tables()
             self._follow_partitions()
         touched = {intent[1] for txn in committed for intent in txn.intents if _writes(intent)}
         if touched:
@@ -237,16 +266,46 @@ class World:
     def _write_ids(self, txn_id: int) -> dict[str, int]:
         return {table: int(number) for table, number in self.truth.ask(_WRITES.format(txn_id))}
 
+    def _follow_tables(self) -> None:
+        found = {int(id_): name for id_, name in self.truth.ask(_TABLES)}
+        for id_, name in self._tables.items():
+            if id_ not in found:
+                self.model.dropped(name)
+            elif found[id_] != name:
+                self.model.renamed(name, found[id_])
+        self._tables = found
+
     def _follow_partitions(self) -> None:
         found = {
-            int(id_): int(name.partition("=")[2]) for id_, _, name in self.truth.ask(_PARTITIONS)
+            int(id_): (table, int(name.partition("=")[2]))
+            for id_, table, name in self.truth.ask(_PARTITIONS)
         }
-        for id_, key in self._partitions.items():
-            if id_ not in found:
-                self.model.dropped("q", key)
-            elif found[id_] != key:
-                self.model.moved("q", key, found[id_])
+        new = {found[id_] for id_ in found.keys() - self._partitions.keys()}
+        for id_, (table, key) in self._partitions.items():
+            if id_ in found:
+                if found[id_] != (table, key):
+                    self.model.moved(table, key, found[id_][1])
+                continue
+            other = PLAIN[table == PLAIN[0]]
+            if table in PLAIN and (other, key) in new:
+                # In one transaction: exchanged.
+                self.model.renamed(table, other, key)
+            else:
+                self.model.dropped(table, key)
         self._partitions = found
+
+    def make_source(self, table: str, row: Row) -> str:
+        """A file with one row, for LOAD DATA."""
+        id_, key, value = row
+        columns = {"id": id_, "k": key, "v": value} if table in WHOLE else {"id": id_, "v": value}
+        place = self.sources / f"{id_}.orc"
+        rows = pa.table({name: pa.array([one], pa.int32()) for name, one in columns.items()})
+        orc.write_table(rows, str(place))
+        return str(place)
+
+    def exists(self, table: str) -> bool:
+        """Whether there is such a table."""
+        return table not in NAMES or table in {name for _, name in self.truth.ask(_TABLES)}
 
     # -- what has to be true
     def check(self, tables: Sequence[str] = ()) -> None:
@@ -255,9 +314,12 @@ class World:
         Without ``tables``, in all that the case is about.
         """
         locked = {name for (name,) in self.truth.ask(_LOCKED)}
+        if self.truth.ask(_MOVES):
+            # Readers that take no locks may see how the files of such tables come and go.
+            locked |= {*PLAIN}
         for table in tables or self.tables:
             # Whoever holds such a lock moves directories about.
-            if table in locked:
+            if table in locked or not self.exists(table):
                 continue
             self.checks += 1
             try:

@@ -1,0 +1,143 @@
+"""Known defects about tables, partitions and files that come and go, to be put back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+from typing import Any
+
+from hivesql_executor import file_changes, tables, transaction
+from hivesql_executor.metastore import cleanup, moves
+from hivesql_executor.metastore.cache.metastore import CachingMetastore
+from hivesql_executor.reaping import mend
+from hivesql_executor.spark import publish
+from hivesql_executor.streaming import deltas
+from hivesql_planner import altered_locks
+from hivesql_planner.acid.layout import delta_name
+from hivesql_planner.ddl import RepairTable
+from hivesql_planner.plan import Lock
+from simulation.cases import Step
+from simulation.defects import Defect, Patch, after, forget_moves
+
+
+def _tables_never_looked_for() -> list[Patch]:
+    return [(transaction, "check_tables", lambda plan, store: None)]
+
+
+def _undone_by_heart() -> list[Patch]:
+    def undo(self: Any, error: BaseException) -> None:
+        mend(self._begun(settled=False), self.runtime)
+
+    return [(file_changes.FileChanges, "undo", undo)]
+
+
+def _the_dead_move_files() -> list[Patch]:
+    return [(moves, "require_open", lambda db, txn_id: 0)]
+
+
+def _streams_look_for_nothing() -> list[Patch]:
+    return [
+        (deltas.Deltas, "begin", lambda self: None),
+        (deltas.Deltas, "_check_place", lambda self, name, file: None),
+    ]
+
+
+def _dropped_without_files() -> list[Patch]:
+    return [(tables, "placing", lambda *arguments, **more: nullcontext())]
+
+
+def _write_ids_stay_behind() -> list[Patch]:
+    return [(cleanup, "rename_table", lambda db, name, to: None)]
+
+
+def _loads_without_notes() -> list[Patch]:
+    def bring(self: Any, pairs: Any) -> list[Any]:
+        for source, target in pairs:
+            self.runtime.files(target).rename(source, target)
+        return []
+
+    return [(file_changes.FileChanges, "bring", bring)]
+
+
+def _msck_takes_no_lock() -> list[Patch]:
+    wanted = altered_locks.altered
+
+    def altered(statement: Any, rules: Any) -> Iterator[Lock]:
+        if not isinstance(statement, RepairTable):
+            yield from wanted(statement, rules)
+
+    return [(altered_locks, "altered", altered)]
+
+
+def _copies_are_never_refreshed() -> list[Patch]:
+    return [(CachingMetastore, "follow", lambda self: None)]
+
+
+def _overwrites_are_inserts() -> list[Patch]:
+    return [(publish, "base_name", lambda write_id: delta_name(write_id, 0))]
+
+
+_ROW: Step = ("insert", "c", 1, 1)
+_PLAIN_ROW: Step = ("insert", "y", 5, 1)
+
+DEFECTS_OF_TABLES = (
+    Defect(
+        "a table that went is written all the same", "does not name", _tables_never_looked_for,
+        {
+            "writer": (_ROW,) * 4,
+            "renames": (("rename", "c", "d"), ("rename", "d", "c"), ("rename", "c", "d")),
+        },
+    ),
+    Defect(
+        "who was taken for dead puts files back once more", "does not see", _undone_by_heart,
+        {"slow": (_PLAIN_ROW,), "next": after(400.0, _PLAIN_ROW)},
+        ("slow", "point", "hang", 20, 30), seconds=500.0,
+    ),
+    Defect(
+        "who was taken for dead moves files", "does not see", _the_dead_move_files,
+        {"slow": (_PLAIN_ROW,), "next": after(400.0, _PLAIN_ROW)},
+        ("slow", "point", "hang", 14, 24), seconds=500.0,
+    ),
+    Defect(
+        "a stream writes into a partition that was dropped", "does not see",
+        _streams_look_for_nothing,
+        {"stream": (("stream", "q", 4, ((4, "commit"),) * 4),), "drops": (("drop", "q", 4),)},
+    ),
+    Defect(
+        "a dropped table leaves its files", "does not name", _dropped_without_files,
+        {"drops": (_ROW, ("drop_table", "c"))},
+    ),
+    Defect(
+        "a renamed table leaves its write ids behind", "does not see", _write_ids_stay_behind,
+        {"writer": (_ROW, ("rename", "c", "d"), ("insert", "d", 1, 1))},
+    ),
+    Defect(
+        "LOAD DATA forgets where files were", "must not be there", _loads_without_notes,
+        {"dies": (("load", "x", 4, "into", ""),)}, ("dies", "point", "crash", 10, 22),
+    ),
+    Defect(
+        "an exchange moves without a note", "does not", forget_moves,
+        {"first": (("insert", "x", 4, 1),), "dies": after(60.0, ("exchange", "x", 4, "y"))},
+        ("dies", "point", "crash", 6, 16),
+    ),
+    Defect(
+        "MSCK takes no lock", "must not be there", _msck_takes_no_lock,
+        {
+            "first": (("insert", "q", 4, 1),),
+            "moves": after(9.0, ("move", "q", 4, 5)),
+            "repairs": after(20.0, ("msck", "q")),
+        },
+        ("moves", "point", "hang", 8, 16), seconds=30.0,
+    ),
+    Defect(
+        "copies of tables are never refreshed", "does not name", _copies_are_never_refreshed,
+        {
+            "cached": (_ROW, *after(60.0, _ROW)),
+            "renames": after(30.0, ("rename", "c", "d")),
+        },
+    ),
+    Defect(
+        "INSERT OVERWRITE hides nothing", "must not be there", _overwrites_are_inserts,
+        {"writer": (_ROW, ("overwrite", "c", 1, 1))},
+    ),
+)  # fmt: skip

@@ -1,0 +1,75 @@
+"""What only Spark does of INSERT OVERWRITE, CREATE TABLE AS and plain tables: their rows."""
+
+from __future__ import annotations
+
+import io
+from collections import defaultdict
+from dataclasses import replace
+
+import pyarrow as pa
+from pyarrow import orc
+
+from hivesql_executor.local.insert import rows_of, write_rows
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.spark.publish import Publication, WrittenFile, publish
+from hivesql_executor.touched import foreign_locations, staging_directory
+from hivesql_executor.work import Work
+from hivesql_planner.plan import InsertBranch, WriteKind
+from hivesql_planner.small.decide import _insert
+from hivesql_planner.small.nodes import SmallInsert
+from hivesql_planner.table import Column, Table, partition_name
+
+_COLUMNS = (Column("id", "int"), Column("k", "int"), Column("v", "int"))
+
+
+def shape(table: Table, branch: InsertBranch, work: Work) -> Table:
+    """Give a new table the columns that every query of a case has."""
+    return replace(table, columns=_COLUMNS)
+
+
+def write_literals(branch: InsertBranch, table: Table, work: Work) -> tuple[WrittenFile, ...]:
+    """Write the rows that stand in the statement, as Spark's tasks would."""
+    branch = replace(branch, write=replace(branch.write, table=table))
+    small, runtime = _insert(branch), work.runtime
+    if branch.write.kind is not WriteKind.FILES:
+        return write_rows(
+            branch,
+            small,
+            write_id=work.txn.write_ids[table.name],
+            files=runtime.files(table.location),
+            staging=staging_directory(table, work.txn.id),
+            locations=foreign_locations(table, runtime),
+        )
+    return _write_plain(branch, small, table, work, runtime)
+
+
+def _write_plain(
+    branch: InsertBranch, small: SmallInsert, table: Table, work: Work, runtime: Runtime
+) -> tuple[WrittenFile, ...]:
+    files = runtime.files(table.location)
+    staging = staging_directory(table, work.txn.id)
+    publication = Publication(
+        writes=(branch.write,),
+        write_id=0,
+        staging=staging,
+        static_partition=branch.static_partition,
+        dynamic_partition=branch.dynamic_partition,
+        locations=foreign_locations(table, runtime),
+        changes=work.txn.changes,
+    )
+    rows = rows_of(small, table)
+    numbers: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for number, keys in enumerate(small.partitions):
+        numbers[keys].append(number)
+    work.txn.changes.work_aside(staging)
+    try:
+        for keys, chosen in sorted(numbers.items()):
+            folder = partition_name(branch.dynamic_partition, keys)
+            buffer = io.BytesIO()
+            orc.write_table(pa.Table.from_struct_array(rows.take(pa.array(chosen))), buffer)
+            home = "/".join(filter(None, (staging, folder)))
+            files.make_directories(home)
+            files.write(f"{home}/part-00000-simulated", buffer.getvalue())
+        return publish(publication, files)
+    finally:
+        files.delete(staging)
