@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 from collections import defaultdict
 from dataclasses import replace
+from functools import partial
 
 import pyarrow as pa
 from pyarrow import orc
 
 from hivesql_executor.local.insert import rows_of, write_rows
-from hivesql_executor.runtime import Runtime
-from hivesql_executor.spark.publish import Publication, WrittenFile, publish
+from hivesql_executor.spark.publish import Publication
+from hivesql_executor.spark.write import Publish, _publish_plain
 from hivesql_executor.touched import foreign_locations, staging_directory
 from hivesql_executor.work import Work
 from hivesql_planner.plan import InsertBranch, WriteKind
@@ -27,34 +28,32 @@ def shape(table: Table, branch: InsertBranch, work: Work) -> Table:
     return replace(table, columns=_COLUMNS)
 
 
-def write_literals(branch: InsertBranch, table: Table, work: Work) -> tuple[WrittenFile, ...]:
-    """Write the rows that stand in the statement, as Spark's tasks would."""
+def stage_literals(branch: InsertBranch, table: Table, work: Work) -> Publish:
+    """Stage the rows that stand in the statement, as Spark's tasks would."""
     branch = replace(branch, write=replace(branch.write, table=table))
     small, runtime = _insert(branch), work.runtime
-    if branch.write.kind is not WriteKind.FILES:
-        return write_rows(
-            branch,
-            small,
-            write_id=work.txn.write_ids[table.name],
-            files=runtime.files(table.location),
-            staging=staging_directory(table, work.txn.id),
-            locations=foreign_locations(table, runtime),
-        )
-    return _write_plain(branch, small, table, work, runtime)
+    if branch.write.kind is WriteKind.FILES:
+        return _stage_plain(branch, small, table, work)
+    written = write_rows(
+        branch,
+        small,
+        write_id=work.txn.write_ids[table.name],
+        files=runtime.files(table.location),
+        staging=staging_directory(table, work.txn.id),
+        locations=foreign_locations(table, runtime),
+    )
+    return lambda: written
 
 
-def _write_plain(
-    branch: InsertBranch, small: SmallInsert, table: Table, work: Work, runtime: Runtime
-) -> tuple[WrittenFile, ...]:
-    files = runtime.files(table.location)
-    staging = staging_directory(table, work.txn.id)
+def _stage_plain(branch: InsertBranch, small: SmallInsert, table: Table, work: Work) -> Publish:
+    files, staging = work.runtime.files(table.location), staging_directory(table, work.txn.id)
     publication = Publication(
         writes=(branch.write,),
         write_id=0,
         staging=staging,
         static_partition=branch.static_partition,
         dynamic_partition=branch.dynamic_partition,
-        locations=foreign_locations(table, runtime),
+        locations=foreign_locations(table, work.runtime),
         changes=work.txn.changes,
     )
     rows = rows_of(small, table)
@@ -70,6 +69,7 @@ def _write_plain(
             home = "/".join(filter(None, (staging, folder)))
             files.make_directories(home)
             files.write(f"{home}/part-00000-simulated", buffer.getvalue())
-        return publish(publication, files)
-    finally:
+    except BaseException:
         files.delete(staging)
+        raise
+    return partial(_publish_plain, publication, files)
