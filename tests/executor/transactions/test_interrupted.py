@@ -116,7 +116,7 @@ def place() -> Iterator[Path]:
 def test_who_dies(name: str, place: Path, prepared_sqlite: Path, orc_file: bytes) -> None:
     world = World(place)
     world.prepare(CASES[name][0], prepared_sqlite, orc_file)
-    check_every_step(world, world.spelled(CASES[name][1]), Cut.DIES)
+    check_every_step(world, world.spelled(CASES[name][1]), Cut.DIES, again=3)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_who_dies_beside_postgres(
     for name in ("create at a place", "load over acid"):
         world = World(place / name.replace(" ", "_"), server=postgres_server)
         world.prepare(CASES[name][0], prepared_postgres, orc_file)
-        check_every_step(world, world.spelled(CASES[name][1]), Cut.DIES)
+        check_every_step(world, world.spelled(CASES[name][1]), Cut.DIES, again=3)
 
 
 @pytest.fixture(scope="module")
