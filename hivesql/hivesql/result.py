@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hivesql_executor.translate_errors import translate_errors
+from hivesql_planner.errors import SemanticError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +32,8 @@ class Result:
     statement: str
     columns: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
-    rows: Sequence[Sequence[Any]] = ()
+    rows: Sequence[Any] = ()
+    """Rows, whose values are found by position and by name."""
     affected: int | None = None
     message: str | None = None
     value: Any = None
@@ -66,6 +68,15 @@ class Result:
         rest = len(self.rows) - _SHOWN
         more = f"<p>and {rest} rows more</p>" if rest > 0 else ""
         return f"<table><thead>{line('th', self.columns)}</thead>{shown}</table>{more}"
+
+    def scalar(self) -> Any:
+        """The one value of a result that has one row of one column, as ``SELECT count(*)`` has."""
+        if len(self.rows) != 1 or len(self.columns) != 1:
+            raise SemanticError(
+                f"one row of one column is wanted, and there are {len(self.rows)} of "
+                f"{len(self.columns)}: look at rows"
+            )
+        return self.rows[0][0]
 
     @property
     def schema(self) -> StructType | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from types import TracebackType
@@ -18,6 +18,7 @@ from hivesql.frames import Given, WithFrame
 from hivesql.key_calls import KeyCalls
 from hivesql.lazy_spark import CANCELLED
 from hivesql.parser import parse
+from hivesql.positional import Positional
 from hivesql.result import Result
 from hivesql.script import StatementText, split, split_key
 from hivesql.session_files import AddedFiles
@@ -130,17 +131,23 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
         return self._conversation.is_open
 
     def sql(
-        self, text: str, *, consume: Consume | None = None, idempotency_key: str | None = None
+        self,
+        text: str,
+        parameters: Sequence[Any] | None = None,
+        *,
+        consume: Consume | None = None,
+        idempotency_key: str | None = None,
     ) -> Result:
         """Run one or more statements; the result of the last one.
 
+        Each ``?`` outside of texts and comments stands for the next of the ``parameters``.
         ``consume`` receives the DataFrame of a SELECT while its snapshot is held (the files may
         be cleaned once this returns); without it the rows are collected. Under an
         ``idempotency_key`` each statement that writes commits at most once, whoever runs the text
         how often: its key is ``key/number``, recorded by the very transaction.
         """
         result = Result(statement="")
-        for one in self.run(text, consume=consume, idempotency_key=idempotency_key):
+        for one in self.run(text, parameters, consume=consume, idempotency_key=idempotency_key):
             result = one
         return result
 
@@ -149,6 +156,7 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
     def run(
         self,
         text: str,
+        parameters: Sequence[Any] | None = None,
         *,
         file: str | None = None,
         consume: Consume | None = None,
@@ -159,8 +167,10 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
         Errors carry the file, line and column of the statement they come from.
         """
         self._check_open()
+        given = None if parameters is None else Positional(text, parameters)
         for number, statement in enumerate(split(text, file, self.variables), 1):
             key = f"{idempotency_key}/{number}" if idempotency_key is not None else None
+            statement = given.put_into(statement) if given else statement
             yield self.run_statement(statement, consume=consume, idempotency_key=key)
 
     def run_statement(

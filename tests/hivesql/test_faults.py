@@ -17,6 +17,8 @@ import sqlalchemy
 import hivesql
 from faults import FAULTS, PASSING, Faults, faulty
 from hivesql import dbapi, streaming
+from hivesql.positional import Positional
+from hivesql.script import StatementText
 from hivesql.services import run_services
 from hivesql_executor.translate_errors import translate_error
 from rights import read_only
@@ -301,3 +303,32 @@ def test_what_users_may_give_as_it_is(tmp_path: Path, monkeypatch: pytest.Monkey
     gone.rmdir()
     with pytest.raises(hivesql.HiveSqlError, match="working directory is gone"):
         hivesql.connect()
+
+
+def test_question_marks_are_values(template: Path) -> None:
+    with opened(template) as session:
+        odd = "'; DROP TABLE t; -- ? \\ ${hivevar:x} \n"
+        session.variables |= {"hivevar:x": "no", "hivevar:more": "?"}
+        session.sql("INSERT INTO t VALUES (?, ?); INSERT INTO t VALUES (?, '?')", [8, odd, 9])
+        found = session.sql("SELECT b FROM t WHERE a = ? -- ?", (8,))
+        assert found.scalar() == odd
+        assert session.sql("SELECT `b` FROM t WHERE a = ? AND b = '?'", [9]).scalar() == "?"
+        text = 'SELECT `?` /* ? */ FROM t WHERE a IN ? AND b = "?" OR c = ? --?'
+        put = Positional(text, [[8, None], b"x"]).put_into(StatementText(text))
+        assert put.text == (
+            "SELECT `?` /* ? */ FROM t WHERE a IN (8, NULL) AND b = \"?\" OR c = unhex('78') --?"
+        )
+        assert session.sql("SELECT count(*) FROM t", []).scalar() == 5
+        with pytest.raises(hivesql.SemanticError, match="one row of one column"):
+            session.sql("SELECT a, b FROM t").scalar()
+        for text, values, told in [
+            ("DELETE FROM t; DELETE FROM t WHERE a = ? AND b = ?", [1], "1 parameters for 2 "),
+            ("DELETE FROM t WHERE a = ?", [1, 2], "2 parameters for 1 question marks"),
+            ("DELETE FROM t WHERE a = ? AND b = ${hivevar:more}", [1], "has one more"),
+            ("SELECT a FROM t WHERE a = ?", [object()], "^<input>:1:27: parameter 1: object"),
+            ("SELECT a FROM t WHERE a = ?", "x", "list or tuple"),
+            ("SELECT a FROM t WHERE a = ? AND c = 1", [1_000_000], "^<input>:1:33: .*c"),
+        ]:
+            with pytest.raises(hivesql.SemanticError, match=told):
+                session.sql(text, values)
+        assert session.sql("SELECT count(*) FROM t").scalar() == 5
