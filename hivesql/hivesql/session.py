@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
 
     from hivesql.lazy_spark import LazySpark
     from hivesql_executor.metastore.api import Done
-    from hivesql_executor.runtime import Clock, Runtime
+    from hivesql_executor.runtime import Runtime
     from hivesql_planner.plan import Plan
     from hivesql_planner.settings import Settings
 
@@ -146,10 +147,9 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
         ``idempotency_key`` each statement that writes commits at most once, whoever runs the text
         how often: its key is ``key/number``, recorded by the very transaction.
         """
-        result = Result(statement="")
-        for one in self.run(text, parameters, consume=consume, idempotency_key=idempotency_key):
-            result = one
-        return result
+        every = self.run(text, parameters, consume=consume, idempotency_key=idempotency_key)
+        last = deque(every, maxlen=1)
+        return last[0] if last else Result(statement="")
 
     execute = sql
 
@@ -170,8 +170,8 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
         given = None if parameters is None else Positional(text, parameters)
         for number, statement in enumerate(split(text, file, self.variables), 1):
             key = f"{idempotency_key}/{number}" if idempotency_key is not None else None
-            statement = given.put_into(statement) if given else statement
-            yield self.run_statement(statement, consume=consume, idempotency_key=key)
+            whole = given.put_into(statement) if given else statement
+            yield self.run_statement(whole, consume=consume, idempotency_key=key)
 
     def run_statement(
         self,
@@ -246,12 +246,10 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
         """
         if not self.cancel():
             return True
-        ended = self._ended
-        until = time.monotonic() + seconds
+        ended, until = self._ended, time.monotonic() + seconds
         while not ended.wait(min(0.2, seconds)) and time.monotonic() < until:
             self.cancel()
-        opened = self._conversation.opened
-        mine = {self._txn_id, opened.id if opened else 0} - {0}
+        mine = {self._txn_id, self.open_transaction or 0} - {0}
         if ended.is_set() or not mine:
             return ended.is_set()
         self.runtime.metastore.abort_txns(sorted(mine), "stopped")
@@ -340,16 +338,9 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
                 frames={given.table.name: given.rows} if given else {},
                 once=self._conversation.recorded(decided, asked.once),
                 on_open=self._opened,
-                clock=self._clock(),
+                clock=self.runtime.clock.ended_by(self._cancelled),
             )
             return run(decided, runtime, consume=asked.consume, inside=inside)
-
-    def _clock(self) -> Clock:
-        """The runtime's clock, whose sleep ends early when the statement is cancelled."""
-        clock, cancelled = self.runtime.clock, self._cancelled
-        if clock.sleep is not time.sleep:
-            return clock
-        return replace(clock, sleep=cancelled.wait)
 
     def _set(self, statement: SetSetting) -> Outcome:
         if statement.reset:
@@ -365,8 +356,7 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
             text = setting_text(statement.key, self.settings, self.variables)
             return Outcome.of_table(["set"], [(text,)])
         self.set(statement.key, statement.value)
-        space, name = split_key(statement.key)
-        return Outcome(message=notice_about(name) if space == "hiveconf" else None)
+        return Outcome(message=notice_about(statement.key))
 
     def set(self, key: str, value: str) -> None:
         """Set a hive.* setting, a Spark setting or a hivevar: variable."""

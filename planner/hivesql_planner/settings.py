@@ -146,7 +146,7 @@ def notice_about(key: str) -> str | None:
 
     Only keys that look like ours or Hive's: others are the user's own variables.
     """
-    key = key.strip()
+    key = key.strip().removeprefix("hiveconf:")
     if not key.startswith(_OURS) or key in KEYS or key in ALIASES:
         return None
     # Imported late: hardly any start needs it.
