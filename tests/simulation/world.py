@@ -36,7 +36,7 @@ from simulation.merging import merge
 from simulation.model import PLAIN, Intent, Model, Row, Txn, Wrong
 from simulation.reading import count_rows, read_table
 from simulation.scheduler import Client, Latch, Scheduler
-from simulation.writing import shape, stage_literals
+from simulation.writing import shape, stage_simulated
 
 T = TypeVar("T")
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
@@ -138,7 +138,7 @@ class House:
             stack.enter_context(mock.patch.object(check_events, "_row_findings", count_rows))
             stack.enter_context(mock.patch.object(worker, "_claims", Latch(scheduler)))
             stack.enter_context(mock.patch.object(insert_query, "shaped", shape))
-            stack.enter_context(mock.patch.object(insert_query, "stage_query", stage_literals))
+            stack.enter_context(mock.patch.object(insert_query, "stage_query", stage_simulated))
             world = World(self, scheduler, truth)
             self.rdbms.scheduler, self.rdbms.written = scheduler, world.look
             self.store.looked = world.model.looked

@@ -5,14 +5,13 @@ from __future__ import annotations
 import io
 from collections import defaultdict
 from dataclasses import replace
-from functools import partial
 
 import pyarrow as pa
 from pyarrow import orc
 
-from hivesql_executor.local.insert import rows_of, write_rows
-from hivesql_executor.spark.publish import Publication
-from hivesql_executor.spark.write import Publish, _publish_plain
+from hivesql_executor.local.insert import rows_of, stage_literals
+from hivesql_executor.spark.publish import Publication, StagedRows, stage_rows
+from hivesql_executor.storage.files import Files
 from hivesql_executor.touched import foreign_locations, staging_directory
 from hivesql_executor.work import Work
 from hivesql_planner.plan import InsertBranch, WriteKind
@@ -28,48 +27,46 @@ def shape(table: Table, branch: InsertBranch, work: Work) -> Table:
     return replace(table, columns=_COLUMNS)
 
 
-def stage_literals(branch: InsertBranch, table: Table, work: Work) -> Publish:
+def stage_simulated(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
     """Stage the rows that stand in the statement, as Spark's tasks would."""
     branch = replace(branch, write=replace(branch.write, table=table))
-    small, runtime = _insert(branch), work.runtime
-    if branch.write.kind is WriteKind.FILES:
-        return _stage_plain(branch, small, table, work)
-    written = write_rows(
-        branch,
-        small,
-        write_id=work.txn.write_ids[table.name],
-        files=runtime.files(table.location),
-        staging=staging_directory(table, work.txn.id),
-        locations=foreign_locations(table, runtime),
-    )
-    return lambda: written
-
-
-def _stage_plain(branch: InsertBranch, small: SmallInsert, table: Table, work: Work) -> Publish:
     files, staging = work.runtime.files(table.location), staging_directory(table, work.txn.id)
+    locations = foreign_locations(table, work.runtime)
+    small = _insert(branch)
+    if branch.write.kind is not WriteKind.FILES:
+        return stage_literals(
+            branch,
+            small,
+            write_id=work.txn.write_ids[table.name],
+            files=files,
+            staging=staging,
+            locations=locations,
+        )
     publication = Publication(
         writes=(branch.write,),
         write_id=0,
         staging=staging,
         static_partition=branch.static_partition,
         dynamic_partition=branch.dynamic_partition,
-        locations=foreign_locations(table, work.runtime),
+        locations=locations,
         changes=work.txn.changes,
     )
-    rows = rows_of(small, table)
+    work.txn.changes.work_aside(staging)
+    return stage_rows(
+        publication, files, lambda: _write_plain(rows_of(small, table), small, publication, files)
+    )
+
+
+def _write_plain(
+    rows: pa.StructArray, small: SmallInsert, publication: Publication, files: Files
+) -> None:
     numbers: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for number, keys in enumerate(small.partitions):
         numbers[keys].append(number)
-    work.txn.changes.work_aside(staging)
-    try:
-        for keys, chosen in sorted(numbers.items()):
-            folder = partition_name(branch.dynamic_partition, keys)
-            buffer = io.BytesIO()
-            orc.write_table(pa.Table.from_struct_array(rows.take(pa.array(chosen))), buffer)
-            home = "/".join(filter(None, (staging, folder)))
-            files.make_directories(home)
-            files.write(f"{home}/part-00000-simulated", buffer.getvalue())
-    except BaseException:
-        files.delete(staging)
-        raise
-    return partial(_publish_plain, publication, files)
+    for keys, chosen in sorted(numbers.items()):
+        folder = partition_name(publication.dynamic_partition, keys)
+        buffer = io.BytesIO()
+        orc.write_table(pa.Table.from_struct_array(rows.take(pa.array(chosen))), buffer)
+        home = "/".join(filter(None, (publication.staging, folder)))
+        files.make_directories(home)
+        files.write(f"{home}/part-00000-simulated", buffer.getvalue())
