@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.metastore.move_api import BegunMoves, Move, MoveKind, decide_remedy
-from hivesql_executor.reaping import mend
+from hivesql_executor.reaping import is_same, mend
 from hivesql_planner.errors import ExecutionError, HiveSqlError
 
 if TYPE_CHECKING:
@@ -85,6 +85,9 @@ class FileChanges:
                 files.rename(move.source, move.target)
             except ExecutionError:
                 if not files.exists(move.source) or not files.exists(move.target):
+                    raise
+                if is_same(files, move.source, move.target):
+                    # Ours, under both names: brought again, its rows would be there twice.
                     raise
                 # It is somebody else's, and must not be taken for ours.
                 self.runtime.metastore.forget_moves(self.key, move.target)

@@ -76,12 +76,13 @@ def _take_back(move: Move, files: Files) -> None:
         return
     if not files.is_file(move.source):
         files.rename(move.target, move.source)
-    elif _is_same(files, move.source, move.target):
+    elif is_same(files, move.source, move.target):
         # Died between the two halves of a move: the file has both names.
         files.delete(move.target)
 
 
-def _is_same(files: Files, one: str, other: str) -> bool:
+def is_same(files: Files, one: str, other: str) -> bool:
+    """Whether two names seem to be of one file, whose move has come half-way."""
     return files.size(one) == files.size(other) and files.modified(one) == files.modified(other)
 
 
