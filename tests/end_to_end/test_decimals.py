@@ -6,7 +6,6 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
+SOURCES = Path(__file__).parents[2] / "executor/java/main/hivesql"
 ROWS = 30_000
 COLUMNS = "n INT, a DECIMAL(18,4), b DECIMAL(5,2), c DECIMAL(10,0), e DECIMAL(18,18)"
 EVENT = "struct({}) AS row".format(", ".join(part.split()[0] for part in COLUMNS.split(", ")))
@@ -154,7 +154,7 @@ def test_a_file_that_is_cut(session: hivesql.Session, rows: list[Row]) -> None:
 
 def test_this_orc_has_what_our_reader_takes_out_of_it(spark: SparkSession) -> None:
     """Without these fields decimals would be read slowly, and that be told in a log alone."""
-    source = files("hivesql_executor.spark.jvm").joinpath("DecimalReader.java").read_text()
+    source = (SOURCES / "DecimalReader.java").read_text()
     taken = set(re.findall(r'inside\(\s*([\w.]+)\.class, "(\w+)"', source))
     assert len(taken) == 4
     jvm: Any = spark._jvm
