@@ -43,6 +43,9 @@ def load_data(statement: LoadData, txn: Transaction | None, runtime: Runtime) ->
     location = _location(statement)
     sizes = [source_files.size(source) for source in sources]
     with changing(txn, runtime) as changes:
+        if statement.values is not None and statement.partition is None:
+            # Before the catalog names it: should we die, it has no partition without a directory.
+            changes.make([location])
         added = _add_partition(statement, location, runtime)
         try:
             if table.is_transactional:
