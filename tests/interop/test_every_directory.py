@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import hivesql
+from hivesql_planner.errors import DataError
 from hivesql_planner.table import DEFAULT_PARTITION, Column, Table
 from interop import hive
 from interop.ours import Warehouse
@@ -40,8 +41,6 @@ LEFT_OUT = (
     "test_check_finds_partitions",
     # Numbers made of timestamps before 1582 are known to differ (docs/LIMITS.md).
     "test_columns_of_another_type",
-    # Times beyond the year 9999, which Python has no values for; Hive's answers are recorded there.
-    "test_every_pair_of_types",
 )
 
 
@@ -158,10 +157,17 @@ def test_hive_reads_what_we_read(metastores: list[Path], spark: SparkSession) ->
         warehouse = metastore.parent / "warehouse"
         with hivesql.connect(f"sqlite:///{metastore}", str(warehouse), spark=spark) as session:
             for table in full_acid_tables(session):
+                try:
+                    rows = Warehouse(session, warehouse).rows(str(table.name))
+                except DataError as error:
+                    # Times beyond the year 9999, which Python has no values for.
+                    if "outside of the years 1 to 9999" not in str(error):
+                        raise
+                    continue
                 names.append(f"{metastore.parent.name}: {table.name}")
                 tables.append(table)
                 readings.append(reading(session, table))
-                ours.append(Warehouse(session, warehouse).rows(str(table.name)))
+                ours.append(rows)
     theirs = hive.read_all(readings)
     differing = [
         name
