@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import threading
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -35,11 +35,17 @@ class _Classes:
 
     jar: Path
     loader: Any
+    constructors: dict[str, Any] = field(default_factory=dict)
+    """That of each class that was asked for: to look for one takes two calls of the JVM."""
 
 
 def new_object(spark: SparkSession, name: str, *arguments: Any) -> Any:
     """Make an object of one of our classes in Spark's JVM; it may travel to executors in a task."""
-    constructor = _loader(spark).loadClass(f"hivesql.{name}").getConstructors()[0]
+    classes = _classes(spark)
+    constructor = classes.constructors.get(name)
+    if constructor is None:
+        constructor = classes.loader.loadClass(f"hivesql.{name}").getConstructors()[0]
+        classes.constructors[name] = constructor
     gateway: Any = spark.sparkContext._gateway
     given = gateway.new_array(java_class(spark, "java.lang.Object"), len(arguments))
     for i, argument in enumerate(arguments):
@@ -61,10 +67,9 @@ def know_flushed_files(spark: SparkSession) -> None:
     context = spark.sparkContext
     if context in _flushed:
         return
-    _loader(spark)
+    jar = _classes(spark).jar
     configuration: Any = context._jsc.hadoopConfiguration()
     # Beside the file systems that the user has brought, whose loader this was.
-    jar = _jvms[context._gateway].jar
     configuration.setClassLoader(_jar_loader(spark, jar, configuration.getClassLoader()))
     configuration.set("fs.hivesqlflushed.impl", "hivesql.FlushedFiles")
     _flushed.add(context)
@@ -84,8 +89,8 @@ def gateway(spark: SparkSession) -> Any:
     return found
 
 
-def _loader(spark: SparkSession) -> Any:
-    """Find who loads our classes in the driver; executors are given the jar."""
+def _classes(spark: SparkSession) -> _Classes:
+    """Find our classes in the driver's JVM, and give the jar to the application's executors."""
     context: Any = spark.sparkContext
     with _loading:
         classes = _jvms.get(context._gateway)
@@ -98,7 +103,7 @@ def _loader(spark: SparkSession) -> Any:
         if context not in _given:
             context._jsc.addJar(classes.jar.as_uri())
             _given.add(context)
-        return classes.loader
+        return classes
 
 
 def _jar_loader(spark: SparkSession, jar: Path, parent: Any) -> Any:
