@@ -13,7 +13,7 @@ from hivesql.alter_trees import (
     RenamePartitionBody,
     TouchBody,
 )
-from hivesql.binding import Binding, is_same, partition_value
+from hivesql.binding import Binding, partition_value
 from hivesql.named import base_table, existing, new_values, partitioned_table
 from hivesql.partition_tests import partition_tests
 from hivesql.prune import And, Compare, Constant, IsNull, Not, Or, Predicate, keeps
@@ -105,17 +105,10 @@ def bind_exchange(body: ExchangeBody, binding: Binding) -> ExchangePartitions:
         )
         binding.fail(error, body.partition[0].key.start)
     moved = binding.matching(source, body.partition)
-    for one in binding.catalog.partitions(table.name):
-        if all(
-            is_same(wanted[column.name], value, column.type)
-            for column, value in zip(table.partition_columns, one.values, strict=True)
-            if column.name in wanted
-        ):
-            name = partition_name(table.partition_names, one.values)
-            error = SemanticError(
-                f"Partition already exists [{table.name.name}({name})]", code=10118
-            )
-            binding.fail(error, body.partition[0].key.start)
+    for one in binding.partitions_of(table, wanted):
+        name = partition_name(table.partition_names, one.values)
+        error = SemanticError(f"Partition already exists [{table.name.name}({name})]", code=10118)
+        binding.fail(error, body.partition[0].key.start)
     return ExchangePartitions(table=table, source=source, partitions=moved)
 
 

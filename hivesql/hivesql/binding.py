@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn, Protocol
 
@@ -134,31 +134,36 @@ class Binding:
             if item.given and item.value is None:
                 self.fail(_not_found(table, f"{item.key.text}=NULL"), item.key.start, item.end)
         wanted = self.partition_values(table, items)
-        names = table.partition_names
+        found = self.partitions_of(table, wanted)
+        if not found:
+            given = ", ".join(f"{key}={value}" for key, value in wanted.items())
+            self.fail(_not_found(table, given), items[0].key.start, items[-1].end)
+        return found
+
+    def partitions_of(
+        self, table: Table, wanted: Mapping[str, str | None]
+    ) -> tuple[Partition, ...]:
+        """List the partitions with these values by column; a column that is not there has any."""
         types = {column.name: column.type for column in table.partition_columns}
         normal = {
             name: value if value is None else normal_value(value, types[name])
             for name, value in wanted.items()
         }
-        found = tuple(
+        return tuple(
             partition
             for partition in self.catalog.partitions(table.name, equal_to(table, normal))
             if all(
-                name not in wanted or is_same(wanted[name], value, types[name])
-                for name, value in zip(names, partition.values, strict=True)
+                name not in wanted or _is_same(wanted[name], value, types[name])
+                for name, value in zip(types, partition.values, strict=True)
             )
         )
-        if not found:
-            given = ", ".join(f"{key}={value}" for key, value in wanted.items())
-            self.fail(_not_found(table, given), items[0].key.start, items[-1].end)
-        return found
 
 
 def _not_found(table: Table, given: str) -> NoSuchObject:
     return NoSuchObject(f"Partition not found {given} in {table.name}", code=10006)
 
 
-def is_same(given: str | None, value: str | None, type_: str) -> bool:
+def _is_same(given: str | None, value: str | None, type_: str) -> bool:
     """Whether a constant names a partition: ``01`` names ``1`` of an INT."""
     if given == value or given is None or value is None:
         return given == value
