@@ -1,4 +1,4 @@
-"""Whether the catalog still has what a statement was bound to before it got its locks."""
+"""Check that the catalog still has what a statement was bound to before it got its locks."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from hivesql_planner.errors import NoSuchObject, StaleSnapshot
 from hivesql_planner.multi_statement import writes_of
+from hivesql_planner.partition_filter import among
 from hivesql_planner.plan import Command, Insert, Listing
 
 if TYPE_CHECKING:
     from hivesql_executor.metastore.api import Metastore
     from hivesql_planner.plan import Body, Plan
     from hivesql_planner.statements import Statement
-    from hivesql_planner.table import Partition, Table, TableName
+    from hivesql_planner.table import Partition, Table
 
     Bound = Mapping[tuple[str | None, ...], Partition | None]
     """Partitions by their values; None where there was none."""
@@ -29,7 +30,7 @@ def check_tables(plan: Plan, store: Metastore) -> None:
     if isinstance(plan.body, Command):
         for table, bound in _bound(plan.body.statement):
             _check_table(table, store)
-            if bound and _partitions(table.name, bound, store) != bound:
+            if bound and _partitions(table, bound, store) != bound:
                 raise StaleSnapshot(
                     f"partitions of {table.name} came, went or changed while the statement began, "
                     f"{_AGAIN}"
@@ -65,7 +66,7 @@ def _check_table(table: Table, store: Metastore) -> None:
 
 
 def _place(table: Table) -> tuple[object, ...]:
-    """What decides where and how rows are written."""
+    """Give what decides where and how rows are written."""
     return (
         table.id,
         table.location,
@@ -77,7 +78,7 @@ def _place(table: Table) -> tuple[object, ...]:
 
 
 def _tables(body: Body) -> Iterator[Table]:
-    """The tables whose rows are written or read."""
+    """List the tables whose rows are written or read."""
     from hivesql_planner.deciding import scans
 
     if not (isinstance(body, Insert) and body.create is not None):
@@ -86,7 +87,7 @@ def _tables(body: Body) -> Iterator[Table]:
 
 
 def _bound(statement: Statement) -> Iterator[tuple[Table, Bound]]:
-    """The tables whose files a command changes, with the partitions that it was bound to."""
+    """List the tables whose files a command changes, with the partitions that it was bound to."""
     from hivesql_planner import ddl
     from hivesql_planner.statements import TruncateTable
 
@@ -110,8 +111,10 @@ def _bound(statement: Statement) -> Iterator[tuple[Table, Bound]]:
             yield table, {}
 
 
-def _partitions(name: TableName, bound: Bound, store: Metastore) -> Bound:
+def _partitions(table: Table, bound: Bound, store: Metastore) -> Bound:
+    """Look the partitions up as they are now."""
     if len(bound) == 1:
-        return {values: store.partition(name, values) for values in bound}
-    now = {one.values: one for one in store.partitions(name)}
+        return {values: store.partition(table.name, values) for values in bound}
+    # The table may have very many others.
+    now = {one.values: one for one in store.partitions(table.name, among(table, bound))}
     return {values: now.get(values) for values in bound}

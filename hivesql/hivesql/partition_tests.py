@@ -10,20 +10,18 @@ from hivesql_planner.partition_filter import (
     DATE_LENGTH,
     KINDS,
     MOST_DIGITS,
+    MOST_VALUES,
     OPERATORS,
     Kind,
     PartitionTest,
 )
 from hivesql_planner.table import DEFAULT_PARTITION, Table, default_value
 
-_MOST = 100
-"""So many tests, and values of one test; what is more is decided here."""
-
 
 def partition_tests(table: Table, predicates: Iterable[Predicate]) -> tuple[PartitionTest, ...]:
     """Conditions that every partition with a wanted row satisfies, as many as databases take."""
     found = (test for one in predicates for test in _tests(table, one))
-    return tuple(islice(found, _MOST))
+    return tuple(islice(found, MOST_VALUES))
 
 
 def _tests(table: Table, predicate: Predicate) -> Iterator[PartitionTest]:
@@ -52,7 +50,7 @@ def _comparisons(
     if kind is None or known is None or not all(_is(one, kind) for one in values):
         return
     texts = tuple(one.text for one in values)
-    if len(texts) <= _MOST:
+    if len(texts) <= MOST_VALUES:
         yield PartitionTest(position=position, operator=known, values=texts, kind=kind)
         return
     order = int if kind == "integer" else str

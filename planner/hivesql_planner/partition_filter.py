@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from hivesql_planner.table import DEFAULT_PARTITION, Table
+from hivesql_planner.table import DEFAULT_PARTITION, Column, Table
 
 Kind = Literal["text", "integer", "date"]
 Operator = Literal["=", "<", "<=", ">", ">="]
@@ -23,6 +23,8 @@ KINDS: Final[Mapping[str, Kind]] = {
 MOST_DIGITS: Final = 18
 """Longer texts than this are compared by nobody as numbers."""
 DATE_LENGTH: Final = 10
+MOST_VALUES: Final = 100
+"""So many values of one test, and tests, are left to databases."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,14 +55,26 @@ def may_pass(value: str | None, test: PartitionTest) -> bool:
 
 
 def equal_to(table: Table, wanted: Mapping[str, str | None]) -> tuple[PartitionTest, ...]:
-    """Tests that every partition with these values by column passes."""
-    found = []
-    for position, column in enumerate(table.partition_columns):
-        value, kind = wanted.get(column.name), KINDS.get(column.type.partition("(")[0])
-        if value is not None and kind is not None and _is(value, kind):
-            test = PartitionTest(position=position, operator="=", values=(value,), kind=kind)
-            found.append(test)
-    return tuple(found)
+    """Give tests that every partition with these values by column passes."""
+    return among(table, [tuple(wanted.get(column.name) for column in table.partition_columns)])
+
+
+def among(table: Table, wanted: Collection[tuple[str | None, ...]]) -> tuple[PartitionTest, ...]:
+    """Give tests that every partition with one of these lists of values passes."""
+    columns = enumerate(table.partition_columns)
+    found = (_equal(at, column, {one[at] for one in wanted}) for at, column in columns)
+    return tuple(test for test in found if test is not None)
+
+
+def _equal(position: int, column: Column, values: Collection[str | None]) -> PartitionTest | None:
+    """Test for one of the values; None where a database cannot tell, or they are too many."""
+    kind = KINDS.get(column.type.partition("(")[0])
+    known = tuple(sorted(value for value in values if value is not None))
+    if kind is None or not 0 < len(known) == len(values) <= MOST_VALUES:
+        return None
+    if not all(_is(value, kind) for value in known):
+        return None
+    return PartitionTest(position=position, operator="=", values=known, kind=kind)
 
 
 def _is(value: str, kind: Kind) -> bool:

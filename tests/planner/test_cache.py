@@ -27,7 +27,7 @@ from hivesql_planner.cache.steps import (
     steps,
     unresolved,
 )
-from hivesql_planner.partition_filter import PartitionTest, equal_to, may_pass
+from hivesql_planner.partition_filter import PartitionTest, among, equal_to, may_pass
 from hivesql_planner.table import Column, Partition, Table, TableName
 
 T, U = TableName("d", "t"), TableName("d", "u")
@@ -327,3 +327,12 @@ def test_equal_to(wanted: dict[str, str | None], expected: list[str]) -> None:
     assert [value for test in tests for value in test.values] == expected
     values = [wanted.get(name) for name in KEYED.partition_names]
     assert all(may_pass(values[test.position], test) for test in tests)
+
+
+def test_one_of_many_partitions() -> None:
+    days = [("a", "1", "2020-01-01", "1.0"), ("b", None, "2020-01-02", "1.0")]
+    tests = among(KEYED, days)
+    # Which has the default partition's value in n: no database is asked about it.
+    assert [test.values for test in tests] == [("a", "b"), ("2020-01-01", "2020-01-02")]
+    assert all(may_pass(day[test.position], test) for day in days for test in tests)
+    assert among(KEYED, [(f"{i}", "1", "2020-01-01", "1.0") for i in range(101)])[0].kind != "text"
