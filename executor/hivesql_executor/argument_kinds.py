@@ -16,7 +16,7 @@ _CALLABLE = ("Callable", "Consume")
 
 
 def wrong_argument(call: Any, arguments: Sequence[Any], named: Mapping[str, Any]) -> str | None:
-    """What to tell of the first argument of the wrong kind; None where all may be right.
+    """Say what is wrong with the first argument of another kind; None where all may be right.
 
     Asked only when the call has failed, so it costs nobody anything. What an annotation says
     beyond the kinds above is not looked at.
@@ -44,7 +44,7 @@ def _is_of(annotation: str, value: Any) -> bool:
 
 
 def _parts(annotation: str) -> list[str]:
-    """The alternatives of ``A[B | C] | D``: ``A[B | C]`` and ``D``."""
+    """Split an annotation into its alternatives: ``A[B | C] | D``: ``A[B | C]`` and ``D``."""
     parts, depth = [""], 0
     for mark in annotation:
         depth += (mark == "[") - (mark == "]")

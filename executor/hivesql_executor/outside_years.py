@@ -16,12 +16,12 @@ _SAID = re.compile(
 
 
 def is_outside_years(error: Exception) -> bool:
-    """Whether the error is that of a time whose year Python does not have."""
+    """Tell whether the error is that of a time whose year Python does not have."""
     return isinstance(error, (ValueError, OverflowError)) and bool(_SAID.search(str(error)))
 
 
 def outside_years(columns: Sequence[str] = ()) -> DataError:
-    """The error for the user; ``columns`` are those that may hold the value, if that is known."""
+    """Make the error for the user; ``columns`` may hold the value, none where that is unknown."""
     where = f" in {' or '.join(columns)}" if columns else ""
     return DataError(
         f"a DATE or TIMESTAMP{where} is outside of the years 1 to 9999, and Python has no others: "

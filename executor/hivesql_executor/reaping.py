@@ -82,7 +82,7 @@ def _take_back(move: Move, files: Files) -> None:
 
 
 def is_same(files: Files, one: str, other: str) -> bool:
-    """Whether two names seem to be of one file, whose move has come half-way."""
+    """Tell whether two names seem to be of one file, whose move has come half-way."""
     return files.size(one) == files.size(other) and files.modified(one) == files.modified(other)
 
 

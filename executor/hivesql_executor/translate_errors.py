@@ -149,13 +149,8 @@ def _guarded(call: Any, translate: Translate) -> Any:
 
         @functools.wraps(call)
         def generate(*arguments: Any, **named: Any) -> Iterator[Any]:
-            try:
+            with as_user_errors(lambda error: _of_door(error, call, arguments, named, translate)):
                 yield from call(*arguments, **named)
-            except Exception as error:
-                told = _of_door(error, call, arguments, named, translate)
-                if told is error:
-                    raise
-                raise told from error
 
         return generate
 

@@ -20,19 +20,18 @@ def _null_if_any_null(call: Call) -> str:
     if target == "double":
         given = [f"CAST({arg} AS DOUBLE)" for arg in given]
     elif target in TIMES:
-        given = [_as_time(kind, arg, target) for kind, arg in zip(call.types, given, strict=True)]
+        given = [_converted(kind, arg, target) for kind, arg in zip(call.types, given, strict=True)]
     nulls = " OR ".join(f"{arg} IS NULL" for arg in given)
     return f"CASE WHEN {nulls} THEN NULL ELSE {call.name}({', '.join(given)}) END"
 
 
 def text_of(kind: Type, argument: str) -> str:
     """How Hive writes a value into text: booleans in capitals, instants with their zone."""
-    template = None if is_text(kind) else conversion(kind, "string")
-    return template.replace("@0", argument) if template else argument
+    return argument if is_text(kind) else _converted(kind, argument, "string")
 
 
-def _as_time(kind: Type, argument: str, target: str) -> str:
-    template = conversion(kind, target) if kind else None
+def _converted(kind: Type, argument: str, target: str) -> str:
+    template = conversion(kind, target)
     return template.replace("@0", argument) if template else argument
 
 

@@ -34,7 +34,7 @@ class Positional:
         self._used = 0
 
     def put_into(self, statement: StatementText) -> StatementText:
-        """The statement with literals; errors keep the places of the text that was written."""
+        """Put literals into the statement; errors keep the places of the text that was written."""
         texts: list[str] = []
         origins: list[int] = []
         known = statement.origins or range(len(statement.text))

@@ -36,7 +36,7 @@ _SETTINGS = {
 
 
 def is_long(text: str) -> bool:
-    """Whether a statement has so many operators that compiling them would take longest of all."""
+    """Tell whether a statement has so many operators that compiling would take longest of all."""
     if len(text) < 2 * _MANY:
         return False
     count = 0
