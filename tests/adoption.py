@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hivesql_planner.model.table import Partition, Table, parse_partition_name
 from hivesql_planner.plan import Lock, LockType, Operation
-from hivesql_planner.table import Partition, Table, parse_partition_name
 
 if TYPE_CHECKING:
     import hivesql

@@ -16,15 +16,9 @@ from hivesql_executor.snapshot import acid_state
 from hivesql_executor.spark.plain import scan_plain
 from hivesql_executor.spark.scan import scan
 from hivesql_executor.storage.local import LocalFiles
-from hivesql_planner.acid.reading import files_to_read
+from hivesql_planner.acid.files_to_read import files_to_read
 from hivesql_planner.acid.write_ids import ALL_TXNS, NONE_OPEN, ValidWriteIdList
-from hivesql_planner.table import (
-    Column,
-    Partition,
-    Table,
-    TableName,
-    parse_partition_name,
-)
+from hivesql_planner.model.table import Column, Partition, Table, TableName, parse_partition_name
 from tables import ACID, INSERT_ONLY, parsed
 
 if TYPE_CHECKING:

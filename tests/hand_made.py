@@ -17,9 +17,9 @@ from hivesql_executor.metastore.database import DatabaseMetastore
 from hivesql_executor.metastore.schema import compaction_queue, txns
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.storage.local import LocalFiles
+from hivesql_planner.model.table import Column, Partition, Table, TableName
 from hivesql_planner.plan import Lock, LockType, Operation
-from hivesql_planner.settings import Settings
-from hivesql_planner.table import Column, Partition, Table, TableName
+from hivesql_planner.settings.settings import Settings
 
 T = TableName("default", "t")
 

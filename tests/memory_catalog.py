@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from hivesql_planner.alter import Change, altered
-from hivesql_planner.ddl import AlterTable
 from hivesql_planner.errors import NoSuchObject
-from hivesql_planner.partition_filter import PartitionTest
-from hivesql_planner.table import Column, Database, Partition, Table, TableName
+from hivesql_planner.model.table import Column, Database, Partition, Table, TableName
+from hivesql_planner.predicates.partitions import PartitionTest
+from hivesql_planner.statements.alter import Change, altered
+from hivesql_planner.statements.ddl import AlterTable
 
 ACID = {"transactional": "true", "transactional_properties": "default"}
 INSERT_ONLY = {"transactional": "true", "transactional_properties": "insert_only"}

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hivesql_planner.table import Column, Table, TableName
+from hivesql_planner.model.table import Column, Table, TableName
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -15,8 +15,10 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.storage.locations import is_absolute
 from hivesql_executor.storage.reachable import reachable_location
 from hivesql_planner.acid.layout import parse_original_file
-from hivesql_planner.alter import ChangeLocation
-from hivesql_planner.ddl import (
+from hivesql_planner.errors import SemanticError, StaleSnapshot
+from hivesql_planner.model.table import Database, Partition, Table, partition_name
+from hivesql_planner.statements.alter import ChangeLocation
+from hivesql_planner.statements.ddl import (
     AddPartitions,
     AlterDatabase,
     AlterPartitions,
@@ -30,8 +32,6 @@ from hivesql_planner.ddl import (
     RenameTable,
     Touch,
 )
-from hivesql_planner.errors import SemanticError, StaleSnapshot
-from hivesql_planner.table import Database, Partition, Table, partition_name
 
 # Originals of a converted table own the write ids up to ten million (Hive's seed).
 _CONVERTED_NEXT_WRITE_ID = 10_000_001

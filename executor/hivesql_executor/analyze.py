@@ -7,8 +7,8 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import acid_state, data_sizes, table_roots, visible_sizes
 from hivesql_executor.sources import rows_of
 from hivesql_executor.transaction import Transaction
-from hivesql_planner.ddl import Analyze
-from hivesql_planner.statistics import ColumnStatistics, Statistics, column_statistics
+from hivesql_planner.model.statistics import ColumnStatistics, Statistics, column_statistics
+from hivesql_planner.statements.ddl import Analyze
 
 _PER_COLUMN = 6
 

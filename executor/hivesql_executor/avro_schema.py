@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.storage.files import Files
-from hivesql_planner.avro import URL, columns_of, parsed_schema
 from hivesql_planner.errors import DataError, SemanticError
-from hivesql_planner.table import Table
+from hivesql_planner.model.avro_schema import URL, columns_of, parsed_schema
+from hivesql_planner.model.table import Table
 
 
 def with_file_columns(table: Table, runtime: Runtime) -> Table:

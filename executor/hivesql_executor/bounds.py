@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from hivesql_executor.runtime import Runtime
-from hivesql_planner.table import Database
+from hivesql_planner.model.table import Database
 
 
 def may_delete(location: str, database: str, runtime: Runtime) -> bool:

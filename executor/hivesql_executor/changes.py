@@ -17,12 +17,12 @@ from hivesql_executor.spark.footers import check_deletes, holds_changes, read_fo
 from hivesql_executor.spark.scan import scan
 from hivesql_executor.spark.verify import delete_events, row_id_and_texts
 from hivesql_executor.transaction import Transaction
-from hivesql_planner.acid.past import after_write, require_events
-from hivesql_planner.acid.reading import FilesToRead, files_to_read
+from hivesql_planner.acid.files_to_read import FilesToRead, files_to_read
+from hivesql_planner.acid.time_travel import after_write, require_events
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import NotSupported
+from hivesql_planner.model.table import Table
 from hivesql_planner.plan import CHANGE_COLUMNS, Changes, Scan
-from hivesql_planner.table import Table
 
 _KIND, _WRITE = (column.name for column in CHANGE_COLUMNS)
 

@@ -14,6 +14,7 @@ from hivesql_executor.snapshot import acid_state, check_versions, table_roots
 from hivesql_executor.spark.lines import skipped_lines
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import cached_tail
+from hivesql_planner.acid.files_to_read import files_to_read
 from hivesql_planner.acid.layout import (
     VERSION_FILE,
     AcidDirectory,
@@ -22,11 +23,10 @@ from hivesql_planner.acid.layout import (
     parse_bucket_file,
     parse_directory,
 )
-from hivesql_planner.acid.reading import files_to_read
 from hivesql_planner.acid.snapshot import AcidState, FileStatus
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import DataError, SemanticError
-from hivesql_planner.table import Partition, Table, TableName
+from hivesql_planner.model.table import Partition, Table, TableName
 
 _BASE, _DELETES = DirectoryKind.BASE, DirectoryKind.DELETE_DELTA
 

@@ -30,11 +30,11 @@ from hivesql_executor.spark.verify import (
 from hivesql_executor.spark.verify_files import Key, KeyedFile, file_problems, missing_rows
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail, cached_tail
+from hivesql_planner.acid.files_to_read import DataFile, DeleteFile, FilesToRead
 from hivesql_planner.acid.layout import KEY_INDEX, STATS, DirectoryKind, parse_directory
-from hivesql_planner.acid.reading import DataFile, DeleteFile, FilesToRead
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import DataError, NotSupported
-from hivesql_planner.table import Table
+from hivesql_planner.model.table import Table
 
 _File = TypeVar("_File", DataFile, DeleteFile)
 _NESTED = ("array", "map", "struct", "uniontype")

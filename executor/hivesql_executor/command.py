@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.show import describe, show
-from hivesql_planner.statements import Describe, Show, UseDatabase
+from hivesql_planner.statements.bound import Describe, Show, UseDatabase
 
 if TYPE_CHECKING:
     from hivesql_executor.runtime import Runtime
     from hivesql_executor.transaction import Transaction
-    from hivesql_planner.statements import Statement
+    from hivesql_planner.statements.bound import Statement
 
 
 def run_command(statement: Statement, txn: Transaction | None, runtime: Runtime) -> Outcome:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transaction import Transaction
+from hivesql_planner.model.statistics import StatisticsChange
+from hivesql_planner.model.table import Table, TableName
 from hivesql_planner.plan import Change, WriteKind
-from hivesql_planner.statistics import StatisticsChange
-from hivesql_planner.table import Table, TableName
 
 if TYPE_CHECKING:
     from hivesql_executor.spark.publish import WrittenFile

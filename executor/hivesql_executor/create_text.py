@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from hivesql_executor.metastore.storage_formats import STORAGE
-from hivesql_planner.statistics import BASICS
-from hivesql_planner.table import Column, Constraint, Database, Table, TableName
+from hivesql_planner.model.statistics import BASICS
+from hivesql_planner.model.table import Column, Constraint, Database, Table, TableName
 
 
 def create_statement(table: Table) -> str:

@@ -18,9 +18,9 @@ from hivesql_executor.tables import (
     truncate_table,
 )
 from hivesql_executor.transaction import Transaction
-from hivesql_planner.ddl import Analyze, DdlStatement, LoadData, RepairTable
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.statements import (
+from hivesql_planner.model.table import Table
+from hivesql_planner.statements.bound import (
     AbortCompactions,
     AbortTransactions,
     CompactTable,
@@ -34,7 +34,7 @@ from hivesql_planner.statements import (
     TruncateTable,
     WriteDirectory,
 )
-from hivesql_planner.table import Table
+from hivesql_planner.statements.ddl import Analyze, DdlStatement, LoadData, RepairTable
 
 
 def run_definition(  # noqa: C901 - one flat list of statements

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from hivesql_executor.metastore.storage_formats import STORAGE
 from hivesql_executor.outcome import Outcome
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.statistics import Statistics, written_basics
-from hivesql_planner.table import Column, ConstraintKind, Database, Partition, Table
+from hivesql_planner.model.statistics import Statistics, written_basics
+from hivesql_planner.model.table import Column, ConstraintKind, Database, Partition, Table
 
 _COLUMNS = ("col_name", "data_type", "comment")
 _HEADER = ("# col_name", "data_type", "comment")

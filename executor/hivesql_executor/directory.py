@@ -18,9 +18,9 @@ from hivesql_executor.storage.locations import require_below_root
 from hivesql_executor.storage.reachable import named_path
 from hivesql_executor.transaction import Transaction
 from hivesql_planner.errors import ExecutionError, SemanticError
+from hivesql_planner.model.table import Column, Table, TableName
 from hivesql_planner.plan import Write, WriteKind
-from hivesql_planner.statements import WriteDirectory
-from hivesql_planner.table import Column, Table, TableName
+from hivesql_planner.statements.bound import WriteDirectory
 
 
 def write_directory(statement: WriteDirectory, txn: Transaction, runtime: Runtime) -> Outcome:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hivesql_executor.runtime import Runtime
     from hivesql_executor.storage.files import Files
     from hivesql_executor.transaction import Transaction
-    from hivesql_planner.table import Table
+    from hivesql_planner.model.table import Table
 
 
 @dataclass

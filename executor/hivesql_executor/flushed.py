@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hivesql_executor.storage.files import Files
+from hivesql_planner.acid.files_to_read import DataFile, DeleteFile
 from hivesql_planner.acid.layout import SIDE_FILE_SUFFIX, is_side_file, parse_directory
-from hivesql_planner.acid.reading import DataFile, DeleteFile
 from hivesql_planner.acid.snapshot import FileStatus
 from hivesql_planner.errors import DataError
 

@@ -15,10 +15,10 @@ from hivesql_executor.spark.types import has_sized_text, hive_type
 from hivesql_executor.spark.write import stage_insert
 from hivesql_executor.touched import foreign_partitions, staging_directory
 from hivesql_executor.work import Work
-from hivesql_planner.conversions import check_conversion
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.model.conversions import check_conversion
+from hivesql_planner.model.table import Column, Table
 from hivesql_planner.plan import InsertBranch
-from hivesql_planner.table import Column, Table
 
 
 def shaped(table: Table, branch: InsertBranch, work: Work) -> Table:

@@ -18,11 +18,11 @@ from hivesql_planner.acid.layout import (
     is_side_file,
     parse_directory,
 )
+from hivesql_planner.acid.layout_report import ORIGINALS, Verdict, judge
 from hivesql_planner.acid.snapshot import FileStatus
-from hivesql_planner.acid.verdicts import ORIGINALS, Verdict, judge
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import DataError, SemanticError
-from hivesql_planner.table import Partition, Table, TableName, partition_name
+from hivesql_planner.model.table import Partition, Table, TableName, partition_name
 
 _MARKERS = (VERSION_FILE, METADATA_FILE)
 

@@ -14,11 +14,11 @@ from hivesql_executor.storage.orc import read_tail
 from hivesql_executor.storage.reachable import named_path
 from hivesql_executor.transaction import Transaction
 from hivesql_planner.acid.layout import base_name, delta_name
-from hivesql_planner.ddl import LoadData
 from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.statistics import StatisticsChange
+from hivesql_planner.model.table import Partition, Table, partition_name
 from hivesql_planner.plan import Operation
-from hivesql_planner.statistics import StatisticsChange
-from hivesql_planner.table import Partition, Table, partition_name
+from hivesql_planner.statements.ddl import LoadData
 
 _MAGIC = {"orc": b"ORC", "parquet": b"PAR1", "avro": b"Obj\x01", "sequencefile": b"SEQ"}
 

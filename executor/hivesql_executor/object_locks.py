@@ -13,8 +13,8 @@ from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_planner.errors import LockTimeout, SemanticError
 from hivesql_planner.plan import ObjectLock, Plan
-from hivesql_planner.statements import LockObject, Show
-from hivesql_planner.transaction_keys import DB_TXN_MANAGER, DUMMY_TXN_MANAGER
+from hivesql_planner.settings.transaction_keys import DB_TXN_MANAGER, DUMMY_TXN_MANAGER
+from hivesql_planner.statements.bound import LockObject, Show
 
 _FIRST_SLEEP = 0.1
 

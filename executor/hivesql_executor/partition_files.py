@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hivesql_planner.acid.reading import FilesToRead
-from hivesql_planner.table import DEFAULT_PARTITION, Partition
+from hivesql_planner.acid.files_to_read import FilesToRead
+from hivesql_planner.model.table import DEFAULT_PARTITION, Partition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,9 @@ from hivesql_executor.metastore.api import Move
 from hivesql_executor.removal import hiding, making, placing
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.storage.reachable import reachable_location
-from hivesql_planner.ddl import AddPartitions, DropPartitions
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.table import Partition, Table, partition_name
+from hivesql_planner.model.table import Partition, Table, partition_name
+from hivesql_planner.statements.ddl import AddPartitions, DropPartitions
 
 
 def add_partitions(statement: AddPartitions, txn_id: int, runtime: Runtime) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hivesql_planner.acid.past import after_write, check_history, without_writes
+from hivesql_planner.acid.time_travel import after_write, check_history, without_writes
 from hivesql_planner.errors import DataError
 
 if TYPE_CHECKING:
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from hivesql_executor.transaction import Transaction
     from hivesql_planner.acid.snapshot import AcidState
     from hivesql_planner.acid.write_ids import ValidWriteIdList
+    from hivesql_planner.model.table import TableName
     from hivesql_planner.plan import AsOf
-    from hivesql_planner.table import TableName
 
 
 def visible_as_of(

@@ -7,8 +7,8 @@ from hivesql_executor.outcome import Outcome
 from hivesql_executor.outside_years import naming_times
 from hivesql_executor.spark.values import as_shown, as_wall_clock, with_instants_marked
 from hivesql_executor.work import OrRows, Work
+from hivesql_planner.model.table import Column
 from hivesql_planner.plan import Query
-from hivesql_planner.table import Column
 
 
 def query_rows(query: Query, work: Work) -> Outcome:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hivesql_executor.metastore.api import BegunMoves, Move, Remedy
 from hivesql_executor.runtime import Runtime
 from hivesql_planner.errors import HiveSqlError, NoSuchObject
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 
 if TYPE_CHECKING:
     from hivesql_executor.storage.files import Files

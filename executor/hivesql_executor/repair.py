@@ -9,10 +9,10 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.storage.files import Files
 from hivesql_executor.transaction import Transaction
 from hivesql_planner.acid.layout import parse_directory
-from hivesql_planner.ddl import RepairTable
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.partition_values import BITS, normal_value
-from hivesql_planner.table import Partition, Table, parse_partition_name, partition_name
+from hivesql_planner.model.partition_values import BITS, normal_value
+from hivesql_planner.model.table import Partition, Table, parse_partition_name, partition_name
+from hivesql_planner.statements.ddl import RepairTable
 
 
 def repair_table(statement: RepairTable, txn: Transaction | None, runtime: Runtime) -> Outcome:

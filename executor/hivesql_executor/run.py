@@ -14,7 +14,7 @@ from hivesql_executor.transaction import OpenTransaction, continuing, transactio
 from hivesql_executor.translate_errors import as_user_errors
 from hivesql_executor.work import Consume, Work
 from hivesql_planner.plan import Change, Command, Insert, Plan, Select
-from hivesql_planner.statements import WriteDirectory
+from hivesql_planner.statements.bound import WriteDirectory
 
 
 def run(

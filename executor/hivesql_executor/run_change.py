@@ -19,8 +19,8 @@ from hivesql_executor.touched import (
 )
 from hivesql_executor.work import Work
 from hivesql_planner.plan import Change, Operation, WriteKind
+from hivesql_planner.predicates.predicate import SmallChange
 from hivesql_planner.rewrite.change import change_writes
-from hivesql_planner.small.nodes import SmallChange
 
 if TYPE_CHECKING:
     from hivesql_executor.spark.publish import WrittenFile

@@ -15,8 +15,8 @@ from hivesql_executor.touched import (
     staging_directory,
 )
 from hivesql_executor.work import Work
+from hivesql_planner.model.table import Table, partition_name
 from hivesql_planner.plan import Insert, InsertBranch, Operation, WriteKind
-from hivesql_planner.table import Table, partition_name
 
 if TYPE_CHECKING:
     from hivesql_executor.spark.publish import StagedRows, WrittenFile

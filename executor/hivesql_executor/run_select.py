@@ -6,7 +6,7 @@ from hivesql_executor.outcome import Outcome
 from hivesql_executor.storage.local import LocalFiles
 from hivesql_executor.work import OrRows, Work
 from hivesql_planner.plan import Query, Select
-from hivesql_planner.small.nodes import SmallSelect
+from hivesql_planner.predicates.predicate import SmallSelect
 
 _MOST_PARTITIONS = 100
 """More are listed once, for Spark."""

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hivesql_planner.errors import Cancelled
-from hivesql_planner.settings import Settings
+from hivesql_planner.settings.settings import Settings
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from hivesql_executor.metastore.api import Metastore, Once
     from hivesql_executor.storage.files import Files
-    from hivesql_planner.table import TableName
+    from hivesql_planner.model.table import TableName
 
 
 def repeat_beside(interval: float, work: Callable[[], bool], name: str) -> Callable[[], None]:

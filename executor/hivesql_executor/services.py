@@ -14,14 +14,14 @@ from hivesql_executor.reaping import reap
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.temporary import drop_orphans
 from hivesql_executor.translate_errors import translate_error
-from hivesql_planner.compaction_queue import (
+from hivesql_planner.compaction.queue import (
     FAILED,
     NOT_INITIATED,
     REFUSED,
     SUCCEEDED,
     HistoryLimits,
 )
-from hivesql_planner.settings import Settings
+from hivesql_planner.settings.settings import Settings
 
 _RETENTION = "metastore.compactor.history.retention"
 

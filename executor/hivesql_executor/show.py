@@ -27,9 +27,9 @@ from hivesql_executor.show_tables import (
     show_tables_of_type,
 )
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.statements import Describe, Show
-from hivesql_planner.table import TEMPORARY, Table, partition_name
-from hivesql_planner.transaction_keys import DUMMY_TXN_MANAGER
+from hivesql_planner.model.table import TEMPORARY, Table, partition_name
+from hivesql_planner.settings.transaction_keys import DUMMY_TXN_MANAGER
+from hivesql_planner.statements.bound import Describe, Show
 
 LOCK_COLUMNS = (
     "lockid", "database", "table", "partition", "lock_state", "blocked_by", "lock_type",
@@ -125,7 +125,7 @@ def _create_table(statement: Show, runtime: Runtime) -> Outcome:
 
 
 def _conf(statement: Show, runtime: Runtime) -> Outcome:
-    from hivesql_planner.settings import KEYS
+    from hivesql_planner.settings.settings import KEYS
 
     setting = KEYS.get(statement.key or "")
     if setting is None:

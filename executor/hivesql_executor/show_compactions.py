@@ -5,9 +5,9 @@ from __future__ import annotations
 from hivesql_executor.metastore.api import Compaction
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
-from hivesql_planner.compaction_request import CompactionFilter
+from hivesql_planner.compaction.request import CompactionFilter
 from hivesql_planner.show_columns import COMPACTION_COLUMNS
-from hivesql_planner.statements import Show
+from hivesql_planner.statements.bound import Show
 
 _NOTHING = " --- "
 _DEFAULT_POOL = "default"

@@ -8,8 +8,8 @@ from hivesql_executor.outcome import Outcome
 from hivesql_executor.patterns import matching
 from hivesql_executor.runtime import Runtime
 from hivesql_planner.errors import NoSuchObject
-from hivesql_planner.statements import Show
-from hivesql_planner.table import Column, Partition, Table
+from hivesql_planner.model.table import Column, Partition, Table
+from hivesql_planner.statements.bound import Show
 
 _THRIFT = {
     "tinyint": "byte", "smallint": "i16", "int": "i32", "bigint": "i64", "boolean": "bool",

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from hivesql_executor.flushed import with_flushed_lengths
 from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.past import require_history
+from hivesql_planner.acid.files_to_read import files_to_read
 from hivesql_planner.acid.layout import METADATA_FILE, SIDE_FILE_SUFFIX, VERSION_FILE, VERSION_TEXT
-from hivesql_planner.acid.reading import files_to_read
 from hivesql_planner.acid.snapshot import AcidState, FileStatus, select
 from hivesql_planner.errors import DataError
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from hivesql_executor.runtime import Runtime
     from hivesql_executor.storage.files import Files
     from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
+    from hivesql_planner.model.table import Partition, Table
     from hivesql_planner.plan import Scan
-    from hivesql_planner.table import Partition, Table
 
 _LISTING_THREADS = 8
 _METADATA_VERSION = "0"

@@ -21,9 +21,9 @@ from hivesql_executor.spark.steps import query_over, with_grand_totals
 from hivesql_executor.transaction import Transaction
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.model.statistics import ColumnStatistics
+from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Query, Scan, Source
-from hivesql_planner.statistics import ColumnStatistics
-from hivesql_planner.table import Table
 
 # View names are only unique within a statement; analysis happens while they are registered.
 _views = threading.Lock()

@@ -17,15 +17,10 @@ from hivesql_executor.storage.reachable import reachable_location
 from hivesql_executor.transaction import Transaction
 from hivesql_planner.acid.layout import METADATA_FILE, base_name
 from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.model.statistics import StatisticsChange
+from hivesql_planner.model.table import Database, Table, TableName, partition_name
 from hivesql_planner.plan import Operation
-from hivesql_planner.statements import (
-    CreateTable,
-    DropDatabase,
-    DropTable,
-    TruncateTable,
-)
-from hivesql_planner.statistics import StatisticsChange
-from hivesql_planner.table import Database, Table, TableName, partition_name
+from hivesql_planner.statements.bound import CreateTable, DropDatabase, DropTable, TruncateTable
 
 # What Hive 4 leaves in the empty base of a truncated table.
 _TRUNCATED = b'{"thisFileVersion":"0","dataFormat":"truncated"}'

@@ -10,8 +10,8 @@ from hivesql_executor.processes import is_alive
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.tables import drop_database
 from hivesql_planner.errors import NoSuchObject
-from hivesql_planner.statements import DropDatabase
-from hivesql_planner.table import TEMPORARY
+from hivesql_planner.model.table import TEMPORARY
+from hivesql_planner.statements.bound import DropDatabase
 
 _PLACE, _PROCESS = "hivesql.temporary.place", "hivesql.temporary.process"
 

@@ -9,8 +9,8 @@ from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.staging import working_directory
 from hivesql_executor.work import Work
+from hivesql_planner.model.table import Partition, Table, parse_partition_name, partition_name
 from hivesql_planner.plan import Operation
-from hivesql_planner.table import Partition, Table, parse_partition_name, partition_name
 
 
 def record_partitions(

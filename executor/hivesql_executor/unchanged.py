@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from hivesql_planner.errors import NoSuchObject, StaleSnapshot
 from hivesql_planner.multi_statement import writes_of
-from hivesql_planner.partition_filter import among
 from hivesql_planner.plan import Command, Insert, Listing
+from hivesql_planner.predicates.partitions import among
 
 if TYPE_CHECKING:
     from hivesql_executor.metastore.api import Metastore
+    from hivesql_planner.model.table import Partition, Table
     from hivesql_planner.plan import Body, Plan
-    from hivesql_planner.statements import Statement
-    from hivesql_planner.table import Partition, Table
+    from hivesql_planner.statements.bound import Statement
 
     Bound = Mapping[tuple[str | None, ...], Partition | None]
     """Partitions by their values; None where there was none."""
@@ -88,8 +88,8 @@ def _tables(body: Body) -> Iterator[Table]:
 
 def _bound(statement: Statement) -> Iterator[tuple[Table, Bound]]:
     """List the tables whose files a command changes, with the partitions that it was bound to."""
-    from hivesql_planner import ddl
-    from hivesql_planner.statements import TruncateTable
+    from hivesql_planner.statements import ddl
+    from hivesql_planner.statements.bound import TruncateTable
 
     match statement:
         case ddl.LoadData(table=table, values=values, partition=partition):

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from hivesql.slices import PartitionItems, Slice
     from hivesql.tokens import Name, TableRef
     from hivesql.trees import PartitionFilter
-    from hivesql_planner.alter import Change
-    from hivesql_planner.table import OwnerType
+    from hivesql_planner.model.table import OwnerType
+    from hivesql_planner.statements.alter import Change
 
 
 @dataclass(frozen=True, slots=True)

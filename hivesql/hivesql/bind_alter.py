@@ -10,11 +10,11 @@ from hivesql.bind_view import view_of
 from hivesql.binding import Binding
 from hivesql.named import base_table
 from hivesql.tokens import Name, TableRef
-from hivesql_planner.alter import AddConstraint, altered
-from hivesql_planner.ddl import AlterDatabase, AlterTable, AlterView, RenameTable
 from hivesql_planner.errors import HiveSqlError, SemanticError
-from hivesql_planner.names import check_table
-from hivesql_planner.table import Table
+from hivesql_planner.model.names import check_table
+from hivesql_planner.model.table import Table
+from hivesql_planner.statements.alter import AddConstraint, altered
+from hivesql_planner.statements.ddl import AlterDatabase, AlterTable, AlterView, RenameTable
 
 
 def _view(ref: TableRef, binding: Binding) -> Table:

@@ -30,7 +30,7 @@ from hivesql.bind_partitions import (
     bind_touch,
 )
 from hivesql.binding import Binding
-from hivesql_planner.statements import Statement
+from hivesql_planner.statements.bound import Statement
 
 _BINDERS: dict[type, Callable[[Any, Binding], Statement]] = {
     AlterBody: bind_alter,

@@ -17,9 +17,9 @@ from hivesql.slices import Slice
 from hivesql.strict_checks import check_filtered, traced
 from hivesql.tokens import Name, TableRef
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Expr, Query, Source
-from hivesql_planner.statements import DeleteRows, MergeClause, MergeRows, UpdateRows
-from hivesql_planner.table import Table
+from hivesql_planner.statements.bound import DeleteRows, MergeClause, MergeRows, UpdateRows
 
 
 def bind_update(body: UpdateBody, binding: Binding) -> UpdateRows:

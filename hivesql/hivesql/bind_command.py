@@ -8,7 +8,8 @@ from hivesql.named import existing
 from hivesql.tokens import Name, TableRef
 from hivesql.trees import AbortBody, ClientBody, DescribeBody, SetBody, ShowBody, UseBody
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.statements import (
+from hivesql_planner.model.table import TableName, partition_name
+from hivesql_planner.statements.bound import (
     AbortTransactions,
     Describe,
     SetSetting,
@@ -16,7 +17,6 @@ from hivesql_planner.statements import (
     Statement,
     UseDatabase,
 )
-from hivesql_planner.table import TableName, partition_name
 
 _OF_DATABASE = ("tables", "views", "extended tables", "tables of a type", "table extended",
                 "materialized views")  # fmt: skip

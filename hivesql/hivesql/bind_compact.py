@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Literal
 from hivesql.binding import Binding
 from hivesql.named import base_table
 from hivesql.trees import AbortCompactionsBody, ShowBody
-from hivesql_planner.compaction_request import TABLE_PREFIX, CompactionFilter
+from hivesql_planner.compaction.request import TABLE_PREFIX, CompactionFilter
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
+from hivesql_planner.model.table import Partition, Table
 from hivesql_planner.show_columns import COMPACTION_COLUMNS
-from hivesql_planner.statements import AbortCompactions, CompactTable
-from hivesql_planner.table import Partition, Table
+from hivesql_planner.statements.bound import AbortCompactions, CompactTable
 
 if TYPE_CHECKING:
     from hivesql.definition_trees import CompactBody

@@ -18,16 +18,16 @@ from hivesql.scope import Output, Relation, Scope
 from hivesql.script import StatementText
 from hivesql.slices import Slice
 from hivesql.type_rules import Type, normal
-from hivesql_planner.constraints import (
+from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
+from hivesql_planner.model.constraints import (
     check_reference,
     default_of,
     unknown_parent,
     with_constraints,
 )
-from hivesql_planner.conversions import check_conversion
-from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
+from hivesql_planner.model.conversions import check_conversion
+from hivesql_planner.model.table import Column, Constraint, Table, TableName
 from hivesql_planner.plan import Expr
-from hivesql_planner.table import Column, Constraint, Table, TableName
 
 ROW = "row"
 """The struct of data columns of which an enforced condition speaks."""

@@ -11,12 +11,10 @@ from hivesql.binding import Binding
 from hivesql.definition_trees import CreateTableBody
 from hivesql.query import bind_query
 from hivesql.tokens import Name
-from hivesql_planner.avro import LITERAL, columns_of, parsed_schema
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported, SemanticError
-from hivesql_planner.names import check_table
-from hivesql_planner.plan import Query
-from hivesql_planner.statements import CreateTable
-from hivesql_planner.table import (
+from hivesql_planner.model.avro_schema import LITERAL, columns_of, parsed_schema
+from hivesql_planner.model.names import check_table
+from hivesql_planner.model.table import (
     TEMPORARY,
     Column,
     FileFormat,
@@ -24,6 +22,8 @@ from hivesql_planner.table import (
     TableName,
     kept_columns,
 )
+from hivesql_planner.plan import Query
+from hivesql_planner.statements.bound import CreateTable
 
 _TRANSACTIONAL = "transactional"
 _KIND = "transactional_properties"

@@ -23,7 +23,7 @@ from hivesql.definition_trees import (
     DropTableBody,
     TruncateBody,
 )
-from hivesql_planner.statements import Statement
+from hivesql_planner.statements.bound import Statement
 
 _BINDERS: dict[type, Callable[[Any, Binding], Statement]] = {
     CreateDatabaseBody: bind_create_database,

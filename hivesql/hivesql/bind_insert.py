@@ -15,11 +15,11 @@ from hivesql.scope import Output
 from hivesql.slices import Slice
 from hivesql.tokens import Name
 from hivesql.type_rules import normal
-from hivesql_planner.conversions import check_conversion
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.model.conversions import check_conversion
+from hivesql_planner.model.table import Partition, Table
 from hivesql_planner.plan import Query
-from hivesql_planner.statements import InsertRows, InsertTarget
-from hivesql_planner.table import Partition, Table
+from hivesql_planner.statements.bound import InsertRows, InsertTarget
 
 
 def bind_insert(body: InsertBody, binding: Binding) -> InsertRows:

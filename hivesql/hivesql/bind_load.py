@@ -9,12 +9,12 @@ from hivesql.binding import Binding
 from hivesql.definition_trees import AnalyzeBody, LoadBody, RepairBody
 from hivesql.named import new_values
 from hivesql.strict_checks import check_chosen
-from hivesql_planner.ddl import Analyze, LoadData, RepairTable
 from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.statistics import is_simple, statistics_sql
+from hivesql_planner.model.table import Column, Partition, Table
 from hivesql_planner.plan import Query, Scan, Source
-from hivesql_planner.statements import Statement
-from hivesql_planner.statistics import is_simple, statistics_sql
-from hivesql_planner.table import Column, Partition, Table
+from hivesql_planner.statements.bound import Statement
+from hivesql_planner.statements.ddl import Analyze, LoadData, RepairTable
 
 
 def bind_load(body: LoadBody, binding: Binding) -> LoadData:

@@ -19,8 +19,17 @@ from hivesql.partition_tests import partition_tests
 from hivesql.prune import And, Compare, Constant, IsNull, Not, Or, Predicate, keeps
 from hivesql.slices import PartitionItems
 from hivesql.trees import ChosenPartitions, PartitionFilter
-from hivesql_planner.alter import altered_partition
-from hivesql_planner.ddl import (
+from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
+from hivesql_planner.model.partition_values import normal_value
+from hivesql_planner.model.table import (
+    DEFAULT_PARTITION,
+    Partition,
+    Table,
+    default_value,
+    partition_name,
+)
+from hivesql_planner.statements.alter import altered_partition
+from hivesql_planner.statements.ddl import (
     AddPartitions,
     AlterPartitions,
     DropPartitions,
@@ -29,9 +38,6 @@ from hivesql_planner.ddl import (
     RenamePartition,
     Touch,
 )
-from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
-from hivesql_planner.partition_values import normal_value
-from hivesql_planner.table import DEFAULT_PARTITION, Partition, Table, default_value, partition_name
 
 
 def bind_rename_partition(body: RenamePartitionBody, binding: Binding) -> RenamePartition:

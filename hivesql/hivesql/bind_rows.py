@@ -15,7 +15,7 @@ from hivesql.row_trees import (
 )
 from hivesql.type_rules import YEAR_MONTH
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.statements import SelectRows, Statement, WriteDirectory
+from hivesql_planner.statements.bound import SelectRows, Statement, WriteDirectory
 
 
 def bind_rows(body: RowBodies, binding: Binding) -> Statement:

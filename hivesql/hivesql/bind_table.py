@@ -10,9 +10,9 @@ from hivesql.definition_trees import (
     TruncateBody,
 )
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
-from hivesql_planner.names import check_database_name
-from hivesql_planner.statements import CreateDatabase, DropDatabase, DropTable, TruncateTable
-from hivesql_planner.table import Database
+from hivesql_planner.model.names import check_database_name
+from hivesql_planner.model.table import Database
+from hivesql_planner.statements.bound import CreateDatabase, DropDatabase, DropTable, TruncateTable
 
 
 def bind_create_database(body: CreateDatabaseBody, binding: Binding) -> CreateDatabase:

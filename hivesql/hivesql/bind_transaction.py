@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hivesql.binding import Binding
 from hivesql.trees import EndBody, LockBody, StartBody
-from hivesql_planner.statements import EndTransaction, LockObject, StartTransaction
-from hivesql_planner.table import partition_name
+from hivesql_planner.model.table import partition_name
+from hivesql_planner.statements.bound import EndTransaction, LockObject, StartTransaction
 
 
 def bind_start(body: StartBody, binding: Binding) -> StartTransaction:

@@ -11,9 +11,9 @@ from hivesql.query import bind_query
 from hivesql.slices import Slice
 from hivesql.tokens import Name
 from hivesql_planner.errors import HiveSqlError, SemanticError
-from hivesql_planner.names import check_column_name
-from hivesql_planner.statements import CreateView
-from hivesql_planner.table import TEMPORARY, Column, Table, TableName
+from hivesql_planner.model.names import check_column_name
+from hivesql_planner.model.table import TEMPORARY, Column, Table, TableName
+from hivesql_planner.statements.bound import CreateView
 
 
 def new_name(name: TableName, start: int, binding: Binding) -> TableName:

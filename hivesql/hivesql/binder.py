@@ -32,8 +32,8 @@ from hivesql.trees import (
     UseBody,
 )
 from hivesql_planner.errors import HiveSqlError, ParseError
-from hivesql_planner.settings import Settings
-from hivesql_planner.statements import Explain, Statement
+from hivesql_planner.settings.settings import Settings
+from hivesql_planner.statements.bound import Explain, Statement
 
 __all__ = ["Catalog", "bind"]
 

@@ -11,11 +11,11 @@ from hivesql.script import StatementText
 from hivesql.slices import PartitionItems
 from hivesql.tokens import Name, TableRef, Token, at, tokenize
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
-from hivesql_planner.names import check_table_name
-from hivesql_planner.partition_filter import PartitionTest, equal_to
-from hivesql_planner.partition_values import normal_value
-from hivesql_planner.settings import Settings
-from hivesql_planner.table import DEFAULT_PARTITION, Database, Partition, Table, TableName
+from hivesql_planner.model.names import check_table_name
+from hivesql_planner.model.partition_values import normal_value
+from hivesql_planner.model.table import DEFAULT_PARTITION, Database, Partition, Table, TableName
+from hivesql_planner.predicates.partitions import PartitionTest, equal_to
+from hivesql_planner.settings.settings import Settings
 
 
 class Catalog(Protocol):

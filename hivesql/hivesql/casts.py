@@ -9,8 +9,8 @@ from hivesql.date_rules import as_date, as_timestamp
 from hivesql.function_rules import text_of
 from hivesql.parse_types import check_length
 from hivesql.type_rules import TIMES, Type, family, is_text
-from hivesql_planner.conversions import conversion, conversion_of_any
 from hivesql_planner.errors import ParseError
+from hivesql_planner.model.conversions import conversion, conversion_of_any
 
 _NUMBER = re.compile(r"([\d.]+)([eE][+-]?\d+)?(BD|[LSYDlsyd])?")
 _SUFFIX_TYPES = {"L": "bigint", "S": "smallint", "Y": "tinyint", "D": "double"}

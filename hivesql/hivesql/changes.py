@@ -12,8 +12,8 @@ from hivesql.edits import Edit
 from hivesql.scope import Output, TableUse, outputs_of
 from hivesql.tokens import first_from
 from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.table import Table, TableName
 from hivesql_planner.plan import CHANGE_COLUMNS, Changes
-from hivesql_planner.table import Table, TableName
 
 _NAME = "table_changes"
 _USAGE = "write table_changes('table', first write id[, last write id[, 'key column' …]])"

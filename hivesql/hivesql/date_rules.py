@@ -6,8 +6,8 @@ import re
 
 from hivesql.calls import Call, Rule, rest, takes
 from hivesql.type_rules import FLOATS, INTEGERS, family, is_number, is_text
-from hivesql_planner.conversions import TEXT_TO_DATE, TEXT_TO_TIMESTAMP, WHOLE_TIME
 from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.conversions import TEXT_TO_DATE, TEXT_TO_TIMESTAMP, WHOLE_TIME
 
 _LITERAL_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _LITERAL_TIME = re.compile(r"\d{4}-\d{2}-\d{2}( ([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?)?")

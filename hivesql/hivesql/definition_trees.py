@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hivesql_planner.compaction_request import NO_DETAILS, CompactionDetails, OrderKey
+from hivesql_planner.compaction.request import NO_DETAILS, CompactionDetails, OrderKey
 
 if TYPE_CHECKING:
     from hivesql.slices import PartitionItems, Slice
     from hivesql.tokens import Name, TableRef
-    from hivesql_planner.table import Column, Constraint, FileFormat
+    from hivesql_planner.model.table import Column, Constraint, FileFormat
 
 
 @dataclass(frozen=True, slots=True)

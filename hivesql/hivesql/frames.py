@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from hivesql.literals import literal
 from hivesql.script import StatementText
-from hivesql_planner.constraints import default_of
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.table import FRAMES, Database, Partition, Table, TableName
+from hivesql_planner.model.constraints import default_of
+from hivesql_planner.model.table import FRAMES, Database, Partition, Table, TableName
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from hivesql.binding import Catalog
     from hivesql_executor.spark.given import Frame
-    from hivesql_planner.partition_filter import PartitionTest
+    from hivesql_planner.predicates.partitions import PartitionTest
 
 _NAME = TableName(FRAMES, "rows")
 Assignments = bool | Mapping[str, str]

@@ -8,8 +8,8 @@ from hivesql.date_rules import DATE_RULES
 from hivesql.function_types import type_of_call
 from hivesql.hash_functions import HASHES
 from hivesql.type_rules import FLOATS, TIMES, Type, family, is_number, is_text
-from hivesql_planner.conversions import conversion
 from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.conversions import conversion
 
 
 def _null_if_any_null(call: Call) -> str:

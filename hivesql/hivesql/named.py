@@ -9,8 +9,8 @@ from hivesql.binding import Binding
 from hivesql.slices import PartitionItems
 from hivesql.tokens import TableRef
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.partition_values import normal_value
-from hivesql_planner.table import (
+from hivesql_planner.model.partition_values import normal_value
+from hivesql_planner.model.table import (
     DEFAULT_PARTITION,
     Column,
     Partition,
@@ -20,7 +20,7 @@ from hivesql_planner.table import (
 )
 
 if TYPE_CHECKING:
-    from hivesql_planner.ddl import Values
+    from hivesql_planner.statements.ddl import Values
 
 
 def base_table(ref: TableRef, binding: Binding) -> Table:

@@ -14,7 +14,7 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.storage.locations import complete_location
 from hivesql_executor.translate_errors import translate_errors
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.settings import Settings, notice_about
+from hivesql_planner.settings.settings import Settings, notice_about
 
 if TYPE_CHECKING:
     from ssl import SSLContext

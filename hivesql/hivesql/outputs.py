@@ -11,8 +11,8 @@ from hivesql.edits import Edit
 from hivesql.scope import Output, Outputs, outputs_of
 from hivesql.type_rules import TIMES, Type, common, is_number, is_text
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.table import Table
-from hivesql_planner.type_text import parts_of, text_limit
+from hivesql_planner.model.table import Table
+from hivesql_planner.model.types import parts_of, text_limit
 
 # Functions that give rows; their columns keep the names that Hive and Spark agree on.
 _GENERATORS = frozenset(

@@ -26,7 +26,8 @@ from hivesql.parse_types import parse_columns, parse_type
 from hivesql.slices import PartitionItems
 from hivesql.tokens import Cursor, Kind, TableRef
 from hivesql.trees import Body
-from hivesql_planner.alter import (
+from hivesql_planner.model.table import Column
+from hivesql_planner.statements.alter import (
     AddColumns,
     AddConstraint,
     Change,
@@ -43,7 +44,6 @@ from hivesql_planner.alter import (
     ReplaceColumns,
     Unsort,
 )
-from hivesql_planner.table import Column
 
 _REFUSED = ("materialized", "scheduled", "index", "resource", "dataconnector")
 _LOWERED = ("transactional", "transactional_properties")

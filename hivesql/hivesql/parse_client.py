@@ -9,7 +9,7 @@ from hivesql.script import StatementText
 from hivesql.tokens import at
 from hivesql.trees import ClientBody
 from hivesql_planner.errors import ParseError
-from hivesql_planner.statements import FileSystemShell, SessionFiles
+from hivesql_planner.statements.bound import FileSystemShell, SessionFiles
 
 KINDS: dict[str, Literal["jar", "file", "archive"]] = {
     "jar": "jar", "jars": "jar", "file": "file", "files": "file",

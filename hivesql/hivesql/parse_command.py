@@ -20,7 +20,7 @@ from hivesql.trees import (
     UseBody,
 )
 from hivesql_planner.errors import NotSupported, ParseError
-from hivesql_planner.table import OwnerType
+from hivesql_planner.model.table import OwnerType
 
 _SHOW_REFUSED = ("current", "grant", "roles", "principals", "resource", "index", "role")
 

@@ -9,7 +9,7 @@ from hivesql.parse_spec import parse_partition
 from hivesql.slices import PartitionItems
 from hivesql.tokens import Cursor, Name, TableRef
 from hivesql.trees import AbortCompactionsBody
-from hivesql_planner.compaction_request import CompactionDetails, CompactionFilter, OrderKey
+from hivesql_planner.compaction.request import CompactionDetails, CompactionFilter, OrderKey
 
 if TYPE_CHECKING:
     from hivesql.definition_trees import CompactBody

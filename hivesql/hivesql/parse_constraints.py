@@ -7,8 +7,8 @@ from dataclasses import replace
 from hivesql.dialect import read_expression
 from hivesql.parse_types import parse_type
 from hivesql.tokens import Cursor, Kind
-from hivesql_planner.constraints import ENFORCED
-from hivesql_planner.table import Column, Constraint, ConstraintKind, TableName
+from hivesql_planner.model.constraints import ENFORCED
+from hivesql_planner.model.table import Column, Constraint, ConstraintKind, TableName
 
 _OF_TABLE = ("primary", "unique", "foreign", "check", "constraint")
 _OF_COLUMN = ("primary", "unique", "not", "default", "check", "constraint", "references")

@@ -19,7 +19,7 @@ from hivesql.parse_storage import parse_buckets, parse_file_format, parse_row_fo
 from hivesql.parse_types import parse_columns
 from hivesql.tokens import Cursor, Kind, Name
 from hivesql.trees import Body
-from hivesql_planner.avro import LITERAL, URL
+from hivesql_planner.model.avro_schema import LITERAL, URL
 
 _CREATE_REFUSED = {
     "function": "CREATE FUNCTION",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hivesql.tokens import Cursor, Kind, at
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.table import Column
+from hivesql_planner.model.table import Column
 
 _PLAIN = {
     "tinyint": "tinyint",

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from hivesql.prune import And, Compare, Constant, OneOf, Predicate
-from hivesql_planner.partition_filter import (
+from hivesql_planner.model.table import DEFAULT_PARTITION, Table, default_value
+from hivesql_planner.predicates.partitions import (
     DATE_LENGTH,
     KINDS,
     MOST_DIGITS,
@@ -15,7 +16,6 @@ from hivesql_planner.partition_filter import (
     Kind,
     PartitionTest,
 )
-from hivesql_planner.table import DEFAULT_PARTITION, Table, default_value
 
 
 def partition_tests(table: Table, predicates: Iterable[Predicate]) -> tuple[PartitionTest, ...]:

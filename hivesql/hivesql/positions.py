@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from hivesql.dialect import place_of
 from hivesql.edits import Edit
-from hivesql_planner.settings import Settings
+from hivesql_planner.settings.settings import Settings
 
 
 def position_edits(select: exp.Select, settings: Settings) -> list[Edit]:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from sqlglot import exp
 
-from hivesql_planner.partition_values import normal_value
+from hivesql_planner.model.partition_values import normal_value
 
 Outcomes = frozenset[bool | None]
 _ANY: Outcomes = frozenset({True, False, None})

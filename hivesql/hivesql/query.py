@@ -32,8 +32,8 @@ from hivesql.time_travel import clause_after, name_end
 from hivesql.translate import Translator
 from hivesql.type_rules import Type, field_of, normal
 from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.table import Column, Table, TableName
 from hivesql_planner.plan import Expr, Query
-from hivesql_planner.table import Column, Table, TableName
 
 Ctes = Mapping[str, Outputs]
 _ALIASES_SEEN = ("having", "order", "sort", "distribute", "cluster", "windows")

@@ -10,20 +10,13 @@ from hivesql.binding import Catalog
 from hivesql.parser import parse
 from hivesql.script import split, split_key
 from hivesql.session import Session
-from hivesql_planner.ddl import (
-    AddPartitions,
-    AlterTable,
-    AlterView,
-    DropPartitions,
-    RenamePartition,
-    RenameTable,
-)
 from hivesql_planner.errors import HiveSqlError, NoSuchObject
 from hivesql_planner.explain import explain
-from hivesql_planner.partition_filter import PartitionTest
+from hivesql_planner.model.table import Database, Partition, Table, TableName
 from hivesql_planner.planning import plan
-from hivesql_planner.settings import Settings
-from hivesql_planner.statements import (
+from hivesql_planner.predicates.partitions import PartitionTest
+from hivesql_planner.settings.settings import Settings
+from hivesql_planner.statements.bound import (
     CreateDatabase,
     CreateTable,
     CreateView,
@@ -35,7 +28,14 @@ from hivesql_planner.statements import (
     Statement,
     UseDatabase,
 )
-from hivesql_planner.table import Database, Partition, Table, TableName
+from hivesql_planner.statements.ddl import (
+    AddPartitions,
+    AlterTable,
+    AlterView,
+    DropPartitions,
+    RenamePartition,
+    RenameTable,
+)
 
 _UNKNOWN_TYPE = "string"
 """Of a CREATE TABLE AS SELECT column: only Spark knows it, and names are enough to plan."""

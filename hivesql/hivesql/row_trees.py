@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from hivesql.slices import PartitionItems, Slice
     from hivesql.tokens import Name, TableRef
-    from hivesql_planner.table import FileFormat
+    from hivesql_planner.model.table import FileFormat
 
 
 @dataclass(frozen=True, slots=True)

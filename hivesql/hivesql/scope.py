@@ -12,8 +12,8 @@ from hivesql.partition_tests import partition_tests
 from hivesql.prune import Predicate, keeps
 from hivesql.pushing import MOST_PUSHED, pushed_down
 from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.model.table import Partition, Table
 from hivesql_planner.plan import AsOf, Changes, Expr, Listing, Scan, Source
-from hivesql_planner.table import Partition, Table
 
 ROW_ID = "row__id"
 

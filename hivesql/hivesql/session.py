@@ -42,8 +42,8 @@ from hivesql_planner.errors import (
 )
 from hivesql_planner.plan import Select
 from hivesql_planner.planning import plan
-from hivesql_planner.settings import notice_about
-from hivesql_planner.statements import (
+from hivesql_planner.settings.settings import notice_about
+from hivesql_planner.statements.bound import (
     EndTransaction,
     Explain,
     FileSystemShell,
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from hivesql_executor.metastore.api import Done
     from hivesql_executor.runtime import Runtime
     from hivesql_planner.plan import Plan
-    from hivesql_planner.settings import Settings
+    from hivesql_planner.settings.settings import Settings
 
 Consume = Callable[["DataFrame"], Any]
 

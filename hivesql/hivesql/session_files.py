@@ -8,7 +8,7 @@ from pathlib import Path
 from hivesql.lazy_spark import LazySpark
 from hivesql_executor.outcome import Outcome
 from hivesql_planner.errors import ExecutionError, NotSupported
-from hivesql_planner.statements import SessionFiles
+from hivesql_planner.statements.bound import SessionFiles
 
 
 @dataclass(slots=True)

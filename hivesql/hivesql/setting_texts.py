@@ -6,8 +6,8 @@ from collections.abc import MutableMapping
 
 from hivesql.script import outside, split_key
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.settings import KEYS, Settings
-from hivesql_planner.statements import SetSetting
+from hivesql_planner.settings.settings import KEYS, Settings
+from hivesql_planner.statements.bound import SetSetting
 
 Variables = MutableMapping[str, str]
 _UNDEFINED = {

@@ -10,7 +10,7 @@ from hivesql.binding import Binding
 from hivesql.dialect import span_of
 from hivesql.scope import Output, Scope
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
-from hivesql_planner.settings import Settings
+from hivesql_planner.settings.settings import Settings
 
 _PATTERN = "pattern"
 

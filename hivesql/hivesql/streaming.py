@@ -39,6 +39,7 @@ from hivesql_executor.streaming.unmanaged import Unmanaged
 from hivesql_executor.translate_errors import translate_errors
 from hivesql_planner.deciding import require_bucket_numbers
 from hivesql_planner.errors import NoSuchObject, NotSupported
+from hivesql_planner.model.table import Table, TableName
 from hivesql_planner.streaming_errors import (
     ConnectionError,
     InvalidTable,
@@ -49,7 +50,6 @@ from hivesql_planner.streaming_errors import (
     StreamingIOFailure,
     TransactionError,
 )
-from hivesql_planner.table import Table, TableName
 
 if TYPE_CHECKING:
     from hivesql.session import Session

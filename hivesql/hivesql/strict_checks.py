@@ -18,8 +18,8 @@ from hivesql.prune import conjuncts, operands
 from hivesql.room import with_room
 from hivesql.scope import Meaning, Output, Outputs, Relation, Scope, TableUse
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.settings import Settings
-from hivesql_planner.table import Table, TableName
+from hivesql_planner.model.table import Table, TableName
+from hivesql_planner.settings.settings import Settings
 
 _WHAT = {
     "orderby.no.limit": "Order by-s without limit",

@@ -9,8 +9,8 @@ from typing import Literal, Protocol
 
 from hivesql.words import FUNCTIONS, KEYWORDS
 from hivesql_planner.errors import HiveSqlError
-from hivesql_planner.settings import KEYS
-from hivesql_planner.table import Table, TableName
+from hivesql_planner.model.table import Table, TableName
+from hivesql_planner.settings.settings import KEYS
 
 Kind = Literal["keyword", "function", "table", "view", "column", "database", "alias", "setting"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 
 if TYPE_CHECKING:
     from hivesql_executor.finding import Finding

@@ -12,18 +12,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.statements import (
-    CreateTable,
-    Describe,
-    DropTable,
-    Show,
-    Statement,
-)
-from hivesql_planner.table import TEMPORARY, Database, Partition, Table, TableName
+from hivesql_planner.model.table import TEMPORARY, Database, Partition, Table, TableName
+from hivesql_planner.statements.bound import CreateTable, Describe, DropTable, Show, Statement
 
 if TYPE_CHECKING:
     from hivesql_executor.runtime import Runtime
-    from hivesql_planner.partition_filter import PartitionTest
+    from hivesql_planner.predicates.partitions import PartitionTest
 
 
 @dataclass(slots=True)
@@ -84,7 +78,7 @@ class TemporaryTables:
         return statement
 
     def _check_rename(self, statement: Statement) -> None:
-        from hivesql_planner.ddl import RenameTable
+        from hivesql_planner.statements.ddl import RenameTable
 
         if isinstance(statement, RenameTable) and self._visible(statement.table.name):
             raise NotSupported("ALTER TABLE … RENAME TO of a temporary table")

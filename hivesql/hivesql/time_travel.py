@@ -10,8 +10,8 @@ from typing import NamedTuple
 from hivesql.binding import Binding
 from hivesql.tokens import Kind, Token, first_from
 from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.table import Table
 from hivesql_planner.plan import AsOf
-from hivesql_planner.table import Table
 
 _UNITS = ("seconds", "minutes", "hours", "days", "weeks")
 # FOR SYSTEM_TIME AS OF CURRENT_TIMESTAMP ( ) - INTERVAL 'n' DAYS

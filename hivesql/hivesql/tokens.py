@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from hivesql.script import StatementText
 from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError, SemanticError
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 
 _BLANK = re.compile(r"(?:\s+|--[^\r\n]*|/\*.*?\*/)+", re.DOTALL)
 _WORD = re.compile(r"[\w]+")

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from hivesql_executor.transaction import OpenTransaction, commit, open_transaction, roll_back
 from hivesql_planner.errors import CommitUnknown, ExecutionError, NotSupported, SemanticError
 from hivesql_planner.multi_statement import check_inside
-from hivesql_planner.transaction_keys import DB_TXN_MANAGER, DUMMY_TXN_MANAGER
+from hivesql_planner.settings.transaction_keys import DB_TXN_MANAGER, DUMMY_TXN_MANAGER
 
 if TYPE_CHECKING:
     from hivesql_executor.metastore.api import Done, Once
     from hivesql_executor.runtime import Runtime
     from hivesql_planner.plan import Plan
-    from hivesql_planner.statements import EndTransaction, StartTransaction, Statement
+    from hivesql_planner.statements.bound import EndTransaction, StartTransaction, Statement
 
 
 class Conversation:
@@ -36,7 +36,7 @@ class Conversation:
         if once is None or self.opened:
             return None
         # Imported late: most sessions have no keys.
-        from hivesql_planner.once import is_recorded
+        from hivesql_planner.plan_facts import is_recorded
 
         try:
             return once if is_recorded(plan) else None

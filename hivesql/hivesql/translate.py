@@ -38,8 +38,8 @@ from hivesql.type_rules import (
     is_text,
     normal,
 )
-from hivesql_planner.conversions import TEXT_TO_BOOLEAN, check_conversion
 from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError, SemanticError
+from hivesql_planner.model.conversions import TEXT_TO_BOOLEAN, check_conversion
 
 _BACKSLASHES = "regexp_replace(@0, '\\\\\\\\(?![%_])', '\\\\\\\\\\\\\\\\')"
 _ARITHMETIC = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%"}

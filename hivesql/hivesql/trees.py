@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Union
 
-from hivesql_planner.compaction_request import NO_FILTER, CompactionFilter, OrderKey
+from hivesql_planner.compaction.request import NO_FILTER, CompactionFilter, OrderKey
 
 if TYPE_CHECKING:
     from hivesql.alter_trees import AlterBodies
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hivesql.script import StatementText
     from hivesql.slices import PartitionItems
     from hivesql.tokens import Name, TableRef
-    from hivesql_planner.statements import FileSystemShell, SessionFiles
+    from hivesql_planner.statements.bound import FileSystemShell, SessionFiles
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from hivesql_planner.type_text import parts_of
+from hivesql_planner.model.types import parts_of
 
 Type = str | None
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hivesql_planner.alter import (
+from hivesql_planner.locks.requested import name_of, on_table
+from hivesql_planner.locks.rules import XW, S, X
+from hivesql_planner.model.table import Table
+from hivesql_planner.plan import Lock, LockType, Operation, Query
+from hivesql_planner.statements.alter import (
     Change,
     ChangeBucketCount,
     ChangeLocation,
@@ -14,7 +18,8 @@ from hivesql_planner.alter import (
     ChangeSerde,
     DropConstraint,
 )
-from hivesql_planner.ddl import (
+from hivesql_planner.statements.bound import InsertTarget, Statement
+from hivesql_planner.statements.ddl import (
     AddPartitions,
     AlterPartitions,
     AlterTable,
@@ -28,14 +33,9 @@ from hivesql_planner.ddl import (
     RenameTable,
     RepairTable,
 )
-from hivesql_planner.locks import XW, S, X
-from hivesql_planner.plan import Lock, LockType, Operation, Query
-from hivesql_planner.statements import InsertTarget, Statement
-from hivesql_planner.table import Table
-from hivesql_planner.wanted_locks import name_of, on_table
 
 if TYPE_CHECKING:
-    from hivesql_planner.wanted_locks import Wanted
+    from hivesql_planner.locks.requested import Wanted
 
 
 def altered(statement: Statement, wanted: Wanted) -> Iterator[Lock]:  # noqa: C901 - one flat list

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hivesql_planner import wanted_locks
 from hivesql_planner.acid.row_id import MAX_BUCKET
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.locks import merge
+from hivesql_planner.locks import requested as wanted_locks
+from hivesql_planner.locks.rules import merge
+from hivesql_planner.model.table import Table, TableName
 from hivesql_planner.multi_statement import writes_of
 from hivesql_planner.plan import (
     Body,
@@ -31,8 +32,9 @@ from hivesql_planner.rewrite.change import (
     rewrite_update,
 )
 from hivesql_planner.rewrite.insert import insert_targets, rewrite_create_as, rewrite_insert
-from hivesql_planner.settings import Settings
-from hivesql_planner.statements import (
+from hivesql_planner.settings.settings import Settings
+from hivesql_planner.settings.transaction_keys import DB_TXN_MANAGER, DUMMY_TXN_MANAGER
+from hivesql_planner.statements.bound import (
     CreateTable,
     DeleteRows,
     InsertRows,
@@ -43,8 +45,6 @@ from hivesql_planner.statements import (
     UpdateRows,
     WriteDirectory,
 )
-from hivesql_planner.table import Table, TableName
-from hivesql_planner.transaction_keys import DB_TXN_MANAGER, DUMMY_TXN_MANAGER
 
 
 def decided(statement: Statement, settings: Settings) -> Plan:
@@ -54,7 +54,7 @@ def decided(statement: Statement, settings: Settings) -> Plan:
         if write.kind is not WriteKind.DELETE_DELTA:
             require_bucket_numbers(write.table)
     if isinstance(body, (Insert, Change, Select)):
-        from hivesql_planner.small.decide import with_small_ways
+        from hivesql_planner.local.decide import with_small_ways
 
         body = with_small_ways(body, settings)
     targets = _targets(statement, body)
@@ -103,7 +103,7 @@ def _without_transactions(
             f"set hive.txn.manager={DB_TXN_MANAGER}",
             code=10265,
         )
-    from hivesql_planner.object_locks import object_locks
+    from hivesql_planner.locks.object_locks import object_locks
 
     locked = object_locks(statement) if _takes_locks(body, settings) else ()
     return Plan(body=body, object_locks=locked, opens_txn=False)
@@ -170,7 +170,7 @@ def _targets(statement: Statement, body: Body) -> tuple[Target, ...]:
 
 
 def _load_targets(statement: Statement) -> tuple[Target, ...]:
-    from hivesql_planner.ddl import LoadData
+    from hivesql_planner.statements.ddl import LoadData
 
     if not isinstance(statement, LoadData) or not statement.table.is_transactional:
         return ()
@@ -201,7 +201,7 @@ def scans(body: Body) -> Iterable[Scan]:
         case Command(statement=WriteDirectory(query=query)):
             yield from _query_scans(query)
         case Command(statement=statement):
-            from hivesql_planner.ddl import Analyze
+            from hivesql_planner.statements.ddl import Analyze
 
             if isinstance(statement, Analyze) and statement.query:
                 yield from _query_scans(statement.query)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
+from hivesql_planner.model.table import partition_name
 from hivesql_planner.plan import (
     Change,
     ChangeBranch,
@@ -19,9 +20,8 @@ from hivesql_planner.plan import (
     Write,
     WriteKind,
 )
-from hivesql_planner.small.nodes import SmallChange, SmallSelect
-from hivesql_planner.statements import Statement, WriteDirectory
-from hivesql_planner.table import partition_name
+from hivesql_planner.predicates.predicate import SmallChange, SmallSelect
+from hivesql_planner.statements.bound import Statement, WriteDirectory
 
 _LOCKS = "LOCK INFORMATION:"
 

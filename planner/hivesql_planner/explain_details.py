@@ -8,6 +8,7 @@ from typing import Any
 
 from hivesql_planner.deciding import requested
 from hivesql_planner.explain import explain, explain_locks
+from hivesql_planner.model.table import Table, TableName, partition_name
 from hivesql_planner.plan import (
     Change,
     ChangeBranch,
@@ -23,9 +24,8 @@ from hivesql_planner.plan import (
     Write,
 )
 from hivesql_planner.planning import plan
-from hivesql_planner.settings import Settings
-from hivesql_planner.statements import Statement
-from hivesql_planner.table import Table, TableName, partition_name
+from hivesql_planner.settings.settings import Settings
+from hivesql_planner.statements.bound import Statement
 
 _Json = dict[str, Any]
 

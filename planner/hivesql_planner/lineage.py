@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hivesql_planner.ddl import LoadData
 from hivesql_planner.deciding import scans
+from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Change, Command, Insert, Plan
-from hivesql_planner.statements import TruncateTable
-from hivesql_planner.table import Table
+from hivesql_planner.statements.bound import TruncateTable
+from hivesql_planner.statements.ddl import LoadData
 
 
 def tables_read(plan: Plan) -> tuple[Table, ...]:

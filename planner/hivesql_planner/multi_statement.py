@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from hivesql_planner.acid.row_id import MAX_STATEMENT
 from hivesql_planner.errors import ExecutionError, NotSupported
+from hivesql_planner.model.table import TableName
 from hivesql_planner.plan import Body, Change, Insert, Plan, Select, Write, WriteKind
-from hivesql_planner.statements import (
+from hivesql_planner.statements.bound import (
     AbortTransactions,
     Describe,
     Explain,
@@ -18,7 +19,6 @@ from hivesql_planner.statements import (
     Statement,
     UseDatabase,
 )
-from hivesql_planner.table import TableName
 
 # They neither read nor write rows, and change nothing that others see.
 _HARMLESS = (AbortTransactions, Describe, Explain, SetSetting, Show, UseDatabase)

@@ -12,12 +12,12 @@ from datetime import datetime
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING
 
-from hivesql_planner.table import Column, Partition, Table, TableName
+from hivesql_planner.model.table import Column, Partition, Table, TableName
 
 if TYPE_CHECKING:
-    from hivesql_planner.partition_filter import PartitionTest
-    from hivesql_planner.small.nodes import SmallChange, SmallInsert, SmallSelect
-    from hivesql_planner.statements import Statement
+    from hivesql_planner.predicates.partitions import PartitionTest
+    from hivesql_planner.predicates.predicate import SmallChange, SmallInsert, SmallSelect
+    from hivesql_planner.statements.bound import Statement
 
 
 class LockType(StrEnum):

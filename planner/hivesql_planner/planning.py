@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hivesql_planner.plan import Command, Plan
-from hivesql_planner.settings import Settings
-from hivesql_planner.statements import (
+from hivesql_planner.settings.settings import Settings
+from hivesql_planner.statements.bound import (
     AbortCompactions,
     AbortTransactions,
     CompactTable,

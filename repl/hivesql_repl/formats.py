@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
-from hivesql_planner.type_text import parts_of
+from hivesql_planner.model.types import parts_of
 from hivesql_repl.java_digits import java_digits
 
 Row = Sequence[Any]

@@ -18,7 +18,7 @@ from typing import Any
 from hivesql_executor.metastore.api import Metastore
 from hivesql_executor.metastore.cache.metastore import CachingMetastore
 from hivesql_executor.metastore.opening import THRIFT, open_metastore
-from hivesql_planner.table import Column, Partition, Table, TableName
+from hivesql_planner.model.table import Column, Partition, Table, TableName
 
 TABLES, PARTITIONS, ROUNDS = 50, 5_000, 600
 MANY = TableName("default", "many")

@@ -12,7 +12,7 @@ from hivesql.binder import bind
 from hivesql.parser import parse
 from hivesql.script import StatementText
 from hivesql_planner.planning import plan
-from hivesql_planner.settings import Settings
+from hivesql_planner.settings.settings import Settings
 from memory_catalog import warehouse
 
 TYPICAL = {

@@ -14,8 +14,8 @@ from datetime import date, timedelta
 from typing import Any
 
 from hivesql_executor.metastore.database import DatabaseMetastore
-from hivesql_planner.partition_filter import PartitionTest
-from hivesql_planner.table import Column, Partition, Table, TableName
+from hivesql_planner.model.table import Column, Partition, Table, TableName
+from hivesql_planner.predicates.partitions import PartitionTest
 
 NAME = TableName("default", "many")
 HOURS = 24

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from hivesql_planner.acid.reading import files_to_read
+from hivesql_planner.acid.files_to_read import files_to_read
 from hivesql_planner.acid.snapshot import FileStatus, select
 from hivesql_planner.acid.write_ids import ALL_TXNS, ValidWriteIdList
 

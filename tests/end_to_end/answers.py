@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import hivesql
-from hivesql_planner.table import Table, TableName
+from hivesql_planner.model.table import Table, TableName
 
 
 def rows(session: hivesql.Session, sql: str) -> list[tuple[Any, ...]]:

@@ -11,7 +11,7 @@ import pytest
 import hivesql
 from hivesql_executor.snapshot import acid_state, data_sizes, visible_sizes
 from hivesql_planner.errors import HiveSqlError
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 
 pytestmark = pytest.mark.spark
 

@@ -15,7 +15,7 @@ from rich.console import Console
 import hivesql
 from adoption import adopt
 from golden_tables import golden_tables
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 from hivesql_repl.layout import draw, report
 
 pytestmark = pytest.mark.spark

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 import hivesql
-from hivesql_planner.table import Column, TableName
+from hivesql_planner.model.table import Column, TableName
 
 pytestmark = pytest.mark.spark
 

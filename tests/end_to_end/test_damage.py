@@ -13,7 +13,7 @@ import pytest
 
 import hivesql
 from acid_files import EVENT
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 
 pytestmark = pytest.mark.spark
 

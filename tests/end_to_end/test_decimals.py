@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import hivesql
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

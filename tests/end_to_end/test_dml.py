@@ -24,7 +24,7 @@ def directories(session: hivesql.Session, table: str) -> list[str]:
 
 
 def _name(table: str) -> Any:
-    from hivesql_planner.table import TableName
+    from hivesql_planner.model.table import TableName
 
     return TableName("default", table)
 

@@ -18,7 +18,7 @@ import pytest
 import hivesql
 from hivesql import dbapi
 from hivesql_executor.failpoints import VARIABLE, FailPoint
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

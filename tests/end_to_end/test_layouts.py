@@ -14,7 +14,7 @@ import hivesql
 from adoption import adopt
 from golden_tables import golden_tables, shown
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.table import Table
+from hivesql_planner.model.table import Table
 from tables import make_table
 
 pytestmark = pytest.mark.spark

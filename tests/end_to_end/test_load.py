@@ -9,7 +9,7 @@ import pytest
 import hivesql
 from end_to_end.answers import rows
 from hivesql_planner.errors import HiveSqlError
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 
 pytestmark = pytest.mark.spark
 

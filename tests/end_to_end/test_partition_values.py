@@ -12,7 +12,7 @@ import pytest
 import hivesql
 from end_to_end.answers import rows
 from hivesql_planner.errors import NoSuchObject, SemanticError
-from hivesql_planner.table import DEFAULT_PARTITION
+from hivesql_planner.model.table import DEFAULT_PARTITION
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,7 +14,7 @@ from pyspark.sql import functions as f
 import hivesql
 from hivesql_executor.spark.events import event_read
 from hivesql_executor.spark.sarg import search_argument
-from hivesql_planner.table import Column
+from hivesql_planner.model.table import Column
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,7 +11,7 @@ import pytest
 
 import hivesql
 from hivesql_planner.errors import HiveSqlError
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 
 SETUP = """
     CREATE DATABASE dd COMMENT 'it''s' LOCATION '{root}/ddloc' MANAGEDLOCATION '{root}/ddm'

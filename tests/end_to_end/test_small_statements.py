@@ -11,8 +11,8 @@ import pytest
 
 import hivesql
 from acid_files import bucket_files, check_file, events, tree
-from hivesql_planner.small.syntax import Literal, Reader
-from hivesql_planner.small.values import stored
+from hivesql_planner.local.spark_sql_reader import Literal, Reader
+from hivesql_planner.local.values import stored
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

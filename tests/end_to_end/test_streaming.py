@@ -12,7 +12,7 @@ import pytest
 import hivesql
 from acid_files import EVENT, tree
 from hivesql import streaming
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 
 TYPES = {
     "i": "int", "l": "bigint", "b": "boolean", "f": "float", "d": "double", "n": "decimal(10,2)",

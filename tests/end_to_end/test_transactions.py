@@ -10,7 +10,7 @@ import pytest
 
 import hivesql
 from end_to_end.answers import rows
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -16,10 +16,10 @@ from typing import NamedTuple
 import pytest
 
 import hivesql
-from hivesql_planner.conversions import check_conversion
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.small.syntax import Literal, Unclear
-from hivesql_planner.small.values import stored
+from hivesql_planner.local.spark_sql_reader import Literal, Unclear
+from hivesql_planner.local.values import stored
+from hivesql_planner.model.conversions import check_conversion
 from hivesql_repl.formats import Single, hive_text
 
 RECORDED = Path(__file__).parents[1] / "hive_results" / "writes.tsv"

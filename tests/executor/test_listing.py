@@ -11,8 +11,8 @@ from hivesql_executor.snapshot import scan_files
 from hivesql_executor.storage.local import LocalFiles
 from hivesql_planner.acid.snapshot import FileStatus
 from hivesql_planner.acid.write_ids import ALL_TXNS, ValidWriteIdList
+from hivesql_planner.model.table import Column, Partition
 from hivesql_planner.plan import Scan
-from hivesql_planner.table import Column, Partition
 from tables import make_table
 
 

@@ -18,8 +18,8 @@ from hivesql_executor.removal import hiding, making, placing
 from hivesql_executor.runtime import Clock, Runtime
 from hivesql_executor.storage.local import LocalFiles
 from hivesql_planner.errors import ExecutionError
-from hivesql_planner.settings import Settings
-from hivesql_planner.table import Column, Table, TableName
+from hivesql_planner.model.table import Column, Table, TableName
+from hivesql_planner.settings.settings import Settings
 
 T = TableName("default", "t")
 

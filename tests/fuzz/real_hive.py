@@ -13,7 +13,7 @@ from fuzz.kinds import hive_shown, hive_sql
 from fuzz.sides import Side, difference
 from fuzz.statements import Statement
 from fuzz.world import Bag, Inapplicable, Refused, TableModel, World
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 from interop import hive
 from interop.ours import highest_ids
 

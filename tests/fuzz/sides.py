@@ -22,7 +22,7 @@ from fuzz.upkeep import AddColumn, Compact, DropPartition
 from fuzz.world import Bag, Inapplicable, Refused, TableModel, World
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import HiveSqlError
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -31,7 +31,7 @@ from fuzz.upkeep import (
     Truncate,
 )  # fmt: skip
 from fuzz.world import Refused, TableModel, World
-from hivesql_planner.table import default_value
+from hivesql_planner.model.table import default_value
 
 MOST_ROWS = 120
 MERGE_KEYS = {"int", "bigint", "string", "date", "smallint", "boolean"}

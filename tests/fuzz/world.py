@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from fuzz.conditions import Row, Schema
 from fuzz.kinds import Kind, Value, shown
-from hivesql_planner.table import default_value
+from hivesql_planner.model.table import default_value
 
 Bag = Counter[tuple[str | None, ...]]
 """Rows by the one text of each of their values."""

@@ -9,22 +9,11 @@ import pytest
 from hivesql.binder import bind
 from hivesql.parser import parse
 from hivesql.script import StatementText
-from hivesql_planner.alter import ChangeProperties
-from hivesql_planner.ddl import (
-    AddPartitions,
-    AlterDatabase,
-    AlterTable,
-    AlterView,
-    DropPartitions,
-    ExchangePartitions,
-    MovePartition,
-    RenamePartition,
-    RenameTable,
-    Touch,
-)
 from hivesql_planner.errors import HiveSqlError, NoSuchObject
-from hivesql_planner.settings import Settings
-from hivesql_planner.statements import (
+from hivesql_planner.model.table import DEFAULT_PARTITION, TableName
+from hivesql_planner.settings.settings import Settings
+from hivesql_planner.statements.alter import ChangeProperties
+from hivesql_planner.statements.bound import (
     AbortTransactions,
     CompactTable,
     CreateDatabase,
@@ -43,7 +32,18 @@ from hivesql_planner.statements import (
     UpdateRows,
     UseDatabase,
 )
-from hivesql_planner.table import DEFAULT_PARTITION, TableName
+from hivesql_planner.statements.ddl import (
+    AddPartitions,
+    AlterDatabase,
+    AlterTable,
+    AlterView,
+    DropPartitions,
+    ExchangePartitions,
+    MovePartition,
+    RenamePartition,
+    RenameTable,
+    Touch,
+)
 from memory_catalog import MemoryCatalog, table, warehouse
 
 

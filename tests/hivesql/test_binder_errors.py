@@ -10,8 +10,8 @@ from hivesql.binder import bind
 from hivesql.parser import parse
 from hivesql.script import StatementText
 from hivesql_planner.errors import HiveSqlError
-from hivesql_planner.settings import Settings
-from hivesql_planner.statements import InsertRows
+from hivesql_planner.settings.settings import Settings
+from hivesql_planner.statements.bound import InsertRows
 from memory_catalog import warehouse
 
 

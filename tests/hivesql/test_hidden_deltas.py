@@ -18,7 +18,7 @@ from hivesql_executor.hidden_deltas import HiddenDelta, hidden_deltas
 from hivesql_executor.metastore.api import TxnType
 from hivesql_executor.snapshot import acid_state
 from hivesql_planner.errors import DataError
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 
 T = TableName("default", "t")
 BATCH, INNER = "delta_0000001_0000004", "delta_0000002_0000002_0000"

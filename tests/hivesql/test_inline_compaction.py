@@ -18,7 +18,7 @@ import pytest
 import hivesql
 from acid_files import tree
 from hivesql_executor.failpoints import VARIABLE, FailPoint
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 
 T = TableName("default", "t")
 PLACES = (

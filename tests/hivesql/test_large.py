@@ -11,8 +11,8 @@ from hivesql.script import StatementText
 from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.plan import Insert
 from hivesql_planner.planning import plan
-from hivesql_planner.settings import Settings
-from hivesql_planner.statements import InsertRows
+from hivesql_planner.settings.settings import Settings
+from hivesql_planner.statements.bound import InsertRows
 from memory_catalog import warehouse
 
 

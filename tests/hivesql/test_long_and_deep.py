@@ -16,8 +16,8 @@ from hivesql.parser import parse
 from hivesql.script import StatementText
 from hivesql.tokens import MOST_NESTED
 from hivesql_planner.planning import plan
-from hivesql_planner.settings import Settings
-from hivesql_planner.statements import Explain, Statement
+from hivesql_planner.settings.settings import Settings
+from hivesql_planner.statements.bound import Explain, Statement
 from memory_catalog import warehouse
 
 # More than Python's calls may be nested. What takes ten times the work for ten times the length

@@ -10,7 +10,7 @@ import pytest
 
 import hivesql
 from hivesql_executor.runtime import Clock
-from hivesql_planner.transaction_keys import DUMMY_TXN_MANAGER
+from hivesql_planner.settings.transaction_keys import DUMMY_TXN_MANAGER
 
 DUMMY = {
     "hive.txn.manager": DUMMY_TXN_MANAGER,

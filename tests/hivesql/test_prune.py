@@ -13,7 +13,7 @@ from hivesql.parser import parse
 from hivesql.prune import And, Compare, Constant, IsNull, Not, OneOf, Or, Other, Predicate, keeps
 from hivesql.script import StatementText
 from hivesql_planner.plan import Scan
-from hivesql_planner.statements import SelectRows, UpdateRows
+from hivesql_planner.statements.bound import SelectRows, UpdateRows
 from memory_catalog import warehouse
 
 ALL = ["1", "12", "2", "3", None]

@@ -9,11 +9,11 @@ import pytest
 from hivesql.binder import bind
 from hivesql.parser import parse
 from hivesql.script import StatementText
-from hivesql_planner.conversions import TEXT_TO_INSTANT
 from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.conversions import TEXT_TO_INSTANT
 from hivesql_planner.plan import Query
-from hivesql_planner.settings import Settings
-from hivesql_planner.statements import InsertRows, SelectRows
+from hivesql_planner.settings.settings import Settings
+from hivesql_planner.statements.bound import InsertRows, SelectRows
 from memory_catalog import warehouse
 
 if TYPE_CHECKING:

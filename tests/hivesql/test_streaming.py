@@ -22,7 +22,7 @@ from hivesql_executor.local.events import bucket_numbers
 from hivesql_executor.local.types import row_type
 from hivesql_executor.streaming.orc_pieces import OrcPieces
 from hivesql_planner.errors import DataError
-from hivesql_planner.table import Column, TableName
+from hivesql_planner.model.table import Column, TableName
 
 TABLES = """
 CREATE TABLE t (a int, b string) STORED AS ORC TBLPROPERTIES ('transactional'='true');

@@ -17,7 +17,7 @@ import hivesql
 from hivesql import streaming
 from hivesql_executor.metastore.api import Metastore
 from hivesql_executor.snapshot import acid_state
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 
 STREAMS = 2
 COMMAS = streaming.StrictDelimitedInputWriter(field_delimiter=",")

@@ -8,7 +8,7 @@ from hivesql.binder import bind
 from hivesql.parser import parse
 from hivesql.script import StatementText
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.settings import Settings
+from hivesql_planner.settings.settings import Settings
 from memory_catalog import INSERT_ONLY, MemoryCatalog, table
 
 CATALOG = MemoryCatalog.of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hivesql.suggestions import suggest
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 from memory_catalog import warehouse
 
 

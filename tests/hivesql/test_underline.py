@@ -10,7 +10,7 @@ from hivesql.binder import bind
 from hivesql.parser import parse
 from hivesql.script import split
 from hivesql_planner.errors import HiveSqlError
-from hivesql_planner.settings import Settings
+from hivesql_planner.settings.settings import Settings
 from hivesql_repl.underline import underlined
 from memory_catalog import warehouse
 

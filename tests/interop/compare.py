@@ -9,7 +9,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from hivesql_planner.table import DEFAULT_PARTITION
+from hivesql_planner.model.table import DEFAULT_PARTITION
 
 
 def plain(value: Any) -> Any:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import hivesql
-from hivesql_planner.table import Table, TableName
+from hivesql_planner.model.table import Table, TableName
 from interop.compare import partition_text, plain
 from interop.hive import Row
 

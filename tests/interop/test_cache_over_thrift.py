@@ -20,7 +20,7 @@ from hivesql_executor.metastore.cache.metastore import CachingMetastore
 from hivesql_executor.metastore.hms.metastore import HiveMetastore
 from hivesql_executor.metastore.opening import open_metastore
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported
-from hivesql_planner.table import Column, Constraint, ConstraintKind, Table, TableName
+from hivesql_planner.model.table import Column, Constraint, ConstraintKind, Table, TableName
 from interop import hive
 
 pytestmark = [pytest.mark.hive, pytest.mark.slow]

@@ -17,7 +17,7 @@ import pytest
 
 import hivesql
 from hivesql_planner.errors import DataError
-from hivesql_planner.table import DEFAULT_PARTITION, Column, Table
+from hivesql_planner.model.table import DEFAULT_PARTITION, Column, Table
 from interop import hive
 from interop.ours import Warehouse
 

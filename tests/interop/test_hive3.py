@@ -22,8 +22,8 @@ from hivesql_planner.errors import (
     TransactionLost,
     WriteConflict,
 )
+from hivesql_planner.model.table import TableName
 from hivesql_planner.plan import Lock, LockType, Operation
-from hivesql_planner.table import TableName
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,7 +14,7 @@ import pytest
 import hivesql
 from hivesql import streaming
 from hivesql_planner.errors import HiveSqlError, NotSupported, WriteConflict
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 from interop import hive
 
 if TYPE_CHECKING:

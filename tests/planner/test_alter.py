@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from hivesql_planner.alter import (
+from hivesql_planner.errors import HiveSqlError
+from hivesql_planner.model.table import Column, Table
+from hivesql_planner.statements.alter import (
     AddColumns,
     Change,
     ChangeBucketCount,
@@ -23,9 +25,7 @@ from hivesql_planner.alter import (
     Unsort,
     altered,
 )
-from hivesql_planner.convert import check_compatible
-from hivesql_planner.errors import HiveSqlError
-from hivesql_planner.table import Column, Table
+from hivesql_planner.statements.convert import check_compatible
 from memory_catalog import ACID, INSERT_ONLY, columns, table
 
 ORC = table("t", "a int, b string, c double", properties={})

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from hivesql_planner.avro import columns_of, parsed_schema, schema_of
 from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.avro_schema import columns_of, parsed_schema, schema_of
 from tables import make_table
 
 CASES: dict[str, Any] = {

@@ -27,8 +27,8 @@ from hivesql_planner.cache.steps import (
     steps,
     unresolved,
 )
-from hivesql_planner.partition_filter import PartitionTest, among, equal_to, may_pass
-from hivesql_planner.table import Column, Partition, Table, TableName
+from hivesql_planner.model.table import Column, Partition, Table, TableName
+from hivesql_planner.predicates.partitions import PartitionTest, among, equal_to, may_pass
 
 T, U = TableName("d", "t"), TableName("d", "u")
 ACID = Table(

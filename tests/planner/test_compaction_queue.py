@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hivesql_planner.compaction_queue import Compaction, HistoryLimits, retry_pause, surplus
-from hivesql_planner.compaction_request import (
+from hivesql_planner.compaction.queue import Compaction, HistoryLimits, retry_pause, surplus
+from hivesql_planner.compaction.request import (
     CompactionDetails,
     OrderKey,
     format_properties,
@@ -13,8 +13,8 @@ from hivesql_planner.compaction_request import (
     parse_properties,
 )
 from hivesql_planner.errors import DataError, SemanticError
-from hivesql_planner.settings import Settings
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
+from hivesql_planner.settings.settings import Settings
 
 DAY = 86_400_000
 NOW = 100 * DAY

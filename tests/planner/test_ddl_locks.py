@@ -6,14 +6,20 @@ from dataclasses import replace
 
 import pytest
 
-from hivesql_planner.alter import (
+from hivesql_planner.locks.requested import wanted
+from hivesql_planner.locks.rules import merge
+from hivesql_planner.model.table import Column, Database, Partition
+from hivesql_planner.plan import Lock
+from hivesql_planner.settings.settings import Settings
+from hivesql_planner.statements.alter import (
     ChangeBucketCount,
     ChangeColumn,
     ChangeLocation,
     ChangePartitionColumn,
     ChangeSerde,
 )
-from hivesql_planner.ddl import (
+from hivesql_planner.statements.bound import Statement
+from hivesql_planner.statements.ddl import (
     AlterDatabase,
     AlterView,
     ExchangePartitions,
@@ -23,12 +29,6 @@ from hivesql_planner.ddl import (
     RepairTable,
     Touch,
 )
-from hivesql_planner.locks import merge
-from hivesql_planner.plan import Lock
-from hivesql_planner.settings import Settings
-from hivesql_planner.statements import Statement
-from hivesql_planner.table import Column, Database, Partition
-from hivesql_planner.wanted_locks import wanted
 from memory_catalog import altering, table
 
 T = table("t", "id int", bucket_columns=("id",), bucket_count=2)

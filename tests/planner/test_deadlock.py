@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hivesql_planner.deadlock import Queued, cycle, victim
-from hivesql_planner.locks import XW, S, X
+from hivesql_planner.locks.deadlock import Queued, cycle, victim
+from hivesql_planner.locks.rules import XW, S, X
 from hivesql_planner.plan import Lock
 
 

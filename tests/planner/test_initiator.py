@@ -8,16 +8,16 @@ import pytest
 
 from hivesql_planner.acid.snapshot import FileStatus, select
 from hivesql_planner.acid.write_ids import ListMode, ValidTxnList, ValidWriteIdList
-from hivesql_planner.compaction_queue import Compaction
-from hivesql_planner.initiator import (
+from hivesql_planner.compaction.initiator import (
     Candidate,
     pool_of,
     skip_table,
     skip_unit,
     wanted_kind,
 )
-from hivesql_planner.settings import Settings
-from hivesql_planner.table import Column, Database, Table, TableName
+from hivesql_planner.compaction.queue import Compaction
+from hivesql_planner.model.table import Column, Database, Table, TableName
+from hivesql_planner.settings.settings import Settings
 
 T = TableName("default", "t")
 TABLE = Table(

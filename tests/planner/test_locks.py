@@ -6,12 +6,13 @@ from collections.abc import Iterable
 
 import pytest
 
-from hivesql_planner.alter import AddColumns, ChangeProperties
-from hivesql_planner.ddl import AddPartitions, AlterView, DropPartitions, RenameTable
-from hivesql_planner.locks import SW, XW, S, X, conflicts, merge
+from hivesql_planner.locks.requested import wanted
+from hivesql_planner.locks.rules import SW, XW, S, X, conflicts, merge
+from hivesql_planner.model.table import Column, Database, Partition, Table, TableName, TableType
 from hivesql_planner.plan import Expr, Lock, LockType, Operation, Query, Scan, Source
-from hivesql_planner.settings import Settings
-from hivesql_planner.statements import (
+from hivesql_planner.settings.settings import Settings
+from hivesql_planner.statements.alter import AddColumns, ChangeProperties
+from hivesql_planner.statements.bound import (
     AbortTransactions,
     CompactTable,
     CreateDatabase,
@@ -32,8 +33,7 @@ from hivesql_planner.statements import (
     UpdateRows,
     UseDatabase,
 )
-from hivesql_planner.table import Column, Database, Partition, Table, TableName, TableType
-from hivesql_planner.wanted_locks import wanted
+from hivesql_planner.statements.ddl import AddPartitions, AlterView, DropPartitions, RenameTable
 from memory_catalog import altering
 
 SHORT = {S: "S", SW: "SW", XW: "XW", X: "X"}

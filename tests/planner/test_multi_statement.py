@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from hivesql_planner.alter import AddColumns
-from hivesql_planner.ddl import AlterTable
 from hivesql_planner.errors import ExecutionError, HiveSqlError, NotSupported
+from hivesql_planner.model.table import Column, Table, TableName
 from hivesql_planner.multi_statement import (
     check_inside,
     continued,
@@ -18,7 +17,8 @@ from hivesql_planner.multi_statement import (
 )
 from hivesql_planner.plan import Change, Insert, Query, Scan
 from hivesql_planner.planning import plan
-from hivesql_planner.statements import (
+from hivesql_planner.statements.alter import AddColumns
+from hivesql_planner.statements.bound import (
     CompactTable,
     CreateTable,
     DeleteRows,
@@ -37,7 +37,7 @@ from hivesql_planner.statements import (
     UpdateRows,
     UseDatabase,
 )
-from hivesql_planner.table import Column, Table, TableName
+from hivesql_planner.statements.ddl import AlterTable
 
 T = Table(
     name=TableName("d", "t"),

@@ -7,8 +7,8 @@ from contextlib import nullcontext
 import pytest
 
 from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
-from hivesql_planner.names import check_column_name, check_database_name, check_table_name
-from hivesql_planner.table import Database, directory_of
+from hivesql_planner.model.names import check_column_name, check_database_name, check_table_name
+from hivesql_planner.model.table import Database, directory_of
 
 OUTSIDE = ["", " ", ".", "..", "../x", "a.b", "a\\b", "tab\there", "tä", "x" * 257]
 

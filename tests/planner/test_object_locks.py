@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from hivesql_planner.alter import AddColumns, ChangeFormat, ChangeProperties, ChangeSerde
-from hivesql_planner.ddl import (
-    AddPartitions,
-    AlterTable,
-    DropPartitions,
-    ExchangePartitions,
-    LoadData,
-    RenameTable,
-    Touch,
-)
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.object_locks import blocks, object_locks
+from hivesql_planner.locks.object_locks import blocks, object_locks
+from hivesql_planner.model.table import Column, Partition, Table, TableName
 from hivesql_planner.plan import ObjectLock, Query, Scan, Source
 from hivesql_planner.planning import plan
-from hivesql_planner.settings import Settings
-from hivesql_planner.statements import (
+from hivesql_planner.settings.settings import Settings
+from hivesql_planner.settings.transaction_keys import DUMMY_TXN_MANAGER
+from hivesql_planner.statements.alter import AddColumns, ChangeFormat, ChangeProperties, ChangeSerde
+from hivesql_planner.statements.bound import (
     CreateTable,
     CreateView,
     DeleteRows,
@@ -32,8 +25,15 @@ from hivesql_planner.statements import (
     Statement,
     TruncateTable,
 )
-from hivesql_planner.table import Column, Partition, Table, TableName
-from hivesql_planner.transaction_keys import DUMMY_TXN_MANAGER
+from hivesql_planner.statements.ddl import (
+    AddPartitions,
+    AlterTable,
+    DropPartitions,
+    ExchangePartitions,
+    LoadData,
+    RenameTable,
+    Touch,
+)
 
 DUMMY = Settings.of({"hive.txn.manager": DUMMY_TXN_MANAGER})
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hivesql_planner.table import (
+from hivesql_planner.model.table import (
     DEFAULT_PARTITION,
     escape_path_part,
     parse_partition_name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hivesql_planner.partition_values import normal_value
+from hivesql_planner.model.partition_values import normal_value
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,11 @@ from hivesql_planner.deciding import requested
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.explain import explain, explain_locks
 from hivesql_planner.explain_details import explained
+from hivesql_planner.model.table import Column, Partition, Table, TableName
 from hivesql_planner.plan import Expr, Query, Scan, Source
 from hivesql_planner.planning import plan
-from hivesql_planner.settings import Settings
-from hivesql_planner.statements import (
+from hivesql_planner.settings.settings import Settings
+from hivesql_planner.statements.bound import (
     DeleteRows,
     InsertRows,
     InsertTarget,
@@ -26,7 +27,6 @@ from hivesql_planner.statements import (
     Statement,
     UpdateRows,
 )
-from hivesql_planner.table import Column, Partition, Table, TableName
 
 ACID = {"transactional": "true"}
 T = Table(

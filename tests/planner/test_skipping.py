@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivesql_planner.small.nodes import (
+from hivesql_planner.predicates.predicate import (
     AllOf,
     AnyOf,
     Compare,
@@ -21,7 +21,7 @@ from hivesql_planner.small.nodes import (
     Stored,
     UnlessFalse,
 )
-from hivesql_planner.small.skipping import Extent, any_of_ids, may_hold
+from hivesql_planner.predicates.ranges import Extent, any_of_ids, may_hold
 
 DAY = datetime.date(2020, 1, 2)
 EXTENTS = {

@@ -9,10 +9,12 @@ from decimal import Decimal
 import pytest
 
 from hivesql_planner.explain import explain
+from hivesql_planner.local.spark_sql_reader import Reader, Unclear
+from hivesql_planner.local.values import stored
+from hivesql_planner.model.table import DEFAULT_PARTITION, Column, Table, TableName
 from hivesql_planner.plan import Change, Expr, Insert, Plan, Query, Scan
 from hivesql_planner.planning import plan
-from hivesql_planner.settings import Settings
-from hivesql_planner.small.nodes import (
+from hivesql_planner.predicates.predicate import (
     AllOf,
     AnyOf,
     Compare,
@@ -29,10 +31,8 @@ from hivesql_planner.small.nodes import (
     Stored,
     UnlessFalse,
 )
-from hivesql_planner.small.syntax import Reader, Unclear
-from hivesql_planner.small.values import stored
-from hivesql_planner.statements import DeleteRows, InsertRows, InsertTarget, UpdateRows
-from hivesql_planner.table import DEFAULT_PARTITION, Column, Table, TableName
+from hivesql_planner.settings.settings import Settings
+from hivesql_planner.statements.bound import DeleteRows, InsertRows, InsertTarget, UpdateRows
 
 TABLE = Table(
     name=TableName("default", "t"),

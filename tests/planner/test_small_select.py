@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from hivesql_planner.explain import explain
+from hivesql_planner.model.table import Column, Table, TableName
 from hivesql_planner.plan import AsOf, Query, Scan, Select, Source
 from hivesql_planner.planning import plan
-from hivesql_planner.settings import Settings
-from hivesql_planner.small.nodes import (
+from hivesql_planner.predicates.predicate import (
     Compare,
     Given,
     IsNull,
@@ -19,8 +19,8 @@ from hivesql_planner.small.nodes import (
     Sorting,
     Total,
 )
-from hivesql_planner.statements import SelectRows
-from hivesql_planner.table import Column, Table, TableName
+from hivesql_planner.settings.settings import Settings
+from hivesql_planner.statements.bound import SelectRows
 
 TABLE = Table(
     name=TableName("default", "t"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hivesql_planner.statistics import (
+from hivesql_planner.model.statistics import (
     ColumnStatistics,
     Statistics,
     StatisticsChange,
@@ -19,7 +19,7 @@ from hivesql_planner.statistics import (
     statistics_sql,
     written_basics,
 )
-from hivesql_planner.table import Column, TableName
+from hivesql_planner.model.table import Column, TableName
 from memory_catalog import table
 
 T = TableName("d", "t")

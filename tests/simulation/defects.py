@@ -33,9 +33,9 @@ from hivesql_executor.streaming import batch
 from hivesql_planner.acid.layout import METADATA_FILE, base_name
 from hivesql_planner.acid.write_ids import ListMode, ValidWriteIdList
 from hivesql_planner.errors import ExecutionError
+from hivesql_planner.model.table import TableName, partition_name
 from hivesql_planner.plan import Operation
-from hivesql_planner.statements import TruncateTable
-from hivesql_planner.table import TableName, partition_name
+from hivesql_planner.statements.bound import TruncateTable
 from simulation.cases import Case, Fault, Script, Step
 
 _ALL = 2**40

@@ -14,8 +14,8 @@ from hivesql_executor.spark import publish
 from hivesql_executor.streaming import deltas
 from hivesql_planner import altered_locks
 from hivesql_planner.acid.layout import delta_name
-from hivesql_planner.ddl import RepairTable
 from hivesql_planner.plan import Lock
+from hivesql_planner.statements.ddl import RepairTable
 from simulation.cases import Step
 from simulation.defects import Defect, Patch, after, forget_moves
 

@@ -10,7 +10,7 @@ from hivesql_executor.compaction.cleaner import clean
 from hivesql_executor.compaction.worker import run_next
 from hivesql_executor.services import _keep_house, purge_history
 from hivesql_planner.errors import HiveSqlError
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 from simulation.cases import COMING, MINE, PARTITIONS, TABLES, WHOLE
 from simulation.model import PLAIN, Wrong
 from simulation.world import World

@@ -23,9 +23,9 @@ from hivesql_planner.acid.layout import (
 from hivesql_planner.acid.row_id import BUCKET_MASK
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ValidWriteIdList
-from hivesql_planner.compaction import results
+from hivesql_planner.compaction.decide import results
+from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Write, WriteKind
-from hivesql_planner.table import Table
 from simulation.reading import delete_events, live_rows
 
 

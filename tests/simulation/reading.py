@@ -14,18 +14,18 @@ from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import acid_state, table_roots
 from hivesql_executor.storage.local import LocalFiles
-from hivesql_planner.acid.layout import ACID_FIELDS
-from hivesql_planner.acid.reading import (
+from hivesql_planner.acid.files_to_read import (
     DataFile,
     DeleteFile,
     FilesToRead,
     RawFile,
     files_to_read,
 )
+from hivesql_planner.acid.layout import ACID_FIELDS
 from hivesql_planner.acid.row_id import encode_bucket
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ValidWriteIdList
-from hivesql_planner.table import Table, TableName
+from hivesql_planner.model.table import Table, TableName
 from simulation.model import Row
 
 _ID = ACID_FIELDS[1:4]

@@ -29,7 +29,7 @@ from hivesql_executor.storage.local import LocalFiles
 from hivesql_executor.streaming.batch import Batch
 from hivesql_planner.acid.write_ids import ValidTxnList
 from hivesql_planner.errors import HiveSqlError, NotSupported
-from hivesql_planner.settings import Settings
+from hivesql_planner.settings.settings import Settings
 from simulation.cases import COMING, MINE, NAMES, PARTITIONS, TIMEOUT, WHOLE, Case
 from simulation.database import Postgres, SimulatedRdbms, Sqlite, Truth
 from simulation.files import watching

@@ -14,10 +14,10 @@ from hivesql_executor.spark.publish import Publication, StagedRows, stage_rows
 from hivesql_executor.storage.files import Files
 from hivesql_executor.touched import foreign_locations, staging_directory
 from hivesql_executor.work import Work
+from hivesql_planner.local.decide import _insert
+from hivesql_planner.model.table import Column, Table, partition_name
 from hivesql_planner.plan import InsertBranch, WriteKind
-from hivesql_planner.small.decide import _insert
-from hivesql_planner.small.nodes import SmallInsert
-from hivesql_planner.table import Column, Table, partition_name
+from hivesql_planner.predicates.predicate import SmallInsert
 
 _COLUMNS = (Column("id", "int"), Column("k", "int"), Column("v", "int"))
 

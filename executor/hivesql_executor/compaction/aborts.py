@@ -11,8 +11,8 @@ from hivesql_executor.metastore.compaction_api import AbortLimits
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import acid_state
 from hivesql_executor.staging import abandoned
+from hivesql_planner.compaction.initiator import NO_CLEANUP, Candidate, flag_property
 from hivesql_planner.errors import NoSuchObject
-from hivesql_planner.initiator import NO_CLEANUP, Candidate, flag_property
 
 
 def clean_aborted(runtime: Runtime, limits: AbortLimits | None = None) -> int:

@@ -16,8 +16,8 @@ from hivesql_executor.storage.files import Files
 from hivesql_planner.acid.layout import DirectoryKind, parse_directory
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ListMode, Range, ValidTxnList, ValidWriteIdList
+from hivesql_planner.compaction.initiator import NO_CLEANUP, flag_property
 from hivesql_planner.errors import ExecutionError, NoSuchObject
-from hivesql_planner.initiator import NO_CLEANUP, flag_property
 
 
 def clean(runtime: Runtime) -> int:

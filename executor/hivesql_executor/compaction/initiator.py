@@ -9,9 +9,7 @@ from hivesql_executor.metastore.api import Compaction
 from hivesql_executor.metastore.compaction_api import AbortLimits
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import acid_state
-from hivesql_planner.compaction_request import CompactionDetails
-from hivesql_planner.errors import NoSuchObject
-from hivesql_planner.initiator import (
+from hivesql_planner.compaction.initiator import (
     Candidate,
     Skip,
     pool_of,
@@ -19,8 +17,10 @@ from hivesql_planner.initiator import (
     skip_unit,
     wanted_kind,
 )
-from hivesql_planner.settings import Settings
-from hivesql_planner.table import Table
+from hivesql_planner.compaction.request import CompactionDetails
+from hivesql_planner.errors import NoSuchObject
+from hivesql_planner.model.table import Table
+from hivesql_planner.settings.settings import Settings
 
 
 def initiate(runtime: Runtime) -> int:

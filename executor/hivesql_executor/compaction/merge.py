@@ -13,9 +13,9 @@ from hivesql_executor.spark.rebalance import rebalance
 from hivesql_planner.acid.layout import AcidDirectory
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ValidWriteIdList
-from hivesql_planner.compaction import results
-from hivesql_planner.compaction_request import CompactionDetails, parse_order
-from hivesql_planner.table import Table
+from hivesql_planner.compaction.decide import results
+from hivesql_planner.compaction.request import CompactionDetails, parse_order
+from hivesql_planner.model.table import Table
 
 
 def merge(

@@ -10,12 +10,12 @@ from hivesql_executor.metastore.compaction_api import CompactionAnswer
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.reaping import reap
 from hivesql_executor.runtime import Runtime
-from hivesql_planner.compaction import Kind
-from hivesql_planner.compaction_queue import INITIATED, WORKING, Compaction
+from hivesql_planner.compaction.decide import Kind
+from hivesql_planner.compaction.initiator import Candidate
+from hivesql_planner.compaction.queue import INITIATED, WORKING, Compaction
 from hivesql_planner.errors import ExecutionError, SemanticError
-from hivesql_planner.initiator import Candidate
-from hivesql_planner.statements import AbortCompactions, CompactTable
-from hivesql_planner.table import partition_name
+from hivesql_planner.model.table import partition_name
+from hivesql_planner.statements.bound import AbortCompactions, CompactTable
 
 _FIRST_PAUSE = 2.0
 _TAKEN = "another worker took it"

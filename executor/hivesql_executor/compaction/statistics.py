@@ -5,10 +5,10 @@ from __future__ import annotations
 from hivesql_executor.compaction.unit import Place
 from hivesql_executor.metastore.api import Compaction
 from hivesql_executor.runtime import Runtime
-from hivesql_planner.ddl import Analyze
+from hivesql_planner.model.statistics import statistics_sql
 from hivesql_planner.plan import Query, Scan, Source
 from hivesql_planner.planning import plan
-from hivesql_planner.statistics import statistics_sql
+from hivesql_planner.statements.ddl import Analyze
 
 
 def gather_again(compaction: Compaction, place: Place, runtime: Runtime) -> None:

@@ -9,9 +9,9 @@ from typing import TypeVar
 
 from hivesql_executor.runtime import Runtime
 from hivesql_planner.acid.layout import ACID_PREFIXES
-from hivesql_planner.compaction_queue import Unit
+from hivesql_planner.compaction.queue import Unit
 from hivesql_planner.errors import NoSuchObject
-from hivesql_planner.table import Partition, Table, parse_partition_name
+from hivesql_planner.model.table import Partition, Table, parse_partition_name
 
 T = TypeVar("T")
 

@@ -19,11 +19,11 @@ from hivesql_executor.metastore.api import Compaction, LockState, TxnType
 from hivesql_executor.processes import is_alive
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot import acid_state, check_versions, visible_sizes
-from hivesql_planner.compaction import decide, refusal
-from hivesql_planner.compaction_queue import READY, WORKING
+from hivesql_planner.compaction.decide import decide, refusal
+from hivesql_planner.compaction.queue import READY, WORKING
 from hivesql_planner.errors import CommitUnknown, ExecutionError, NoSuchObject
+from hivesql_planner.model.statistics import StatisticsChange
 from hivesql_planner.plan import Lock, LockType, Operation
-from hivesql_planner.statistics import StatisticsChange
 
 _claims = threading.Lock()
 _running: set[int] = set()

@@ -18,10 +18,10 @@ from hivesql_executor.local.read import OnlySpark, SmallSnapshot
 from hivesql_executor.local.types import arrow_type, row_type
 from hivesql_executor.spark.publish import Publication, WrittenFile, publish_events
 from hivesql_planner.acid.row_id import BUCKET_MASK
+from hivesql_planner.local.values import base_type
+from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Write, WriteKind
-from hivesql_planner.small.nodes import Computed, Given, Kept, SmallChange
-from hivesql_planner.small.values import base_type
-from hivesql_planner.table import Table
+from hivesql_planner.predicates.predicate import Computed, Given, Kept, SmallChange
 
 _COMPUTED = {"+": pc.add_checked, "-": pc.subtract_checked, "*": pc.multiply_checked}
 

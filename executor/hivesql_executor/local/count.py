@@ -14,7 +14,7 @@ from hivesql_executor.local.read import SmallSnapshot, read_piece
 from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.storage.event_ids import seen_by
 from hivesql_executor.storage.orc import OrcTail
-from hivesql_planner.acid.reading import DeleteFile
+from hivesql_planner.acid.files_to_read import DeleteFile
 
 _Key = tuple[int, ...]
 

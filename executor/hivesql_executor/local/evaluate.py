@@ -8,8 +8,10 @@ from functools import reduce
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hivesql_planner.constraints import violation
-from hivesql_planner.small.nodes import (
+from hivesql_planner.local.values import base_type
+from hivesql_planner.model.constraints import violation
+from hivesql_planner.model.table import Table
+from hivesql_planner.predicates.predicate import (
     AllOf,
     AnyOf,
     Compare,
@@ -20,8 +22,6 @@ from hivesql_planner.small.nodes import (
     Predicate,
     UnlessFalse,
 )
-from hivesql_planner.small.values import base_type
-from hivesql_planner.table import Table
 
 _COMPARISONS: dict[str, Callable[[pa.Array, pa.Scalar], pa.Array]] = {
     "=": pc.equal,

@@ -30,9 +30,9 @@ from hivesql_planner.acid.layout import (
     VERSION,
 )
 from hivesql_planner.acid.row_id import encode_bucket
+from hivesql_planner.local.values import base_type
+from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Write, WriteKind
-from hivesql_planner.small.values import base_type
-from hivesql_planner.table import Table
 
 _CODECS = {"none": "uncompressed"}
 # Footers that cannot be changed here: texts stay STRING, which Hive takes as well.

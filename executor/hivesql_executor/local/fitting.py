@@ -24,13 +24,13 @@ from hivesql_executor.local.read import (
 from hivesql_executor.local.types import arrow_type
 from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.storage.event_ids import seen_by
+from hivesql_planner.acid.files_to_read import DataFile, DeleteFile
 from hivesql_planner.acid.layout import ACID_FIELDS
-from hivesql_planner.acid.reading import DataFile, DeleteFile
-from hivesql_planner.small.decide import is_small
-from hivesql_planner.small.nodes import Predicate, columns_of
-from hivesql_planner.small.skipping import any_of_ids
-from hivesql_planner.small.values import base_type
-from hivesql_planner.table import Column, Partition, Table
+from hivesql_planner.local.decide import is_small
+from hivesql_planner.local.values import base_type
+from hivesql_planner.model.table import Column, Partition, Table
+from hivesql_planner.predicates.predicate import Predicate, columns_of
+from hivesql_planner.predicates.ranges import any_of_ids
 
 Found = TypeVar("Found")
 Only = frozenset[str] | None

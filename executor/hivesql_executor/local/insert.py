@@ -14,9 +14,9 @@ from hivesql_executor.local.events import bucket_numbers, insert_events, stage
 from hivesql_executor.local.types import arrow_type
 from hivesql_executor.spark.publish import Publication, StagedRows, stage_rows
 from hivesql_executor.storage.files import Files
+from hivesql_planner.model.table import Table
 from hivesql_planner.plan import InsertBranch
-from hivesql_planner.small.nodes import SmallInsert
-from hivesql_planner.table import Table
+from hivesql_planner.predicates.predicate import SmallInsert
 
 _Place = tuple[int, tuple[str, ...]]
 

@@ -13,8 +13,8 @@ from hivesql_executor.storage.orc_statistics import (
     read_groups,
     read_statistics,
 )
-from hivesql_planner.small.nodes import Predicate, columns_of
-from hivesql_planner.small.skipping import may_hold
+from hivesql_planner.predicates.predicate import Predicate, columns_of
+from hivesql_planner.predicates.ranges import may_hold
 
 Runs = tuple[tuple[int, int], ...]
 """First row in the file and number of rows of each run."""

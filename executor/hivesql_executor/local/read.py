@@ -26,13 +26,13 @@ from hivesql_executor.spark.footers import (
 from hivesql_executor.spark.types import orc_type
 from hivesql_executor.storage.files import Files, readable
 from hivesql_executor.storage.orc import OrcTail
+from hivesql_planner.acid.files_to_read import DataFile, DeleteFile
 from hivesql_planner.acid.layout import ACID_FIELDS
-from hivesql_planner.acid.reading import DataFile, DeleteFile
 from hivesql_planner.acid.write_ids import ValidWriteIdList
-from hivesql_planner.small.decide import is_small
-from hivesql_planner.small.values import base_type
-from hivesql_planner.table import Column, Table
-from hivesql_planner.type_text import text_limit
+from hivesql_planner.local.decide import is_small
+from hivesql_planner.local.values import base_type
+from hivesql_planner.model.table import Column, Table
+from hivesql_planner.model.types import text_limit
 
 MOST_FILES = 2_000
 """Of more files, not even what they say about themselves is read here unless all are small."""

@@ -15,7 +15,7 @@ from hivesql_executor.local.pieces import Runs
 from hivesql_executor.local.types import arrow_type
 from hivesql_executor.storage.files import Files, RangeFile
 from hivesql_planner.acid.layout import ACID_FIELDS
-from hivesql_planner.table import Column
+from hivesql_planner.model.table import Column
 
 PLAIN_NAME = re.compile(r"\w+")
 _IDS = {

@@ -16,9 +16,9 @@ from hivesql_executor.outcome import Outcome
 from hivesql_executor.outside_years import is_outside_years
 from hivesql_executor.rows import NamedRow
 from hivesql_executor.spark.types import has_instant, orc_type, spark_type
-from hivesql_planner.small.nodes import Given, Shown, SmallSelect, Sorting, Total
-from hivesql_planner.small.values import base_type
-from hivesql_planner.table import Column, Table
+from hivesql_planner.local.values import base_type
+from hivesql_planner.model.table import Column, Table
+from hivesql_planner.predicates.predicate import Given, Shown, SmallSelect, Sorting, Total
 
 _MOST_ROWS = 100_000
 """More come from Spark, which hands them out part by part."""

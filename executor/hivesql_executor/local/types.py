@@ -5,9 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.small.values import base_type, decimal_size
-from hivesql_planner.table import Table
-from hivesql_planner.type_text import parts_of
+from hivesql_planner.local.values import base_type, decimal_size
+from hivesql_planner.model.table import Table
+from hivesql_planner.model.types import parts_of
 
 _PRIMITIVE: dict[str, pa.DataType] = {
     "boolean": pa.bool_(),

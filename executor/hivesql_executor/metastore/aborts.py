@@ -17,9 +17,9 @@ from hivesql_executor.metastore.schema import (
     txns,
 )
 from hivesql_planner.acid.write_ids import ValidWriteIdList
-from hivesql_planner.initiator import Candidate
+from hivesql_planner.compaction.initiator import Candidate
+from hivesql_planner.model.table import TableName
 from hivesql_planner.plan import Operation
-from hivesql_planner.table import TableName
 
 _CHUNK = 500
 

@@ -18,15 +18,15 @@ from hivesql_executor.metastore.move_api import Move as Move
 from hivesql_executor.metastore.move_api import MoveKind as MoveKind
 from hivesql_executor.metastore.move_api import Remedy as Remedy
 from hivesql_executor.metastore.notification_api import NotificationSource
-from hivesql_planner.locks import STRENGTH
+from hivesql_planner.locks.rules import STRENGTH
 
 if TYPE_CHECKING:
     from hivesql_executor.metastore.table_notes import TableNote as TableNote
     from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
-    from hivesql_planner.partition_filter import PartitionTest
+    from hivesql_planner.model.statistics import Statistics, StatisticsChange
+    from hivesql_planner.model.table import Database, Partition, Table, TableName
     from hivesql_planner.plan import Lock, LockType, ObjectLock, Operation
-    from hivesql_planner.statistics import Statistics, StatisticsChange
-    from hivesql_planner.table import Database, Partition, Table, TableName
+    from hivesql_planner.predicates.partitions import PartitionTest
 
 T = TypeVar("T")
 

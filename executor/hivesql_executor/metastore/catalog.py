@@ -24,8 +24,8 @@ from hivesql_executor.metastore.schema import (
 from hivesql_executor.metastore.table_rows import add_params, params
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import NoSuchObject, SemanticError
-from hivesql_planner.names import check_database, check_table
-from hivesql_planner.table import Database, Table, TableName
+from hivesql_planner.model.names import check_database, check_table
+from hivesql_planner.model.table import Database, Table, TableName
 
 _CHUNK = 500
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from hivesql_executor.metastore.storage_formats import format_of
 from hivesql_planner.errors import DataError
-from hivesql_planner.statistics import ACCURATE, BASICS
-from hivesql_planner.table import (
+from hivesql_planner.model.statistics import ACCURATE, BASICS
+from hivesql_planner.model.table import (
     DEFAULT_PARTITION,
     Column,
     Constraint,

@@ -16,7 +16,7 @@ from hivesql_executor.metastore.schema import (
     txn_to_write_id,
     write_set,
 )
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 
 _PER_PARTITION = (
     txn_components,

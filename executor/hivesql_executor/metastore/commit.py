@@ -44,9 +44,9 @@ from hivesql_executor.metastore.transactions import (
 )
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import AlreadyCommitted, HiveSqlError, WriteConflict
+from hivesql_planner.model.statistics import StatisticsChange
+from hivesql_planner.model.table import TableName
 from hivesql_planner.plan import Operation
-from hivesql_planner.statistics import StatisticsChange
-from hivesql_planner.table import TableName
 
 _REPLACING = (Operation.UPDATE.value, Operation.DELETE.value)
 _WRITING = (Operation.INSERT.value, *_REPLACING)

@@ -6,15 +6,15 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from hivesql_planner.compaction_queue import Compaction as Compaction
-from hivesql_planner.compaction_request import NO_DETAILS, CompactionDetails
+from hivesql_planner.compaction.queue import Compaction as Compaction
+from hivesql_planner.compaction.request import NO_DETAILS, CompactionDetails
 
 if TYPE_CHECKING:
     from hivesql_planner.acid.write_ids import ValidWriteIdList
-    from hivesql_planner.compaction import Kind
-    from hivesql_planner.compaction_queue import HistoryLimits
-    from hivesql_planner.initiator import Candidate
-    from hivesql_planner.table import TableName
+    from hivesql_planner.compaction.decide import Kind
+    from hivesql_planner.compaction.initiator import Candidate
+    from hivesql_planner.compaction.queue import HistoryLimits
+    from hivesql_planner.model.table import TableName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

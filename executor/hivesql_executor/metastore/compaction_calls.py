@@ -10,8 +10,8 @@ from sqlalchemy import Connection
 
 from hivesql_executor.metastore import aborts, compaction_history, compactions, snapshots
 from hivesql_executor.metastore.connection import now
-from hivesql_planner.compaction_request import NO_DETAILS, CompactionDetails
-from hivesql_planner.table import TableName
+from hivesql_planner.compaction.request import NO_DETAILS, CompactionDetails
+from hivesql_planner.model.table import TableName
 
 if TYPE_CHECKING:
     from hivesql_executor.metastore.compaction_api import (
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
         CompactionAnswer,
     )
     from hivesql_planner.acid.write_ids import ValidWriteIdList
-    from hivesql_planner.compaction import Kind
-    from hivesql_planner.compaction_queue import HistoryLimits
-    from hivesql_planner.initiator import Candidate
+    from hivesql_planner.compaction.decide import Kind
+    from hivesql_planner.compaction.initiator import Candidate
+    from hivesql_planner.compaction.queue import HistoryLimits
 
 T = TypeVar("T")
 

@@ -16,8 +16,8 @@ from hivesql_executor.metastore.compactions import (
 )
 from hivesql_executor.metastore.connection import now
 from hivesql_executor.metastore.schema import compaction_queue, completed_compactions
-from hivesql_planner.compaction_queue import HistoryLimits, retry_pause, surplus
-from hivesql_planner.initiator import Candidate
+from hivesql_planner.compaction.initiator import Candidate
+from hivesql_planner.compaction.queue import HistoryLimits, retry_pause, surplus
 
 _CHUNK = 500
 _queue = compaction_queue.c

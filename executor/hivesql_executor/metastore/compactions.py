@@ -23,16 +23,16 @@ from hivesql_executor.metastore.schema import (
 from hivesql_executor.metastore.snapshots import compactor_write_ids, valid_write_ids
 from hivesql_executor.metastore.transactions import lowest_open
 from hivesql_planner.acid.write_ids import ValidTxnList
-from hivesql_planner.compaction import Kind
-from hivesql_planner.compaction_request import (
+from hivesql_planner.compaction.decide import Kind
+from hivesql_planner.compaction.request import (
     NO_DETAILS,
     CompactionDetails,
     format_properties,
     parse_properties,
 )
 from hivesql_planner.errors import ExecutionError
+from hivesql_planner.model.table import TableName
 from hivesql_planner.plan import Operation
-from hivesql_planner.table import TableName
 
 KINDS: dict[Kind, str] = {"major": "a", "minor": "i", "rebalance": "r"}
 _KIND_NAMES = {code: kind for kind, code in KINDS.items()}

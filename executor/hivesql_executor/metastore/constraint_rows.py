@@ -11,7 +11,7 @@ from hivesql_executor.metastore.catalog_values import (
     constraint_of,
 )
 from hivesql_executor.metastore.schema import key_constraints
-from hivesql_planner.table import Constraint, Table
+from hivesql_planner.model.table import Constraint, Table
 
 
 def add_constraints(db: Connection, table_id: int, table: Table) -> None:

@@ -25,9 +25,9 @@ from hivesql_executor.metastore.moves import MoveCalls
 from hivesql_executor.metastore.notification_calls import NotificationCalls
 from hivesql_executor.metastore.object_locks import ObjectLockCalls
 from hivesql_executor.metastore.transaction_calls import TransactionCalls
-from hivesql_planner.partition_filter import PartitionTest
-from hivesql_planner.statistics import Statistics, StatisticsChange
-from hivesql_planner.table import Database, Partition, Table, TableName
+from hivesql_planner.model.statistics import Statistics, StatisticsChange
+from hivesql_planner.model.table import Database, Partition, Table, TableName
+from hivesql_planner.predicates.partitions import PartitionTest
 
 T = TypeVar("T")
 

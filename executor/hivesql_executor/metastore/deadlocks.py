@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, select
 from hivesql_executor.metastore.lock_rows import WAITING, as_lock
 from hivesql_executor.metastore.schema import hive_locks
 from hivesql_executor.metastore.transactions import DEADLOCK, abort_txns
-from hivesql_planner.deadlock import Queued, cycle, victim
+from hivesql_planner.locks.deadlock import Queued, cycle, victim
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from hivesql_executor.metastore.notification_log import latest_event
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from hivesql_planner.table import Table
+    from hivesql_planner.model.table import Table
 
 
 def give_write_id(db: Connection, txn_id: int, table: Table) -> None:

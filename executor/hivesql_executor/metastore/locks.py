@@ -30,7 +30,7 @@ from hivesql_executor.metastore.schema import (
 from hivesql_executor.metastore.snapshots import HELD_WRITE_ID
 from hivesql_executor.metastore.transactions import require_open
 from hivesql_planner.errors import ExecutionError
-from hivesql_planner.locks import conflicts, covers, merge
+from hivesql_planner.locks.rules import conflicts, covers, merge
 from hivesql_planner.plan import Lock, LockType, Operation
 
 _REPLACING = (Operation.UPDATE, Operation.DELETE)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
     from hivesql_planner.cache.events import LogPage
-    from hivesql_planner.table import Table, TableName
+    from hivesql_planner.model.table import Table, TableName
 
 
 class NotificationSource(Protocol):

@@ -13,7 +13,7 @@ from hivesql_executor.metastore import catalog, notification_log, snapshots
 if TYPE_CHECKING:
     from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
     from hivesql_planner.cache.events import LogPage
-    from hivesql_planner.table import Table, TableName
+    from hivesql_planner.model.table import Table, TableName
 
 T = TypeVar("T")
 

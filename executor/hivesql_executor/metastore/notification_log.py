@@ -33,7 +33,7 @@ from hivesql_executor.metastore.notification_schema import (
 )
 from hivesql_executor.metastore.schema import completed_txn_components, txn_to_write_id
 from hivesql_planner.cache.events import Event, EventKind, LogPage
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 
 T = TypeVar("T")
 

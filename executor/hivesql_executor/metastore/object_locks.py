@@ -49,7 +49,7 @@ def take(db: Connection, locks: Sequence[ObjectLock], row: ObjectLockRow) -> Obj
     ``row`` tells who asks; those of a statement (not explicit) must be kept alive.
     """
     # Imported late: only DummyTxnManager has such locks.
-    from hivesql_planner.object_locks import blocks
+    from hivesql_planner.locks.object_locks import blocks
 
     hold_mutex(db, _MUTEX)
     names = [lock.name for lock in locks]

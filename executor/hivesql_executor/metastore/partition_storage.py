@@ -28,7 +28,7 @@ from hivesql_executor.metastore.catalog_values import STORAGE_MARK
 from hivesql_executor.metastore.schema import partitions as rows
 from hivesql_executor.metastore.schema import sd_params, sds, serde_params, serdes, tbls
 from hivesql_executor.metastore.storage_formats import STORAGE, format_of
-from hivesql_planner.table import Partition, PartitionStorage, Table, partition_name
+from hivesql_planner.model.table import Partition, PartitionStorage, Table, partition_name
 
 # What Hive keeps for every serde: it says nothing, but that there are properties.
 _NOTHING = {"serialization.format": "1"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, ColumnElement, and_, case, cast, collate, func, or_, true
 
-from hivesql_planner.partition_filter import COMPARE, DATE_LENGTH, MOST_DIGITS, PartitionTest
+from hivesql_planner.predicates.partitions import COMPARE, DATE_LENGTH, MOST_DIGITS, PartitionTest
 
 
 def passes(value: ColumnElement[str], test: PartitionTest, dialect: str) -> ColumnElement[bool]:

@@ -22,14 +22,14 @@ from hivesql_executor.metastore.schema import partition_key_vals, partition_para
 from hivesql_executor.metastore.schema import partitions as rows
 from hivesql_planner.cache.events import EventKind
 from hivesql_planner.errors import NoSuchObject, SemanticError
-from hivesql_planner.partition_filter import PartitionTest
-from hivesql_planner.table import (
+from hivesql_planner.model.table import (
     DEFAULT_PARTITION,
     Partition,
     TableName,
     check_partition_name,
     partition_name,
 )
+from hivesql_planner.predicates.partitions import PartitionTest
 
 Values = Sequence[str | None]
 

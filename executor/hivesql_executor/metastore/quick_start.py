@@ -12,9 +12,9 @@ from hivesql_planner.errors import SessionClosed
 if TYPE_CHECKING:
     from hivesql_executor.metastore.api import LockRow, TxnRow
     from hivesql_executor.metastore.database import DatabaseMetastore
-    from hivesql_planner.partition_filter import PartitionTest
-    from hivesql_planner.statistics import Statistics
-    from hivesql_planner.table import Database, Partition, Table, TableName
+    from hivesql_planner.model.statistics import Statistics
+    from hivesql_planner.model.table import Database, Partition, Table, TableName
+    from hivesql_planner.predicates.partitions import PartitionTest
 
 
 class QuickStart:

@@ -12,7 +12,7 @@ from hivesql_executor.metastore.catalog_values import COMMITTED
 from hivesql_executor.metastore.known_revisions import REVISIONS
 from hivesql_executor.metastore.notification_schema import notification_sequence as _  # noqa: F401 - makes the tables known
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.table import Database
+from hivesql_planner.model.table import Database
 
 MIGRATIONS = Path(__file__).with_name("migrations")
 

@@ -43,7 +43,7 @@ from hivesql_executor.metastore.transactions import (
 from hivesql_planner.acid.write_ids import NONE_OPEN, ListMode, ValidTxnList, ValidWriteIdList
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import ExecutionError
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 
 
 def valid_txns(db: Connection, txn_id: int) -> ValidTxnList:

@@ -31,12 +31,12 @@ from hivesql_executor.metastore.catalog_values import (
 )
 from hivesql_executor.metastore.known_revisions import REVISIONS
 from hivesql_executor.metastore.sqlite_terms import BUSY_SECONDS, NOW
-from hivesql_planner.table import Column, Database, Partition, Table, TableName
+from hivesql_planner.model.table import Column, Database, Partition, Table, TableName
 
 if TYPE_CHECKING:
     from hivesql_executor.metastore.api import LockRow, TxnRow
-    from hivesql_planner.partition_filter import PartitionTest
-    from hivesql_planner.statistics import Statistics
+    from hivesql_planner.model.statistics import Statistics
+    from hivesql_planner.predicates.partitions import PartitionTest
 
 T = TypeVar("T")
 
@@ -191,7 +191,7 @@ class SqliteReads:
         """What is known of a table without partitions."""
         from dataclasses import replace
 
-        from hivesql_planner.statistics import ColumnStatistics, read_basics
+        from hivesql_planner.model.statistics import ColumnStatistics, read_basics
 
         def find(db: sqlite3.Connection) -> Statistics | None:
             table = _table(db, name)
@@ -213,7 +213,7 @@ class SqliteReads:
         self, name: TableName, tests: Sequence[PartitionTest]
     ) -> tuple[Partition, ...] | None:
         """The partitions that may pass all tests, by name, of a table with few of them."""
-        from hivesql_planner.partition_filter import may_pass
+        from hivesql_planner.predicates.partitions import may_pass
 
         def find(db: sqlite3.Connection) -> tuple[Partition, ...] | None:
             table = _only(db, _TABLE, name.database, name.name)

@@ -13,8 +13,8 @@ from hivesql_executor.metastore.statistics_rows import Kept, read_kept, write_ke
 from hivesql_executor.metastore.table_rows import distrust
 from hivesql_planner.acid.write_ids import Range
 from hivesql_planner.errors import NoSuchObject
-from hivesql_planner.statistics import StatisticsChange, changed, combined
-from hivesql_planner.table import TableName
+from hivesql_planner.model.statistics import StatisticsChange, changed, combined
+from hivesql_planner.model.table import TableName
 
 _CHUNK = 500
 

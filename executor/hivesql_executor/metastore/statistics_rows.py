@@ -31,7 +31,7 @@ from hivesql_executor.metastore.catalog_values import BASE_WRITE, STATISTICS, ST
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.cache.lists import compare
 from hivesql_planner.errors import NoSuchObject
-from hivesql_planner.statistics import (
+from hivesql_planner.model.statistics import (
     ACCURATE,
     BASICS,
     ColumnStatistics,
@@ -39,7 +39,7 @@ from hivesql_planner.statistics import (
     read_basics,
     written_basics,
 )
-from hivesql_planner.table import Table, TableName, partition_name
+from hivesql_planner.model.table import Table, TableName, partition_name
 
 _CHUNK = 500
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hivesql_planner.errors import DataError
-from hivesql_planner.table import FileFormat, TableName
+from hivesql_planner.model.table import FileFormat, TableName
 
 _QL = "org.apache.hadoop.hive.ql.io"
 _SERDE = "org.apache.hadoop.hive.serde2"

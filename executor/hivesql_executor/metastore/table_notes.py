@@ -10,7 +10,7 @@ from hivesql_executor.metastore import catalog
 from hivesql_executor.metastore.notification_log import note_change
 from hivesql_executor.metastore.schema import table_params
 from hivesql_planner.cache.events import EventKind
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 
 
 @dataclass(frozen=True, slots=True)

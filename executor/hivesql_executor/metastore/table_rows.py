@@ -40,8 +40,8 @@ from hivesql_executor.metastore.schema import (
     tbls,
 )
 from hivesql_executor.metastore.storage_formats import STORAGE
-from hivesql_planner.statistics import ACCURATE, BASICS, Statistics, written_basics
-from hivesql_planner.table import Column, Table, TableName
+from hivesql_planner.model.statistics import ACCURATE, BASICS, Statistics, written_basics
+from hivesql_planner.model.table import Column, Table, TableName
 
 TableRow = Row[Any]
 

@@ -26,9 +26,9 @@ from hivesql_executor.metastore.idempotence_api import Once
 from hivesql_executor.metastore.table_notes import TableNote
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import CommitUnknown, ExecutionError, HiveSqlError, TransactionLost
+from hivesql_planner.model.statistics import StatisticsChange
+from hivesql_planner.model.table import TableName
 from hivesql_planner.plan import Lock, Operation
-from hivesql_planner.statistics import StatisticsChange
-from hivesql_planner.table import TableName
 
 T = TypeVar("T")
 

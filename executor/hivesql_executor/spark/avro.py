@@ -21,10 +21,10 @@ from hivesql_executor.spark import avro_rows
 from hivesql_executor.spark.lazy_values import sized_text
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.storage.files import Files
-from hivesql_planner.avro import LITERAL, URL, Schema, parsed_schema, schema_of
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.table import Table
-from hivesql_planner.type_text import text_limit
+from hivesql_planner.model.avro_schema import LITERAL, URL, Schema, parsed_schema, schema_of
+from hivesql_planner.model.table import Table
+from hivesql_planner.model.types import text_limit
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -18,10 +18,10 @@ from pyspark.sql.pandas.functions import arrow_udf
 from hivesql_executor.spark import hashing, nested_hashing
 from hivesql_executor.spark.types import is_nested, spark_type
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.table import Table
+from hivesql_planner.model.table import Table
 
 if TYPE_CHECKING:
-    from hivesql_planner.table import Column as TableColumn
+    from hivesql_planner.model.table import Column as TableColumn
 
 # Workers of a cluster need not have this package installed.
 cloudpickle.register_pickle_by_value(hashing)  # type: ignore[no-untyped-call]

@@ -16,8 +16,8 @@ from hivesql_executor.spark.steps import Step, after
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.spark.write import partition_text
 from hivesql_planner.errors import CardinalityViolation
+from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Change, ChangeBranch, When
-from hivesql_planner.table import Table
 
 ROW_ID_TYPE = "struct<writeid:bigint,bucketid:int,rowid:bigint>"
 _CARDINALITY = "Cardinality Violation in Merge statement: "

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from hivesql_planner.constraints import VIOLATED, violation
 from hivesql_planner.errors import ConstraintViolation
+from hivesql_planner.model.constraints import VIOLATED, violation
 from hivesql_planner.plan import Expr
 
 

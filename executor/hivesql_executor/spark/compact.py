@@ -24,6 +24,7 @@ from hivesql_executor.spark.values import stored_row
 from hivesql_executor.spark.write import BUCKET_OF_ROW_ID
 from hivesql_executor.staging import working_directory
 from hivesql_executor.storage.files import Files
+from hivesql_planner.acid.files_to_read import FilesToRead, files_to_read
 from hivesql_planner.acid.layout import (
     VERSION_FILE,
     VERSION_TEXT,
@@ -31,12 +32,11 @@ from hivesql_planner.acid.layout import (
     DirectoryKind,
     bucket_file_name,
 )
-from hivesql_planner.acid.reading import FilesToRead, files_to_read
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import NotSupported
+from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Write, WriteKind
-from hivesql_planner.table import Table
 
 _ROW_ID = ("row__id.writeid", "row__id.bucketid", "row__id.rowid")
 

@@ -25,12 +25,12 @@ from hivesql_executor.staging import working_directory
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import amend
 from hivesql_executor.storage.rows import row_count
+from hivesql_planner.acid.files_to_read import files_to_read
 from hivesql_planner.acid.layout import parse_directory, parse_original_file
-from hivesql_planner.acid.reading import files_to_read
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import DataError, NotSupported
-from hivesql_planner.table import Table
+from hivesql_planner.model.table import Table
 
 _FILE_BYTES = 128 << 20
 _PART = re.compile(r"part-(\d+)-")

@@ -9,7 +9,7 @@ from pyspark.sql import functions as f
 
 from hivesql_executor.spark.odd_csv import odd_fields
 from hivesql_executor.spark.types import spark_type
-from hivesql_planner.table import Table
+from hivesql_planner.model.table import Table
 
 _WRITERS_ESCAPE = '"'
 _READERS_ESCAPE = "\\"

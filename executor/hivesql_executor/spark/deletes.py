@@ -31,11 +31,11 @@ from hivesql_executor.storage.event_ids import read_event_ids
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail
 from hivesql_executor.storage.orc_statistics import read_groups, read_statistics
+from hivesql_planner.acid.files_to_read import DeleteFile
 from hivesql_planner.acid.layout import ACID_FIELDS
-from hivesql_planner.acid.reading import DeleteFile
 from hivesql_planner.acid.write_ids import ValidWriteIdList
-from hivesql_planner.small.skipping import Extent
-from hivesql_planner.table import Table
+from hivesql_planner.model.table import Table
+from hivesql_planner.predicates.ranges import Extent
 
 ID_COLUMNS = ("__write", "__bucket", "__row")
 """How KEYS travel, out of the way of a user's columns. Beside them goes PLACE."""

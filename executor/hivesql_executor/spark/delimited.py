@@ -13,8 +13,8 @@ from hivesql_executor.spark.lazy_values import is_instant, lazy_value
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.spark.values import stored_value, value_text
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.table import Table
-from hivesql_planner.type_text import parts_of, text_limit
+from hivesql_planner.model.table import Table
+from hivesql_planner.model.types import parts_of, text_limit
 
 _REFUSED = ("quote.delim",)
 _CHARSET = "serialization.encoding"

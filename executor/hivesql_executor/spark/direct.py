@@ -25,8 +25,8 @@ from hivesql_executor.spark.steps import Step, acid_rows
 from hivesql_executor.spark.types import orc_type, spark_type
 from hivesql_executor.storage.orc import OrcTail
 from hivesql_planner.acid.write_ids import ValidWriteIdList
-from hivesql_planner.statistics import ColumnStatistics
-from hivesql_planner.table import Table
+from hivesql_planner.model.statistics import ColumnStatistics
+from hivesql_planner.model.table import Table
 
 _IDS = "`__write` bigint, `__bucket` int, `__row` bigint"
 _INSTANT = "local time zone"

@@ -16,8 +16,8 @@ from pyspark.sql import DataFrame, SparkSession
 from hivesql_executor.event_file import EventFile
 from hivesql_executor.spark.jvm import gateway
 from hivesql_executor.spark.types import orc_type
+from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Write, WriteKind
-from hivesql_planner.table import Table
 
 _SIZES = ("orc.stripe.size", "orc.row.index.stride", "orc.compress.size")
 

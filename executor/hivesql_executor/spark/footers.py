@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.local import LocalFiles
 from hivesql_executor.storage.orc import OrcTail, cached_tail, known_tail
+from hivesql_planner.acid.files_to_read import DataFile, DeleteFile
 from hivesql_planner.acid.layout import (
     ACID_FIELDS,
     DELETE_EVENT,
@@ -19,7 +20,6 @@ from hivesql_planner.acid.layout import (
     DirectoryKind,
     parse_directory,
 )
-from hivesql_planner.acid.reading import DataFile, DeleteFile
 from hivesql_planner.errors import DataError
 
 KEY, ROW = ACID_FIELDS[1], ACID_FIELDS[-1]

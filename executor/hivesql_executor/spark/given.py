@@ -12,7 +12,7 @@ from pyspark.sql import types as t
 from hivesql_executor.spark.types import hive_type
 from hivesql_executor.spark.values import retyped
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.table import Column
+from hivesql_planner.model.table import Column
 
 if TYPE_CHECKING:
     import pandas as pd

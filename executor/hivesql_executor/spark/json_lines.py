@@ -12,8 +12,8 @@ from pyspark.sql import functions as f
 from hivesql_executor.spark.lazy_values import lazy_binary, lazy_date, lazy_value, sized_text
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.spark.values import stored_value, value_text
-from hivesql_planner.table import Table
-from hivesql_planner.type_text import parts_of
+from hivesql_planner.model.table import Table
+from hivesql_planner.model.types import parts_of
 
 _OPTIONS = {"allowSingleQuotes": "false"}
 _OBJECT, _LIST = "map<string,string>", "array<string>"

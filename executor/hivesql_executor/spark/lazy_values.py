@@ -9,7 +9,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as f
 
 from hivesql_executor.spark.types import instants, spark_type
-from hivesql_planner.type_text import text_limit
+from hivesql_planner.model.types import text_limit
 
 _INTEGER = r"^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$"
 _DATE = r"^\s*(-?\d{1,4})-(\d{1,2})-(\d{1,2})(?!\d)"

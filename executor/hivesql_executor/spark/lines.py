@@ -12,7 +12,7 @@ from hivesql_executor.spark.csv_lines import joined_csv, split_csv
 from hivesql_executor.spark.delimited import joined_line, split_lines
 from hivesql_executor.spark.json_lines import joined_json, split_json
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.table import Table
+from hivesql_planner.model.table import Table
 
 LINE = "__line"
 """The column that holds a line while it is read."""

@@ -30,8 +30,8 @@ from hivesql_executor.spark.jvm import know_flushed_files, new_object
 from hivesql_executor.spark.nanoseconds import SPARK_VERSION, may_be_fine
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail
-from hivesql_planner.acid.ordering import KeySpan, in_order
-from hivesql_planner.acid.reading import DataFile, DeleteFile, FilesToRead
+from hivesql_planner.acid.files_to_read import DataFile, DeleteFile, FilesToRead
+from hivesql_planner.acid.key_spans import KeySpan, in_order
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 
 _SMALLEST_COPY = 1 << 20

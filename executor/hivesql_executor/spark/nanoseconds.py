@@ -21,10 +21,10 @@ from hivesql_executor.spark.raw import position_schema
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail
+from hivesql_planner.acid.files_to_read import DataFile
 from hivesql_planner.acid.layout import NANOSECONDS
-from hivesql_planner.acid.reading import DataFile
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.table import Table
+from hivesql_planner.model.table import Table
 
 SPARK_VERSION = "org.apache.spark.version"
 FINE = "__fine"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 
 _FROM = 3
 """In the first characters of a line a quote is never taken as a part of the text."""

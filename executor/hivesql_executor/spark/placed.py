@@ -17,7 +17,7 @@ from pyspark.sql import functions as f
 
 from hivesql_executor.spark.listed import listed_number, read_listed
 from hivesql_executor.spark.values import partition_value
-from hivesql_planner.table import DEFAULT_PARTITION, Partition, Table, default_value
+from hivesql_planner.model.table import DEFAULT_PARTITION, Partition, Table, default_value
 
 PLACE = "__place"
 """The number of the row's partition in its scan. Values could not tell ``p=1`` from ``p=01``."""

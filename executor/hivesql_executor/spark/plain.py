@@ -23,7 +23,7 @@ from hivesql_executor.spark.values import partition_value
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import cached_tail
 from hivesql_planner.errors import DataError, NotSupported
-from hivesql_planner.table import Partition, Table, default_value
+from hivesql_planner.model.table import Partition, Table, default_value
 
 Part = tuple[Partition | None, str, Sequence[tuple[str, int]]]
 

@@ -24,8 +24,13 @@ from hivesql_planner.acid.layout import (
     delta_name,
 )
 from hivesql_planner.errors import ExecutionError, NotSupported
+from hivesql_planner.model.table import (
+    Table,
+    check_partition_name,
+    parse_partition_name,
+    partition_name,
+)
 from hivesql_planner.plan import Write, WriteKind
-from hivesql_planner.table import Table, check_partition_name, parse_partition_name, partition_name
 
 if TYPE_CHECKING:
     from hivesql_executor.file_changes import FileChanges

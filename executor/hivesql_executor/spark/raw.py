@@ -10,9 +10,9 @@ from pyspark.sql import functions as f
 
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.spark.values import read_value
-from hivesql_planner.acid.reading import RawFile
+from hivesql_planner.acid.files_to_read import RawFile
 from hivesql_planner.acid.row_id import encode_bucket
-from hivesql_planner.table import Table
+from hivesql_planner.model.table import Table
 
 _WHOLE_FILE = str(2**60)
 _SPLIT_SETTINGS = ("spark.sql.files.maxPartitionBytes", "spark.sql.files.openCostInBytes")

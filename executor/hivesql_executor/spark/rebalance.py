@@ -11,15 +11,15 @@ from pyspark.sql import functions as f
 from hivesql_executor.spark.compact import live_rows, write_buckets
 from hivesql_executor.spark.nanoseconds import FINE
 from hivesql_executor.storage.files import Files
+from hivesql_planner.acid.files_to_read import files_to_read
 from hivesql_planner.acid.layout import AcidDirectory
-from hivesql_planner.acid.reading import files_to_read
 from hivesql_planner.acid.row_id import MAX_BUCKET
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ValidWriteIdList
-from hivesql_planner.compaction_request import OrderKey
+from hivesql_planner.compaction.request import OrderKey
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.model.table import Table
 from hivesql_planner.plan import WriteKind
-from hivesql_planner.table import Table
 
 _ROW_ID = ("row__id.writeid", "row__id.bucketid", "row__id.rowid")
 _NUMBER_IN_TASK = "monotonically_increasing_id() & 8589934591L"

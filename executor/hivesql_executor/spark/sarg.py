@@ -16,8 +16,8 @@ from pyspark.sql import SparkSession
 
 from hivesql_executor.spark.jvm import new_object
 from hivesql_executor.spark.types import spark_type
-from hivesql_planner.table import Column
-from hivesql_planner.type_text import text_limit
+from hivesql_planner.model.table import Column
+from hivesql_planner.model.types import text_limit
 
 _log = logging.getLogger(__name__)
 

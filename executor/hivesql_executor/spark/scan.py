@@ -60,11 +60,11 @@ from hivesql_executor.spark.version1 import OPERATION, WRITER, newest
 from hivesql_executor.spark.whole_writers import tasks_by_path
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail
+from hivesql_planner.acid.files_to_read import DataFile, FilesToRead
 from hivesql_planner.acid.layout import INSERT_EVENT
-from hivesql_planner.acid.reading import DataFile, FilesToRead
 from hivesql_planner.acid.write_ids import ValidWriteIdList
-from hivesql_planner.statistics import ColumnStatistics
-from hivesql_planner.table import Table
+from hivesql_planner.model.statistics import ColumnStatistics
+from hivesql_planner.model.table import Table
 
 
 @dataclass(frozen=True, slots=True)

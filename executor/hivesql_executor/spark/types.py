@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from hivesql_executor.storage.protobuf import StoredType
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.type_text import parts_of, text_limit
+from hivesql_planner.model.types import parts_of, text_limit
 
 _INSTANT = re.compile(r"\btimestamp with local time zone\b|\btimestamplocaltz\b(?! ?:)")
 _SIZED_TEXT = re.compile(r"\b(?:var)?char ?\( ?\d+ ?\)")

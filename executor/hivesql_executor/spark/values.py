@@ -11,11 +11,11 @@ from pyspark.sql import types as t
 from hivesql_executor.outcome import HIVE_TYPE
 from hivesql_executor.spark.charsets import cleaned
 from hivesql_executor.spark.types import decimal_scale, has_instant, has_sized_text, spark_type
-from hivesql_planner.conversions import conversion
-from hivesql_planner.partition_values import FALSE
-from hivesql_planner.table import DEFAULT_PARTITION, Table
-from hivesql_planner.table import Column as TableColumn
-from hivesql_planner.type_text import parts_of, text_limit
+from hivesql_planner.model.conversions import conversion
+from hivesql_planner.model.partition_values import FALSE
+from hivesql_planner.model.table import DEFAULT_PARTITION, Table
+from hivesql_planner.model.table import Column as TableColumn
+from hivesql_planner.model.types import parts_of, text_limit
 
 _UNICODE = ("parquet", "avro")
 

@@ -17,9 +17,9 @@ from hivesql_executor.spark.types import spark_type
 from hivesql_executor.spark.verify_files import MOST
 from hivesql_executor.storage.files import Files
 from hivesql_executor.storage.orc import OrcTail
-from hivesql_planner.acid.reading import FilesToRead
+from hivesql_planner.acid.files_to_read import FilesToRead
 from hivesql_planner.acid.write_ids import ValidWriteIdList
-from hivesql_planner.table import Table
+from hivesql_planner.model.table import Table
 
 _ID = "row__id"
 

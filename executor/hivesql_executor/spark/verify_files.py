@@ -15,7 +15,7 @@ from hivesql_executor.spark.listed import listed_number, read_listed
 from hivesql_executor.spark.packing import KEYS
 from hivesql_executor.spark.types import spark_type
 from hivesql_executor.storage.orc import OrcTail
-from hivesql_planner.table import Table
+from hivesql_planner.model.table import Table
 
 MOST = 20
 """Of each kind of problem so many are told."""

@@ -35,8 +35,8 @@ from hivesql_executor.spark.values import (
 from hivesql_executor.storage.files import Files
 from hivesql_planner.acid.row_id import MAX_BUCKET
 from hivesql_planner.errors import NotSupported
+from hivesql_planner.model.table import DEFAULT_PARTITION, Table
 from hivesql_planner.plan import Expr, Write, WriteKind
-from hivesql_planner.table import DEFAULT_PARTITION, Table
 
 if TYPE_CHECKING:
     from hivesql_executor.file_changes import FileChanges

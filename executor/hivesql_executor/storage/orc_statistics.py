@@ -23,8 +23,8 @@ from hivesql_executor.storage.protobuf import (
     signed,
 )
 from hivesql_planner.errors import DataError, NotSupported
-from hivesql_planner.small.nodes import Stored
-from hivesql_planner.small.skipping import Extent
+from hivesql_planner.predicates.predicate import Stored
+from hivesql_planner.predicates.ranges import Extent
 
 _TAIL_GUESS = 16 * 1024
 _WHOLE, _TEXTS, _DECIMAL, _DATE = (1, 2, 3, 4), (7, 16), 14, 15

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from hivesql_executor.storage.files import Files, RangeFile
 from hivesql_executor.storage.orc import read_tail
 from hivesql_planner.errors import DataError
-from hivesql_planner.table import FileFormat
+from hivesql_planner.model.table import FileFormat
 
 _CHUNK = 8 * 1024 * 1024
 _SYNC = 16

@@ -26,7 +26,7 @@ from hivesql_planner.acid.layout import (
     bucket_file_name,
 )
 from hivesql_planner.acid.row_id import encode_bucket
-from hivesql_planner.table import Table
+from hivesql_planner.model.table import Table
 
 
 @dataclass(slots=True, kw_only=True)

@@ -21,8 +21,8 @@ import pyarrow.compute as pc
 
 from hivesql_executor.local.types import arrow_type
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.small.values import WHOLE, base_type, decimal_size
-from hivesql_planner.type_text import parts_of
+from hivesql_planner.local.values import WHOLE, base_type, decimal_size
+from hivesql_planner.model.types import parts_of
 
 _WHOLE = re.compile(r"[+-]?\d+(?:\.\d*)?")
 _PLAIN_WHOLE = r"^-?\d{1,18}$"

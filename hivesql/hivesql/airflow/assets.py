@@ -7,7 +7,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from airflow.sdk import Asset
 
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 
 
 def asset_of(conn_id: str, table: TableName) -> Asset:

@@ -17,7 +17,7 @@ from airflow.providers.openlineage.extractors import OperatorLineage
 
 import hivesql
 from hivesql_planner.lineage import tables_read, tables_written
-from hivesql_planner.table import Table
+from hivesql_planner.model.table import Table
 
 
 def lineage_of(results: Sequence[hivesql.Result], conn_id: str, hql: str) -> OperatorLineage:

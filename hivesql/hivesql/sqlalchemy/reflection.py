@@ -9,9 +9,9 @@ from sqlalchemy.exc import NoSuchTableError
 
 from hivesql.session import Session
 from hivesql.sqlalchemy.types import type_of
-from hivesql_planner.constraints import default_of
 from hivesql_planner.errors import NoSuchObject
-from hivesql_planner.table import Constraint, Table, TableName
+from hivesql_planner.model.constraints import default_of
+from hivesql_planner.model.table import Constraint, Table, TableName
 
 
 def session_of(connection: Connection) -> Session:

@@ -10,8 +10,8 @@ from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.cache.events import Write
 from hivesql_planner.cache.lists import compare
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.partition_filter import PartitionTest, may_pass
-from hivesql_planner.table import Partition, Table, TableName
+from hivesql_planner.model.table import Partition, Table, TableName
+from hivesql_planner.predicates.partitions import PartitionTest, may_pass
 
 Tests = tuple[PartitionTest, ...]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 
 Write = tuple[int, int]
 """A transaction and its write id in a table."""

@@ -9,7 +9,7 @@ from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.cache.entries import Entry
 from hivesql_planner.cache.events import Event, EventKind, Write
 from hivesql_planner.cache.lists import mark_aborted, mark_committed
-from hivesql_planner.table import Table, TableName
+from hivesql_planner.model.table import Table, TableName
 
 TableWrite = tuple[TableName, int]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import count
 
+from hivesql_planner.model.table import Table
 from hivesql_planner.plan import (
     Change,
     ChangeBranch,
@@ -19,9 +20,8 @@ from hivesql_planner.plan import (
     Write,
     WriteKind,
 )
-from hivesql_planner.settings import Settings
-from hivesql_planner.statements import DeleteRows, MergeClause, MergeRows, UpdateRows
-from hivesql_planner.table import Table
+from hivesql_planner.settings.settings import Settings
+from hivesql_planner.statements.bound import DeleteRows, MergeClause, MergeRows, UpdateRows
 
 
 def rewrite_update(update: UpdateRows) -> Change:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hivesql_planner.acid.row_id import MAX_STATEMENT
 from hivesql_planner.errors import NotSupported
+from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Insert, InsertBranch, Operation, Query, Target, Write, WriteKind
-from hivesql_planner.statements import CreateTable, InsertRows, InsertTarget
-from hivesql_planner.table import Table
+from hivesql_planner.statements.bound import CreateTable, InsertRows, InsertTarget
 
 
 def rewrite_insert(statement: InsertRows) -> Insert:

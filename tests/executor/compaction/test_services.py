@@ -17,7 +17,7 @@ from hivesql_executor.compaction.worker import release_dead, run_next
 from hivesql_executor.metastore.compaction_api import AbortLimits
 from hivesql_executor.metastore.schema import txn_components
 from hivesql_executor.services import run_round, services_of
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 
 AT_ONCE = AbortLimits(count=0, age=None)
 
@@ -247,7 +247,7 @@ def test_a_dead_worker_s_request_is_queued_again(house: Warehouse) -> None:
 
 
 def test_pools(house: Warehouse) -> None:
-    from hivesql_planner.compaction_request import CompactionDetails
+    from hivesql_planner.compaction.request import CompactionDetails
 
     details = CompactionDetails(pool="etl", properties={"tblprops.a": "b"}, bucket_count=3)
     house.store.enqueue_compaction(T, None, "minor", initiator_id="x", details=details)

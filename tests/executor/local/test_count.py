@@ -15,7 +15,7 @@ from hivesql_executor.local.read import SmallSnapshot, small_snapshot
 from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.snapshot import acid_state
 from hivesql_executor.storage.local import LocalFiles
-from hivesql_planner.acid.reading import files_to_read
+from hivesql_planner.acid.files_to_read import files_to_read
 from hivesql_planner.acid.write_ids import ALL_TXNS, ValidWriteIdList
 from tables import make_table, property_of
 

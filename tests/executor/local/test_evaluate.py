@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hivesql_executor.local.evaluate import evaluate
-from hivesql_planner.small.nodes import AnyOf, Compare, Not, OneOf, Predicate
+from hivesql_planner.predicates.predicate import AnyOf, Compare, Not, OneOf, Predicate
 
 _INTEGERS = st.none() | st.integers(-3, 3)
 _TEXTS = st.none() | st.sampled_from(["", "a", "b", "ab"])

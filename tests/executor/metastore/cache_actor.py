@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from hivesql_executor.metastore.cache.metastore import CachingMetastore
 from hivesql_executor.metastore.database import DatabaseMetastore
-from hivesql_planner.table import Table, TableName
+from hivesql_planner.model.table import Table, TableName
 
 
 def age(table: Table) -> int:

@@ -11,7 +11,7 @@ from hivesql_executor.metastore.api import Metastore
 from hivesql_executor.metastore.cache.metastore import CachingMetastore
 from hivesql_executor.metastore.opening import open_metastore
 from hivesql_planner.acid.write_ids import ValidWriteIdList
-from hivesql_planner.table import Column, Table, TableName
+from hivesql_planner.model.table import Column, Table, TableName
 
 T, U = TableName("default", "t"), TableName("default", "u")
 ACID = {"transactional": "true"}

@@ -17,8 +17,8 @@ from hivesql_executor.metastore.connection import Rdbms
 from hivesql_executor.metastore.opening import THRIFT as URI
 from hivesql_executor.metastore.opening import open_metastore
 from hivesql_executor.metastore.schema import hive_locks, txns
+from hivesql_planner.model.table import Column, Table, TableName
 from hivesql_planner.plan import Lock
-from hivesql_planner.table import Column, Table, TableName
 
 T = TableName("default", "t")
 

@@ -12,7 +12,7 @@ import pytest
 from hivesql_executor.metastore.api import TxnType
 from hivesql_executor.metastore.schema import next_write_id, txn_to_write_id, txns
 from hivesql_planner.errors import ExecutionError, TransactionLost
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 
 T = TableName("default", "t")
 BATCH, ROUNDS = 20, 6

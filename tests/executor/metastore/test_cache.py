@@ -15,9 +15,9 @@ from hivesql_executor.metastore.cache.metastore import CachingMetastore
 from hivesql_executor.metastore.schema import txn_to_write_id
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.partition_filter import PartitionTest
+from hivesql_planner.model.table import Column, Partition
 from hivesql_planner.plan import Lock, LockType, Operation
-from hivesql_planner.table import Column, Partition
+from hivesql_planner.predicates.partitions import PartitionTest
 
 
 def m1_an_open_write_is_no_difference(world: World) -> None:

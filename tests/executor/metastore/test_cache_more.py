@@ -21,9 +21,9 @@ from hivesql_executor.metastore.cache.metastore import CachingMetastore
 from hivesql_executor.metastore.cache.shelf import Limits
 from hivesql_executor.metastore.database import DatabaseMetastore
 from hivesql_planner.errors import HiveSqlError, NoSuchObject
-from hivesql_planner.partition_filter import OPERATORS, Kind, PartitionTest
-from hivesql_planner.statistics import Statistics
-from hivesql_planner.table import Column, Database, Partition, Table, TableName
+from hivesql_planner.model.statistics import Statistics
+from hivesql_planner.model.table import Column, Database, Partition, Table, TableName
+from hivesql_planner.predicates.partitions import OPERATORS, Kind, PartitionTest
 
 
 def definitions_change(world: World) -> None:

@@ -21,7 +21,7 @@ from hivesql_executor.metastore.schema import (
     tbls,
 )
 from hivesql_planner.errors import NoSuchObject, SemanticError
-from hivesql_planner.table import (
+from hivesql_planner.model.table import (
     Column,
     Constraint,
     Database,

@@ -13,8 +13,8 @@ from hivesql_executor.metastore.schema import (
     txns,
 )
 from hivesql_planner.errors import ExecutionError
+from hivesql_planner.model.table import TableName
 from hivesql_planner.plan import Lock, LockType, Operation
-from hivesql_planner.table import TableName
 
 T = TableName("default", "t")
 

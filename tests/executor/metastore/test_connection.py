@@ -17,7 +17,7 @@ from hivesql_executor.metastore.connection import Rdbms, TryAgain, now
 from hivesql_executor.metastore.database import DatabaseMetastore
 from hivesql_executor.metastore.schema import txns
 from hivesql_planner.errors import CommitUnknown, ExecutionError, SemanticError, TransactionLost
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 
 
 class Lost(sqlite3.OperationalError):

@@ -11,8 +11,8 @@ from hivesql_executor.metastore.api import LockState
 from hivesql_executor.metastore.database import DatabaseMetastore
 from hivesql_executor.metastore.schema import txn_to_write_id
 from hivesql_planner.errors import WriteConflict
+from hivesql_planner.model.table import TableName
 from hivesql_planner.plan import Lock, LockType, Operation
-from hivesql_planner.table import TableName
 
 T = TableName("default", "t")
 EXCLUSIVE = Lock(LockType.EXCL_WRITE, "default", "t", None, Operation.UPDATE)
@@ -20,7 +20,7 @@ EXCLUSIVE = Lock(LockType.EXCL_WRITE, "default", "t", None, Operation.UPDATE)
 WRITER = """
 import sys
 from hivesql_executor.metastore.database import DatabaseMetastore
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 store = DatabaseMetastore.open(sys.argv[1], "/wh")
 for _ in range(int(sys.argv[2])):
     (txn_id,) = store.open_txns(1, "u", "h")

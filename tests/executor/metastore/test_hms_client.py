@@ -24,8 +24,8 @@ from hivesql_planner.errors import (
     SemanticError,
     TransactionLost,
 )
-from hivesql_planner.settings import Settings
-from hivesql_planner.table import Database
+from hivesql_planner.model.table import Database
+from hivesql_planner.settings.settings import Settings
 
 
 class Lost(Exception):

@@ -10,7 +10,7 @@ import pytest
 from hivesql_executor.metastore.hms.events import read_event
 from hivesql_executor.metastore.hms.wire import idl
 from hivesql_planner.cache.events import Event, EventKind
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 
 T, U = TableName("default", "t"), TableName("default", "u")
 COMMITTED = (

@@ -11,8 +11,8 @@ import pytest
 
 from hivesql_executor.metastore.api import Metastore
 from hivesql_planner.errors import NoSuchObject, SemanticError
-from hivesql_planner.partition_filter import PartitionTest
-from hivesql_planner.table import Column, Partition, PartitionStorage, Table, TableName
+from hivesql_planner.model.table import Column, Partition, PartitionStorage, Table, TableName
+from hivesql_planner.predicates.partitions import PartitionTest
 
 MakeTable = Callable[..., Table]
 

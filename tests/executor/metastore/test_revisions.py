@@ -17,7 +17,7 @@ from hivesql_executor.metastore.connection import Rdbms
 from hivesql_executor.metastore.database import DatabaseMetastore
 from hivesql_executor.metastore.schema import dbs, key_constraints, object_locks, revision
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.table import Column, Table, TableName
+from hivesql_planner.model.table import Column, Table, TableName
 
 T = TableName("default", "t")
 NEXT = """

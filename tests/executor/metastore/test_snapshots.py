@@ -16,8 +16,8 @@ from hivesql_executor.metastore.schema import (
 )
 from hivesql_planner.acid.write_ids import ListMode, ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import ExecutionError, TransactionLost
+from hivesql_planner.model.table import TableName
 from hivesql_planner.plan import Lock, LockType, Operation
-from hivesql_planner.table import TableName
 
 T = TableName("default", "t")
 

@@ -19,10 +19,8 @@ from hivesql_executor.metastore.opening import open_metastore
 from hivesql_executor.metastore.quick_start import QuickStart
 from hivesql_executor.metastore.sqlite_reads import SqliteReads
 from hivesql_planner.errors import NoSuchObject
-from hivesql_planner.partition_filter import PartitionTest
-from hivesql_planner.plan import Lock, LockType, ObjectLock
-from hivesql_planner.statistics import ColumnStatistics, Statistics
-from hivesql_planner.table import (
+from hivesql_planner.model.statistics import ColumnStatistics, Statistics
+from hivesql_planner.model.table import (
     Column,
     Constraint,
     Database,
@@ -31,6 +29,8 @@ from hivesql_planner.table import (
     Table,
     TableName,
 )
+from hivesql_planner.plan import Lock, LockType, ObjectLock
+from hivesql_planner.predicates.partitions import PartitionTest
 
 DAY = 86400.0
 T, P, Q, V = (TableName("Shop", name) for name in "tpqv")

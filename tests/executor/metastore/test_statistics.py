@@ -9,8 +9,8 @@ import pytest
 
 from hivesql_executor.metastore.api import Metastore
 from hivesql_planner.errors import NoSuchObject
-from hivesql_planner.statistics import ColumnStatistics, Statistics
-from hivesql_planner.table import Column, Partition, Table
+from hivesql_planner.model.statistics import ColumnStatistics, Statistics
+from hivesql_planner.model.table import Column, Partition, Table
 
 MakeTable = Callable[..., Table]
 

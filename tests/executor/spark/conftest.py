@@ -15,8 +15,8 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.spark.gathering import NEVER
 from hivesql_executor.spark.write import stage_insert, write_change
 from hivesql_executor.storage.local import LocalFiles
+from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Write, WriteKind
-from hivesql_planner.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

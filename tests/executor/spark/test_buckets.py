@@ -10,7 +10,7 @@ import pytest
 from hivesql_executor.spark.buckets import bucket_column
 from hivesql_executor.spark.types import spark_type
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.table import Column, Table, TableName
+from hivesql_planner.model.table import Column, Table, TableName
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

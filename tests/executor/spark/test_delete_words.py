@@ -12,7 +12,7 @@ from acid_files import bucket_files, events
 from hivesql_executor.spark.deletes import delete_files
 from hivesql_executor.spark.placed import Place
 from hivesql_executor.storage.local import LocalFiles
-from hivesql_planner.acid.reading import DeleteFile
+from hivesql_planner.acid.files_to_read import DeleteFile
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -17,9 +17,9 @@ from hivesql_executor.partition_files import PartitionFiles
 from hivesql_executor.snapshot import acid_state
 from hivesql_executor.spark.scan import scan
 from hivesql_executor.storage.local import LocalFiles
-from hivesql_planner.acid.reading import files_to_read
+from hivesql_planner.acid.files_to_read import files_to_read
 from hivesql_planner.acid.write_ids import ALL_TXNS, ValidWriteIdList
-from hivesql_planner.table import Table
+from hivesql_planner.model.table import Table
 from tables import make_table, property_of
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from hivesql_executor.spark.types import (
     stored_types,
 )
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.type_text import text_limit
+from hivesql_planner.model.types import text_limit
 
 
 @pytest.mark.parametrize(

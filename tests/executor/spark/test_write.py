@@ -15,8 +15,8 @@ from acid_files import bucket_files, check_file, events, tree
 from hivesql_executor.spark.write import stage_insert
 from hivesql_executor.storage.hadoop import HadoopFiles
 from hivesql_planner.errors import ExecutionError
+from hivesql_planner.model.table import parse_partition_name
 from hivesql_planner.plan import Write, WriteKind
-from hivesql_planner.table import parse_partition_name
 from tables import ACID, make_table, numbers, operators, parsed
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from hivesql_executor.local.runs import read_runs
 from hivesql_executor.storage.local import LocalFiles
 from hivesql_executor.storage.orc import read_tail
 from hivesql_executor.storage.orc_statistics import read_groups, read_statistics
-from hivesql_planner.small.nodes import AnyOf, Compare, IsNull, Predicate, Stored
-from hivesql_planner.small.skipping import Extent
-from hivesql_planner.table import Column
+from hivesql_planner.model.table import Column
+from hivesql_planner.predicates.predicate import AnyOf, Compare, IsNull, Predicate, Stored
+from hivesql_planner.predicates.ranges import Extent
 
 FILES = LocalFiles()
 TYPES = {

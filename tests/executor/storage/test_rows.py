@@ -14,7 +14,7 @@ from hivesql_executor.storage import rows
 from hivesql_executor.storage.local import LocalFiles
 from hivesql_executor.storage.rows import row_count
 from hivesql_planner.errors import DataError
-from hivesql_planner.table import FileFormat
+from hivesql_planner.model.table import FileFormat
 
 
 def fill(path: Path, file_format: FileFormat, count: int) -> None:

@@ -22,14 +22,15 @@ from hivesql_executor.runtime import Clock, Runtime
 from hivesql_executor.snapshot import acid_state
 from hivesql_executor.storage.local import LocalFiles
 from hivesql_executor.transaction import Transaction, continuing, transaction
+from hivesql_planner.acid.files_to_read import files_to_read
 from hivesql_planner.acid.layout import delete_delta_name, delta_name
-from hivesql_planner.acid.reading import files_to_read
 from hivesql_planner.acid.row_id import encode_bucket
 from hivesql_planner.errors import StaleSnapshot
+from hivesql_planner.model.table import Column, Table, TableName
 from hivesql_planner.plan import Change, Expr, Insert, Plan, Query, Scan, Source, Write
 from hivesql_planner.planning import plan
-from hivesql_planner.settings import Settings
-from hivesql_planner.statements import (
+from hivesql_planner.settings.settings import Settings
+from hivesql_planner.statements.bound import (
     DeleteRows,
     EndTransaction,
     InsertRows,
@@ -39,7 +40,6 @@ from hivesql_planner.statements import (
     Statement,
     UpdateRows,
 )
-from hivesql_planner.table import Column, Table, TableName
 
 RowId = tuple[int, int, int]
 Row = dict[str, Any]

@@ -10,20 +10,20 @@ import pytest
 
 from executor.transactions.ledger import Ledger
 from hivesql_executor.metastore.api import LockAnswer, LockState, Metastore
-from hivesql_planner.alter import AddColumns, Change, ChangeBuckets, ChangeProperties, altered
-from hivesql_planner.ddl import (
-    AddPartitions,
-    AlterTable,
-    DropPartitions,
-    RenameTable,
-    RepairTable,
-)
 from hivesql_planner.errors import StaleSnapshot, WriteConflict
-from hivesql_planner.locks import XW, X
+from hivesql_planner.locks.rules import XW, X
+from hivesql_planner.model.table import Column, Partition, Table, TableName
 from hivesql_planner.plan import Expr, Query, Scan, Source
 from hivesql_planner.planning import plan
-from hivesql_planner.settings import Settings
-from hivesql_planner.statements import (
+from hivesql_planner.settings.settings import Settings
+from hivesql_planner.statements.alter import (
+    AddColumns,
+    Change,
+    ChangeBuckets,
+    ChangeProperties,
+    altered,
+)
+from hivesql_planner.statements.bound import (
     CreateTable,
     DeleteRows,
     Describe,
@@ -39,7 +39,13 @@ from hivesql_planner.statements import (
     TruncateTable,
     UpdateRows,
 )
-from hivesql_planner.table import Column, Partition, Table, TableName
+from hivesql_planner.statements.ddl import (
+    AddPartitions,
+    AlterTable,
+    DropPartitions,
+    RenameTable,
+    RepairTable,
+)
 
 HELD, WAITS, REFUSED = LockState.ACQUIRED, LockState.WAITING, LockState.NOT_ACQUIRED
 Open = Callable[..., Ledger]

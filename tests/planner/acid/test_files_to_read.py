@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from hivesql_planner.acid.reading import DataFile, DeleteFile, FilesToRead, RawFile, files_to_read
+from hivesql_planner.acid.files_to_read import (
+    DataFile,
+    DeleteFile,
+    FilesToRead,
+    RawFile,
+    files_to_read,
+)
 from hivesql_planner.acid.snapshot import FileStatus, select
 from hivesql_planner.acid.write_ids import ListMode, ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import DataError

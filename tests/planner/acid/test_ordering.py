@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hivesql_planner.acid.ordering import KeySpan, in_order
+from hivesql_planner.acid.key_spans import KeySpan, in_order
 
 B = 1 << 29
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hivesql_planner.acid.past import after_write, check_history, without_writes
 from hivesql_planner.acid.snapshot import FileStatus, select
+from hivesql_planner.acid.time_travel import after_write, check_history, without_writes
 from hivesql_planner.acid.write_ids import ALL_TXNS, ValidWriteIdList
 from hivesql_planner.errors import DataError, SemanticError
 

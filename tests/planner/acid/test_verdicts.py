@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from hivesql_planner.acid.layout_report import Verdict, judge
 from hivesql_planner.acid.snapshot import FileStatus, select
-from hivesql_planner.acid.verdicts import Verdict, judge
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 
 VISIBLE = ValidWriteIdList(10, frozenset({8}), frozenset({3, 7}))

@@ -22,7 +22,7 @@ from hivesql_planner.cache.steps import (
     unresolved,
 )
 from hivesql_planner.errors import HiveSqlError
-from hivesql_planner.table import Table, TableName
+from hivesql_planner.model.table import Table, TableName
 
 
 class Follower:

@@ -22,8 +22,8 @@ from hivesql_planner.cache.entries import (
     with_listing,
 )
 from hivesql_planner.errors import NoSuchObject, SemanticError
-from hivesql_planner.partition_filter import PartitionTest
-from hivesql_planner.table import DEFAULT_PARTITION, Partition, Table, TableName
+from hivesql_planner.model.table import DEFAULT_PARTITION, Partition, Table, TableName
+from hivesql_planner.predicates.partitions import PartitionTest
 
 # How long one list of transactions serves while tables are copied ahead.
 _SHARED_SECONDS = 5.0

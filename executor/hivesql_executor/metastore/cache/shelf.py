@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hivesql_planner.cache.entries import Entry
-    from hivesql_planner.table import TableName
+    from hivesql_planner.model.table import TableName
 
 _MOST_GENERATIONS = 100_000
 

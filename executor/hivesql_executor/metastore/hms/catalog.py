@@ -19,9 +19,9 @@ from hivesql_executor.metastore.hms.tables import (
 )
 from hivesql_executor.metastore.hms.wire import idl
 from hivesql_planner.errors import NoSuchObject, SemanticError
-from hivesql_planner.names import check_database, check_table
-from hivesql_planner.statistics import ACCURATE
-from hivesql_planner.table import Database, Table, TableName
+from hivesql_planner.model.names import check_database, check_table
+from hivesql_planner.model.statistics import ACCURATE
+from hivesql_planner.model.table import Database, Table, TableName
 
 # What HiveServer2 announces; a client that announces less gets no ACID tables.
 CAPABILITIES = (

@@ -18,12 +18,12 @@ from hivesql_executor.metastore.compaction_api import (
 from hivesql_executor.metastore.hms.catalog import lower
 from hivesql_executor.metastore.hms.locks import LockCalls
 from hivesql_executor.metastore.hms.wire import idl
-from hivesql_planner.compaction import Kind
-from hivesql_planner.compaction_queue import HistoryLimits
-from hivesql_planner.compaction_request import NO_DETAILS, CompactionDetails, parse_properties
+from hivesql_planner.compaction.decide import Kind
+from hivesql_planner.compaction.initiator import Candidate
+from hivesql_planner.compaction.queue import HistoryLimits
+from hivesql_planner.compaction.request import NO_DETAILS, CompactionDetails, parse_properties
 from hivesql_planner.errors import ExecutionError, NotSupported
-from hivesql_planner.initiator import Candidate
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 
 _KINDS: tuple[Kind, ...] = ("minor", "major", "rebalance")
 

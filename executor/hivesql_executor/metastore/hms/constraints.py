@@ -7,7 +7,7 @@ from typing import Any
 
 from hivesql_executor.metastore.hms.client import Client
 from hivesql_executor.metastore.hms.wire import CATALOG, idl
-from hivesql_planner.table import Constraint, ConstraintKind, TableName
+from hivesql_planner.model.table import Constraint, ConstraintKind, TableName
 
 # Kind, field of SQLAllTableConstraints, struct, field of the name, add call and its request.
 _KINDS: tuple[tuple[ConstraintKind, str, str, str, str], ...] = (

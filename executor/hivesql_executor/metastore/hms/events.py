@@ -11,7 +11,7 @@ from typing import Any
 
 from hivesql_executor.metastore.hms.wire import CATALOG
 from hivesql_planner.cache.events import Event, EventKind
-from hivesql_planner.table import TableName
+from hivesql_planner.model.table import TableName
 
 _KINDS = {kind.value: kind for kind in EventKind if kind is not EventKind.OTHER} | {
     "ALTER_PARTITIONS": EventKind.ALTER_PARTITION

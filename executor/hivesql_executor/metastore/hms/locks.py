@@ -10,7 +10,7 @@ from hivesql_executor.metastore.api import LockAnswer, LockRow, LockState, Objec
 from hivesql_executor.metastore.hms.transactions import TransactionCalls
 from hivesql_executor.metastore.hms.wire import idl
 from hivesql_planner.errors import ExecutionError, NotSupported, TransactionLost
-from hivesql_planner.locks import merge
+from hivesql_planner.locks.rules import merge
 from hivesql_planner.plan import Lock, LockType, ObjectLock, Operation
 
 _WRITES = (Operation.INSERT, Operation.UPDATE, Operation.DELETE)

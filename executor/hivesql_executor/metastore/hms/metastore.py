@@ -15,7 +15,7 @@ from hivesql_planner.errors import NotSupported
 if TYPE_CHECKING:
     from ssl import SSLContext
 
-    from hivesql_planner.table import Database, Table
+    from hivesql_planner.model.table import Database, Table
 
 
 class HiveMetastore(NotificationCalls):

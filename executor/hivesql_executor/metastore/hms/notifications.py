@@ -13,7 +13,7 @@ from hivesql_executor.metastore.hms.wire import idl
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.cache.events import LogPage
 from hivesql_planner.errors import ExecutionError, NotSupported
-from hivesql_planner.table import ConstraintKind, Table, TableName
+from hivesql_planner.model.table import ConstraintKind, Table, TableName
 
 # Entries of partitions may be long.
 _PAGE = 500

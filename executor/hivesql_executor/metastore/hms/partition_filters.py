@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hivesql_planner.partition_filter import PartitionTest
-from hivesql_planner.table import Table
+from hivesql_planner.model.table import Table
+from hivesql_planner.predicates.partitions import PartitionTest
 
 
 def partition_filter(table: Table, tests: Sequence[PartitionTest]) -> str:

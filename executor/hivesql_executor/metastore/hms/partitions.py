@@ -16,9 +16,9 @@ from hivesql_executor.metastore.hms.tables import (
 )
 from hivesql_executor.metastore.hms.wire import idl
 from hivesql_planner.errors import ExecutionError, NoSuchObject, NotSupported, SemanticError
-from hivesql_planner.partition_filter import PartitionTest
-from hivesql_planner.statistics import ACCURATE, Statistics, read_basics, written_basics
-from hivesql_planner.table import Partition, Table, TableName, partition_name
+from hivesql_planner.model.statistics import ACCURATE, Statistics, read_basics, written_basics
+from hivesql_planner.model.table import Partition, Table, TableName, partition_name
+from hivesql_planner.predicates.partitions import PartitionTest
 
 _ALL = -1
 # Thrift messages have a limit, and the metastore builds one SQL statement for each call.

@@ -6,7 +6,7 @@ import ssl
 from pathlib import Path
 
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.settings import Settings
+from hivesql_planner.settings.settings import Settings
 
 _USE, _TRUSTED = "hive.metastore.use.SSL", "hive.metastore.truststore.path"
 _KERBEROS = "hive.metastore.sasl.enabled"

@@ -11,7 +11,7 @@ from hivesql_executor.metastore.hms.partitions import PartitionCalls
 from hivesql_executor.metastore.hms.tables import read_partition
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import NoSuchObject
-from hivesql_planner.statistics import (
+from hivesql_planner.model.statistics import (
     ACCURATE,
     BASICS,
     Statistics,
@@ -21,7 +21,7 @@ from hivesql_planner.statistics import (
     read_basics,
     written_basics,
 )
-from hivesql_planner.table import TableName, partition_name
+from hivesql_planner.model.table import TableName, partition_name
 
 _CHUNK = 500
 Told = Mapping[str | None, StatisticsChange]

@@ -9,8 +9,8 @@ from typing import Any, get_args
 from hivesql_executor.metastore.hms.wire import idl
 from hivesql_executor.metastore.storage_formats import STORAGE, format_of
 from hivesql_planner.errors import DataError, NotSupported
-from hivesql_planner.statistics import ACCURATE, BASICS, Statistics, written_basics
-from hivesql_planner.table import (
+from hivesql_planner.model.statistics import ACCURATE, BASICS, Statistics, written_basics
+from hivesql_planner.model.table import (
     DEFAULT_PARTITION,
     Column,
     Constraint,

@@ -21,9 +21,9 @@ from hivesql_planner.errors import (
     TransactionLost,
     WriteConflict,
 )
+from hivesql_planner.model.statistics import StatisticsChange
+from hivesql_planner.model.table import TableName
 from hivesql_planner.plan import Lock, Operation
-from hivesql_planner.statistics import StatisticsChange
-from hivesql_planner.table import TableName
 
 T = TypeVar("T")
 

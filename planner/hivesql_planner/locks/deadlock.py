@@ -1,0 +1,70 @@
+"""Deadlocks: transactions that wait for each other in a circle. Hive has no such detector."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from hivesql_planner.locks.rules import conflicts
+from hivesql_planner.plan import Lock
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queued:
+    """A component of a lock request; ``txn_id`` is 0 for a request outside transactions."""
+
+    request: int
+    txn_id: int
+    lock: Lock
+    waiting: bool
+
+
+def cycle(queue: Iterable[Queued], txn_id: int) -> tuple[int, ...]:
+    """The transactions of a circle through ``txn_id``, each waiting for the next; () if none.
+
+    A waiting component waits for every earlier one of another transaction that conflicts with
+    it, granted or not, since requests are served in order.
+    """
+    waits_for = _edges(queue)
+    came_from: dict[int, int] = {}
+    reached = [txn_id]
+    for one in reached:
+        for other in sorted(waits_for[one]):
+            if other == txn_id:
+                return _path(came_from, txn_id, one)
+            if other not in came_from:
+                came_from[other] = one
+                reached.append(other)
+    return ()
+
+
+def victim(circle: Iterable[int]) -> int:
+    """The transaction to abort: the youngest has done the least."""
+    return max(circle)
+
+
+def _edges(queue: Iterable[Queued]) -> dict[int, set[int]]:
+    by_database: dict[str, list[Queued]] = defaultdict(list)
+    for one in queue:
+        by_database[one.lock.database].append(one)
+    waits_for: dict[int, set[int]] = defaultdict(set)
+    for here in by_database.values():
+        for mine in here:
+            if not (mine.waiting and mine.txn_id):
+                continue
+            waits_for[mine.txn_id].update(
+                other.txn_id
+                for other in here
+                if other.request < mine.request
+                and other.txn_id not in (0, mine.txn_id)
+                and conflicts(mine.lock, other.lock)
+            )
+    return waits_for
+
+
+def _path(came_from: dict[int, int], first: int, last: int) -> tuple[int, ...]:
+    path = [last]
+    while path[-1] != first:
+        path.append(came_from[path[-1]])
+    return tuple(reversed(path))

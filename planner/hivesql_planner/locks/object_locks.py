@@ -1,0 +1,145 @@
+"""Locks of DummyTxnManager: shared and exclusive ones on a hierarchy of objects.
+
+Source: the table of operations in Hive's Locking design. A partition's parents (leading partition
+columns, table, database) are locked shared with it. Dynamic partitions lock the known prefix,
+shared, as Hive does (HIVE-3509) where the design says exclusive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from hivesql_planner.model.table import Partition, Table, TableName, partition_name
+from hivesql_planner.plan import ObjectLock, Query
+from hivesql_planner.statements.alter import ChangeFormat, ChangeSerde
+from hivesql_planner.statements.bound import (
+    CreateTable,
+    CreateView,
+    DropDatabase,
+    DropTable,
+    InsertRows,
+    InsertTarget,
+    SelectRows,
+    Statement,
+    TruncateTable,
+)
+from hivesql_planner.statements.ddl import (
+    AddPartitions,
+    AlterTable,
+    DropPartitions,
+    ExchangePartitions,
+    LoadData,
+    MovePartition,
+    RenamePartition,
+    RenameTable,
+    RepairTable,
+    Touch,
+)
+
+Path = tuple[str, ...]
+
+
+def object_locks(statement: Statement) -> tuple[ObjectLock, ...]:
+    """What a statement locks, parents included, in the order in which it is acquired.
+
+    That order is the same for everybody (by name), so that no two statements wait for each other.
+    Of two locks on one object the exclusive one stays.
+    """
+    found: dict[Path, bool] = {}
+    for path, exclusive in _wanted(statement):
+        for length in range(1, len(path)):
+            found.setdefault(path[:length], False)
+        found[path] = found.get(path, False) or exclusive
+    return tuple(ObjectLock(path=path, exclusive=found[path]) for path in sorted(found))
+
+
+def blocks(wanted: ObjectLock, held: ObjectLock) -> bool:
+    """True when two locks on one object cannot be held together."""
+    return wanted.name == held.name and (wanted.exclusive or held.exclusive)
+
+
+def _wanted(statement: Statement) -> Iterator[tuple[Path, bool]]:  # noqa: C901 - one flat list
+    match statement:
+        case SelectRows(query=query):
+            yield from _reads(query)
+        case InsertRows(targets=targets):
+            for target in targets:
+                yield _written(target)
+                yield from _reads(target.query)
+        case CreateTable(table=table, rows=rows):
+            if rows is None:
+                yield (table.name.database,), False
+            else:
+                yield _path(table.name), True
+                yield from _reads(rows)
+        case CreateView(table=view):
+            yield (view.name.database,), False
+        case DropTable(name=name, view=False):
+            yield _path(name), True
+        case DropDatabase(name=name):
+            yield (name,), True
+        case TruncateTable(table=table, partitions=partitions):
+            yield from _each(table, partitions or (), exclusive=True)
+        case AlterTable(table=table, change=change):
+            yield _path(table.name), not isinstance(change, ChangeSerde | ChangeFormat)
+        case RenameTable(table=table):
+            yield _path(table.name), True
+        case (
+            AddPartitions(table=table, partitions=partitions)
+            | DropPartitions(table=table, partitions=partitions)
+        ):
+            yield from _each(table, partitions, exclusive=True)
+        case (
+            RenamePartition(table=table, partition=partition)
+            | MovePartition(table=table, partition=partition)
+        ):
+            yield _path(table.name, _names(table, partition)), True
+        case ExchangePartitions(table=table, source=source, partitions=partitions):
+            yield from _each(table, partitions, exclusive=True)
+            yield from _each(source, partitions, exclusive=True)
+        case LoadData(table=table, values=values):
+            names = () if values is None else _spec(table.partition_names, values)
+            yield _path(table.name, names), True
+        case RepairTable(table=table):
+            yield _path(table.name), True
+        case Touch(table=table):
+            yield _path(table.name), False
+
+
+def _reads(query: Query) -> Iterator[tuple[Path, bool]]:
+    for source in query.sources:
+        table = source.scan.table
+        if not (table.is_view or table.is_frame):
+            yield from _each(table, source.scan.partitions, exclusive=False)
+
+
+def _written(target: InsertTarget) -> tuple[Path, bool]:
+    table = target.table
+    known = [key for key in table.partition_names if key in target.static_partition]
+    names = _spec(known, [target.static_partition[key] for key in known])
+    return _path(table.name, names), not target.dynamic_partition
+
+
+def _each(
+    table: Table, partitions: Iterable[Partition], *, exclusive: bool
+) -> Iterator[tuple[Path, bool]]:
+    """The partitions, or the table where there are none."""
+    some = False
+    for partition in partitions:
+        some = True
+        yield _path(table.name, _names(table, partition)), exclusive
+    if not some:
+        yield _path(table.name), exclusive
+
+
+def _path(name: TableName, partition: Iterable[str] = ()) -> Path:
+    return (name.database, name.name, *partition)
+
+
+def _names(table: Table, partition: Partition) -> Path:
+    return _spec(table.partition_names, partition.values)
+
+
+def _spec(keys: Iterable[str], values: Iterable[str | None]) -> Path:
+    name = partition_name(tuple(keys), tuple(values))
+    return tuple(name.split("/")) if name else ()

@@ -1,0 +1,1 @@
+"""What the catalog knows: tables, types, names, values of partitions, constraints, statistics."""

@@ -1,0 +1,149 @@
+"""Which names Hive's metastore takes, and the directories that tables' names become."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.table import Database, Table, directory_of
+
+LONGEST_DATABASE = 128
+LONGEST_TABLE = 256
+LONGEST_COLUMN = 767
+LONGEST_PARTITION_COLUMN = 128
+LONGEST_CONSTRAINT = 255
+_LONGEST_COMMENT = 256
+_LONGEST_KEY = 256
+_LONGEST_DIRECTORY = 255
+_WORD = re.compile(r"[A-Za-z0-9_]+")
+# Hive's metastore takes these in names of tables while hive.support.special.characters.tablename.
+_SPECIAL = re.compile(r"[A-Za-z0-9_ \"%&'()*+,\-/:;<=>?\[\]|{}$^!~#@`]+")
+_VIRTUAL = frozenset(
+    """input__file__name block__offset__inside__file raw__data__size row__id row__is__deleted
+    partition__spec__id partition__hash file__path row__position snapshot__id
+    partition__projection grouping__id""".split()  # noqa: SIM905 - words read better
+)
+
+
+def check_table_name(name: str, *, special: bool = True) -> None:
+    """Refuse what Hive refuses as the name of a table or view.
+
+    ``special`` is hive.support.special.characters.tablename.
+    """
+    if "." in name:
+        raise SemanticError(
+            f"Table or database name may not contain dot(.) character '{name}'", code=40000
+        )
+    if not name.strip() or not (_SPECIAL if special else _WORD).fullmatch(name):
+        raise SemanticError(
+            f"[{name}]: is not a valid table name. {_allowed(special=special)}", code=40000
+        )
+    _check_length("table name", name, LONGEST_TABLE)
+
+
+def check_database_name(name: str, *, special: bool = True) -> None:
+    """Refuse what cannot name a database.
+
+    Hive also takes dots, slashes and colons; then it refuses the database's tables, or makes
+    directories elsewhere.
+    """
+    allowed = _SPECIAL if special else _WORD
+    if not name.strip() or not allowed.fullmatch(name) or frozenset(":/") & frozenset(name):
+        raise SemanticError(
+            f"{name} is not a valid database name. Names are made of letters (a to z), digits and "
+            "_, and in back quotes of printable ASCII but . : / and backslashes",
+            code=40000,
+        )
+    _check_length("database name", name, LONGEST_DATABASE)
+
+
+def check_column_name(name: str, *, in_partition: bool = False) -> None:
+    """Refuse what cannot name a column of a table."""
+    if name in _VIRTUAL:
+        raise SemanticError(
+            f"Invalid column name {name}: it is a virtual column of every table", code=10328
+        )
+    if not name or "`" in name or not name.isprintable():
+        raise NotSupported(f"the column name {name!r} (back quotes and control characters)")
+    _check_length("column name", name, LONGEST_COLUMN)
+    if in_partition:
+        _check_length("partition column's name", name, LONGEST_PARTITION_COLUMN)
+
+
+def check_constraint_name(name: str) -> None:
+    """Refuse a constraint's name that is too long, as error 10326."""
+    if len(name) > LONGEST_CONSTRAINT:
+        raise SemanticError(
+            f"Invalid Constraint syntax Constraint name: {name} exceeded maximum allowed length: "
+            f"{LONGEST_CONSTRAINT}",
+            code=10326,
+        )
+
+
+def check_table(table: Table, before: Table | None = None) -> None:
+    """Check all names of a table that is made or, given what it was ``before``, altered.
+
+    What a catalog of other origin has already stays as it is.
+    """
+    if before is None or before.name.name != table.name.name:
+        check_table_name(table.name.name)
+    if (before is None or before.location != table.location) and not table.is_view:
+        _check_directory(table)
+    if not table.is_view:
+        _check_columns(table, before)
+    for column in table.all_columns:
+        _check_length(f"comment of column {column.name}", column.comment or "", _LONGEST_COMMENT)
+    _check_keys(table.properties)
+    _check_keys(table.serde_properties)
+    named = {one.name for one in before.constraints} if before else set()
+    for one in table.constraints:
+        if one.name not in named:
+            check_constraint_name(one.name)
+
+
+def _check_columns(table: Table, before: Table | None) -> None:
+    old = {column.name for column in before.all_columns} if before else set()
+    for column in table.all_columns:
+        if column.name not in old:
+            check_column_name(column.name, in_partition=column in table.partition_columns)
+    for column in table.partition_columns if before is None else ():
+        if "<" in column.type:
+            raise SemanticError(
+                "Partition column must be of primitive type. "
+                f"Found {column.name} of type: {column.type}",
+                code=10126,
+            )
+
+
+def check_database(database: Database) -> None:
+    """Check the name of a database that is made."""
+    check_database_name(database.name)
+    _check_keys(database.properties)
+
+
+def _check_directory(table: Table) -> None:
+    if not table.location and len(directory_of(table.name.name)) > _LONGEST_DIRECTORY:
+        raise SemanticError(
+            f"{table.name}: its directory's name would be longer than {_LONGEST_DIRECTORY} bytes. "
+            "Choose a shorter name, or give a LOCATION"
+        )
+
+
+def _check_length(what: str, text: str, longest: int) -> None:
+    if len(text) > longest:
+        raise SemanticError(
+            f"the {what} has {len(text)} characters: at most {longest} can be kept. "
+            f"Choose a shorter one than {text[:40]}…",
+            code=40000,
+        )
+
+
+def _check_keys(keys: Iterable[str]) -> None:
+    for key in keys:
+        _check_length("property's key", key, _LONGEST_KEY)
+
+
+def _allowed(*, special: bool) -> str:
+    also = ", and in back quotes of printable ASCII but dots and backslashes" if special else ""
+    return f"Names are made of letters (a to z), digits and _{also}"

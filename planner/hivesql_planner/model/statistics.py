@@ -1,0 +1,228 @@
+"""What is known of a table or a partition: counted by ANALYZE, kept up by every write."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from hivesql_planner.model.table import Column, Table, TableName
+
+    Unit = tuple[TableName, str | None]
+
+BASICS = ("numRows", "numFiles", "totalSize")
+"""The parameters in which the catalog keeps what is known of rows and files."""
+ACCURATE = "COLUMN_STATS_ACCURATE"
+"""The parameter in which Hive keeps which statistics are those of the present."""
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+_TIMES = ("date", "timestamp")
+_TEXTS = ("string", "varchar", "char", "binary")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnStatistics:
+    """One column; what does not apply to its type is None. Lengths are in characters or bytes."""
+
+    name: str
+    type: str
+    nulls: int
+    distinct: int | None = None
+    low: str | None = None
+    high: str | None = None
+    average_length: float | None = None
+    longest: int | None = None
+    trues: int | None = None
+    falses: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statistics:
+    """Of a partition, or of a table when ``values`` is None; ``rows`` is None without a scan.
+
+    Files and bytes are those that a reader of the present takes.
+    """
+
+    values: tuple[str | None, ...] | None = None
+    rows: int | None = None
+    files: int = 0
+    bytes: int = 0
+    columns: tuple[ColumnStatistics, ...] = ()
+    writes: str = ""
+    """Given to be stored: Hive's text of the write ids under which the rows were counted."""
+    is_accurate: bool = False
+    """Rows, files and bytes are those of the present."""
+    accurate_columns: tuple[str, ...] = ()
+    """Columns whose statistics are those of the present."""
+    partitions: int | None = None
+    """Of how many partitions these are the sums, for a partitioned table."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatisticsChange:
+    """What a transaction does to a table, or to one of its partitions (``k=v``), once it commits.
+
+    Its counts are added to those that are known, or take their place when the transaction
+    ``replaces`` what was there. ``rows`` is None when nobody knows how many they are.
+    """
+
+    table: TableName
+    partition: str | None = None
+    rows: int | None = 0
+    files: int = 0
+    bytes: int = 0
+    replaces: bool = False
+    keeps_values: bool = False
+    """The same rows lie in other files."""
+
+    @property
+    def is_nothing(self) -> bool:
+        """True when the transaction only tells that it knows what it did to the table."""
+        return not (self.rows != 0 or self.files or self.bytes or self.replaces)
+
+
+def combined(changes: Iterable[StatisticsChange]) -> dict[Unit, StatisticsChange]:
+    """One change for each table or partition, from those of the statements in their order."""
+    found: dict[Unit, StatisticsChange] = {}
+    for one in changes:
+        unit = (one.table.lower(), one.partition)
+        before = found.get(unit)
+        if before is None or one.replaces:
+            found[unit] = one
+            continue
+        unknown = before.rows is None or one.rows is None
+        found[unit] = replace(
+            before,
+            rows=None if unknown else (before.rows or 0) + (one.rows or 0),
+            files=before.files + one.files,
+            bytes=before.bytes + one.bytes,
+            keeps_values=before.keeps_values and one.keeps_values,
+        )
+    return found
+
+
+def changed(known: Statistics, change: StatisticsChange, *, in_order: bool) -> Statistics:
+    """What is known after a commit.
+
+    ``in_order`` is False when writes and replacements have overtaken each other, so that what one
+    of them counted is not what readers see.
+    """
+    old = Statistics() if change.replaces else known
+    rows = (old.rows or 0) + (change.rows or 0)
+    files, size = old.files + change.files, old.bytes + change.bytes
+    told = change.rows is not None and min(rows, files, size) >= 0
+    accurate = told and in_order and (change.replaces or known.is_accurate)
+    return replace(
+        known,
+        # Like Hive, tell the last number that somebody knew.
+        rows=known.rows if change.rows is None else max(rows, 0),
+        files=max(files, 0),
+        bytes=max(size, 0),
+        is_accurate=accurate,
+        accurate_columns=known.accurate_columns if accurate and change.keeps_values else (),
+    )
+
+
+def accuracy_text(known: Statistics) -> str:
+    """Hive's COLUMN_STATS_ACCURATE; empty when nothing is accurate."""
+    if not known.is_accurate:
+        return ""
+    truth: dict[str, object] = {"BASIC_STATS": "true"}
+    if known.accurate_columns:
+        truth["COLUMN_STATS"] = dict.fromkeys(sorted(known.accurate_columns), "true")
+    return json.dumps(truth, separators=(",", ":"))
+
+
+def read_accuracy(text: str) -> tuple[bool, tuple[str, ...]]:
+    """Whether the basic statistics are accurate, and those of which columns."""
+    try:
+        truth = json.loads(text or "{}")
+        columns = truth.get("COLUMN_STATS") or {}
+        basic = truth.get("BASIC_STATS") == "true"
+        return basic, tuple(sorted(key for key, value in columns.items() if value == "true"))
+    except (ValueError, AttributeError):
+        return False, ()
+
+
+def read_basics(parameters: Mapping[str, str]) -> Statistics:
+    """What a catalog's parameters tell of rows, files and bytes."""
+    rows, files, size = (parameters.get(key, "") for key in BASICS)
+    accurate, columns = read_accuracy(parameters.get(ACCURATE, ""))
+    number = rows.isdecimal()
+    return Statistics(
+        rows=int(rows) if number else None,
+        files=int(files) if files.isdecimal() else 0,
+        bytes=int(size) if size.isdecimal() else 0,
+        is_accurate=accurate and number,
+        accurate_columns=columns if accurate and number else (),
+    )
+
+
+def written_basics(known: Statistics) -> dict[str, str]:
+    """The parameters that say so."""
+    rows, files, size = BASICS
+    found = {files: str(known.files), size: str(known.bytes)}
+    if known.rows is not None:
+        found[rows] = str(known.rows)
+    if text := accuracy_text(known):
+        found[ACCURATE] = text
+    return found
+
+
+def is_simple(column: Column) -> bool:
+    """Whether a column has statistics: nested ones have none, as in Hive."""
+    return "<" not in column.type
+
+
+def statistics_sql(table: Table, view: str, columns: tuple[Column, ...]) -> str:
+    """Spark SQL with one row per partition: its values, the row count, and six cells per column.
+
+    They are: not null, distinct, lowest (or trues), highest, average length, longest.
+    """
+    keys = [f"`{name}`" for name in table.partition_names]
+    items = [*keys, "count(*)"]
+    for column in columns:
+        items += _items(column)
+    grouping = f" GROUP BY {', '.join(keys)}" if keys else ""
+    return f"SELECT {', '.join(items)} FROM `{view}`{grouping}"
+
+
+def _items(column: Column) -> list[str]:
+    name, kind = f"`{column.name}`", _kind(column)
+    length = f"length({name})" if kind in _TEXTS else None
+    ordered = kind in (*_NUMBERS, *_TIMES)
+    low = f"CAST(min({name}) AS STRING)" if ordered else "CAST(NULL AS STRING)"
+    if kind == "boolean":
+        low = f"CAST(count_if({name}) AS STRING)"
+    return [
+        f"count({name})",
+        f"approx_count_distinct({name})",
+        low,
+        f"CAST(max({name}) AS STRING)" if ordered else "CAST(NULL AS STRING)",
+        f"avg({length})" if length else "CAST(NULL AS DOUBLE)",
+        f"max({length})" if length else "CAST(NULL AS INT)",
+    ]
+
+
+def _kind(column: Column) -> str:
+    return column.type.partition("(")[0].partition(" ")[0]
+
+
+def column_statistics(
+    column: Column, rows: int, found: tuple[int, int, str | None, str | None, float | None,
+                                            int | None]
+) -> ColumnStatistics:  # fmt: skip
+    """The statistics of one column from its six values."""
+    present, distinct, low, high, average, longest = found
+    nulls = rows - present
+    if _kind(column) == "boolean":
+        trues = int(low or 0)
+        return ColumnStatistics(
+            name=column.name, type=column.type, nulls=nulls, trues=trues, falses=present - trues
+        )
+    return ColumnStatistics(
+        name=column.name, type=column.type, nulls=nulls, distinct=distinct, low=low, high=high,
+        average_length=average, longest=longest,
+    )  # fmt: skip

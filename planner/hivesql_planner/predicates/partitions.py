@@ -1,0 +1,84 @@
+"""Which partitions a catalog may leave out when it lists those of a table."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from hivesql_planner.model.table import DEFAULT_PARTITION, Column, Table
+
+Kind = Literal["text", "integer", "date"]
+Operator = Literal["=", "<", "<=", ">", ">="]
+OPERATORS: Final[tuple[Operator, ...]] = ("=", "<", "<=", ">", ">=")
+COMPARE: Final[Mapping[Operator, Callable[[Any, Any], Any]]] = {
+    "=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+KINDS: Final[Mapping[str, Kind]] = {
+    "tinyint": "integer", "smallint": "integer", "int": "integer", "bigint": "integer",
+    "string": "text", "varchar": "text", "date": "date",
+}  # fmt: skip
+"""How partition columns are compared, by the names of their types; others are not."""
+MOST_DIGITS: Final = 18
+"""Longer texts than this are compared by nobody as numbers."""
+DATE_LENGTH: Final = 10
+MOST_VALUES: Final = 100
+"""So many values of one test, and tests, are left to databases."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionTest:
+    """``column operator value`` (or one of several values) on the partition column at ``position``.
+
+    A value that is not of the kind, as text, passes: whoever asked decides about it. So the
+    outcome of a listing may hold more than was wanted, never less.
+    """
+
+    position: int
+    operator: Operator
+    values: tuple[str, ...]
+    kind: Kind
+
+
+def may_pass(value: str | None, test: PartitionTest) -> bool:
+    """Whether a partition with this value may be wanted; by code points, as databases decide."""
+    text = value or DEFAULT_PARTITION
+    compare = COMPARE[test.operator]
+    if test.kind == "integer":
+        if not (len(text) <= MOST_DIGITS and text.isascii() and text.isdigit()):
+            return True
+        return any(compare(int(text), int(one)) for one in test.values)
+    if test.kind == "date" and len(text) != DATE_LENGTH:
+        return True
+    return any(compare(text, one) for one in test.values)
+
+
+def equal_to(table: Table, wanted: Mapping[str, str | None]) -> tuple[PartitionTest, ...]:
+    """Give tests that every partition with these values by column passes."""
+    return among(table, [tuple(wanted.get(column.name) for column in table.partition_columns)])
+
+
+def among(table: Table, wanted: Collection[tuple[str | None, ...]]) -> tuple[PartitionTest, ...]:
+    """Give tests that every partition with one of these lists of values passes."""
+    columns = enumerate(table.partition_columns)
+    found = (_equal(at, column, {one[at] for one in wanted}) for at, column in columns)
+    return tuple(test for test in found if test is not None)
+
+
+def _equal(position: int, column: Column, values: Collection[str | None]) -> PartitionTest | None:
+    """Test for one of the values; None where a database cannot tell, or they are too many."""
+    kind = KINDS.get(column.type.partition("(")[0])
+    known = tuple(sorted(value for value in values if value is not None))
+    if kind is None or not 0 < len(known) == len(values) <= MOST_VALUES:
+        return None
+    if not all(_is(value, kind) for value in known):
+        return None
+    return PartitionTest(position=position, operator="=", values=known, kind=kind)
+
+
+def _is(value: str, kind: Kind) -> bool:
+    if kind == "integer":
+        digits = value.removeprefix("-")
+        return digits.isascii() and digits.isdigit() and len(digits) <= MOST_DIGITS
+    return kind == "text" or len(value) == DATE_LENGTH

@@ -1,0 +1,240 @@
+"""Every setting: name, default, kind and meaning; read in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.settings.compactor_keys import (
+    ALIASES,
+    COMPACTOR_KEYS,
+    COMPACTOR_WITHOUT_EFFECT,
+)
+from hivesql_planner.settings.setting import Kind, Setting
+from hivesql_planner.settings.transaction_keys import (
+    DB_TXN_MANAGER,
+    DUMMY_TXN_MANAGER,
+    FIXED_KEYS,
+    TRANSACTION_KEYS,
+)
+
+_UNITS = {
+    "": 1.0,
+    "ns": 1e-9, "nsec": 1e-9,
+    "us": 1e-6, "usec": 1e-6,
+    "ms": 1e-3, "msec": 1e-3,
+    "s": 1.0, "sec": 1.0,
+    "m": 60.0, "min": 60.0,
+    "h": 3600.0, "hour": 3600.0,
+    "d": 86400.0, "day": 86400.0,
+}  # fmt: skip
+
+
+def _table(*rows: tuple[str, str, Kind, str]) -> dict[str, Setting]:
+    return {row[0]: Setting(*row) for row in rows}
+
+
+_WITHOUT_EFFECT: tuple[tuple[str, str, Kind, str], ...] = (
+    ("hive.acid.createtable.softdelete", "false", "bool",
+     "DROP TABLE leaves the directory to the cleaner."),
+    ("hive.acid.droppartition.usebase", "false", "bool", "DROP PARTITION writes an empty base."),
+    ("hive.acid.renamepartition.makecopy", "false", "bool", "RENAME PARTITION copies."),
+    ("hive.mm.allow.originals", "false", "bool", "insert-only tables read original files."),
+    ("hive.strict.checks.bucketing", "true", "bool",
+     "LOAD DATA into bucketed tables distributes the rows."),
+    ("hive.transactional.concatenate.noblock", "false", "bool",
+     "CONCATENATE does not wait for its compaction."),
+    *COMPACTOR_WITHOUT_EFFECT,
+)  # fmt: skip
+
+
+KEYS: Mapping[str, Setting] = _table(
+    *TRANSACTION_KEYS,
+    *COMPACTOR_KEYS,
+    ("hive.exec.dynamic.partition", "true", "bool", "Allow dynamic partitions."),
+    ("hive.exec.dynamic.partition.mode", "nonstrict", "text",
+     "strict demands at least one static partition column."),
+    ("hive.optimize.sort.dynamic.partition.threshold", "0", "int",
+     "INSERT gathers the rows of dynamic partitions in few tasks: -1 never, 1 always, 0 when its "
+     "first rows are of many partitions, another number when they are of more than that."),
+    ("hive.exec.drop.ignorenonexistent", "true", "bool",
+     "DROP of a table, view or partition that is not there is no error."),
+    ("hive.constraint.notnull.enforce", "true", "bool", "Enforce NOT NULL constraints."),
+    ("hive.merge.cardinality.check", "true", "bool",
+     "MERGE fails when two source rows match one target row."),
+    ("hive.create.as.acid", "false", "bool", "Plain ORC tables become full ACID."),
+    ("hive.create.as.insert.only", "false", "bool", "Plain tables become insert-only."),
+    ("hive.default.fileformat", "textfile", "text", "What tables without STORED AS are stored as."),
+    ("hive.default.fileformat.managed", "none", "text",
+     "The same for tables that are not external; none: as hive.default.fileformat says."),
+    ("hive.default.nulls.last", "true", "bool",
+     "NULLs come last when ascending and first when descending; false is the other way round."),
+    ("hive.groupby.position.alias", "false", "bool",
+     "A number in GROUP BY is the position of a select item."),
+    ("hive.orderby.position.alias", "true", "bool",
+     "A number in ORDER BY is the position of a select item."),
+    ("hive.support.quoted.identifiers", "column", "text",
+     "none: a quoted name in a select list is a regular expression of columns."),
+    ("hive.support.special.characters.tablename", "true", "bool",
+     "Names of tables may have printable ASCII characters, in back quotes."),
+    ("hive.strict.checks.type.safety", "true", "bool",
+     "No comparison of BIGINT or DECIMAL with text, nor of BIGINT with DOUBLE."),
+    ("hive.strict.checks.orderby.no.limit", "false", "bool",
+     "No ORDER BY without LIMIT, but in subqueries of FROM."),
+    ("hive.strict.checks.no.partition.filter", "false", "bool",
+     "No query of a partitioned table without a filter of partition columns."),
+    ("hive.strict.checks.cartesian.product", "false", "bool",
+     "No join without an equality between its sides."),
+    ("hive.mapred.mode", "", "text",
+     "strict makes all hive.strict.checks, anything else none; not set: each as it says itself."),
+    ("hive.strict.timestamp.conversion", "true", "bool",
+     "No casts between numbers and DATE or TIMESTAMP."),
+    ("hive.acid.lockless.reads.enabled", "false", "bool", "Readers take no locks."),
+    ("hive.acid.truncate.usebase", "true", "bool", "TRUNCATE writes an empty base."),
+    ("hive.stats.autogather", "true", "bool",
+     "Writes keep the number of rows true; without it, it is not called accurate any more."),
+    ("hive.cli.print.header", "true", "bool",
+     "The command line prints the names of columns above rows."),
+    ("hive.metastore.uris", "", "text",
+     "Addresses of a Hive Metastore, when a session is opened without a metastore."),
+    ("hive.metastore.client.socket.timeout", "600s", "duration",
+     "How long a call to a Hive Metastore may take."),
+    ("hive.metastore.use.SSL", "false", "bool", "Encrypt connections to a Hive Metastore."),
+    ("hive.metastore.truststore.path", "", "text",
+     "PEM file of those who may sign a Hive Metastore's certificate; else whom the system trusts."),
+    ("hive.metastore.sasl.enabled", "false", "bool", "Kerberos, which is not supported."),
+    ("hive.metastore.event.db.listener.timetolive", "86400s", "duration",
+     "How long the notification log is kept."),
+    ("hivesql.metastore.cache", "false", "bool",
+     "Keep tables and lists of partitions in memory; counts when a session is opened."),
+    ("hive.metastore.cached.rawstore.cached.object.whitelist", ".*", "text",
+     "Tables that may be kept in memory: regular expressions of db.table, separated by commas."),
+    ("hive.metastore.cached.rawstore.cached.object.blacklist", "", "text",
+     "Tables that are never kept in memory, whatever the whitelist says."),
+    ("hivesql.metastore.cache.max.tables", "10000", "int",
+     "So many tables are kept in memory; the least used go."),
+    ("hivesql.metastore.cache.max.partitions", "200000", "int",
+     "So many partitions, of all tables together, are kept in memory."),
+    # Keys that Hive's scripts and sites set: known, checked, and without effect here.
+    *(
+        (name, default, kind, f"No effect here. In Hive: {meaning}")
+        for name, default, kind, meaning in _WITHOUT_EFFECT
+    ),
+    ("hivesql.compactor.inline", "true", "bool",
+     "ALTER TABLE … COMPACT runs the compaction and the cleaner before it returns."),
+    ("hivesql.idempotency.retention", "30d", "duration",
+     "How long idempotency keys are remembered; those of streams always are."),
+    ("hivesql.deletes.broadcast.max", "4000000", "int",
+     "Up to this many 64-row words of delete events are broadcast; above it they are joined."),
+    ("hivesql.deletes.local.max", "1000000", "int",
+     "Up to this many delete events are read by the statement's own process, not by a Spark job."),
+    ("hivesql.scan.filter.min", "200000", "int",
+     "Scans of at least this many rows decode what their filter does not need only for rows that "
+     "pass it; -1: none does, and write ids are decoded even where footers tell them."),
+    ("hivesql.merge.keys.max", "1000000", "int",
+     "Up to this many keys of a MERGE's source are looked for in the target as it is read; "
+     "0: all of the target is read and joined."),
+    ("hivesql.local.max.bytes", "16777216", "int",
+     "Simple INSERT … VALUES, UPDATE and DELETE over at most this many bytes run without Spark; "
+     "0 sends all of them to Spark."),
+) | {row[0]: Setting(*row, fixed=True) for row in FIXED_KEYS}  # fmt: skip
+# A misspelt key of these families would silently change nothing.
+_CLOSED = ("hive.txn.", "hive.lock.", "hive.locks.", "hive.unlock.", "hive.compactor.",
+           "metastore.compactor.", "hive.compaction.")  # fmt: skip
+_OURS = ("hive.", "hivesql.", "metastore.")
+
+
+def notice_about(key: str) -> str | None:
+    """What to tell whoever sets a key that changes nothing; None where all is well.
+
+    Only keys that look like ours or Hive's: others are the user's own variables.
+    """
+    key = key.strip().removeprefix("hiveconf:")
+    if not key.startswith(_OURS) or key in KEYS or key in ALIASES:
+        return None
+    # Imported late: hardly any start needs it.
+    from difflib import get_close_matches
+
+    meant = get_close_matches(key, KEYS, n=1, cutoff=0.9)
+    better = f"; did you mean {meant[0]}?" if meant else ""
+    return f"{key} is unknown here and has no effect{better}"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The values in force; a key that is not set has its default."""
+
+    values: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def text(self, key: str) -> str:
+        """The value as it was written; unknown keys without a value are errors."""
+        key = ALIASES.get(key, key)
+        if key in self.values:
+            return self.values[key]
+        if key in KEYS:
+            return KEYS[key].default
+        raise SemanticError(f"unknown setting {key}")
+
+    def flag(self, key: str) -> bool:
+        """The value of a yes-or-no setting."""
+        text = self.text(key).strip().lower()
+        if text not in ("true", "false"):
+            raise SemanticError(f"{key} must be true or false, not {text!r}")
+        return text == "true"
+
+    def integer(self, key: str) -> int:
+        """The value of a whole-number setting."""
+        try:
+            return int(self.text(key))
+        except ValueError:
+            raise SemanticError(f"{key} must be a number, not {self.text(key)!r}") from None
+
+    def number(self, key: str) -> float:
+        """The value of a setting that may have a fraction."""
+        try:
+            return float(self.text(key))
+        except ValueError:
+            raise SemanticError(f"{key} must be a number, not {self.text(key)!r}") from None
+
+    def seconds(self, key: str) -> float:
+        """The value of a duration such as ``300s``, ``100ms``, ``5m``; seconds without a unit."""
+        text = self.text(key).strip().lower()
+        digits = text.rstrip("abcdefghijklmnopqrstuvwxyz ")
+        try:
+            return float(digits) * _UNITS[text[len(digits) :].strip()]
+        except (ValueError, KeyError):
+            raise SemanticError(f"{key} must be a duration like 300s, not {text!r}") from None
+
+    def with_value(self, key: str, value: str) -> Settings:
+        """The same settings with one changed; the value is checked against the key's kind."""
+        key = ALIASES.get(key, key)
+        changed = replace(self, values={**self.values, key: value})
+        setting = KEYS.get(key)
+        if setting is None:
+            if key.startswith(_CLOSED):
+                raise SemanticError(f"unknown setting {key}: SET -v lists them all")
+            return changed
+        if key == "hive.txn.manager" and value not in (DB_TXN_MANAGER, DUMMY_TXN_MANAGER):
+            raise SemanticError(
+                f"{key} must be {DB_TXN_MANAGER} or {DUMMY_TXN_MANAGER}, not {value!r}", code=10261
+            )
+        given = changed._parsed(setting)
+        if setting.fixed and given != Settings()._parsed(setting):
+            raise NotSupported(f"{key}={value} (only {setting.default!r})")
+        return changed
+
+    @classmethod
+    def of(cls, values: Mapping[str, str]) -> Settings:
+        """Settings with these values, each of them checked."""
+        settings = cls()
+        for key, value in values.items():
+            settings = settings.with_value(key, value)
+        return settings
+
+    def _parsed(self, setting: Setting) -> object:
+        read: dict[Kind, Callable[[str], object]] = {
+            "bool": self.flag, "int": self.integer, "float": self.number,
+            "duration": self.seconds, "text": self.text,
+        }  # fmt: skip
+        return read[setting.kind](setting.name)

@@ -1,0 +1,66 @@
+"""The keys of Hive's page on transactions, and those of its lock managers: honoured or fixed."""
+
+from __future__ import annotations
+
+from hivesql_planner.settings.setting import Row
+
+DB_TXN_MANAGER = "org.apache.hadoop.hive.ql.lockmgr.DbTxnManager"
+DUMMY_TXN_MANAGER = "org.apache.hadoop.hive.ql.lockmgr.DummyTxnManager"
+
+TRANSACTION_KEYS: tuple[Row, ...] = (
+    ("hive.txn.manager", DB_TXN_MANAGER, "text",
+     "DbTxnManager, or DummyTxnManager: no transactions, and locks on objects."),
+    ("hive.lock.query.string.max.length", "1000000", "int",
+     "The longest query text kept with a lock of DummyTxnManager."),
+    ("hive.support.concurrency", "true", "bool", "Take locks."),
+    ("hive.txn.xlock.write", "true", "bool",
+     "UPDATE and DELETE exclude each other; false makes the first committer win."),
+    ("hive.txn.xlock.iow", "true", "bool", "INSERT OVERWRITE excludes readers too."),
+    ("hive.txn.xlock.mergeinsert", "false", "bool",
+     "An inserting MERGE counts as an update, so that two of them exclude each other."),
+    ("hive.txn.xlock.ctas", "true", "bool",
+     "CREATE TABLE AS SELECT locks its table; a second one of that name fails at once."),
+    ("hive.txn.strict.locking.mode", "true", "bool",
+     "INSERT into a table without ACID takes an exclusive lock."),
+    ("hive.txn.ext.locking.enabled", "false", "bool", "Lock external tables as well."),
+    ("hive.txn.read.locks", "true", "bool", "Reads take locks."),
+    ("hive.txn.nonacid.read.locks", "true", "bool", "Reads of tables without ACID take locks."),
+    ("hive.txn.readonly.enabled", "false", "bool",
+     "Queries open read-only transactions, which other snapshots need not list."),
+    ("hive.txn.timeout", "300s", "duration",
+     "A transaction without heartbeats for this long is aborted."),
+    ("hive.txn.max.open.batch", "1000", "int", "The most transactions that one call opens."),
+    ("hive.max.open.txns", "100000", "int",
+     "With so many transactions open, no more are opened until a tenth of them has ended."),
+    ("hive.txn.retrysnapshot.max.count", "5", "int",
+     "How often a statement is planned anew because its snapshot was outdated (1 to 20)."),
+    ("hive.txn.manager.dump.lock.state.on.acquire.timeout", "false", "bool",
+     "Show all locks when a statement gives up waiting for its own."),
+    ("hive.locks.max.partitions", "-1", "int",
+     "From this many partition locks on, lock the table instead; -1 for never."),
+    ("hive.lock.numretries", "100", "int", "How often to ask for locks before giving up."),
+    ("hive.lock.sleep.between.retries", "60s", "duration",
+     "Longest pause between two tries for a lock."),
+    ("hive.lock.mapred.only.operation", "false", "bool",
+     "Statements that only the metastore carries out take no locks."),
+    ("hive.query.exclusive.lock", "", "text",
+     "Names, separated by commas, that this session's statements lock exclusively."),
+)  # fmt: skip
+
+FIXED_KEYS: tuple[Row, ...] = (
+    ("hive.lock.manager", "org.apache.hadoop.hive.ql.lockmgr.zookeeper.ZooKeeperHiveLockManager",
+     "text", "The lock manager of DummyTxnManager; locks are always in the metastore."),
+    ("hive.unlock.numretries", "10", "int", "How often to try to unlock; here it is certain."),
+    ("hive.lock.file.move.protect", "all", "text", "Which moves of files are protected by locks."),
+    ("hive.repl.txn.timeout", "11d", "duration", "The time-out of replicated transactions."),
+    ("hive.txn.heartbeat.threadpool.size", "5", "int",
+     "Threads that send heartbeats; here each transaction has its own."),
+    ("hive.txn.retryable.sqlex.regex", "", "text", "Errors of the database worth another try."),
+    ("hive.txn.use.minhistorylevel", "true", "bool",
+     "Opening a transaction records the oldest one it must not see."),
+    ("hive.txn.stats.enabled", "true", "bool", "Statistics follow transactions."),
+    ("hive.timedout.txn.reaper.start", "100s", "duration", "When the reaper begins."),
+    ("hive.timedout.txn.reaper.interval", "180s", "duration", "Pause between runs of the reaper."),
+    ("hive.count.open.txns.interval", "1s", "duration",
+     "How old the count of open transactions may be; here it is always exact."),
+)  # fmt: skip

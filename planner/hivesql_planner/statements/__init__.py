@@ -1,0 +1,1 @@
+"""Statements whose names are bound: what the planner is given."""

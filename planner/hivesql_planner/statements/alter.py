@@ -1,0 +1,368 @@
+"""ALTER TABLE as pure functions: a table, what to change, the table that comes of it.
+
+The checks are those of Hive 4.1's DDL operations and of its metastore, with their codes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.constraints import with_constraints, without_constraint
+from hivesql_planner.model.table import (
+    Column,
+    Constraint,
+    FileFormat,
+    OwnerType,
+    Partition,
+    Table,
+    kept_columns,
+)
+from hivesql_planner.statements.convert import altered_properties, check_compatible
+
+_ORC_LIKE = ("orc",)
+_OF_LINES = ("textfile", "csv", "json")
+"""They differ in their SerDe alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddColumns:
+    """ADD COLUMNS."""
+
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceColumns:
+    """REPLACE COLUMNS."""
+
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeColumn:
+    """CHANGE COLUMN ``name`` to ``column``; ``after`` or ``first`` moves it."""
+
+    name: str
+    column: Column
+    first: bool = False
+    after: str | None = None
+    constraint: Constraint | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangePartitionColumn:
+    """PARTITION COLUMN (name type)."""
+
+    column: Column
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeProperties:
+    """SET and UNSET TBLPROPERTIES; keys of ``transactional…`` are lower case."""
+
+    set: Mapping[str, str] = field(default_factory=dict, hash=False)
+    unset: tuple[str, ...] = ()
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeFormat:
+    """SET FILEFORMAT, or the serde that makes the same of it."""
+
+    format: FileFormat
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeSerde:
+    """SET SERDE (``format`` is what it makes of the table), SET and UNSET SERDEPROPERTIES."""
+
+    serde: str | None = None
+    format: FileFormat | None = None
+    set: Mapping[str, str] = field(default_factory=dict, hash=False)
+    unset: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeLocation:
+    """SET LOCATION of the table."""
+
+    location: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeBuckets:
+    """CLUSTERED BY … INTO; without ``columns`` NOT CLUSTERED."""
+
+    columns: tuple[str, ...] = ()
+    sort_columns: tuple[str, ...] = ()
+    descending: tuple[str, ...] = ()
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeBucketCount:
+    """INTO n BUCKETS."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unsort:
+    """NOT SORTED."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeOwner:
+    """SET OWNER."""
+
+    owner: str
+    owner_type: OwnerType
+
+
+@dataclass(frozen=True, slots=True)
+class AddConstraint:
+    """ADD CONSTRAINT."""
+
+    constraint: Constraint
+
+
+@dataclass(frozen=True, slots=True)
+class DropConstraint:
+    """DROP CONSTRAINT."""
+
+    name: str
+
+
+Change = (
+    AddColumns
+    | ReplaceColumns
+    | ChangeColumn
+    | ChangePartitionColumn
+    | ChangeProperties
+    | ChangeFormat
+    | ChangeSerde
+    | ChangeLocation
+    | ChangeBuckets
+    | ChangeBucketCount
+    | Unsort
+    | ChangeOwner
+    | AddConstraint
+    | DropConstraint
+)
+
+
+def altered(table: Table, change: Change) -> Table:  # noqa: C901 - one flat list of changes
+    """The table after the change; SemanticError where Hive refuses it."""
+    match change:
+        case AddColumns(columns=columns):
+            return _add_columns(table, kept_columns(table.format, columns))
+        case ReplaceColumns(columns=columns):
+            return _replace_columns(table, kept_columns(table.format, columns))
+        case ChangeColumn():
+            return _change_column(table, change)
+        case ChangePartitionColumn(column=column):
+            return _change_partition_column(table, column)
+        case ChangeProperties():
+            properties = altered_properties(
+                table, change.set, change.unset, if_exists=change.if_exists
+            )
+            return replace(table, properties=properties)
+        case ChangeFormat(format=format_):
+            return _change_format(table, format_)
+        case ChangeSerde():
+            return _change_serde(table, change)
+        case ChangeLocation(location=location):
+            return replace(table, location=location)
+        case ChangeBuckets():
+            return _change_buckets(table, change)
+        case ChangeBucketCount(count=count):
+            if not table.is_bucketed:
+                raise SemanticError("Table is not bucketized.", code=10145)
+            _check_count(count)
+            return replace(table, bucket_count=count)
+        case Unsort():
+            return replace(table, sort_columns=(), sort_descending=())
+        case ChangeOwner(owner=owner, owner_type=owner_type):
+            return replace(table, owner=owner, owner_type=owner_type)
+        case AddConstraint(constraint=constraint):
+            return with_constraints(table, (constraint,))
+        case DropConstraint(name=name):
+            return without_constraint(table, name)
+
+
+def altered_partition(table: Table, partition: Partition, change: Change) -> Partition:
+    """The partition after a change of how it is stored; SemanticError where Hive refuses it."""
+    stored = altered(table.stored_as(partition), change)
+    return replace(partition, storage=table.storage_of(stored))
+
+
+def _check_new_names(table: Table, columns: tuple[Column, ...]) -> None:
+    seen: set[str] = set()
+    for column in columns:
+        if column.name in seen:
+            raise SemanticError(f"Duplicate column name: {column.name}", code=10036)
+        if column.name in table.partition_names:
+            raise SemanticError(
+                f"Partition column name {column.name} conflicts with table columns."
+            )
+        seen.add(column.name)
+
+
+def _add_columns(table: Table, columns: tuple[Column, ...]) -> Table:
+    both = table.columns + columns
+    _check_new_names(table, both)
+    return replace(table, columns=both)
+
+
+def _check_kept(table: Table, columns: tuple[Column, ...]) -> None:
+    """Columns that place the rows of a table cannot go."""
+    names = {column.name for column in columns}
+    for name in (*table.bucket_columns, *table.sort_columns):
+        if name not in names:
+            raise SemanticError(f"Invalid column reference {name}", code=10002)
+
+
+def _replace_columns(table: Table, columns: tuple[Column, ...]) -> Table:
+    if table.format in _ORC_LIKE:
+        if len(columns) < len(table.columns):
+            raise SemanticError(
+                f"Replacing columns cannot drop columns for table {table.name}. "
+                "SerDe may be incompatible",
+                code=10313,
+            )
+        for old, new in zip(table.columns, columns, strict=False):
+            _check_type(table, old, new)
+    elif table.format not in ("textfile", "json", "parquet"):
+        raise SemanticError(
+            f"Replace columns is not supported for table {table.name}. SerDe may be incompatible.",
+            code=10243,
+        )
+    _check_new_names(table, columns)
+    _check_kept(table, columns)
+    kept = {column.name for column in columns}
+    stay = tuple(one for one in table.constraints if set(one.columns) <= kept)
+    return replace(table, columns=columns, constraints=stay)
+
+
+def _check_type(table: Table, old: Column, new: Column) -> None:
+    if not check_compatible(old.type, new.type):
+        raise SemanticError(
+            f"The following columns have types incompatible with the existing columns of "
+            f"{table.name} in their respective positions: {new.name} "
+            f"({old.type} to {new.type})",
+            code=40013,
+        )
+
+
+def _change_column(table: Table, change: ChangeColumn) -> Table:
+    names = table.column_names
+    if change.column.name != change.name and change.column.name in names:
+        raise SemanticError(f"Duplicate column name: {change.column.name}", code=10036)
+    if change.name not in names:
+        raise SemanticError(f"Invalid column reference {change.name}", code=10002)
+    at = names.index(change.name)
+    old = table.columns[at]
+    new = change.column if change.column.comment is not None else replace(
+        change.column, comment=old.comment
+    )  # fmt: skip
+    rest = table.columns[:at] + table.columns[at + 1 :]
+    target = at
+    if change.first:
+        target = 0
+    elif change.after is not None:
+        others = [column.name for column in rest]
+        if change.after not in others:
+            raise SemanticError(f"Invalid column reference {change.after}", code=10002)
+        target = others.index(change.after) + 1
+    columns = (*rest[:target], new, *rest[target:])
+    _check_new_names(table, columns)
+    if target != at and table.format in _ORC_LIKE:
+        raise SemanticError(
+            f"Reordering columns is not supported for table {table.name}. "
+            "SerDe may be incompatible",
+            code=10311,
+        )
+    # The metastore compares position by position, so that a move must keep the types in place.
+    for before, after in zip(table.columns, columns, strict=True):
+        _check_type(table, before, after)
+    changed = _renamed_everywhere(replace(table, columns=columns), change.name, new.name)
+    if change.constraint is None:
+        return changed
+    return with_constraints(changed, (change.constraint,))
+
+
+def _renamed_everywhere(table: Table, old: str, new: str) -> Table:
+    """Bucketing and sorting go by name."""
+
+    def renamed(names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(new if name == old else name for name in names)
+
+    return replace(
+        table,
+        bucket_columns=renamed(table.bucket_columns),
+        sort_columns=renamed(table.sort_columns),
+        sort_descending=renamed(table.sort_descending),
+        constraints=tuple(replace(one, columns=renamed(one.columns)) for one in table.constraints),
+    )
+
+
+def _change_partition_column(table: Table, column: Column) -> Table:
+    if column.name not in table.partition_names:
+        raise SemanticError(f"Invalid partition column: {column.name}")
+    columns = tuple(
+        replace(old, type=column.type) if old.name == column.name else old
+        for old in table.partition_columns
+    )
+    return replace(table, partition_columns=columns)
+
+
+def _change_format(table: Table, format_: FileFormat) -> Table:
+    if format_ == table.format:
+        return table
+    if table.format in _ORC_LIKE:
+        raise SemanticError(
+            f"Changing file format (from {table.format.upper()}) is not supported for table "
+            f"{table.name}",
+        )
+    return replace(table, format=format_)
+
+
+def _change_serde(table: Table, change: ChangeSerde) -> Table:
+    if change.format is not None and change.format != table.format:
+        if table.format in _ORC_LIKE:
+            raise SemanticError(
+                f"Changing SerDe (from OrcSerde) is not supported for table {table.name}. "
+                "File format may be incompatible",
+            )
+        if not {table.format, change.format} <= set(_OF_LINES):
+            feature = f"SET SERDE '{change.serde}' for the {table.format} table {table.name}"
+            raise NotSupported(feature)
+        table = replace(table, format=change.format)
+    kept = {key: value for key, value in table.serde_properties.items() if key not in change.unset}
+    return replace(table, serde_properties={**kept, **change.set})
+
+
+def _change_buckets(table: Table, change: ChangeBuckets) -> Table:
+    for name in (*change.columns, *change.sort_columns):
+        if name not in table.column_names:
+            raise SemanticError(f"Invalid column reference {name}", code=10002)
+    if change.columns:
+        _check_count(change.count)
+    if change.sort_columns and table.is_full_acid:
+        raise SemanticError(
+            f"Table {table.name} cannot support full ACID functionality since it is sorted."
+        )
+    return replace(
+        table,
+        bucket_columns=change.columns,
+        sort_columns=change.sort_columns,
+        sort_descending=change.descending,
+        bucket_count=change.count,
+    )
+
+
+def _check_count(count: int) -> None:
+    if count <= 0:
+        raise SemanticError("Bucket count must be greater than zero")

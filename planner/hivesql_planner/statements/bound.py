@@ -1,0 +1,329 @@
+"""Bound statements: names resolved, types known, conditions as Spark SQL text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Union
+
+from hivesql_planner.compaction.request import (
+    NO_DETAILS,
+    NO_FILTER,
+    CompactionDetails,
+    CompactionFilter,
+)
+
+if TYPE_CHECKING:
+    from hivesql_planner.model.table import Database, FileFormat, Partition, Table, TableName
+    from hivesql_planner.plan import Expr, Query, Scan, Source
+    from hivesql_planner.statements.ddl import DdlStatement
+
+PartitionSpec = Mapping[str, str | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectRows:
+    """SELECT, VALUES, WITH … SELECT."""
+
+    query: Query
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InsertTarget:
+    """One INSERT of a statement: the query is already in the table's column order."""
+
+    table: Table
+    query: Query
+    overwrite: bool = False
+    static_partition: PartitionSpec = field(default_factory=dict, hash=False)
+    dynamic_partition: tuple[str, ...] = ()
+    if_not_exists: bool = False
+    check: Expr | None = None
+    """What must hold for each row, as fields of the struct ``row``."""
+    union_branches: tuple[Query, ...] = ()
+    """Branches of a top-level UNION ALL: Hive gives each a statement id of its own."""
+    partition: Partition | None = None
+    """The existing partition that a full static specification names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InsertRows:
+    """INSERT and multi-insert."""
+
+    targets: tuple[InsertTarget, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteDirectory:
+    """INSERT OVERWRITE [LOCAL] DIRECTORY: files of no table take the place of what is there."""
+
+    path: str
+    local: bool
+    format: FileFormat
+    serde_properties: Mapping[str, str] = field(default_factory=dict, hash=False)
+    query: Query
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateRows:
+    """UPDATE: assignments by data column name; expressions speak of ``alias``."""
+
+    target: Scan
+    alias: str
+    assignments: Mapping[str, Expr] = field(hash=False)
+    where: Expr | None = None
+    check: Expr | None = None
+    subqueries: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteRows:
+    """DELETE FROM."""
+
+    target: Scan
+    alias: str
+    where: Expr | None = None
+    subqueries: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeClause:
+    """A WHEN clause; ``assignments`` for update, ``values`` (all columns) for insert."""
+
+    kind: Literal["update", "delete", "insert"]
+    condition: Expr | None = None
+    assignments: Mapping[str, Expr] = field(default_factory=dict, hash=False)
+    values: tuple[Expr, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeRows:
+    """MERGE INTO: clauses in the order of the text."""
+
+    target: Scan
+    alias: str
+    source: Query
+    source_alias: str
+    on: Expr
+    clauses: tuple[MergeClause, ...]
+    on_mentions_target: bool = True
+    check: Expr | None = None
+    subqueries: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateDatabase:
+    """CREATE DATABASE; an empty location means the warehouse's default."""
+
+    database: Database
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropDatabase:
+    """DROP DATABASE; ``tables`` are its tables where locks are taken table by table."""
+
+    name: str
+    if_exists: bool = False
+    cascade: bool = False
+    tables: tuple[Table, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UseDatabase:
+    """USE."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateTable:
+    """CREATE TABLE, with rows when AS SELECT follows; an empty location means the default."""
+
+    table: Table
+    if_not_exists: bool = False
+    rows: Query | None = None
+    temporary: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateView:
+    """CREATE VIEW: ``table.view_text`` holds the query's Hive text."""
+
+    table: Table
+    if_not_exists: bool = False
+    or_replace: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropTable:
+    """DROP TABLE or DROP VIEW."""
+
+    name: TableName
+    if_exists: bool = False
+    purge: bool = False
+    view: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TruncateTable:
+    """TRUNCATE TABLE, whole or by partition."""
+
+    table: Table
+    partitions: tuple[Partition, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactTable:
+    """ALTER TABLE … COMPACT."""
+
+    table: Table
+    kind: Literal["minor", "major", "rebalance"]
+    partitions: tuple[Partition, ...] = ()
+    wait: bool = False
+    details: CompactionDetails = NO_DETAILS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AbortCompactions:
+    """ABORT COMPACTIONS."""
+
+    ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AbortTransactions:
+    """ABORT TRANSACTIONS."""
+
+    txn_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartTransaction:
+    """START TRANSACTION, BEGIN: the statements up to COMMIT are one transaction."""
+
+    read_only: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndTransaction:
+    """COMMIT, or ROLLBACK when not ``commit``."""
+
+    commit: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockObject:
+    """LOCK or UNLOCK (no ``mode``) of a database, or of a table or partition of it."""
+
+    database: str
+    table: Table | None = None
+    partition: str | None = None
+    mode: Literal["SHARED", "EXCLUSIVE"] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Show:
+    """SHOW …: ``kind`` names what; the rest narrows it."""
+
+    kind: Literal[
+        "databases", "tables", "views", "columns", "partitions", "tblproperties", "create table",
+        "functions", "locks", "transactions", "compactions", "conf", "extended tables",
+        "tables of a type", "table extended", "create database", "materialized views",
+        "function",
+    ]  # fmt: skip
+    database: str | None = None
+    table: Table | None = None
+    part: Partition | None = None
+    """One partition of SHOW TABLE EXTENDED."""
+    names: tuple[str, ...] | None = None
+    """The names of SHOW PARTITIONS, when they were chosen before."""
+    partition: str | None = None
+    pattern: str | None = None
+    extended: bool = False
+    key: str | None = None
+    temporary: tuple[str, ...] = ()
+    """The session's own tables, for SHOW TABLES."""
+    compactions: CompactionFilter = NO_FILTER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Describe:
+    """DESCRIBE a table or a database."""
+
+    table: Table | None = None
+    database: str | None = None
+    style: Literal["", "extended", "formatted"] = ""
+    partition: Partition | None = None
+    column: str | None = None
+    stored: TableName | None = None
+    """The table's name in the catalog, when it is not the one to show."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetSetting:
+    """SET key=value, SET key, SET, RESET."""
+
+    key: str | None = None
+    value: str | None = None
+    reset: bool = False
+    keys: tuple[str, ...] = ()
+    """What RESET forgets; () is everything."""
+    to_default: bool = False
+    """RESET -d: to Hive's own defaults, whatever the session began with."""
+    all: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFiles:
+    """ADD, LIST and DELETE of the files that a session gives to Spark; () means all of a kind."""
+
+    action: Literal["add", "list", "delete"]
+    kind: Literal["jar", "file", "archive"]
+    paths: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileSystemShell:
+    """DFS: a command of Hadoop's file system shell."""
+
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explain:
+    """EXPLAIN [LOCKS]: the statement is planned and not run."""
+
+    statement: Statement
+    style: Literal["", "extended", "formatted", "locks", "formatted locks"] = ""
+
+
+# Not imported: most statements need none of them.
+Statement = Union[
+    SelectRows,
+    InsertRows,
+    WriteDirectory,
+    UpdateRows,
+    DeleteRows,
+    MergeRows,
+    CreateDatabase,
+    DropDatabase,
+    UseDatabase,
+    CreateTable,
+    CreateView,
+    DropTable,
+    TruncateTable,
+    "DdlStatement",
+    CompactTable,
+    AbortCompactions,
+    AbortTransactions,
+    StartTransaction,
+    EndTransaction,
+    LockObject,
+    Show,
+    Describe,
+    SetSetting,
+    SessionFiles,
+    FileSystemShell,
+    Explain,
+]

@@ -1,0 +1,130 @@
+"""What may become of a table's types and of its being transactional."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.table import Table
+
+TRANSACTIONAL, KIND = "transactional", "transactional_properties"
+_NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "decimal", "float", "double")
+_TEXTS: Final = ("string", "varchar", "char")
+_TIMES: Final = ("date", "timestamp", "timestamp with local time zone")
+
+
+def check_compatible(old: str, new: str) -> bool:
+    """Whether the metastore lets a column's type change so.
+
+    TypeInfoUtils.implicitConvertible: a number to a wider one, everything plain to text, text to
+    double and decimal; hive.metastore.disallow.incompatible.col.type.changes is on by default.
+    """
+    if old == new:
+        return True
+    before, after = _family(old), _family(new)
+    if "<" in old or "<" in new:
+        return before == after and before in ("struct", "array", "map")
+    if after in _TEXTS:
+        return before != "binary"
+    if before == "void":
+        return True
+    if before in _TEXTS:
+        return after in ("double", "decimal")
+    if before in _NUMBERS and after in _NUMBERS:
+        return _NUMBERS.index(before) <= _NUMBERS.index(after)
+    return before == "date" and after == "timestamp"
+
+
+def _family(type_: str) -> str:
+    return type_.partition("(")[0].partition("<")[0].strip()
+
+
+def altered_properties(
+    table: Table, given: Mapping[str, str], unset: tuple[str, ...], *, if_exists: bool
+) -> dict[str, str]:
+    """The properties after SET or UNSET, with the checks of a change of ``transactional``."""
+    missing = [key for key in unset if key not in table.properties]
+    if missing and not if_exists:
+        raise SemanticError(
+            "Please use the following syntax if not sure whether the property existed or not:\n"
+            "ALTER TABLE tableName UNSET TBLPROPERTIES IF EXISTS (key1, key2, ...)\n"
+            f"The following property {missing[0]} does not exist in {table.name.name}",
+            code=10215,
+        )
+    found = {key: value for key, value in table.properties.items() if key not in unset}
+    found.update(given)
+    _check_external(table, given)
+    return _transactional(table, found)
+
+
+def _check_external(table: Table, given: Mapping[str, str]) -> None:
+    lower = given.get("external", "").strip().lower() == "true"
+    if lower and any(one.enabled for one in table.constraints):
+        raise SemanticError(
+            f"Invalid Constraint syntax Table: {table.name} has constraints enabled. Please remove "
+            "those constraints to change this property.",
+            code=10326,
+        )
+    if "EXTERNAL" not in given:
+        return
+    external = given["EXTERNAL"].strip().lower() == "true"
+    if external and table.is_transactional:
+        raise SemanticError(
+            f"{table.name} cannot be converted to external table as it is transactional table."
+        )
+    if external != (table.type == "EXTERNAL_TABLE"):
+        raise NotSupported("ALTER TABLE … SET TBLPROPERTIES ('EXTERNAL'=…): managed to external")
+
+
+def _transactional(table: Table, found: dict[str, str]) -> dict[str, str]:
+    value = found.get(TRANSACTIONAL, "").strip().lower()
+    if value not in ("", "true", "false"):
+        raise SemanticError(
+            f"'transactional' property of TBLPROPERTIES may only have value 'true': {table.name}"
+        )
+    if table.is_transactional and value != "true":
+        if table.is_insert_only:
+            raise SemanticError(f"Cannot convert an ACID table to non-ACID: {table.name}")
+        raise SemanticError(
+            f"TBLPROPERTIES with 'transactional'='true' cannot be unset: {table.name}"
+        )
+    if value != "true":
+        found.pop(TRANSACTIONAL, None)
+        return found
+    kind = found.get(KIND, "default").strip().lower()
+    if kind not in ("default", "insert_only"):
+        raise SemanticError(
+            f"Unknown value for transactional_properties {kind!r} of {table.name}: "
+            "it may be 'default' or 'insert_only'"
+        )
+    if table.is_full_acid and kind == "insert_only":
+        raise SemanticError(
+            "TBLPROPERTIES with 'transactional_properties' cannot be altered after the table "
+            "is created"
+        )
+    found[TRANSACTIONAL], found[KIND] = "true", kind
+    if not table.is_transactional:
+        check_convertible(table, insert_only=kind == "insert_only")
+    elif table.is_insert_only and kind == "default":
+        check_convertible(table, insert_only=False)
+        raise NotSupported("ALTER TABLE from insert-only to full ACID")
+    return found
+
+
+def check_convertible(table: Table, *, insert_only: bool) -> None:
+    """Whether a table's description allows it to be transactional."""
+    if table.type == "EXTERNAL_TABLE":
+        raise SemanticError(
+            f"{table.name} cannot be declared transactional because it's an external table"
+        )
+    if insert_only:
+        raise NotSupported("ALTER TABLE from plain to insert-only")
+    if table.format != "orc":
+        raise SemanticError(
+            f"The table must be stored using an ACID compliant format (such as ORC): {table.name}"
+        )
+    if table.sort_columns:
+        raise SemanticError(
+            f"Table {table.name} cannot support full ACID functionality since it is sorted."
+        )

@@ -1,0 +1,167 @@
+"""Bound statements that alter what the catalog holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hivesql_planner.model.table import Column, Database, Partition, Table, TableName
+from hivesql_planner.statements.alter import Change
+
+if TYPE_CHECKING:
+    from hivesql_planner.plan import Query
+
+Values = tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlterTable:
+    """ALTER TABLE whose outcome is another description: ``altered``."""
+
+    table: Table
+    change: Change
+    altered: Table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenameTable:
+    """ALTER TABLE or VIEW … RENAME TO."""
+
+    table: Table
+    to: TableName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlterView:
+    """ALTER VIEW … AS, SET and UNSET TBLPROPERTIES."""
+
+    view: Table
+    altered: Table
+    reads: tuple[Table, ...] = ()
+    """The tables that the new definition reads."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlterDatabase:
+    """ALTER DATABASE: ``altered`` has the same name."""
+
+    database: Database
+    altered: Database
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddPartitions:
+    """ALTER TABLE … ADD PARTITION; an empty location means the default."""
+
+    table: Table
+    partitions: tuple[Partition, ...]
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropPartitions:
+    """ALTER TABLE … DROP PARTITION: the partitions that match."""
+
+    table: Table
+    partitions: tuple[Partition, ...]
+    purge: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenamePartition:
+    """ALTER TABLE … PARTITION … RENAME TO PARTITION."""
+
+    table: Table
+    partition: Partition
+    values: Values
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MovePartition:
+    """ALTER TABLE … PARTITION … SET LOCATION: files stay where they are."""
+
+    table: Table
+    partition: Partition
+    location: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlterPartitions:
+    """ALTER TABLE … PARTITION … SET FILEFORMAT, SERDE or SERDEPROPERTIES: ``altered`` in order."""
+
+    table: Table
+    change: Change
+    partitions: tuple[Partition, ...]
+    altered: tuple[Partition, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExchangePartitions:
+    """ALTER TABLE … EXCHANGE PARTITION … WITH TABLE: ``partitions`` of ``source`` go over."""
+
+    table: Table
+    source: Table
+    partitions: tuple[Partition, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadData:
+    """LOAD DATA: files come into a table or one partition as they are.
+
+    ``values`` are those of the partition, which may be new.
+    """
+
+    table: Table
+    path: str
+    local: bool = False
+    overwrite: bool = False
+    values: Values | None = None
+    partition: Partition | None = None
+    """The partition when it exists."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analyze:
+    """ANALYZE TABLE; ``query`` is that of ``statistics_sql``, None for NOSCAN.
+
+    ``columns`` are those whose statistics are asked for.
+    """
+
+    table: Table
+    partitions: tuple[Partition, ...] = ()
+    query: Query | None = None
+    columns: tuple[Column, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepairTable:
+    """MSCK: partitions follow the directories; without either it only reports."""
+
+    table: Table
+    add: bool = False
+    drop: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Touch:
+    """ALTER TABLE … TOUCH: nothing changes."""
+
+    table: Table
+
+
+DdlStatement = (
+    AlterTable
+    | RenameTable
+    | AlterView
+    | AlterDatabase
+    | AddPartitions
+    | DropPartitions
+    | RenamePartition
+    | AlterPartitions
+    | MovePartition
+    | ExchangePartitions
+    | LoadData
+    | Analyze
+    | RepairTable
+    | Touch
+)
