@@ -142,7 +142,7 @@ def _postgres_database(server: str, template: str) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def prepared_postgres(postgres_server: str) -> Iterator[str]:
     """The name of a database that a metastore was opened in, with ``/wh`` for its warehouse."""
-    from hivesql_executor.metastore.database import DatabaseMetastore
+    from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 
     with _postgres_database(postgres_server, "template1") as url:
         DatabaseMetastore.open(url, "/wh").close()
@@ -152,7 +152,7 @@ def prepared_postgres(postgres_server: str) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def prepared_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The file of such a metastore."""
-    from hivesql_executor.metastore.database import DatabaseMetastore
+    from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 
     file = tmp_path_factory.mktemp("prepared") / "metastore.db"
     DatabaseMetastore.open(f"sqlite:///{file}", "/wh").close()
@@ -183,7 +183,7 @@ def move_warehouse(url: str, warehouse: str) -> None:
     """Let the default database of a metastore live elsewhere."""
     from sqlalchemy import create_engine, update
 
-    from hivesql_executor.metastore.schema import dbs
+    from hivesql_executor.metastore.database.schema import dbs
 
     engine = create_engine(url)
     with engine.begin() as db:

@@ -19,7 +19,7 @@ from thriftpy2.transport import TTransportException
 
 import hivesql
 from hivesql.lazy_spark import LazySpark
-from hivesql_executor.storage.local import LocalFiles
+from hivesql_executor.files.local import LocalFiles
 from hivesql_planner.errors import HiveSqlError
 
 

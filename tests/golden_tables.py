@@ -11,11 +11,11 @@ from decimal import Context, Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hivesql_executor.partition_files import PartitionFiles
-from hivesql_executor.snapshot import acid_state
-from hivesql_executor.spark.plain import scan_plain
-from hivesql_executor.spark.scan import scan
-from hivesql_executor.storage.local import LocalFiles
+from hivesql_executor.files.local import LocalFiles
+from hivesql_executor.snapshot.listing import acid_state
+from hivesql_executor.snapshot.partition_files import PartitionFiles
+from hivesql_executor.spark.formats.tables import scan_plain
+from hivesql_executor.spark.scan.scan import scan
 from hivesql_planner.acid.files_to_read import files_to_read
 from hivesql_planner.acid.write_ids import ALL_TXNS, NONE_OPEN, ValidWriteIdList
 from hivesql_planner.model.table import Column, Partition, Table, TableName, parse_partition_name

@@ -11,12 +11,12 @@ from sqlalchemy import update
 
 from hivesql_executor.compaction.cleaner import clean
 from hivesql_executor.compaction.worker import run_next
+from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.metastore.api import TxnType
-from hivesql_executor.metastore.connection import Rdbms
-from hivesql_executor.metastore.database import DatabaseMetastore
-from hivesql_executor.metastore.schema import compaction_queue, txns
+from hivesql_executor.metastore.database.connection import Rdbms
+from hivesql_executor.metastore.database.metastore import DatabaseMetastore
+from hivesql_executor.metastore.database.schema import compaction_queue, txns
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.storage.local import LocalFiles
 from hivesql_planner.model.table import Column, Partition, Table, TableName
 from hivesql_planner.plan import Lock, LockType, Operation
 from hivesql_planner.settings.settings import Settings

@@ -17,7 +17,7 @@ from hivesql.opening import connect
 from hivesql_executor.compaction.aborts import clean_aborted
 from hivesql_executor.compaction.cleaner import clean
 from hivesql_executor.metastore.compaction_api import AbortLimits
-from hivesql_executor.snapshot import acid_state
+from hivesql_executor.snapshot.listing import acid_state
 from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.model.table import Table, partition_name
 from interruption import Cut, Death, Steps, interrupted

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, Engine
 
-from hivesql_executor.metastore.connection import Rdbms
-from hivesql_executor.storage.local import LocalFiles
+from hivesql_executor.files.local import LocalFiles
+from hivesql_executor.metastore.database.connection import Rdbms
 from hivesql_planner.errors import CommitUnknown
 
 _CHANGES = (

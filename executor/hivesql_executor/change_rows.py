@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hivesql_executor.fine_rows import fine_rows_of
-from hivesql_executor.partition_files import PartitionFiles
-from hivesql_executor.sources import explained, read_target, registered
-from hivesql_executor.spark.change import changed_rows
-from hivesql_executor.spark.fine_change import Texts
+from hivesql_executor.bookkeeping.partitions import foreign_locations, staging_directory
+from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.spark.hive_hash import register_hashes, texts_of
-from hivesql_executor.spark.settled import Joined, settled
-from hivesql_executor.spark.write import WrittenFile, write_change
-from hivesql_executor.touched import foreign_locations, staging_directory
-from hivesql_executor.work import Work
+from hivesql_executor.spark.nanoseconds.changes import Texts
+from hivesql_executor.spark.nanoseconds.queries import fine_rows_of
+from hivesql_executor.spark.scan.sources import explained, read_target, registered
+from hivesql_executor.spark.write.change import changed_rows
+from hivesql_executor.spark.write.merge_source import Joined, settled
+from hivesql_executor.spark.write.write import WrittenFile, write_change
+from hivesql_executor.statements.context import Work
 from hivesql_planner.plan import Change
 from hivesql_planner.rewrite.change import branch_writes, change_writes
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hivesql_executor.outcome import Outcome
-from hivesql_executor.show import describe, show
+from hivesql_executor.statements.show import describe, show
 from hivesql_planner.statements.bound import Describe, Show, UseDatabase
 
 if TYPE_CHECKING:
     from hivesql_executor.runtime import Runtime
-    from hivesql_executor.transaction import Transaction
+    from hivesql_executor.transactions.transaction import Transaction
     from hivesql_planner.statements.bound import Statement
 
 
@@ -25,6 +25,6 @@ def run_command(statement: Statement, txn: Transaction | None, runtime: Runtime)
             runtime.metastore.database(name)
             return Outcome()
     # Imported late: what only asks need not wait for what changes.
-    from hivesql_executor.definitions import run_definition
+    from hivesql_executor.statements.definitions import run_definition
 
     return run_definition(statement, txn, runtime)

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from pyspark.sql import DataFrame
 
-from hivesql_executor.fine_rows import fine_rows_of
-from hivesql_executor.sources import explained, rows_of
-from hivesql_executor.spark.gathering import NEVER
-from hivesql_executor.spark.publish import StagedRows
-from hivesql_executor.spark.types import has_sized_text, hive_type
-from hivesql_executor.spark.write import stage_insert
-from hivesql_executor.touched import foreign_partitions, staging_directory
-from hivesql_executor.work import Work
+from hivesql_executor.bookkeeping.partitions import foreign_partitions, staging_directory
+from hivesql_executor.orc.publish import StagedRows
+from hivesql_executor.orc.types import has_sized_text, hive_type
+from hivesql_executor.spark.nanoseconds.queries import fine_rows_of
+from hivesql_executor.spark.scan.sources import explained, rows_of
+from hivesql_executor.spark.write.partition_clustering import NEVER
+from hivesql_executor.spark.write.write import stage_insert
+from hivesql_executor.statements.context import Work
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.conversions import check_conversion
 from hivesql_planner.model.table import Column, Table

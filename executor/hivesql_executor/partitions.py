@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hivesql_executor.bookkeeping.directory_moves import hiding, making, placing
+from hivesql_executor.bookkeeping.reachable_locations import reachable_location
 from hivesql_executor.bounds import may_delete
 from hivesql_executor.metastore.api import Move
-from hivesql_executor.removal import hiding, making, placing
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.storage.reachable import reachable_location
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.table import Partition, Table, partition_name
 from hivesql_planner.statements.ddl import AddPartitions, DropPartitions

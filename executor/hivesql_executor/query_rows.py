@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from hivesql_executor.fine_rows import FineFrame, fine_rows_of
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.outside_years import naming_times
+from hivesql_executor.spark.nanoseconds.queries import FineFrame, fine_rows_of
 from hivesql_executor.spark.values import as_shown, as_wall_clock, with_instants_marked
-from hivesql_executor.work import OrRows, Work
+from hivesql_executor.statements.context import OrRows, Work
 from hivesql_planner.model.table import Column
 from hivesql_planner.plan import Query
 

@@ -7,12 +7,12 @@ plan of their kind runs, so that statements which only ask the metastore answer 
 from __future__ import annotations
 
 from hivesql_executor.command import run_command
-from hivesql_executor.object_locks import holding_objects
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.transaction import OpenTransaction, continuing, transaction
+from hivesql_executor.statements.context import Consume, Work
+from hivesql_executor.transactions.object_locks import holding_objects
+from hivesql_executor.transactions.transaction import OpenTransaction, continuing, transaction
 from hivesql_executor.translate_errors import as_user_errors
-from hivesql_executor.work import Consume, Work
 from hivesql_planner.plan import Change, Command, Insert, Plan, Select
 from hivesql_planner.statements.bound import WriteDirectory
 
@@ -50,14 +50,14 @@ def _run_body(work: Work) -> Outcome:
         case Command(statement=statement):
             return run_command(statement, work.txn, work.runtime)
         case Select() as select:
-            from hivesql_executor.run_select import run_select
+            from hivesql_executor.statements.select import run_select
 
             return run_select(select, work)
         case Insert() as insert:
-            from hivesql_executor.run_insert import run_insert
+            from hivesql_executor.statements.insert import run_insert
 
             return run_insert(insert, work)
         case Change() as change:
-            from hivesql_executor.run_change import run_change
+            from hivesql_executor.statements.change import run_change
 
             return run_change(change, work)

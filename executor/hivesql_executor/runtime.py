@@ -16,8 +16,8 @@ from hivesql_planner.settings.settings import Settings
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from hivesql_executor.files.api import Files
     from hivesql_executor.metastore.api import Metastore, Once
-    from hivesql_executor.storage.files import Files
     from hivesql_planner.model.table import TableName
 
 

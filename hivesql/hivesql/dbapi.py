@@ -30,8 +30,8 @@ from hivesql.errors_of_dbapi import (
 from hivesql.literals import Parameters, interpolate
 from hivesql.script import StatementText
 from hivesql.session import Session
+from hivesql_executor.statements.context import OrRows
 from hivesql_executor.translate_errors import as_user_errors, translate_errors
-from hivesql_executor.work import OrRows
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hivesql.script import StatementText
     from hivesql.temporary import TemporaryTables
     from hivesql_executor.metastore.api import Once
-    from hivesql_executor.spark.given import Frame
+    from hivesql_executor.spark.write.user_frames import Frame
 
 
 class FrameCalls(TableCalls):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from hivesql.binding import Catalog
-    from hivesql_executor.spark.given import Frame
+    from hivesql_executor.spark.write.user_frames import Frame
     from hivesql_planner.predicates.partitions import PartitionTest
 
 _NAME = TableName(FRAMES, "rows")
@@ -34,7 +34,7 @@ class Given:
     @classmethod
     def of(cls, frame: Frame, spark: SparkSession) -> Given:
         """The rows of a DataFrame of Spark or pandas, or of an Arrow table."""
-        from hivesql_executor.spark.given import adopted, columns_of
+        from hivesql_executor.spark.write.user_frames import adopted, columns_of
 
         rows = adopted(frame, spark)
         return cls(Table(name=_NAME, columns=columns_of(rows), location=""), rows)

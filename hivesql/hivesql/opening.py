@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from hivesql.lazy_spark import LazySpark
 from hivesql.session import Session
+from hivesql_executor.files.locations import complete_location
 from hivesql_executor.metastore.cache.shelf import Limits
 from hivesql_executor.metastore.opening import THRIFT, open_metastore
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.storage.locations import complete_location
 from hivesql_executor.translate_errors import translate_errors
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.settings.settings import Settings, notice_about
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from hivesql_executor.storage.files import Files
+    from hivesql_executor.files.api import Files
 
 DEFAULT_METASTORE = "sqlite:///metastore.db"
 DEFAULT_WAREHOUSE = "warehouse"
@@ -74,7 +74,7 @@ def connect(
     kept = known.seconds("hive.metastore.event.db.listener.timetolive")
     # Most openings find nothing, and then need not wait for a writer.
     if store.needs_housekeeping(timeout, kept):
-        from hivesql_executor.reaping import reap
+        from hivesql_executor.transactions.reaper import reap
 
         # Transactions of processes that died hold no locks longer than their time-out.
         reap(runtime)
@@ -101,7 +101,7 @@ def _setting(key: object, value: object) -> str:
 
 def _files(place: str, spark: LazySpark) -> Files:
     # Imported late: most statements about metadata touch no file.
-    from hivesql_executor.storage.files import files_for
+    from hivesql_executor.files.api import files_for
 
     return files_for(place, spark)
 

@@ -7,7 +7,7 @@ from typing import get_args
 
 from hivesql.parse_properties import parse_properties
 from hivesql.tokens import Cursor, Kind, Name
-from hivesql_executor.metastore.storage_formats import STORAGE
+from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_planner.model.table import FileFormat
 
 _FORMATS: dict[str, FileFormat] = {

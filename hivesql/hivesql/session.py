@@ -29,8 +29,8 @@ from hivesql.temporary import TemporaryTables
 from hivesql.transactions import Conversation
 from hivesql_executor.metastore.api import Once
 from hivesql_executor.outcome import Outcome
+from hivesql_executor.statements.context import of_user
 from hivesql_executor.translate_errors import translate_error, translate_errors
-from hivesql_executor.work import of_user
 from hivesql_planner.errors import (
     AlreadyCommitted,
     Cancelled,

@@ -24,8 +24,8 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.local.types import row_type
-from hivesql_executor.storage.local import LocalFiles
 from hivesql_executor.streaming.batch import Batch, State
 from hivesql_executor.streaming.deltas import Statistics, Stream
 from hivesql_executor.streaming.growing import streamable

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from hivesql_planner.model.table import TableName
 
 if TYPE_CHECKING:
-    from hivesql_executor.finding import Finding
-    from hivesql_executor.inspect import Inspection
+    from hivesql_executor.checks.finding import Finding
+    from hivesql_executor.checks.inspect import Inspection
     from hivesql_executor.runtime import Runtime
 
 
@@ -21,13 +21,13 @@ class TableCalls(ABC):
 
     def inspect(self, table: str) -> Inspection:
         """What lies in a table's directories and what a reader takes of it; starts no Spark."""
-        from hivesql_executor.inspect import inspect_table
+        from hivesql_executor.checks.inspect import inspect_table
 
         return inspect_table(self._table_name(table), self.runtime)
 
     def check(self, table: str) -> tuple[Finding, ...]:
         """Everything that is wrong with a transactional table's files; () when nothing is."""
-        from hivesql_executor.check import check_table
+        from hivesql_executor.checks.check import check_table
 
         return check_table(self._table_name(table), self.runtime)
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hivesql_executor.transaction import OpenTransaction, commit, open_transaction, roll_back
+from hivesql_executor.transactions.transaction import (
+    OpenTransaction,
+    commit,
+    open_transaction,
+    roll_back,
+)
 from hivesql_planner.errors import CommitUnknown, ExecutionError, NotSupported, SemanticError
 from hivesql_planner.multi_statement import check_inside
 from hivesql_planner.settings.transaction_keys import DB_TXN_MANAGER, DUMMY_TXN_MANAGER

@@ -13,8 +13,8 @@ from rich.tree import Tree
 from hivesql_repl.console import Screen
 
 if TYPE_CHECKING:
-    from hivesql_executor.finding import Finding
-    from hivesql_executor.inspect import DirectoryFacts, FileFacts, Inspection, RootFacts
+    from hivesql_executor.checks.finding import Finding
+    from hivesql_executor.checks.inspect import DirectoryFacts, FileFacts, Inspection, RootFacts
 
 _FOUND = 1
 _WHOLE_LINES = 10_000

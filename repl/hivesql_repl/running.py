@@ -14,7 +14,7 @@ from types import TracebackType
 from hivesql import Cancelled, HiveSqlError, Result, Session
 from hivesql.script import StatementText
 from hivesql_executor.metastore.idempotence_api import Once
-from hivesql_executor.work import OrRows
+from hivesql_executor.statements.context import OrRows
 from hivesql_repl.commands import Commands
 from hivesql_repl.render import Printer
 

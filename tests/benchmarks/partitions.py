@@ -13,7 +13,7 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from typing import Any
 
-from hivesql_executor.metastore.database import DatabaseMetastore
+from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_planner.model.table import Column, Partition, Table, TableName
 from hivesql_planner.predicates.partitions import PartitionTest
 

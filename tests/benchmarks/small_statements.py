@@ -21,7 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import hivesql
-from hivesql_executor import run_change, run_insert, run_select
+from hivesql_executor.statements import change as run_change
+from hivesql_executor.statements import insert as run_insert
+from hivesql_executor.statements import select as run_select
 
 TABLE = (
     "CREATE TABLE t (id INT, v STRING, n DECIMAL(10,2), ts TIMESTAMP) STORED AS ORC "

@@ -23,7 +23,7 @@ from multiprocessing.synchronize import Barrier
 from typing import Any
 from urllib.parse import urlsplit
 
-from hivesql_executor.metastore.database import DatabaseMetastore
+from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_planner.acid.write_ids import ValidTxnList
 from hivesql_planner.model.table import TableName
 from hivesql_planner.plan import Lock, LockType, Operation

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import hivesql
-from hivesql_executor.snapshot import acid_state, data_sizes, visible_sizes
+from hivesql_executor.snapshot.listing import acid_state, data_sizes, visible_sizes
 from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.model.table import TableName
 

@@ -12,8 +12,8 @@ from sqlalchemy import update
 
 import hivesql
 from end_to_end.answers import rows
-from hivesql_executor.metastore.connection import Rdbms
-from hivesql_executor.metastore.schema import sds
+from hivesql_executor.metastore.database.connection import Rdbms
+from hivesql_executor.metastore.database.schema import sds
 from hivesql_planner.errors import HiveSqlError
 
 if TYPE_CHECKING:

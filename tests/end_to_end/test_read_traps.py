@@ -12,8 +12,8 @@ import pytest
 from pyspark.sql import functions as f
 
 import hivesql
-from hivesql_executor.spark.events import event_read
-from hivesql_executor.spark.sarg import search_argument
+from hivesql_executor.spark.scan.event_schema import event_read
+from hivesql_executor.spark.scan.search_argument import search_argument
 from hivesql_planner.model.table import Column
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import hivesql
-from hivesql_executor.work import OrRows
+from hivesql_executor.statements.context import OrRows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

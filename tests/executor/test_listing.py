@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hivesql_executor.metastore.database import DatabaseMetastore
+from hivesql_executor.files.local import LocalFiles
+from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.snapshot import scan_files
-from hivesql_executor.storage.local import LocalFiles
+from hivesql_executor.snapshot.listing import scan_files
 from hivesql_planner.acid.snapshot import FileStatus
 from hivesql_planner.acid.write_ids import ALL_TXNS, ValidWriteIdList
 from hivesql_planner.model.table import Column, Partition

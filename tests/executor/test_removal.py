@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from acid_files import tree
-from hivesql_executor.file_changes import FileChanges
+from hivesql_executor.bookkeeping.directory_moves import hiding, making, placing
+from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.metastore.api import Move
-from hivesql_executor.metastore.database import DatabaseMetastore
-from hivesql_executor.reaping import reap
-from hivesql_executor.removal import hiding, making, placing
+from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.runtime import Clock, Runtime
-from hivesql_executor.storage.local import LocalFiles
+from hivesql_executor.transactions.file_changes import FileChanges
+from hivesql_executor.transactions.reaper import reap
 from hivesql_planner.errors import ExecutionError
 from hivesql_planner.model.table import Column, Table, TableName
 from hivesql_planner.settings.settings import Settings

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import hivesql
 from hivesql import streaming
 from hivesql_executor.metastore.api import Metastore
-from hivesql_executor.snapshot import acid_state
+from hivesql_executor.snapshot.listing import acid_state
 from hivesql_planner.model.table import TableName
 
 STREAMS = 2

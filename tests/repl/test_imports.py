@@ -12,7 +12,7 @@ import pytest
 # What only changes of definitions, rewrites of rows and lists of files need.
 CHANGES = {
     "hivesql.alter_trees", "hivesql.definition_trees", "hivesql.plain_rows", "hivesql.rehearsal",
-    "hivesql.row_trees", "hivesql_executor.definitions",
+    "hivesql.row_trees", "hivesql_executor.statements.definitions",
     "hivesql_planner.acid.snapshot", "hivesql_planner.statements.ddl", "hivesql_planner.deciding",
     "hivesql_planner.explain", "hivesql_planner.local",
 }  # fmt: skip

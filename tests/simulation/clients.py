@@ -16,8 +16,8 @@ from hivesql_executor.compaction.aborts import clean_aborted
 from hivesql_executor.compaction.cleaner import clean
 from hivesql_executor.compaction.initiator import initiate
 from hivesql_executor.compaction.worker import run_next
-from hivesql_executor.reaping import reap
 from hivesql_executor.services import _keep_house
+from hivesql_executor.transactions.reaper import reap
 from hivesql_planner.errors import (
     CommitUnknown,
     DataError,

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.pool import NullPool
 
-from hivesql_executor.metastore.connection import Rdbms
+from hivesql_executor.metastore.database.connection import Rdbms
 from hivesql_planner.errors import CommitUnknown, ExecutionError
 from simulation.scheduler import Scheduler
 

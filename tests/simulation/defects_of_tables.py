@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Any
 
-from hivesql_executor import file_changes, tables, transaction
-from hivesql_executor.metastore import cleanup, moves
 from hivesql_executor.metastore.cache.metastore import CachingMetastore
-from hivesql_executor.reaping import mend
-from hivesql_executor.spark import publish
+from hivesql_executor.metastore.database import history_cleanup as cleanup
+from hivesql_executor.metastore.database.transactions import moves
+from hivesql_executor.orc import publish
+from hivesql_executor.statements import tables
 from hivesql_executor.streaming import deltas
+from hivesql_executor.transactions import file_changes, transaction
+from hivesql_executor.transactions.reaper import mend
 from hivesql_planner import altered_locks
 from hivesql_planner.acid.layout import delta_name
 from hivesql_planner.plan import Lock

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hivesql_executor.check import check_table
+from hivesql_executor.checks.check import check_table
 from hivesql_executor.compaction.aborts import clean_aborted
 from hivesql_executor.compaction.cleaner import clean
 from hivesql_executor.compaction.worker import run_next

@@ -8,11 +8,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hivesql_executor.compaction.unit import Place
+from hivesql_executor.files.api import Files
+from hivesql_executor.files.staging import working_directory
 from hivesql_executor.local.events import stage
 from hivesql_executor.metastore.api import Compaction
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.staging import working_directory
-from hivesql_executor.storage.files import Files
 from hivesql_planner.acid.layout import (
     VERSION_FILE,
     VERSION_TEXT,

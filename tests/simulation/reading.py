@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 from pyarrow import orc
 
-from hivesql_executor.finding import Finding
-from hivesql_executor.partition_files import PartitionFiles
+from hivesql_executor.checks.finding import Finding
+from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.snapshot import acid_state, table_roots
-from hivesql_executor.storage.local import LocalFiles
+from hivesql_executor.snapshot.listing import acid_state, table_roots
+from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_planner.acid.files_to_read import (
     DataFile,
     DeleteFile,

@@ -9,11 +9,11 @@ from dataclasses import replace
 import pyarrow as pa
 from pyarrow import orc
 
+from hivesql_executor.bookkeeping.partitions import foreign_locations, staging_directory
+from hivesql_executor.files.api import Files
 from hivesql_executor.local.insert import rows_of, stage_literals
-from hivesql_executor.spark.publish import Publication, StagedRows, stage_rows
-from hivesql_executor.storage.files import Files
-from hivesql_executor.touched import foreign_locations, staging_directory
-from hivesql_executor.work import Work
+from hivesql_executor.orc.publish import Publication, StagedRows, stage_rows
+from hivesql_executor.statements.context import Work
 from hivesql_planner.local.decide import _insert
 from hivesql_planner.model.table import Column, Table, partition_name
 from hivesql_planner.plan import InsertBranch, WriteKind

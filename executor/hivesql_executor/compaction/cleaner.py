@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from hivesql_executor.compaction.unit import Place, each, find_place, list_roots
 from hivesql_executor.failpoints import FailPoint, reach
-from hivesql_executor.hidden_deltas import require_none_hidden
+from hivesql_executor.files.api import Files
+from hivesql_executor.files.staging import abandoned
 from hivesql_executor.metastore.api import Compaction
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.snapshot import acid_state
-from hivesql_executor.staging import abandoned
-from hivesql_executor.storage.files import Files
+from hivesql_executor.snapshot.hidden_deltas import require_none_hidden
+from hivesql_executor.snapshot.listing import acid_state
 from hivesql_planner.acid.layout import DirectoryKind, parse_directory
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ListMode, Range, ValidTxnList, ValidWriteIdList

@@ -8,7 +8,7 @@ from hivesql_executor.compaction.unit import each, find_place
 from hivesql_executor.metastore.api import Compaction
 from hivesql_executor.metastore.compaction_api import AbortLimits
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.snapshot import acid_state
+from hivesql_executor.snapshot.listing import acid_state
 from hivesql_planner.compaction.initiator import (
     Candidate,
     Skip,

@@ -7,9 +7,9 @@ from dataclasses import replace
 from hivesql_executor.compaction.unit import Place
 from hivesql_executor.metastore.api import Compaction
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.spark.compact import compact_major, compact_minor
-from hivesql_executor.spark.compact_plain import compact_plain
-from hivesql_executor.spark.rebalance import rebalance
+from hivesql_executor.spark.compact.insert_only import compact_plain
+from hivesql_executor.spark.compact.rebalance import rebalance
+from hivesql_executor.spark.compact.shuffle import compact_major, compact_minor
 from hivesql_planner.acid.layout import AcidDirectory
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ValidWriteIdList

@@ -8,8 +8,8 @@ from hivesql_executor.compaction.initiator import decide_kind
 from hivesql_executor.compaction.worker import release_abandoned, run_next
 from hivesql_executor.metastore.compaction_api import CompactionAnswer
 from hivesql_executor.outcome import Outcome
-from hivesql_executor.reaping import reap
 from hivesql_executor.runtime import Runtime
+from hivesql_executor.transactions.reaper import reap
 from hivesql_planner.compaction.decide import Kind
 from hivesql_planner.compaction.initiator import Candidate
 from hivesql_planner.compaction.queue import INITIATED, WORKING, Compaction

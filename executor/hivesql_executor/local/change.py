@@ -16,7 +16,7 @@ from hivesql_executor.local.events import delete_events, insert_events, stage
 from hivesql_executor.local.fitting import KEYS, Fitting, fitting
 from hivesql_executor.local.read import OnlySpark, SmallSnapshot
 from hivesql_executor.local.types import arrow_type, row_type
-from hivesql_executor.spark.publish import Publication, WrittenFile, publish_events
+from hivesql_executor.orc.publish import Publication, WrittenFile, publish_events
 from hivesql_planner.acid.row_id import BUCKET_MASK
 from hivesql_planner.local.values import base_type
 from hivesql_planner.model.table import Table

@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 from hivesql_executor.local.fitting import KEYS, check_small
 from hivesql_executor.local.pieces import Piece
 from hivesql_executor.local.read import SmallSnapshot, read_piece
-from hivesql_executor.partition_files import PartitionFiles
-from hivesql_executor.storage.event_ids import seen_by
-from hivesql_executor.storage.orc import OrcTail
+from hivesql_executor.orc.event_ids import seen_by
+from hivesql_executor.orc.tail import OrcTail
+from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_planner.acid.files_to_read import DeleteFile
 
 _Key = tuple[int, ...]

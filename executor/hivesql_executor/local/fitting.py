@@ -22,8 +22,8 @@ from hivesql_executor.local.read import (
     read_piece,
 )
 from hivesql_executor.local.types import arrow_type
-from hivesql_executor.partition_files import PartitionFiles
-from hivesql_executor.storage.event_ids import seen_by
+from hivesql_executor.orc.event_ids import seen_by
+from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_planner.acid.files_to_read import DataFile, DeleteFile
 from hivesql_planner.acid.layout import ACID_FIELDS
 from hivesql_planner.local.decide import is_small

@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from hivesql_executor.storage.files import Files
-from hivesql_executor.storage.orc import OrcTail
-from hivesql_executor.storage.orc_statistics import (
-    ColumnPath,
-    Stripe,
-    read_groups,
-    read_statistics,
-)
+from hivesql_executor.files.api import Files
+from hivesql_executor.orc.statistics import ColumnPath, Stripe, read_groups, read_statistics
+from hivesql_executor.orc.tail import OrcTail
 from hivesql_planner.predicates.predicate import Predicate, columns_of
 from hivesql_planner.predicates.ranges import may_hold
 

@@ -11,21 +11,16 @@ import pyarrow.compute as pc
 import pyorc
 from pyarrow import orc
 
+from hivesql_executor.files.api import Files, readable
 from hivesql_executor.local.events import has_early_fractions
 from hivesql_executor.local.pieces import Piece, Runs
 from hivesql_executor.local.runs import PLAIN_NAME, can_seek, read_runs
 from hivesql_executor.local.times import has_plain_times
 from hivesql_executor.local.types import arrow_type
-from hivesql_executor.partition_files import PartitionFiles
-from hivesql_executor.spark.footers import (
-    check_file,
-    check_orphans,
-    holds_changes,
-    read_footers,
-)
-from hivesql_executor.spark.types import orc_type
-from hivesql_executor.storage.files import Files, readable
-from hivesql_executor.storage.orc import OrcTail
+from hivesql_executor.orc.footers import check_file, check_orphans, holds_changes, read_footers
+from hivesql_executor.orc.tail import OrcTail
+from hivesql_executor.orc.types import orc_type
+from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_planner.acid.files_to_read import DataFile, DeleteFile
 from hivesql_planner.acid.layout import ACID_FIELDS
 from hivesql_planner.acid.write_ids import ValidWriteIdList

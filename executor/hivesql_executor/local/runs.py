@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyorc
 from pyorc.converters import ORCConverter
 
+from hivesql_executor.files.api import Files, RangeFile
 from hivesql_executor.local.pieces import Runs
 from hivesql_executor.local.types import arrow_type
-from hivesql_executor.storage.files import Files, RangeFile
 from hivesql_planner.acid.layout import ACID_FIELDS
 from hivesql_planner.model.table import Column
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy import Connection
 
-from hivesql_executor.metastore import aborts, compaction_history, compactions, snapshots
-from hivesql_executor.metastore.connection import now
+from hivesql_executor.metastore.database import compaction_history, compactions
+from hivesql_executor.metastore.database.connection import now
+from hivesql_executor.metastore.database.transactions import aborts, snapshots
 from hivesql_planner.compaction.request import NO_DETAILS, CompactionDetails
 from hivesql_planner.model.table import TableName
 

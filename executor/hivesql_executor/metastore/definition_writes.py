@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hivesql_executor.metastore import snapshots
-from hivesql_executor.metastore.notification_log import latest_event
+from hivesql_executor.metastore.database.notification_log import latest_event
+from hivesql_executor.metastore.database.transactions import snapshots
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

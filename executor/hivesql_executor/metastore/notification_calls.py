@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy import Connection
 
-from hivesql_executor.metastore import catalog, notification_log, snapshots
+from hivesql_executor.metastore.database import notification_log
+from hivesql_executor.metastore.database.catalog import tables as catalog
+from hivesql_executor.metastore.database.transactions import snapshots
 
 if TYPE_CHECKING:
     from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList

@@ -54,13 +54,13 @@ def _open(url: str, warehouse: str, timeout: float, encryption: SSLContext | Non
 
         return HiveMetastore.open(url, timeout=timeout, encryption=encryption)
     if url.startswith("sqlite:"):
-        from hivesql_executor.metastore.sqlite_reads import SqliteReads
+        from hivesql_executor.metastore.sqlite_fast_start.sqlite_reads import SqliteReads
 
         if reads := SqliteReads.open(url):
-            from hivesql_executor.metastore.quick_start import QuickStart
+            from hivesql_executor.metastore.sqlite_fast_start.quick_start import QuickStart
 
             # As above.
             return cast(Metastore, QuickStart(reads, url, warehouse))
-    from hivesql_executor.metastore.database import DatabaseMetastore
+    from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 
     return DatabaseMetastore.open(url, warehouse)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, insert
 
-from hivesql_executor.metastore import catalog
-from hivesql_executor.metastore.notification_log import note_change
-from hivesql_executor.metastore.schema import table_params
+from hivesql_executor.metastore.database.catalog import tables as catalog
+from hivesql_executor.metastore.database.notification_log import note_change
+from hivesql_executor.metastore.database.schema import table_params
 from hivesql_planner.cache.events import EventKind
 from hivesql_planner.model.table import TableName
 

@@ -10,9 +10,6 @@ from typing import TypeVar
 from sqlalchemy import Connection
 
 from hivesql_executor.failpoints import FailPoint, reach
-from hivesql_executor.metastore import commit as commits
-from hivesql_executor.metastore import locks as lock_queue
-from hivesql_executor.metastore import snapshots, transactions
 from hivesql_executor.metastore.api import (
     MAX_BATCH,
     MAX_OPEN,
@@ -21,7 +18,10 @@ from hivesql_executor.metastore.api import (
     TxnRow,
     TxnType,
 )
-from hivesql_executor.metastore.connection import Rdbms
+from hivesql_executor.metastore.database.connection import Rdbms
+from hivesql_executor.metastore.database.transactions import commit as commits
+from hivesql_executor.metastore.database.transactions import locks as lock_queue
+from hivesql_executor.metastore.database.transactions import snapshots, transactions
 from hivesql_executor.metastore.idempotence_api import Once
 from hivesql_executor.metastore.table_notes import TableNote
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList

@@ -8,9 +8,9 @@ from urllib.parse import unquote
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-from hivesql_executor.spark.change import cardinality_violation
-from hivesql_executor.spark.checks import constraint_violation
 from hivesql_executor.spark.session import STACK_OPTION
+from hivesql_executor.spark.write.change import cardinality_violation
+from hivesql_executor.spark.write.constraints import constraint_violation
 from hivesql_planner.errors import DataError, ExecutionError, HiveSqlError
 
 FAILURES = (PySparkException, Py4JJavaError)

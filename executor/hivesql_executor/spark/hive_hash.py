@@ -15,7 +15,7 @@ _CALL = re.compile(r"\bhive_hash_([12])_([a-z]+)\(")
 def register_hashes(spark: SparkSession, texts: Iterable[str]) -> None:
     """Make the session know each ``hive_hash_<version>_<type>`` that is called."""
     for version, kind in {call for text in texts for call in _CALL.findall(text)}:
-        from hivesql_executor.spark.buckets import hash_function
+        from hivesql_executor.spark.write.buckets import hash_function
 
         spark.udf.register(f"hive_hash_{version}_{kind}", hash_function(kind, int(version)))
 

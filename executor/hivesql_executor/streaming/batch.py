@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from hivesql_executor.heartbeat import Heartbeat
-from hivesql_executor.lock_wait import acquire_locks
 from hivesql_executor.metastore.table_notes import TableNote
 from hivesql_executor.streaming.deltas import Deltas, Stream, run_or_close
 from hivesql_executor.streaming.records import Row
+from hivesql_executor.transactions.heartbeat import Heartbeat
+from hivesql_executor.transactions.lock_wait import acquire_locks
 from hivesql_planner.acid.layout import AcidDirectory, DirectoryKind
 from hivesql_planner.errors import CommitUnknown, HiveSqlError, TransactionLost
 from hivesql_planner.plan import Insert, Lock, LockType, Operation, Plan

@@ -10,9 +10,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from hivesql_executor.files.local import local_path
 from hivesql_executor.local.events import bucket_numbers, has_early_fractions
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.storage.local import local_path
 from hivesql_executor.streaming.growing import GrowingFile
 from hivesql_executor.streaming.records import RecordWriter, Row
 from hivesql_planner.acid.layout import AcidDirectory

@@ -13,8 +13,8 @@ from pyarrow import orc
 
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.local.events import insert_events, orc_options
-from hivesql_executor.spark.publish import row_types
-from hivesql_executor.spark.types import instants
+from hivesql_executor.orc.publish import row_types
+from hivesql_executor.orc.types import instants
 from hivesql_executor.streaming.orc_pieces import OrcPieces
 from hivesql_planner.acid.layout import (
     KEY_INDEX,

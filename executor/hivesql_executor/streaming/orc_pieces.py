@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hivesql_executor.storage.protobuf import (
+from hivesql_executor.orc.proto import (
     StoredType,
     chunks,
     contents,

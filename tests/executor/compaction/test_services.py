@@ -15,7 +15,7 @@ from hivesql_executor.compaction.aborts import clean_aborted
 from hivesql_executor.compaction.initiator import initiate
 from hivesql_executor.compaction.worker import release_dead, run_next
 from hivesql_executor.metastore.compaction_api import AbortLimits
-from hivesql_executor.metastore.schema import txn_components
+from hivesql_executor.metastore.database.schema import txn_components
 from hivesql_executor.services import run_round, services_of
 from hivesql_planner.model.table import TableName
 
@@ -117,7 +117,7 @@ def test_a_failed_cleaning_is_tried_again(
         raise OSError("the disk is on fire")
 
     with monkeypatch.context() as patched:
-        patched.setattr("hivesql_executor.storage.local.LocalFiles.delete", broken)
+        patched.setattr("hivesql_executor.files.local.LocalFiles.delete", broken)
         once = house.using(hive__compactor__cleaner__retry__maxattempts="1")
         assert house.clean(once) == 0
         assert "the disk is on fire" in house.told[-1]

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from acid_files import write_events
+from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.local.count import living_rows
 from hivesql_executor.local.fitting import fitting
 from hivesql_executor.local.read import SmallSnapshot, small_snapshot
-from hivesql_executor.partition_files import PartitionFiles
-from hivesql_executor.snapshot import acid_state
-from hivesql_executor.storage.local import LocalFiles
+from hivesql_executor.snapshot.listing import acid_state
+from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_planner.acid.files_to_read import files_to_read
 from hivesql_planner.acid.write_ids import ALL_TXNS, ValidWriteIdList
 from tables import make_table, property_of

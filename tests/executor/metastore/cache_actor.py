@@ -9,7 +9,7 @@ import sys
 from dataclasses import replace
 
 from hivesql_executor.metastore.cache.metastore import CachingMetastore
-from hivesql_executor.metastore.database import DatabaseMetastore
+from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_planner.model.table import Table, TableName
 
 

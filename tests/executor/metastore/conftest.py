@@ -13,10 +13,10 @@ from sqlalchemy import select, update
 
 from executor.metastore.cache_world import World
 from hivesql_executor.metastore.api import LockAnswer, Metastore, TxnType
-from hivesql_executor.metastore.connection import Rdbms
+from hivesql_executor.metastore.database.connection import Rdbms
+from hivesql_executor.metastore.database.schema import hive_locks, txns
 from hivesql_executor.metastore.opening import THRIFT as URI
 from hivesql_executor.metastore.opening import open_metastore
-from hivesql_executor.metastore.schema import hive_locks, txns
 from hivesql_planner.model.table import Column, Table, TableName
 from hivesql_planner.plan import Lock
 

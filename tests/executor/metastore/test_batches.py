@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hivesql_executor.metastore.api import TxnType
-from hivesql_executor.metastore.schema import next_write_id, txn_to_write_id, txns
+from hivesql_executor.metastore.database.schema import next_write_id, txn_to_write_id, txns
 from hivesql_planner.errors import ExecutionError, TransactionLost
 from hivesql_planner.model.table import TableName
 

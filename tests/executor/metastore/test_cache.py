@@ -12,7 +12,7 @@ from sqlalchemy import delete
 from executor.metastore.cache_world import DATABASE, HIT, T, U, World, eleven
 from hivesql_executor.metastore.api import Metastore, TxnType
 from hivesql_executor.metastore.cache.metastore import CachingMetastore
-from hivesql_executor.metastore.schema import txn_to_write_id
+from hivesql_executor.metastore.database.schema import txn_to_write_id
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.table import Column, Partition

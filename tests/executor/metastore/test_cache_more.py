@@ -19,7 +19,7 @@ from hivesql import connect
 from hivesql_executor.metastore.api import Metastore, TxnType
 from hivesql_executor.metastore.cache.metastore import CachingMetastore
 from hivesql_executor.metastore.cache.shelf import Limits
-from hivesql_executor.metastore.database import DatabaseMetastore
+from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_planner.errors import HiveSqlError, NoSuchObject
 from hivesql_planner.model.statistics import Statistics
 from hivesql_planner.model.table import Column, Database, Partition, Table, TableName

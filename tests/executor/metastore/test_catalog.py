@@ -9,7 +9,7 @@ from typing import Any, get_args
 import pytest
 
 from hivesql_executor.metastore.api import Metastore
-from hivesql_executor.metastore.schema import (
+from hivesql_executor.metastore.database.schema import (
     cds,
     columns_v2,
     partition_key_vals,

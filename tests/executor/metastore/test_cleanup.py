@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from hivesql_executor.metastore.schema import (
+from hivesql_executor.metastore.database.schema import (
     compaction_queue,
     completed_txn_components,
     next_write_id,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hivesql_executor.metastore.schema import (
+from hivesql_executor.metastore.database.schema import (
     completed_txn_components,
     hive_locks,
     min_history_level,

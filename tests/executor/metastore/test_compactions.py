@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hivesql_executor.metastore.api import Compaction, TxnType
-from hivesql_executor.metastore.schema import (
+from hivesql_executor.metastore.database.schema import (
     completed_txn_components,
     txn_components,
     txns,

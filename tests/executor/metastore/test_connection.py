@@ -13,9 +13,9 @@ from sqlalchemy import event, select, text
 from sqlalchemy.exc import OperationalError
 
 import hivesql
-from hivesql_executor.metastore.connection import Rdbms, TryAgain, now
-from hivesql_executor.metastore.database import DatabaseMetastore
-from hivesql_executor.metastore.schema import txns
+from hivesql_executor.metastore.database.connection import Rdbms, TryAgain, now
+from hivesql_executor.metastore.database.metastore import DatabaseMetastore
+from hivesql_executor.metastore.database.schema import txns
 from hivesql_planner.errors import CommitUnknown, ExecutionError, SemanticError, TransactionLost
 from hivesql_planner.model.table import TableName
 

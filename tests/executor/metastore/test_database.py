@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from hivesql_executor.metastore.api import LockState
-from hivesql_executor.metastore.database import DatabaseMetastore
-from hivesql_executor.metastore.schema import txn_to_write_id
+from hivesql_executor.metastore.database.metastore import DatabaseMetastore
+from hivesql_executor.metastore.database.schema import txn_to_write_id
 from hivesql_planner.errors import WriteConflict
 from hivesql_planner.model.table import TableName
 from hivesql_planner.plan import Lock, LockType, Operation
@@ -19,7 +19,7 @@ EXCLUSIVE = Lock(LockType.EXCL_WRITE, "default", "t", None, Operation.UPDATE)
 
 WRITER = """
 import sys
-from hivesql_executor.metastore.database import DatabaseMetastore
+from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_planner.model.table import TableName
 store = DatabaseMetastore.open(sys.argv[1], "/wh")
 for _ in range(int(sys.argv[2])):

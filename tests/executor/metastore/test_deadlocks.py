@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hivesql_executor.metastore.api import LockState
-from hivesql_executor.metastore.schema import txn_components
+from hivesql_executor.metastore.database.schema import txn_components
 from hivesql_planner.errors import Deadlock
 from hivesql_planner.plan import Lock, LockType, Operation
 

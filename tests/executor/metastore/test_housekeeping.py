@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hivesql_executor.metastore.api import ObjectLockRow
-from hivesql_executor.metastore.schema import (
+from hivesql_executor.metastore.database.schema import (
     completed_txn_components,
     txn_to_write_id,
     txns,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hivesql_executor.metastore.api import LockAnswer, LockState
-from hivesql_executor.metastore.schema import txn_components
+from hivesql_executor.metastore.database.schema import txn_components
 from hivesql_planner.errors import ExecutionError, TransactionLost
 from hivesql_planner.plan import Lock, LockType, Operation
 

@@ -7,8 +7,8 @@ import threading
 import pytest
 from sqlalchemy import Connection
 
-from hivesql_executor.metastore import notification_log
-from hivesql_executor.metastore.database import DatabaseMetastore
+from hivesql_executor.metastore.database import notification_log
+from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 
 
 @pytest.mark.postgres

@@ -12,10 +12,10 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect, text, update
 
-from hivesql_executor.metastore import revisions
-from hivesql_executor.metastore.connection import Rdbms
-from hivesql_executor.metastore.database import DatabaseMetastore
-from hivesql_executor.metastore.schema import dbs, key_constraints, object_locks, revision
+from hivesql_executor.metastore.database import revisions
+from hivesql_executor.metastore.database.connection import Rdbms
+from hivesql_executor.metastore.database.metastore import DatabaseMetastore
+from hivesql_executor.metastore.database.schema import dbs, key_constraints, object_locks, revision
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.table import Column, Table, TableName
 
@@ -150,7 +150,7 @@ def test_opening_does_not_import_alembic(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/metastore.db"
     code = (
         "import sys\n"
-        "from hivesql_executor.metastore.database import DatabaseMetastore\n"
+        "from hivesql_executor.metastore.database.metastore import DatabaseMetastore\n"
         f"for _ in range(2): DatabaseMetastore.open({url!r}, '/wh').close()\n"
         "sys.exit('alembic' in sys.modules)"
     )

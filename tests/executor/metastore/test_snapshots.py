@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import delete
 
 from hivesql_executor.metastore.api import TxnType
-from hivesql_executor.metastore.schema import (
+from hivesql_executor.metastore.database.schema import (
     next_write_id,
     txn_components,
     txn_to_write_id,

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from hivesql_executor.metastore.api import Metastore, ObjectLockRow
-from hivesql_executor.metastore.database import DatabaseMetastore
+from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.metastore.opening import open_metastore
-from hivesql_executor.metastore.quick_start import QuickStart
-from hivesql_executor.metastore.sqlite_reads import SqliteReads
+from hivesql_executor.metastore.sqlite_fast_start.quick_start import QuickStart
+from hivesql_executor.metastore.sqlite_fast_start.sqlite_reads import SqliteReads
 from hivesql_planner.errors import NoSuchObject
 from hivesql_planner.model.statistics import ColumnStatistics, Statistics
 from hivesql_planner.model.table import (

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hivesql_executor.metastore.api import Metastore, TxnType
-from hivesql_executor.metastore.schema import min_history_level, txn_components, txns
+from hivesql_executor.metastore.database.schema import min_history_level, txn_components, txns
 from hivesql_planner.acid.write_ids import ValidTxnList
 from hivesql_planner.errors import ExecutionError, SemanticError, TransactionLost
 from hivesql_planner.model.table import TableName

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hivesql_executor.file_changes import FileChanges
-from hivesql_executor.metastore.database import DatabaseMetastore
+from hivesql_executor.files.local import LocalFiles
+from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.spark.gathering import NEVER
-from hivesql_executor.spark.write import stage_insert, write_change
-from hivesql_executor.storage.local import LocalFiles
+from hivesql_executor.spark.write.partition_clustering import NEVER
+from hivesql_executor.spark.write.write import stage_insert, write_change
+from hivesql_executor.transactions.file_changes import FileChanges
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Write, WriteKind
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from hivesql_executor.spark.publish import WrittenFile
+    from hivesql_executor.orc.publish import WrittenFile
 
 EVENTS = (
     "branch int, row__id struct<writeid:bigint,bucketid:int,rowid:bigint>, "

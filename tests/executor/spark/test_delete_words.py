@@ -9,9 +9,9 @@ import pytest
 
 import hivesql
 from acid_files import bucket_files, events
-from hivesql_executor.spark.deletes import delete_files
-from hivesql_executor.spark.placed import Place
-from hivesql_executor.storage.local import LocalFiles
+from hivesql_executor.files.local import LocalFiles
+from hivesql_executor.spark.scan.delete_filter import delete_files
+from hivesql_executor.spark.scan.partition_columns import Place
 from hivesql_planner.acid.files_to_read import DeleteFile
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
 
-from hivesql_executor.spark.deletes import ID_COLUMNS, DeleteSet, without_deleted
-from hivesql_executor.spark.placed import PLACE
+from hivesql_executor.spark.scan.delete_filter import ID_COLUMNS, DeleteSet, without_deleted
+from hivesql_executor.spark.scan.partition_columns import PLACE
 from tables import property_of
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from acid_files import check_file, events
-from hivesql_executor.spark.event_files import EventColumns, write_events
-from hivesql_executor.spark.types import spark_type
+from hivesql_executor.orc.types import spark_type
+from hivesql_executor.spark.write.event_files import EventColumns, write_events
 from hivesql_planner.plan import Write, WriteKind
 from memory_catalog import table
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acid_files import bucket_files, check_file
-from hivesql_executor.spark.gathering import gathered
+from hivesql_executor.spark.write.partition_clustering import gathered
 from tables import make_table, numbers, parsed
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hivesql_executor.spark.hashing import hash_array
-from hivesql_executor.spark.nested_hashing import hash_nested
+from hivesql_executor.orc.bucket_hash import hash_array
+from hivesql_executor.orc.nested_bucket_hash import hash_nested
 
 REFERENCE = Path(__file__).with_name("bucket-hash-reference.txt")
 _ARROW: dict[str, Any] = {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyorc
 import pytest
 
-from hivesql_executor.spark.merge_files import Merge, Merged, SortedFile, run_merges
+from hivesql_executor.spark.compact.merge import Merge, Merged, SortedFile, run_merges
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 
 if TYPE_CHECKING:

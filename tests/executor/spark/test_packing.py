@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hivesql_executor.spark.packing import KEYS, Packing
+from hivesql_executor.spark.scan.row_id_keys import KEYS, Packing
 from tables import property_of
 
 PLAIN, OTHER = property_of(0), property_of(3, 2)

@@ -13,10 +13,10 @@ import pyorc
 import pytest
 
 from acid_files import write_events
-from hivesql_executor.partition_files import PartitionFiles
-from hivesql_executor.snapshot import acid_state
-from hivesql_executor.spark.scan import scan
-from hivesql_executor.storage.local import LocalFiles
+from hivesql_executor.files.local import LocalFiles
+from hivesql_executor.snapshot.listing import acid_state
+from hivesql_executor.snapshot.partition_files import PartitionFiles
+from hivesql_executor.spark.scan.scan import scan
 from hivesql_planner.acid.files_to_read import files_to_read
 from hivesql_planner.acid.write_ids import ALL_TXNS, ValidWriteIdList
 from hivesql_planner.model.table import Table

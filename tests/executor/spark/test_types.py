@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hivesql_executor.spark.types import (
+from hivesql_executor.orc.types import (
     decimal_scale,
     hive_type,
     instants,

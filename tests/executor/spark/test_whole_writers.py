@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hivesql_executor.spark.whole_writers import shared_out, tasks_by_path, writer_of
-from hivesql_executor.storage.orc import OrcTail
+from hivesql_executor.orc.tail import OrcTail
+from hivesql_executor.spark.scan.task_assignment import shared_out, tasks_by_path, writer_of
 
 MIB = 1 << 20
 

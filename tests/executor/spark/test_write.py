@@ -12,8 +12,8 @@ import pyorc
 import pytest
 
 from acid_files import bucket_files, check_file, events, tree
-from hivesql_executor.spark.write import stage_insert
-from hivesql_executor.storage.hadoop import HadoopFiles
+from hivesql_executor.spark.hadoop_files import HadoopFiles
+from hivesql_executor.spark.write.write import stage_insert
 from hivesql_planner.errors import ExecutionError
 from hivesql_planner.model.table import parse_partition_name
 from hivesql_planner.plan import Write, WriteKind

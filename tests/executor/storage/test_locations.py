@@ -6,11 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hivesql_executor.storage.locations import (
-    complete_location,
-    is_absolute,
-    require_below_root,
-)
+from hivesql_executor.files.locations import complete_location, is_absolute, require_below_root
 from hivesql_planner.errors import SemanticError
 
 

@@ -12,11 +12,11 @@ from typing import Any
 import pyorc
 import pytest
 
+from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.local.pieces import Piece, pieces_of
 from hivesql_executor.local.runs import read_runs
-from hivesql_executor.storage.local import LocalFiles
-from hivesql_executor.storage.orc import read_tail
-from hivesql_executor.storage.orc_statistics import read_groups, read_statistics
+from hivesql_executor.orc.statistics import read_groups, read_statistics
+from hivesql_executor.orc.tail import read_tail
 from hivesql_planner.model.table import Column
 from hivesql_planner.predicates.predicate import AnyOf, Compare, IsNull, Predicate, Stored
 from hivesql_planner.predicates.ranges import Extent

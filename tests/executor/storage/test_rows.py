@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pyorc
 import pytest
 
-from hivesql_executor.storage import rows
-from hivesql_executor.storage.local import LocalFiles
-from hivesql_executor.storage.rows import row_count
+from hivesql_executor.files.local import LocalFiles
+from hivesql_executor.orc import row_counts as rows
+from hivesql_executor.orc.row_counts import row_count
 from hivesql_planner.errors import DataError
 from hivesql_planner.model.table import FileFormat
 

@@ -17,11 +17,11 @@ from typing import Any, NoReturn
 
 from hivesql.transactions import Conversation
 from hivesql_executor.failpoints import FailPoint, reach
-from hivesql_executor.metastore.database import DatabaseMetastore
+from hivesql_executor.files.local import LocalFiles
+from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.runtime import Clock, Runtime
-from hivesql_executor.snapshot import acid_state
-from hivesql_executor.storage.local import LocalFiles
-from hivesql_executor.transaction import Transaction, continuing, transaction
+from hivesql_executor.snapshot.listing import acid_state
+from hivesql_executor.transactions.transaction import Transaction, continuing, transaction
 from hivesql_planner.acid.files_to_read import files_to_read
 from hivesql_planner.acid.layout import delete_delta_name, delta_name
 from hivesql_planner.acid.row_id import encode_bucket

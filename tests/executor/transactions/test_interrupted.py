@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from hivesql_executor.failpoints import VARIABLE, FailPoint
-from hivesql_executor.metastore import connection
+from hivesql_executor.metastore.database import connection
 from interrupted_world import ACID, World, check_every_step, settle
 from interruption import Cut
 from scratch import in_memory

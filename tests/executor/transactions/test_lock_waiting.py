@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from executor.transactions.ledger import Ledger
-from hivesql_executor.lock_wait import await_locks
 from hivesql_executor.metastore.api import LockAnswer, LockState
 from hivesql_executor.runtime import Clock
+from hivesql_executor.transactions.lock_wait import await_locks
 from hivesql_planner.errors import Cancelled, LockTimeout, TransactionLost
 from hivesql_planner.plan import Lock, LockType, Operation
 

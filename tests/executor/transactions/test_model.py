@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, multiple, rule
 
 from hivesql_executor.metastore.api import LockState
-from hivesql_executor.metastore.database import DatabaseMetastore
+from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_planner.acid.write_ids import ValidTxnList
 from hivesql_planner.errors import TransactionLost, WriteConflict
 from hivesql_planner.locks.rules import conflicts

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import hivesql
-from hivesql_executor.storage.local import LocalFiles
+from hivesql_executor.files.local import LocalFiles
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 LONG = "v" * 300

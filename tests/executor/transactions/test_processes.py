@@ -15,8 +15,8 @@ from sqlalchemy import select
 from executor.transactions import actor, history
 from executor.transactions.ledger import Ledger
 from hivesql_executor.failpoints import VARIABLE, FailPoint
-from hivesql_executor.metastore.connection import Rdbms
-from hivesql_executor.metastore.schema import txn_to_write_id, txns
+from hivesql_executor.metastore.database.connection import Rdbms
+from hivesql_executor.metastore.database.schema import txn_to_write_id, txns
 
 pytestmark = pytest.mark.slow
 

@@ -1,0 +1,1 @@
+"""What statements leave beside rows: statistics, partitions, moved and removed directories."""

@@ -1,0 +1,27 @@
+"""Columns of tables whose Avro schema lies in a file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hivesql_executor.files.api import Files
+from hivesql_executor.runtime import Runtime
+from hivesql_planner.errors import DataError, SemanticError
+from hivesql_planner.model.avro_schema import URL, columns_of, parsed_schema
+from hivesql_planner.model.table import Table
+
+
+def with_file_columns(table: Table, runtime: Runtime) -> Table:
+    """The table with the columns that the file of ``avro.schema.url`` tells, if it has none."""
+    url = {**table.properties, **table.serde_properties}.get(URL)
+    if table.columns or table.is_view or url is None:
+        return table
+    return replace(table, columns=columns_of(parsed_schema(read_schema(url, runtime.files(url)))))
+
+
+def read_schema(url: str, files: Files) -> str:
+    """The text of a schema's file; SemanticError when it cannot be read."""
+    try:
+        return files.read(url, 0, files.size(url)).decode()
+    except (DataError, OSError, UnicodeDecodeError) as error:
+        raise SemanticError(f"the Avro schema {url} cannot be read: {error}") from error

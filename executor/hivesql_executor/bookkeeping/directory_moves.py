@@ -1,0 +1,108 @@
+"""Directories that move, or go, together with their catalog entries."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.metastore.api import BegunMoves, Move
+from hivesql_executor.metastore.move_api import decide_remedy
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.transactions.file_changes import making_moves, missing_directories
+from hivesql_executor.transactions.reaper import mend
+from hivesql_planner.errors import HiveSqlError
+
+
+@contextmanager
+def placing(
+    moves: Sequence[Move], runtime: Runtime, txn_id: int, *, around: str = ""
+) -> Iterator[None]:
+    """Move directories for the block, which changes the catalog; missing ones are left out.
+
+    What is hidden because its table is dropped is deleted after the block, and so is the directory
+    ``around`` them, a dropped database's, unless files are in it. When the block fails, or the
+    process dies and `reap` finds it, the directories go where the catalog says.
+    """
+    present = [one for one in moves if runtime.files(one.source).exists(one.source)]
+    above = [around] if around and runtime.files(around).exists(around) else []
+    if not present and not above:
+        yield
+        return
+    store = runtime.metastore
+    # Mended from the last to the first: what is in it goes before the directory around it.
+    noted = [*making_moves(above), *present]
+    key = store.note_moves(txn_id, noted)
+    try:
+        for one in present:
+            runtime.files(one.source).rename(one.source, one.target)
+        reach(FailPoint.DIRECTORIES_MOVED)
+        yield
+    except BaseException as error:
+        # The block may have failed after its change: a lost answer, Ctrl-C.
+        _put_right(key, noted, error, runtime)
+        raise
+    reach(FailPoint.CATALOG_CHANGED)
+    for one in present:
+        if one.table_id:
+            runtime.files(one.source).delete(one.target)
+    for path in above:
+        if not runtime.files(path).list(path):
+            runtime.files(path).delete(path)
+    store.forget_moves(key)
+
+
+def _put_right(key: str, moves: Sequence[Move], error: BaseException, runtime: Runtime) -> None:
+    """Do what the catalog says; where it keeps no notes undo it, and where it is gone leave it.
+
+    A note that is gone was put right by whoever took us for dead: what is there now is another's.
+    """
+    try:
+        begun = runtime.metastore.noted_moves(key) if key else _undone(key, moves)
+        if begun is not None:
+            mend(begun, runtime)
+    except (HiveSqlError, OSError) as second:
+        error.add_note(f"directories are not put right yet: {second}")
+
+
+def _undone(key: str, moves: Sequence[Move]) -> BegunMoves:
+    remedies = tuple(
+        (one, decide_remedy(one, named=False, owned=True, settled=False)) for one in moves
+    )
+    return BegunMoves(key=key, moves=remedies)
+
+
+@contextmanager
+def making(directories: Sequence[str], runtime: Runtime, txn_id: int) -> Iterator[None]:
+    """Make directories for the block, which tells the catalog of them.
+
+    When the block fails, or the process dies, those go again that the catalog does not name, unless
+    somebody has put something there.
+    """
+    missing, store = missing_directories(directories, runtime), runtime.metastore
+    moves = making_moves(missing)
+    key = store.note_moves(txn_id, moves) if moves else ""
+    try:
+        for path in directories:
+            runtime.files(path).make_directories(path)
+        reach(FailPoint.DIRECTORIES_MADE)
+        yield
+    except BaseException as error:
+        if moves:
+            _put_right(key, moves, error, runtime)
+        raise
+    if moves:
+        store.forget_moves(key)
+
+
+def hiding(location: str, table_id: int, partition: str = "") -> Move:
+    """The move that hides a directory until its table, or partition, is dropped."""
+    return Move(source=location, target=_aside(location), table_id=table_id, partition=partition)
+
+
+def _aside(location: str) -> str:
+    parent, _, name = location.rstrip("/").rpartition("/")
+    # No longer than names of files may be.
+    kept = name.encode()[:200].decode(errors="ignore")
+    return f"{parent}/.hivesql-dropped-{kept}-{uuid.uuid4().hex[:8]}"

@@ -1,0 +1,83 @@
+"""What a writing statement knows of its table's partitions, and tells of them afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.files.staging import working_directory
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.statements.context import Work
+from hivesql_planner.model.table import Partition, Table, parse_partition_name, partition_name
+from hivesql_planner.plan import Operation
+
+
+def record_partitions(
+    table: Table,
+    touched: Collection[str],
+    operation: Operation,
+    work: Work,
+    *,
+    dynamic: bool,
+    replaced: bool = False,
+) -> None:
+    """Tell the catalog of new partitions; those that a write found out go into ``txn.touched``.
+
+    Those of a plain table whose files were ``replaced`` are stored as the table is.
+    """
+    store = work.runtime.metastore
+    if not table.partition_columns:
+        return
+    wanted = [_partition(table, name) for name in sorted(touched)]
+    store.add_partitions(table.name, wanted, if_not_exists=True, txn_id=work.txn.id, for_rows=True)
+    for name, partition in foreign_partitions(table, work.runtime).items() if replaced else ():
+        if name in touched and partition.storage:
+            # Nothing is left of what was stored otherwise.
+            store.alter_partition(table.name, partition.values, replace(partition, storage=None))
+    if table.is_transactional and dynamic:
+        work.txn.touched.setdefault((table.name, operation), set()).update(touched)
+
+
+def record_touched(work: Work) -> None:
+    """Tell the transaction all partitions that its statement wrote, in one step.
+
+    Until then it is known to have written "some partition of the table", where the cleaner looks
+    into all of them. Told one after the other, those of a statement that dies in between would be
+    forgotten while their files are there, and a forgotten write counts as committed.
+    """
+    txn, store = work.txn, work.runtime.metastore
+    if txn.touched:
+
+        def tell() -> None:
+            for (table, operation), names in txn.touched.items():
+                write_id = txn.write_ids[table]
+                store.add_dynamic_partitions(txn.id, write_id, table, sorted(names), operation)
+
+        store.together(tell)
+        txn.touched.clear()
+    reach(FailPoint.PARTITIONS_RECORDED)
+
+
+def _partition(table: Table, name: str) -> Partition:
+    return Partition(values=parse_partition_name(name), location=f"{table.location}/{name}")
+
+
+def foreign_locations(table: Table, runtime: Runtime) -> dict[str, str]:
+    """Directories of the partitions that do not live under their table."""
+    return {name: one.location for name, one in foreign_partitions(table, runtime).items()}
+
+
+def foreign_partitions(table: Table, runtime: Runtime) -> dict[str, Partition]:
+    """The partitions that do not live under their table, or are stored otherwise, by name."""
+    if not table.partition_columns:
+        return {}
+    return {
+        partition_name(table.partition_names, partition.values): partition
+        for partition in runtime.metastore.foreign_partitions(table.name)
+    }
+
+
+def staging_directory(table: Table, txn_id: int) -> str:
+    """A hidden directory of the statement's own, in the table's."""
+    return working_directory(table.location, txn_id)

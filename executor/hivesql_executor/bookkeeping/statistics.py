@@ -1,0 +1,90 @@
+"""What a statement wrote, as a change of statistics: told to its transaction, which commits it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.transactions.transaction import Transaction
+from hivesql_planner.model.statistics import StatisticsChange
+from hivesql_planner.model.table import Table, TableName
+from hivesql_planner.plan import Change, WriteKind
+
+if TYPE_CHECKING:
+    from hivesql_executor.orc.publish import WrittenFile
+
+
+def count_inserted(
+    table: Table,
+    written: Collection[WrittenFile],
+    touched: Collection[str],
+    txn: Transaction,
+    runtime: Runtime,
+    *,
+    replaces: bool,
+) -> None:
+    """Count the files of an INSERT; ``touched`` are the partitions, also those without a file."""
+    changes = _by_unit(table, written, touched, replaces=replaces)
+    _gather(changes, table.name, txn, runtime)
+
+
+def count_changed(
+    change: Change, written: Collection[WrittenFile], txn: Transaction, runtime: Runtime
+) -> None:
+    """Count the events of UPDATE, DELETE and MERGE."""
+    table = change.target.table
+    names = {file.partition for file in written if file.partition}
+    changes = _by_unit(table, written, names, replaces=False)
+    if change.source is not None and not change.cardinality_check:
+        # A row may have been deleted twice, which is one row.
+        changes = [replace(one, rows=None) for one in changes]
+    _gather(changes, table.name, txn, runtime)
+
+
+def count(changes: Collection[StatisticsChange], txn: Transaction | None, runtime: Runtime) -> None:
+    """Leave changes to a transaction's commit; without a transaction they are counted now."""
+    if txn is not None:
+        txn.counted.extend(changes)
+    elif changes:
+        runtime.metastore.count_changes(changes)
+
+
+def _gather(
+    changes: Iterable[StatisticsChange], table: TableName, txn: Transaction, runtime: Runtime
+) -> None:
+    if not runtime.settings.flag("hive.stats.autogather"):
+        count([replace(one, rows=None) for one in changes], txn, runtime)
+        return
+    # That it wrote nothing at all is a thing to tell, too.
+    count([*changes, StatisticsChange(table=table)], txn, runtime)
+
+
+def _by_unit(
+    table: Table,
+    written: Collection[WrittenFile],
+    touched: Collection[str],
+    *,
+    replaces: bool,
+) -> list[StatisticsChange]:
+    if not table.partition_columns:
+        return [_sum(table.name, None, written, replaces=replaces)]
+    files: dict[str, list[WrittenFile]] = {name: [] for name in sorted(touched)}
+    for file in written:
+        if file.partition:
+            files[file.partition].append(file)
+    return [_sum(table.name, name, found, replaces=replaces) for name, found in files.items()]
+
+
+def _sum(
+    table: TableName, partition: str | None, written: Collection[WrittenFile], *, replaces: bool
+) -> StatisticsChange:
+    return StatisticsChange(
+        table=table,
+        partition=partition,
+        rows=sum(-one.rows if one.kind is WriteKind.DELETE_DELTA else one.rows for one in written),
+        files=len(written),
+        bytes=sum(one.bytes for one in written),
+        replaces=replaces,
+    )

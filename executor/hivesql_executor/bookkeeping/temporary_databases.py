@@ -1,0 +1,51 @@
+"""The databases of temporary tables: whose they are, and the end of those whose session died."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from hivesql_executor.processes import is_alive
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.statements.tables import drop_database
+from hivesql_planner.errors import NoSuchObject
+from hivesql_planner.model.table import TEMPORARY
+from hivesql_planner.statements.bound import DropDatabase
+
+_PLACE, _PROCESS = "hivesql.temporary.place", "hivesql.temporary.process"
+
+
+def owner_properties(runtime: Runtime) -> Mapping[str, str]:
+    """What a database of temporary tables says of its session."""
+    return {_PLACE: _place(runtime), _PROCESS: str(os.getpid())}
+
+
+def _place(runtime: Runtime) -> str:
+    """Where a process number means this process: containers of one host name count their own."""
+    namespace = Path("/proc/self/ns/pid")
+    return f"{runtime.host}/{namespace.stat().st_ino if namespace.exists() else 0}"
+
+
+def drop_orphans(runtime: Runtime) -> None:
+    """Drop temporary tables whose session was a process of this host that is no more."""
+    store, place = runtime.metastore, _place(runtime)
+    for name in store.databases():
+        if not name.startswith(TEMPORARY):
+            continue
+        try:
+            properties = store.database(name).properties
+            if properties.get(_PLACE) == place and not is_alive(properties.get(_PROCESS, "")):
+                drop_temporary(name, runtime)
+        except NoSuchObject:
+            # Its session, or another one that cleans, was faster.
+            continue
+
+
+def drop_temporary(name: str, runtime: Runtime) -> None:
+    """Drop one of these databases, and the session's directory with the last of them."""
+    root = runtime.metastore.database(name).location.rpartition("/")[0]
+    drop_database(DropDatabase(name=name, if_exists=True, cascade=True), 0, runtime)
+    files = runtime.files(root)
+    if not files.all_directories(root):
+        files.delete(root)

@@ -1,0 +1,1 @@
+"""What `hivesql check` and `hivesql inspect` find in a table's directories, files and rows."""

@@ -1,0 +1,232 @@
+"""Whether a table's files are what its catalog and its directories say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from hivesql_executor.checks.check_events import event_findings
+from hivesql_executor.checks.finding import Finding
+from hivesql_executor.checks.inspect import file_facts
+from hivesql_executor.files.api import Files
+from hivesql_executor.orc.tail import cached_tail
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.snapshot.hidden_deltas import hidden_deltas
+from hivesql_executor.snapshot.listing import acid_state, check_versions, table_roots
+from hivesql_executor.snapshot.partition_files import PartitionFiles
+from hivesql_executor.spark.formats.text_tables import skipped_lines
+from hivesql_planner.acid.files_to_read import files_to_read
+from hivesql_planner.acid.layout import (
+    VERSION_FILE,
+    AcidDirectory,
+    DirectoryKind,
+    is_hidden,
+    parse_bucket_file,
+    parse_directory,
+)
+from hivesql_planner.acid.snapshot import AcidState, FileStatus
+from hivesql_planner.acid.write_ids import ValidWriteIdList
+from hivesql_planner.errors import DataError, SemanticError
+from hivesql_planner.model.table import Partition, Table, TableName
+
+_BASE, _DELETES = DirectoryKind.BASE, DirectoryKind.DELETE_DELTA
+
+
+def check_table(name: TableName, runtime: Runtime) -> tuple[Finding, ...]:
+    """Everything that is wrong with a transactional table's files; () when nothing is.
+
+    Reads every footer and, of a full ACID table, the row ids of every row. Changes nothing.
+    """
+    store = runtime.metastore
+    table = store.table(name)
+    if not table.is_transactional:
+        raise SemanticError(f"{name} is not transactional: there is nothing to check")
+    partitions = store.partitions(name) if table.partition_columns else ()
+    return tuple(_findings(table, partitions, runtime))
+
+
+def _findings(table: Table, partitions: Sequence[Partition], runtime: Runtime) -> Iterator[Finding]:
+    store, files = runtime.metastore, runtime.files(table.location)
+    known = _known_counts(table, partitions, runtime)
+    txns = store.valid_txns()
+    visible = store.valid_write_ids(txns, (table.name,))[table.name]
+    yield from _orphans(table, partitions, files)
+    parts: list[PartitionFiles] = []
+    for partition, location in table_roots(table, partitions):
+        try:
+            yield from _leftovers(location, visible, files)
+            state = acid_state(files, location, visible, txns)
+            insert_only = table.is_insert_only
+            chosen = files_to_read(state, visible, insert_only=insert_only, location=location)
+        except DataError as error:
+            yield Finding(location, error.message)
+            continue
+        yield from _versions(files, location, state)
+        if table.is_full_acid:
+            yield from _unmarked(files, location, state)
+            yield from (
+                Finding(f"{location}/{one.name}", one.problem)
+                for one in hidden_deltas(files, location, state)
+            )
+            yield from _foreign_write_ids(table.name, location, state, runtime)
+        parts.append(PartitionFiles(partition=partition, location=location, files=chosen))
+        yield from _expected_buckets(table, location, state)
+    counts: dict[str, int] = {}
+    if table.is_full_acid:
+        yield from event_findings(table, parts, visible, runtime, counts)
+    else:
+        for part in parts:
+            yield from _plain_findings(table, part, files, counts)
+    if known and known == _known_counts(table, partitions, runtime):
+        yield from _lost_rows(known, counts)
+
+
+def _plain_findings(
+    table: Table, part: PartitionFiles, files: Files, counts: dict[str, int]
+) -> Iterator[Finding]:
+    stored = table.stored_as(part.partition)
+    rows: list[int | None] = []
+    for data in part.files.data:
+        path = f"{part.location}/{data.path}"
+        fact = file_facts(files, stored, path, FileStatus(data.path, data.length))
+        # The lines of compressed text are not counted.
+        rows.append(None if "." in data.path.rpartition("/")[2] else fact.rows)
+        if fact.problem is not None:
+            yield Finding(path, fact.problem)
+    if None not in rows and not any(skipped_lines(stored)):
+        counts[part.location] = sum(filter(None, rows))
+
+
+def _known_counts(
+    table: Table, partitions: Sequence[Partition], runtime: Runtime
+) -> dict[str, int]:
+    """By location, the rows that accurate statistics tell of."""
+    found = {}
+    for partition, location in table_roots(table, partitions):
+        known = runtime.metastore.statistics(table.name, partition.values if partition else None)
+        if known.is_accurate and known.rows is not None:
+            found[location] = known.rows
+    return found
+
+
+def _lost_rows(known: Mapping[str, int], counts: Mapping[str, int]) -> Iterator[Finding]:
+    """Nothing else may tell that a whole file is not there any more."""
+    for location, rows in counts.items():
+        if known.get(location, rows) != rows:
+            expected = known[location]
+            less, more = "a data file may be missing", "deletes may be missing, or rows twice here"
+            yield Finding(
+                location,
+                f"the catalog's statistics tell of {expected} rows, and there are {rows}: "
+                f"{less if rows < expected else more}. If all is well, ANALYZE TABLE counts anew",
+            )
+
+
+def _versions(files: Files, location: str, state: AcidState) -> Iterator[Finding]:
+    for entry in state.directories:
+        try:
+            check_versions(files, location, AcidState(deltas=(entry,)))
+        except DataError as error:
+            yield Finding(f"{location}/{entry.name}", error.message)
+
+
+def _unmarked(files: Files, location: str, state: AcidState) -> Iterator[Finding]:
+    """Directories with one of the version file and the data files, which come together."""
+    deleted = {entry.directory[1:3] for entry in state.deltas if entry.directory.kind is _DELETES}
+    for entry in state.directories:
+        names = {file.path.rpartition("/")[2] for file in entry.files}
+        place = f"{location}/{entry.name}"
+        # A DELETE of Hive 3 leaves such a directory beside that of its deletes, and a compaction
+        # of rows that are all deleted leaves such a base; statistics tell of rows that are lost.
+        is_compacted_base = entry.directory.kind is _BASE and entry.directory.visibility_txn > 0
+        is_empty = entry.directory[1:3] in deleted or is_compacted_base
+        if names == {VERSION_FILE} and not is_empty:
+            yield Finding(place, "holds no data file, though one was begun: it may be missing")
+        if VERSION_FILE not in names and any(
+            _has_events(files, location, one) for one in entry.files
+        ):
+            yield Finding(place, f"has no {VERSION_FILE}, which every writer of events leaves")
+
+
+def _foreign_write_ids(
+    name: TableName, location: str, state: AcidState, runtime: Runtime
+) -> Iterator[Finding]:
+    """Streaming batches between whose write ids somebody else's lie, as far as is known.
+
+    A batch's transactions are opened together, and their write ids are in the same order.
+    """
+    for entry in state.deltas:
+        low, high = entry.directory[1:3]
+        if not entry.directory.may_grow:
+            continue
+        owners = runtime.metastore.owners_of_write_ids(name, low, high)
+        first, last = owners.get(low), owners.get(high)
+        if first is None or last is None:
+            continue
+        foreign = {one: txn for one, txn in owners.items() if not first <= txn <= last}
+        if foreign:
+            told = ", ".join(f"{one} (transaction {txn})" for one, txn in sorted(foreign.items()))
+            yield Finding(
+                f"{location}/{entry.name}",
+                f"spans write ids that are not its batch's: {told}. Readers leave out what was "
+                "written here under them, Hive too",
+            )
+
+
+def _has_events(files: Files, location: str, file: FileStatus) -> bool:
+    if parse_bucket_file(file.path.rpartition("/")[2]) is None:
+        return False
+    try:
+        return cached_tail(files, f"{location}/{file.path}", file.length).rows > 0
+    except DataError:
+        return False
+
+
+def _expected_buckets(table: Table, location: str, state: AcidState) -> Iterator[Finding]:
+    if not table.is_bucketed or table.is_insert_only:
+        return
+    chosen = files_to_read(state, ValidWriteIdList(2**63 - 1), keep_deletes=True)
+    named = [(file.path, file.bucket) for file in chosen.data]
+    named += [(file.path, file.bucket) for file in chosen.deletes]
+    for path, bucket in named:
+        if bucket >= table.bucket_count:
+            yield Finding(
+                f"{location}/{path}",
+                f"the table has {table.bucket_count} buckets: there is none of this number",
+            )
+
+
+def _leftovers(location: str, visible: ValidWriteIdList, files: Files) -> Iterator[Finding]:
+    """Directories that no reader will ever take and no cleaner removes, or that hold nothing."""
+    filled = {one.path.partition("/")[0] for one in files.list(location)}
+    for name in files.all_directories(location):
+        path = f"{location}/{name}"
+        directory = parse_directory(name)
+        if is_hidden(name):
+            yield Finding(path, "left over by a write, unless one is running now")
+        elif directory and _first_unknown(directory) > visible.high_watermark:
+            highest = visible.high_watermark
+            yield Finding(path, f"the catalog knows no write above {highest} of this table")
+        elif directory and name not in filled:
+            yield Finding(path, "holds no file: it was never written, or its files are missing")
+
+
+def _first_unknown(directory: AcidDirectory) -> int:
+    """The last transactions of a streaming batch may have been rolled back and forgotten."""
+    return directory.min_write_id if directory.may_grow else directory.max_write_id
+
+
+def _orphans(table: Table, partitions: Sequence[Partition], files: Files) -> Iterator[Finding]:
+    """Directories that look like partitions, but are none in the catalog."""
+    known = {partition.location for partition in partitions}
+    level = [table.location]
+    for name in table.partition_names:
+        below = []
+        for place in level:
+            below += [
+                f"{place}/{one}" for one in files.all_directories(place)
+                if one.lower().startswith(f"{name}=")
+            ]  # fmt: skip
+        level = below
+    for place in level if table.partition_columns else ():
+        if place not in known and files.list(place):
+            yield Finding(place, "the catalog has no such partition: its rows are not read")

@@ -1,0 +1,144 @@
+"""File systems as the executor sees them: local ones without a JVM, all others through Hadoop."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+
+from hivesql_executor.files.local import LocalFiles
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from hivesql_planner.acid.snapshot import FileStatus
+
+
+_OTHER_SCHEME = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]*:")
+
+
+class Files(Protocol):
+    """What a warehouse needs of a file system. Paths are absolute paths or URIs."""
+
+    def __hash__(self) -> int:
+        """Footers are remembered by file system and path."""
+        ...
+
+    def require(self, location: str) -> None:
+        """Fail with SemanticError where there is no file system for it."""
+        ...
+
+    def list(self, location: str) -> tuple[FileStatus, ...]:
+        """Every file below a directory, relative to it; hidden ones left out; () if missing."""
+        ...
+
+    def all_directories(self, location: str) -> tuple[str, ...]:
+        """Names of the directories right below, sorted, hidden ones too; () if missing."""
+        ...
+
+    def exists(self, path: str) -> bool:
+        """Whether there is a file or directory."""
+        ...
+
+    def is_file(self, path: str) -> bool:
+        """Whether there is a file, and no directory."""
+        ...
+
+    def directories(self, location: str) -> tuple[str, ...]:
+        """Names of a directory's own subdirectories, sorted; hidden ones left out."""
+        ...
+
+    def size(self, path: str) -> int:
+        """Length of a file in bytes; DataError when it is missing."""
+        ...
+
+    def modified(self, path: str) -> int:
+        """When a file was last changed, in a unit of the file system; DataError when missing."""
+        ...
+
+    def read(self, path: str, offset: int, length: int) -> bytes:
+        """A range of a file; DataError when it is missing."""
+        ...
+
+    def write(self, path: str, data: bytes) -> None:
+        """A small new file, whole."""
+        ...
+
+    def sync(self, paths: Sequence[str]) -> None:
+        """Bring local files down to the disk; of others that is the file system's affair."""
+        ...
+
+    def make_directories(self, path: str) -> None:
+        """A directory and its parents."""
+        ...
+
+    def rename(self, source: str, target: str) -> None:
+        """Move a file or directory; ExecutionError when the target exists: never overwrites."""
+        ...
+
+    def copy(self, source: str, target: str) -> None:
+        """Copy a file that this machine can reach; ExecutionError when the target exists."""
+        ...
+
+    def delete(self, path: str) -> None:
+        """Remove a file or a whole directory; nothing happens when it is missing."""
+        ...
+
+    def remove_if_empty(self, path: str) -> None:
+        """Remove a directory in which there is nothing, hidden or not; leave anything else."""
+        ...
+
+    def replace_tail(self, path: str, offset: int, data: bytes) -> None:
+        """Cut a file at ``offset`` and append ``data``."""
+        ...
+
+
+def files_for(location: str, spark: Callable[[], SparkSession]) -> Files:
+    """The file system of a location; local paths never start a JVM."""
+    if _OTHER_SCHEME.match(location):
+        from hivesql_executor.spark.hadoop_files import HadoopFiles
+
+        return HadoopFiles(spark)
+    return LocalFiles()
+
+
+def readable(files: Files, path: str, length: int, buffer: int) -> BinaryIO:
+    """A file to read from here and there: one that is no longer than its buffer at once."""
+    if length <= buffer:
+        return io.BytesIO(files.read(path, 0, length))
+    return io.BufferedReader(RangeFile(files, path, length), buffer)
+
+
+class RangeFile(io.RawIOBase):
+    """A read-only file object over ranges of a file, for readers that seek."""
+
+    def __init__(self, files: Files, path: str, length: int) -> None:
+        super().__init__()
+        self._files, self._path, self._length, self._at = files, path, length, 0
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def seekable(self) -> bool:
+        """Always."""
+        return True
+
+    def tell(self) -> int:
+        """Where the next read begins."""
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Move; returns the new place."""
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._length}[whence]
+        self._at = start + offset
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer from where we are; how many bytes there were."""
+        wanted = min(len(buffer), max(0, self._length - self._at))
+        data = self._files.read(self._path, self._at, wanted) if wanted else b""
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)

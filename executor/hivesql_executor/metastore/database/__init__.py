@@ -1,0 +1,1 @@
+"""Our own metastore in SQLite or PostgreSQL: its schema, and the calls of the metastore's API."""

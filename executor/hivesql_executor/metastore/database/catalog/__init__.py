@@ -1,0 +1,1 @@
+"""Databases, tables, partitions, constraints and statistics as rows of the metastore."""

@@ -1,0 +1,46 @@
+"""Constraints of a table as rows of KEY_CONSTRAINTS."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, bindparam, insert, select
+
+from hivesql_executor.metastore.database.catalog.catalog_values import (
+    CONSTRAINT_KINDS,
+    ENABLED,
+    RELY,
+    constraint_of,
+)
+from hivesql_executor.metastore.database.schema import key_constraints
+from hivesql_planner.model.table import Constraint, Table
+
+
+def add_constraints(db: Connection, table_id: int, table: Table) -> None:
+    """Insert the constraints of a table that has none."""
+    rows = [
+        {
+            "owner_id": table_id,
+            "position": position,
+            "name": one.name,
+            "type": CONSTRAINT_KINDS.index(one.kind),
+            "columns": ",".join(one.columns),
+            "parent": str(one.parent) if one.parent else None,
+            "parent_columns": ",".join(one.parent_columns),
+            "options": ENABLED * one.enabled + RELY * one.rely,
+            "text": one.text,
+        }
+        for position, one in enumerate(table.constraints)
+    ]
+    if rows:
+        db.execute(insert(key_constraints), rows)
+
+
+_OF_TABLE = (
+    select(key_constraints)
+    .where(key_constraints.c.owner_id == bindparam("owner"))
+    .order_by(key_constraints.c.position)
+)
+
+
+def read_constraints(db: Connection, table_id: int) -> tuple[Constraint, ...]:
+    """The constraints of a table, in their order."""
+    return tuple(constraint_of(row) for row in db.execute(_OF_TABLE, {"owner": table_id}))

@@ -1,0 +1,236 @@
+"""Partitions of a table as rows; functions take an open connection and never commit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Select, and_, func, insert, literal, select, update
+
+from hivesql_executor.metastore.database import history_cleanup as cleanup
+from hivesql_executor.metastore.database.catalog import table_rows
+from hivesql_executor.metastore.database.catalog import tables as catalog
+from hivesql_executor.metastore.database.catalog.catalog_values import partitions_of
+from hivesql_executor.metastore.database.catalog.partition_storage import (
+    is_marked,
+    with_storage,
+    write_storage,
+)
+from hivesql_executor.metastore.database.connection import now
+from hivesql_executor.metastore.database.notification_log import note_change
+from hivesql_executor.metastore.database.schema import partition_key_vals, partition_params, sds
+from hivesql_executor.metastore.database.schema import partitions as rows
+from hivesql_executor.metastore.definition_writes import give_write_id
+from hivesql_executor.metastore.partition_tests import passes
+from hivesql_planner.cache.events import EventKind
+from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.model.table import (
+    DEFAULT_PARTITION,
+    Partition,
+    TableName,
+    check_partition_name,
+    partition_name,
+)
+from hivesql_planner.predicates.partitions import PartitionTest
+
+Values = Sequence[str | None]
+
+_CHUNK = 500
+
+
+def partitions(
+    db: Connection, name: TableName, tests: Sequence[PartitionTest]
+) -> tuple[Partition, ...]:
+    """The partitions of a table that pass all tests, by name."""
+    table_id = catalog.table_id(db, name)
+    query = _select().where(rows.c.table_id == table_id)
+    for test in tests:
+        value = partition_key_vals.alias()
+        here = and_(value.c.owner_id == rows.c.id, value.c.position == test.position)
+        query = query.join(value, here).where(passes(value.c.value, test, db.dialect.name))
+    found = _listed(db, query)
+    if found and is_marked(db, table_id):
+        return with_storage(db, catalog.table(db, name), query, found)
+    return found
+
+
+def partition_count(db: Connection, name: TableName) -> int:
+    """How many partitions a table has."""
+    here = rows.c.table_id == catalog.table_id(db, name)
+    return int(db.scalar(select(func.count()).where(here)) or 0)
+
+
+def foreign_partitions(db: Connection, name: TableName) -> tuple[Partition, ...]:
+    """The partitions that do not live under their table by their name, or are stored otherwise."""
+    table = catalog.table(db, name)
+    if is_marked(db, table.id):
+        listed = partitions(db, name, ())
+        return tuple(
+            one for one in listed if one.storage or one.location != table.home_of(one.values)
+        )
+    home = literal(f"{table.location}/") + rows.c.name
+    return _listed(db, _select().where(rows.c.table_id == table.id, sds.c.location != home))
+
+
+def _listed(db: Connection, query: Select[Any]) -> tuple[Partition, ...]:
+    return tuple(partitions_of(db.execute(query)))
+
+
+def partition(db: Connection, name: TableName, values: Values) -> Partition | None:
+    """The partition with these values, or None."""
+    table = catalog.table(db, name)
+    wanted = partition_name(table.partition_names, values)
+    query = _select().where(rows.c.table_id == table.id, rows.c.name == wanted)
+    found = _listed(db, query)
+    if found and is_marked(db, table.id):
+        found = with_storage(db, table, query, found)
+    return found[0] if found else None
+
+
+def add_partitions(
+    db: Connection,
+    name: TableName,
+    new: Collection[Partition],
+    *,
+    if_not_exists: bool,
+    txn_id: int = 0,
+    for_rows: bool = False,
+) -> None:
+    """Add partitions; those that exist are left alone or raise SemanticError 10073."""
+    table_id = catalog.table_id(db, name, lock=True)
+    table = catalog.table(db, name)
+    named = {partition_name(table.partition_names, one.values): one for one in new}
+    for key in named:
+        check_partition_name(key)
+    known = _ids(db, table_id, list(named))
+    if known and not if_not_exists:
+        raise SemanticError(
+            f"Partition already exists: {table.name} {', '.join(sorted(known))}", code=10073
+        )
+    fresh = {key: one for key, one in named.items() if key not in known}
+    if not fresh:
+        return
+    give_write_id(db, txn_id, table)
+    note_change(db, EventKind.ADD_PARTITION, table.name, table_id, txn_id=txn_id)
+    locations = [one.location or f"{table.location}/{key}" for key, one in fresh.items()]
+    cd_id, created = table_rows.columns_id(db, table_id), now(db) // 1000
+    storage = table_rows.add_storage(db, table, cd_id, locations)
+    ids = db.scalars(
+        insert(rows).returning(rows.c.id, sort_by_parameter_order=True),
+        [
+            {"table_id": table_id, "name": key, "sd_id": sd_id, "created_at": created}
+            for key, (_, sd_id) in zip(fresh, storage, strict=True)
+        ],
+    ).all()
+    for one, (_, sd_id) in zip(fresh.values(), storage, strict=True):
+        if one.storage:
+            write_storage(db, table, sd_id, one.storage)
+    if for_rows:
+        # Made for the rows that the transaction writes, each begins with none.
+        marks = table_rows.NO_ROWS.items()
+        numbers = [
+            {"owner_id": id_, "name": key, "value": text} for id_ in ids for key, text in marks
+        ]
+        db.execute(insert(partition_params), numbers)
+    db.execute(
+        insert(partition_key_vals),
+        [
+            {"owner_id": id_, "position": position, "value": value or DEFAULT_PARTITION}
+            for id_, one in zip(ids, fresh.values(), strict=True)
+            for position, value in enumerate(one.values)
+        ],
+    )
+
+
+def drop_partitions(
+    db: Connection, name: TableName, values: Collection[Values], *, txn_id: int = 0
+) -> None:
+    """Drop partitions and what the transaction tables know of them; NoSuchObject 10006."""
+    table_id = catalog.table_id(db, name, lock=True)
+    table = catalog.table(db, name)
+    names = [partition_name(table.partition_names, one) for one in values]
+    known = _ids(db, table_id, names)
+    if missing := sorted(set(names) - known.keys()):
+        raise NoSuchObject(f"Partition not found: {table.name} {', '.join(missing)}", code=10006)
+    give_write_id(db, txn_id, table)
+    note_change(db, EventKind.DROP_PARTITION, table.name, table_id, txn_id=txn_id)
+    ids = list(known.values())
+    for start in range(0, len(ids), _CHUNK):
+        table_rows.delete_partitions(db, ids[start : start + _CHUNK])
+    cleanup.drop_partitions(db, table.name, names)
+
+
+def alter_partition(
+    db: Connection, name: TableName, values: Values, new: Partition, *, txn_id: int = 0
+) -> None:
+    """Change values or location; a new name goes to the transaction tables too."""
+    table_id = catalog.table_id(db, name, lock=True)
+    table = catalog.table(db, name)
+    old = partition_name(table.partition_names, values)
+    to = partition_name(table.partition_names, new.values)
+    if to != old:
+        check_partition_name(to)
+    known = _ids(db, table_id, [old, to])
+    if old not in known:
+        raise NoSuchObject(f"Partition not found: {table.name} {old}", code=10006)
+    give_write_id(db, txn_id, table)
+    note_change(db, EventKind.ALTER_PARTITION, table.name, table_id, txn_id=txn_id)
+    own = known[old]
+    sd_id = db.scalar(select(rows.c.sd_id).where(rows.c.id == own))
+    changed = update(sds).where(sds.c.id == sd_id, sds.c.location != new.location)
+    moved = bool(db.execute(changed.values(location=new.location)).rowcount)
+    if to == old and (moved or new.storage):
+        # Nobody has counted what is read from now on.
+        table_rows.distrust(db, partition_params, [own])
+    if new.storage or is_marked(db, table_id):
+        write_storage(db, table, int(sd_id or 0), new.storage)
+    if to == old:
+        return
+    if to in known:
+        raise SemanticError(f"Partition already exists: {table.name} {to}", code=10118)
+    db.execute(update(rows).where(rows.c.id == own).values(name=to))
+    for position, value in enumerate(new.values):
+        db.execute(
+            update(partition_key_vals)
+            .where(partition_key_vals.c.owner_id == own, partition_key_vals.c.position == position)
+            .values(value=value or DEFAULT_PARTITION)
+        )
+    cleanup.rename_partition(db, table.name, old, to)
+
+
+def exchange_partitions(
+    db: Connection,
+    source: TableName,
+    target: TableName,
+    moved: Collection[Partition],
+    *,
+    txn_id: int = 0,
+) -> None:
+    """Take partitions from one table and give them to another."""
+    drop_partitions(db, source, [one.values for one in moved], txn_id=txn_id)
+    add_partitions(db, target, moved, if_not_exists=False, txn_id=txn_id)
+
+
+def _select() -> Select[Any]:
+    return (
+        select(
+            rows.c.name,
+            sds.c.location,
+            partition_key_vals.c.value,
+            partition_key_vals.c.position,
+        )
+        .join(sds, sds.c.id == rows.c.sd_id)
+        .join(partition_key_vals, partition_key_vals.c.owner_id == rows.c.id)
+    )
+
+
+def _ids(db: Connection, table_id: int, names: Sequence[str]) -> dict[str, int]:
+    """Ids of the partitions that exist, by name."""
+    found: dict[str, int] = {}
+    for start in range(0, len(names), _CHUNK):
+        chunk = names[start : start + _CHUNK]
+        query = select(rows.c.name, rows.c.id).where(
+            rows.c.table_id == table_id, rows.c.name.in_(chunk)
+        )
+        found.update((name, int(id_)) for name, id_ in db.execute(query))
+    return found

@@ -1,0 +1,119 @@
+"""Statistics kept true by commits: what each transaction counted is added to what is known."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy import Connection, select
+
+from hivesql_executor.metastore.database import schema
+from hivesql_executor.metastore.database.catalog import tables as catalog
+from hivesql_executor.metastore.database.catalog.statistics_rows import Kept, read_kept, write_kept
+from hivesql_executor.metastore.database.catalog.table_rows import distrust
+from hivesql_executor.metastore.database.transactions import snapshots
+from hivesql_executor.metastore.database.transactions.snapshots import HELD_WRITE_ID
+from hivesql_planner.acid.write_ids import Range
+from hivesql_planner.errors import NoSuchObject
+from hivesql_planner.model.statistics import StatisticsChange, changed, combined
+from hivesql_planner.model.table import TableName
+
+_CHUNK = 500
+
+
+Unit = tuple[TableName, str | None]
+"""A table, or one of its partitions."""
+
+
+def count(
+    db: Connection,
+    txn_id: int,
+    changes: Iterable[StatisticsChange],
+    written: Iterable[Unit] = (),
+) -> None:
+    """Add what a transaction did, in the database transaction that commits it.
+
+    What it has ``written`` without telling is no longer accurate. Commits that change a table wait
+    for each other's row of it, always in the order of the names.
+    """
+    by_table: dict[TableName, dict[str | None, StatisticsChange]] = defaultdict(dict)
+    for (name, partition), change in combined(changes).items():
+        by_table[name][partition] = change
+    untold: dict[TableName, list[str | None]] = defaultdict(list)
+    for name, partition in written:
+        if name not in by_table:
+            untold[name].append(partition)
+    for name in sorted({*by_table, *untold}):
+        told = {key: one for key, one in by_table.get(name, {}).items() if not one.is_nothing}
+        if not told and name not in untold:
+            continue
+        try:
+            table_id = catalog.table_id(db, name, lock=True)
+        except NoSuchObject:
+            continue
+        if told:
+            _add(db, txn_id, name, table_id, told)
+        if name in untold:
+            _distrust(db, table_id, untold[name])
+
+
+def _add(
+    db: Connection,
+    txn_id: int,
+    name: TableName,
+    table_id: int,
+    told: dict[str | None, StatisticsChange],
+) -> None:
+    owner = {"owner": txn_id, "in_database": name.database, "in_table": name.name}
+    write_id = int(db.scalar(HELD_WRITE_ID, owner) or 0)
+    overtaken = any(one.replaces for one in told.values()) and _is_overtaken(db, name, write_id)
+    for numbers, owners in (
+        (schema.table_params, {table_id: told[None]} if None in told else {}),
+        (schema.partition_params, _partitions(db, table_id, told)),
+    ):
+        old = read_kept(db, numbers, list(owners))
+        write_kept(
+            db,
+            numbers,
+            {
+                owner: _changed(old[owner], one, write_id, overtaken=overtaken)
+                for owner, one in owners.items()
+            },
+        )
+
+
+def _changed(old: Kept, change: StatisticsChange, write_id: int, *, overtaken: bool) -> Kept:
+    in_order = not overtaken if change.replaces else write_id == 0 or write_id >= old.base
+    base = max(old.base, write_id) if change.replaces else old.base
+    return Kept(changed(old.known, change, in_order=in_order), base)
+
+
+def _is_overtaken(db: Connection, name: TableName, write_id: int) -> bool:
+    """Whether a later write has committed, which a base of this one leaves visible."""
+    if not write_id:
+        return False
+    seen = snapshots.valid_write_ids(db, snapshots.valid_txns(db, 0), name)
+    high = seen.high_watermark
+    return high > write_id and seen.range_valid(write_id + 1, high) is not Range.NONE
+
+
+def _partitions(
+    db: Connection, table_id: int, told: dict[str | None, StatisticsChange]
+) -> dict[int, StatisticsChange]:
+    names = [name for name in told if name is not None]
+    rows = schema.partitions.c
+    found: dict[int, StatisticsChange] = {}
+    for start in range(0, len(names), _CHUNK):
+        chunk = rows.name.in_(names[start : start + _CHUNK])
+        query = select(rows.id, rows.name).where(rows.table_id == table_id, chunk)
+        found |= {int(id_): told[name] for id_, name in db.execute(query)}
+    return found
+
+
+def _distrust(db: Connection, table_id: int, partitions: Sequence[str | None]) -> None:
+    distrust(db, schema.table_params, [table_id])
+    rows = schema.partitions.c
+    query = select(rows.id).where(rows.table_id == table_id)
+    if None not in partitions:
+        query = query.where(rows.name.in_(partitions))
+    distrust(db, schema.partition_params, list(db.scalars(query)))

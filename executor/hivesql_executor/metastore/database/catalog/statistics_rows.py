@@ -1,0 +1,219 @@
+"""Statistics of tables and partitions as rows."""
+
+from __future__ import annotations
+
+import functools
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Delete,
+    Insert,
+    Select,
+    and_,
+    bindparam,
+    cast,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+)
+from sqlalchemy import Table as SqlTable
+
+from hivesql_executor.metastore.database import schema
+from hivesql_executor.metastore.database.catalog import tables as catalog
+from hivesql_executor.metastore.database.catalog.catalog_values import (
+    BASE_WRITE,
+    STATISTICS,
+    STATISTICS_FIELDS,
+)
+from hivesql_executor.metastore.database.transactions import snapshots
+from hivesql_planner.acid.write_ids import ValidWriteIdList
+from hivesql_planner.cache.lists import compare
+from hivesql_planner.errors import NoSuchObject
+from hivesql_planner.model.statistics import (
+    ACCURATE,
+    BASICS,
+    ColumnStatistics,
+    Statistics,
+    read_basics,
+    written_basics,
+)
+from hivesql_planner.model.table import Table, TableName, partition_name
+
+_CHUNK = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What the parameters of one owner tell; ``base`` is the write that last replaced all rows."""
+
+    known: Statistics = Statistics()  # noqa: RUF009 - frozen
+    base: int = 0
+
+
+def put_statistics(db: Connection, name: TableName, found: Collection[Statistics]) -> None:
+    """Store statistics; those of columns that were not asked for stay.
+
+    They are accurate when nothing was committed since they were counted.
+    """
+    catalog.table_id(db, name, lock=True)
+    table = catalog.table(db, name)
+    current = _current(db, table)
+    for one in found:
+        owner, numbers, columns = _owner(db, table, one.values)
+        old = read_kept(db, numbers, [owner])[owner]
+        rows = old.known.rows if one.rows is None else one.rows
+        accurate = one.rows is not None and _is_of(current, one.writes)
+        counted = {column.name for column in one.columns}
+        if accurate and old.known.is_accurate and old.known.rows == rows:
+            counted |= set(old.known.accurate_columns)
+        known = replace(
+            one, rows=rows, is_accurate=accurate, accurate_columns=tuple(sorted(counted))
+        )
+        write_kept(db, numbers, {owner: Kept(known, old.base)})
+        names = [column.name for column in one.columns]
+        db.execute(delete(columns).where(columns.c.owner_id == owner, columns.c.name.in_(names)))
+        new = [
+            {"owner_id": owner} | {field: getattr(column, field) for field in STATISTICS_FIELDS}
+            for column in one.columns
+        ]
+        if new:
+            db.execute(insert(columns), new)
+
+
+def _current(db: Connection, table: Table) -> ValidWriteIdList | None:
+    if not table.is_transactional:
+        return None
+    return snapshots.valid_write_ids(db, snapshots.valid_txns(db, 0), table.name)
+
+
+def _is_of(current: ValidWriteIdList | None, writes: str) -> bool:
+    """Whether what was counted under these write ids is there now; plain tables have none."""
+    if current is None:
+        return True
+    return bool(writes) and compare(ValidWriteIdList.parse(writes), current) == 0
+
+
+def statistics(db: Connection, name: TableName, values: Sequence[str | None] | None) -> Statistics:
+    """What is known of a table or partition; of a partitioned table, the sums."""
+    table = catalog.table(db, name)
+    owner, numbers, columns = _owner(db, table, values)
+    query = select(columns).where(columns.c.owner_id == owner).order_by(columns.c.name)
+    measured = tuple(
+        ColumnStatistics(**{field: getattr(row, field) for field in STATISTICS_FIELDS})
+        for row in db.execute(query)
+    )
+    if values is None and table.partition_columns:
+        return replace(_sums(db, owner), columns=measured)
+    known = read_kept(db, numbers, [owner])[owner].known
+    present = {one.name for one in measured}
+    return replace(
+        known,
+        values=None if values is None else tuple(values),
+        columns=measured,
+        accurate_columns=tuple(one for one in known.accurate_columns if one in present),
+    )
+
+
+def _sums(db: Connection, table_id: int) -> Statistics:
+    """The sums of all partitions, made by the database."""
+    rows, numbers = schema.partitions.c, schema.partition_params.c
+    here = and_(rows.id == numbers.owner_id, rows.table_id == table_id)
+    sums = (
+        select(numbers.name, func.sum(cast(numbers.value, BigInteger)))
+        .select_from(schema.partition_params.join(schema.partitions, here))
+        .where(numbers.name.in_(BASICS))
+        .group_by(numbers.name)
+    )
+    found = {key: int(value or 0) for key, value in db.execute(sums)}
+    accurate = (
+        select(func.count())
+        .select_from(schema.partition_params.join(schema.partitions, here))
+        .where(numbers.name == ACCURATE)
+    )
+    count = int(
+        db.scalar(
+            select(func.count()).select_from(schema.partitions).where(rows.table_id == table_id)
+        )
+        or 0
+    )
+    counted, files, size = (found.get(key, 0) for key in BASICS)
+    return Statistics(
+        rows=counted,
+        files=files,
+        bytes=size,
+        is_accurate=int(db.scalar(accurate) or 0) == count,
+        partitions=count,
+    )
+
+
+@functools.cache
+def _kept(numbers: SqlTable) -> Select[Any]:
+    of = numbers.c
+    query = select(of.owner_id, of.name, of.value)
+    return query.where(of.owner_id.in_(bindparam("owners", expanding=True)), _is_statistic(numbers))
+
+
+@functools.cache
+def _forget(numbers: SqlTable) -> Delete:
+    return delete(numbers).where(numbers.c.owner_id == bindparam("owner"), _is_statistic(numbers))
+
+
+@functools.cache
+def _keep(numbers: SqlTable) -> Insert:
+    return insert(numbers)
+
+
+def _is_statistic(numbers: SqlTable) -> ColumnElement[bool]:
+    return or_(*(numbers.c.name == name for name in STATISTICS))
+
+
+def read_kept(db: Connection, numbers: SqlTable, owners: Sequence[int]) -> dict[int, Kept]:
+    """What the parameters of some tables or partitions tell."""
+    found: dict[int, dict[str, str]] = defaultdict(dict)
+    for start in range(0, len(owners), _CHUNK):
+        chunk = {"owners": owners[start : start + _CHUNK]}
+        for owner, key, value in db.execute(_kept(numbers), chunk):
+            found[owner][key] = value or ""
+    return {
+        owner: Kept(read_basics(found[owner]), int(found[owner].get(BASE_WRITE, 0)))
+        for owner in owners
+    }
+
+
+def write_kept(db: Connection, numbers: SqlTable, kept: Mapping[int, Kept]) -> None:
+    """Make the parameters of some tables or partitions tell this, and nothing older."""
+    if kept:
+        db.execute(_forget(numbers), [{"owner": owner} for owner in kept])
+    rows = [
+        {"owner_id": owner, "name": key, "value": value}
+        for owner, one in kept.items()
+        for key, value in _parameters(one).items()
+    ]
+    if rows:
+        db.execute(_keep(numbers), rows)
+
+
+def _parameters(kept: Kept) -> dict[str, str]:
+    base = {BASE_WRITE: str(kept.base)} if kept.base else {}
+    return written_basics(kept.known) | base
+
+
+def _owner(
+    db: Connection, table: Table, values: Sequence[str | None] | None
+) -> tuple[Any, SqlTable, SqlTable]:
+    if values is None:
+        return table.id, schema.table_params, schema.table_statistics
+    wanted = partition_name(table.partition_names, values)
+    rows = schema.partitions
+    found = db.scalar(select(rows.c.id).where(rows.c.table_id == table.id, rows.c.name == wanted))
+    if found is None:
+        raise NoSuchObject(f"Partition not found: {table.name} {wanted}", code=10006)
+    return found, schema.partition_params, schema.partition_statistics

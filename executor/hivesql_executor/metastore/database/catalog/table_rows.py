@@ -1,0 +1,303 @@
+"""One table as rows of a dozen catalog tables, there and back."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, bindparam, delete, insert, select, update
+from sqlalchemy import Table as SqlTable
+
+from hivesql_executor.metastore.database.catalog.catalog_values import (
+    ASCENDING,
+    BASE_WRITE,
+    COMMENT,
+    DESCENDING,
+    EXTERNAL,
+    parameters_of,
+    table_of,
+)
+from hivesql_executor.metastore.database.catalog.constraint_rows import (
+    add_constraints,
+    read_constraints,
+)
+from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
+from hivesql_executor.metastore.database.schema import (
+    bucketing_cols,
+    cds,
+    columns_v2,
+    key_constraints,
+    partition_key_vals,
+    partition_keys,
+    partition_params,
+    partition_statistics,
+    partitions,
+    sd_params,
+    sds,
+    serde_params,
+    serdes,
+    sort_cols,
+    table_params,
+    table_statistics,
+    tbls,
+)
+from hivesql_planner.model.statistics import ACCURATE, BASICS, Statistics, written_basics
+from hivesql_planner.model.table import Column, Table, TableName
+
+TableRow = Row[Any]
+
+_CHUNK = 500
+NO_ROWS = written_basics(Statistics(rows=0, is_accurate=True))
+
+
+def add_params(db: Connection, table: SqlTable, owner_id: int, values: Mapping[str, str]) -> None:
+    """Store key-value pairs of one owner."""
+    rows = [{"owner_id": owner_id, "name": key, "value": val} for key, val in values.items()]
+    if rows:
+        db.execute(insert(table), rows)
+
+
+def params(db: Connection, table: SqlTable, owner_id: int) -> dict[str, str]:
+    """Key-value pairs of one owner, sorted by key."""
+    rows = db.execute(_owned(table, "name", "value"), {"owner": owner_id}).all()
+    return parameters_of(rows)
+
+
+@functools.cache
+def _owned(table: SqlTable, *keys: str, order: str | None = None) -> Select[Any]:
+    """Rows of an ``:owner``; made once, since making a query takes longer than asking it."""
+    of = table.c
+    query = select(*(of[key] for key in keys)).where(of.owner_id == bindparam("owner"))
+    return query if order is None else query.order_by(of[order])
+
+
+def distrust(db: Connection, table: SqlTable, owner_ids: Sequence[int]) -> None:
+    """Call the statistics of some tables or partitions accurate no more."""
+    for start in range(0, len(owner_ids), _CHUNK):
+        chunk = table.c.owner_id.in_(owner_ids[start : start + _CHUNK])
+        db.execute(delete(table).where(chunk, table.c.name == ACCURATE))
+
+
+def add_table(db: Connection, database_id: int, table: Table) -> int:
+    """Insert all rows of a new table; its id."""
+    cd_id = db.execute(insert(cds).returning(cds.c.id)).scalar_one()
+    serde_id, sd_id = add_storage(db, table, cd_id, [table.location])[0]
+    values = _own_values(table, database_id) | {"sd_id": sd_id, "created_at": table.created_at}
+    table_id = int(db.execute(insert(tbls).values(values).returning(tbls.c.id)).scalar_one())
+    if table.type == "MANAGED_TABLE" and not table.partition_columns:
+        # It begins with no rows, which is known for certain.
+        table = replace(table, properties={**NO_ROWS, **table.properties})
+    _add_details(db, table, (table_id, cd_id, serde_id, sd_id))
+    return table_id
+
+
+def add_storage(
+    db: Connection, table: Table, cd_id: int, locations: Sequence[str]
+) -> list[tuple[int, int]]:
+    """One serde and one storage descriptor for each location: their ids."""
+    storage = STORAGE[table.format]
+    serde_ids = db.scalars(
+        insert(serdes).returning(serdes.c.id, sort_by_parameter_order=True),
+        [{"library": storage.serde} for _ in locations],
+    ).all()
+    values = [
+        _storage_values(table)
+        | {"location": location or None, "serde_id": serde_id, "cd_id": cd_id}
+        for location, serde_id in zip(locations, serde_ids, strict=True)
+    ]
+    sd_ids = db.scalars(insert(sds).returning(sds.c.id, sort_by_parameter_order=True), values).all()
+    return list(zip(serde_ids, sd_ids, strict=True))
+
+
+def replace_table(db: Connection, table_id: int, database_id: int, table: Table) -> None:
+    """Make the rows of a table say what ``table`` says; ids and partitions stay."""
+    owned = _owned_ids(db, table_id)
+    _, _, serde_id, sd_id = owned
+    kept = params(db, table_params, table_id)
+    _delete_details(db, owned)
+    # Numbers that somebody sets by hand are not called accurate.
+    told = [] if table.properties.keys() & set(BASICS) else [ACCURATE]
+    kept = {key: kept[key] for key in (*BASICS, *told, BASE_WRITE) if key in kept}
+    table = replace(table, properties={**kept, **table.properties})
+    statistics = table_statistics
+    db.execute(
+        delete(statistics).where(
+            statistics.c.owner_id == table_id, statistics.c.name.not_in(table.column_names)
+        )
+    )
+    db.execute(update(tbls).where(tbls.c.id == table_id).values(_own_values(table, database_id)))
+    db.execute(
+        update(sds)
+        .where(sds.c.id == sd_id)
+        .values(_storage_values(table) | {"location": table.location or None})
+    )
+    storage = STORAGE[table.format]
+    db.execute(update(serdes).where(serdes.c.id == serde_id).values(library=storage.serde))
+    _add_details(db, table, owned)
+
+
+def delete_table(db: Connection, table_id: int) -> None:
+    """Delete every row of a table; its partitions are gone already."""
+    owned = _owned_ids(db, table_id)
+    _, cd_id, serde_id, sd_id = owned
+    _delete_details(db, owned)
+    db.execute(delete(sd_params).where(sd_params.c.owner_id == sd_id))
+    statistics = table_statistics
+    db.execute(delete(statistics).where(statistics.c.owner_id == table_id))
+    for table, own_id in ((tbls, table_id), (sds, sd_id), (serdes, serde_id), (cds, cd_id)):
+        db.execute(delete(table).where(table.c.id == own_id))
+
+
+def delete_partitions(db: Connection, ids: Sequence[int]) -> None:
+    """Delete every row of some partitions."""
+    sd_ids = select(partitions.c.sd_id).where(partitions.c.id.in_(ids))
+    owned = db.execute(select(sds.c.id, sds.c.serde_id).where(sds.c.id.in_(sd_ids))).all()
+    for table in (partition_key_vals, partition_params, partition_statistics):
+        db.execute(delete(table).where(table.c.owner_id.in_(ids)))
+    db.execute(delete(partitions).where(partitions.c.id.in_(ids)))
+    serde_ids = [serde_id for _, serde_id in owned]
+    db.execute(delete(sds).where(sds.c.id.in_([sd_id for sd_id, _ in owned])))
+    db.execute(delete(serde_params).where(serde_params.c.owner_id.in_(serde_ids)))
+    db.execute(delete(serdes).where(serdes.c.id.in_(serde_ids)))
+
+
+_STORED = (
+    select(sds, serdes.c.library)
+    .join(serdes, serdes.c.id == sds.c.serde_id)
+    .where(sds.c.id == bindparam("sd_id"))
+)
+
+
+def read_table(db: Connection, name: TableName, row: TableRow) -> Table:
+    """The table whose TBLS row is given."""
+    storage = db.execute(_STORED, {"sd_id": row.sd_id}).one()
+    # Without buckets there is nothing to ask: most tables have none.
+    buckets = storage.bucket_count > 0
+    return table_of(
+        name,
+        row,
+        storage,
+        parameters=params(db, table_params, row.id),
+        serde_properties=params(db, serde_params, storage.serde_id),
+        columns=_read_columns(db, columns_v2, storage.cd_id),
+        partition_columns=_read_columns(db, partition_keys, row.id),
+        bucket_columns=_read_names(db, bucketing_cols, row.sd_id) if buckets else (),
+        sorting=_read_sorting(db, row.sd_id) if buckets else {},
+        constraints=read_constraints(db, row.id),
+    )
+
+
+def _read_sorting(db: Connection, sd_id: int) -> dict[str, int]:
+    """The columns that a table is sorted by, each with its direction."""
+    query = _owned(sort_cols, "name", "order", order="position")
+    return {name: int(order) for name, order in db.execute(query, {"owner": sd_id})}
+
+
+def columns_id(db: Connection, table_id: int) -> int:
+    """The id of the column list that a table shares with its partitions."""
+    return _owned_ids(db, table_id)[1]
+
+
+def _owned_ids(db: Connection, table_id: int) -> tuple[int, int, int, int]:
+    query = (
+        select(tbls.c.id, sds.c.cd_id, sds.c.serde_id, sds.c.id)
+        .join(sds, sds.c.id == tbls.c.sd_id)
+        .where(tbls.c.id == table_id)
+    )
+    table, cd_id, serde_id, sd_id = db.execute(query).one()
+    return int(table), int(cd_id), int(serde_id), int(sd_id)
+
+
+def _own_values(table: Table, database_id: int) -> dict[str, Any]:
+    return {
+        "database_id": database_id,
+        "name": table.name.name,
+        "type": table.type,
+        "owner": table.owner,
+        "owner_type": table.owner_type,
+        "view_text": table.view_text,
+        "view_original": table.view_text,
+    }
+
+
+def _storage_values(table: Table) -> dict[str, Any]:
+    storage = STORAGE[table.format]
+    return {
+        "input_format": storage.input_format,
+        "output_format": storage.output_format,
+        # Hive writes -1 for a table without buckets.
+        "bucket_count": table.bucket_count or -1,
+    }
+
+
+def _add_details(db: Connection, table: Table, owned: tuple[int, int, int, int]) -> None:
+    table_id, cd_id, serde_id, sd_id = owned
+    properties = dict(table.properties)
+    if table.comment is not None:
+        properties[COMMENT] = table.comment
+    if table.type == "EXTERNAL_TABLE":
+        properties[EXTERNAL] = "TRUE"
+    add_params(db, table_params, table_id, properties)
+    add_constraints(db, table_id, table)
+    add_params(db, serde_params, serde_id, table.serde_properties)
+    _add_columns(db, columns_v2, cd_id, table.columns)
+    _add_columns(db, partition_keys, table_id, table.partition_columns)
+    _add_names(db, bucketing_cols, sd_id, table.bucket_columns)
+    _add_names(db, sort_cols, sd_id, table.sort_columns, order=ASCENDING)
+    if table.sort_descending:
+        db.execute(
+            update(sort_cols)
+            .where(sort_cols.c.owner_id == sd_id, sort_cols.c.name.in_(table.sort_descending))
+            .values(order=DESCENDING)
+        )
+
+
+def _delete_details(db: Connection, owned: tuple[int, int, int, int]) -> None:
+    table_id, cd_id, serde_id, sd_id = owned
+    for table, owner_id in (
+        (table_params, table_id),
+        (key_constraints, table_id),
+        (serde_params, serde_id),
+        (columns_v2, cd_id),
+        (partition_keys, table_id),
+        (bucketing_cols, sd_id),
+        (sort_cols, sd_id),
+    ):
+        db.execute(delete(table).where(table.c.owner_id == owner_id))
+
+
+def _add_columns(db: Connection, table: SqlTable, owner_id: int, columns: Iterable[Column]) -> None:
+    rows = [
+        {
+            "owner_id": owner_id,
+            "position": position,
+            "name": column.name.lower(),
+            "type": column.type,
+            "comment": column.comment,
+        }
+        for position, column in enumerate(columns)
+    ]
+    if rows:
+        db.execute(insert(table), rows)
+
+
+def _add_names(
+    db: Connection, table: SqlTable, owner_id: int, names: Iterable[str], **values: int
+) -> None:
+    rows = [
+        {"owner_id": owner_id, "position": position, "name": name.lower(), **values}
+        for position, name in enumerate(names)
+    ]
+    if rows:
+        db.execute(insert(table), rows)
+
+
+def _read_columns(db: Connection, table: SqlTable, owner_id: int) -> tuple[Column, ...]:
+    query = _owned(table, "name", "type", "comment", order="position")
+    return tuple(Column(*row) for row in db.execute(query, {"owner": owner_id}))
+
+
+def _read_names(db: Connection, table: SqlTable, owner_id: int) -> tuple[str, ...]:
+    return tuple(db.scalars(_owned(table, "name", order="position"), {"owner": owner_id}))

@@ -1,0 +1,239 @@
+"""Databases and tables as rows; functions take an open connection and never commit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Connection, Select, bindparam, delete, insert, select, update
+
+from hivesql_executor.metastore.database import history_cleanup as cleanup
+from hivesql_executor.metastore.database.catalog import table_rows
+from hivesql_executor.metastore.database.catalog.catalog_values import database_of
+from hivesql_executor.metastore.database.catalog.partition_storage import keep_storage
+from hivesql_executor.metastore.database.catalog.table_rows import add_params, params
+from hivesql_executor.metastore.database.connection import now
+from hivesql_executor.metastore.database.notification_log import note, note_change
+from hivesql_executor.metastore.database.schema import (
+    database_params,
+    dbs,
+    partitions,
+    sds,
+    table_params,
+    tbls,
+)
+from hivesql_executor.metastore.definition_writes import give_write_id
+from hivesql_planner.cache.events import Event, EventKind
+from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.model.names import check_database, check_table
+from hivesql_planner.model.table import Database, Table, TableName
+
+_CHUNK = 500
+
+
+def create_database(
+    db: Connection, database: Database, warehouse: str, *, if_not_exists: bool
+) -> None:
+    """Add a database; without a location it lives at ``<warehouse>/<name>.db``."""
+    name = database.name.lower()
+    if db.scalar(select(dbs.c.id).where(dbs.c.name == name)) is not None:
+        if if_not_exists:
+            return
+        raise SemanticError(f"Database {name} already exists", code=10242)
+    check_database(replace(database, name=name))
+    placed = replace(database, location=database.location or default_home(warehouse, name))
+    values = _database_values(placed) | {"name": name, "created_at": now(db) // 1000}
+    new = db.execute(insert(dbs).values(values).returning(dbs.c.id)).scalar_one()
+    add_params(db, database_params, new, database.properties)
+    note(db, Event(kind=EventKind.CREATE_DATABASE, database=name))
+
+
+def default_home(warehouse: str, name: str) -> str:
+    """The directory that a new database gets when it names none."""
+    return f"{warehouse}/{name.lower()}.db"
+
+
+def database(db: Connection, name: str) -> Database:
+    """The database of that name, or NoSuchObject 10072."""
+    row = db.execute(select(dbs).where(dbs.c.name == name.lower())).one_or_none()
+    if row is None:
+        raise NoSuchObject(f"Database does not exist: {name.lower()}", code=10072)
+    return database_of(row, params(db, database_params, row.id))
+
+
+def _database_values(database: Database) -> dict[str, Any]:
+    return {
+        "location": database.location,
+        "managed_location": database.managed_location,
+        "comment": database.comment,
+        "owner": database.owner,
+        "owner_type": database.owner_type,
+    }
+
+
+def alter_database(db: Connection, new: Database) -> None:
+    """Make the database be what ``new`` says."""
+    found = _database_id(db, new.name)
+    db.execute(update(dbs).where(dbs.c.id == found).values(_database_values(new)))
+    db.execute(delete(database_params).where(database_params.c.owner_id == found))
+    add_params(db, database_params, found, new.properties)
+    note(db, Event(kind=EventKind.ALTER_DATABASE, database=new.name.lower()))
+
+
+def databases(db: Connection) -> tuple[str, ...]:
+    """Names of all databases, sorted."""
+    return tuple(sorted(db.scalars(select(dbs.c.name))))
+
+
+def drop_database(db: Connection, name: str, *, cascade: bool) -> None:
+    """Drop a database; with ``cascade`` its tables too."""
+    database_id = _database_id(db, name)
+    if name.lower() == "default":
+        raise SemanticError("Can not drop default database")
+    names = tables(db, name)
+    if names and not cascade:
+        raise SemanticError(
+            f"Database {name.lower()} is not empty. One or more tables exist. "
+            "Drop them first, or use DROP DATABASE … CASCADE",
+            code=10042,
+        )
+    for table_name in names:
+        drop_table(db, table_name)
+    db.execute(delete(database_params).where(database_params.c.owner_id == database_id))
+    db.execute(delete(dbs).where(dbs.c.id == database_id))
+    note(db, Event(kind=EventKind.DROP_DATABASE, database=name.lower()))
+
+
+def create_table(db: Connection, new: Table, *, if_not_exists: bool) -> Table:
+    """Add a table or view and return it with its id, its location and its time of creation."""
+    name = new.name.lower()
+    database_id = _database_id(db, name.database)
+    if _table_row(db, name) is not None:
+        if if_not_exists:
+            return table(db, name)
+        raise SemanticError(f"Table already exists: {name}", code=10073)
+    check_table(replace(new, name=name))
+    location = new.location
+    if not location and not new.is_view:
+        location = home_of(db, new)
+    placed = replace(
+        new, name=name, location=location, created_at=new.created_at or now(db) // 1000
+    )
+    created = table_rows.add_table(db, database_id, placed)
+    note_change(db, EventKind.CREATE_TABLE, name, created)
+    return table(db, name)
+
+
+def home_of(db: Connection, new: Table) -> str:
+    """The directory that a new table gets when it names none."""
+    name = new.name.lower()
+    return database(db, name.database).home_of(name.name, managed=new.type == "MANAGED_TABLE")
+
+
+def table(db: Connection, name: TableName) -> Table:
+    """The table of that name, or NoSuchObject 10001."""
+    name = name.lower()
+    row = _table_row(db, name)
+    if row is None:
+        database(db, name.database)
+        raise NoSuchObject(f"Table not found: {name}", code=10001)
+    return table_rows.read_table(db, name, row)
+
+
+def table_id(db: Connection, name: TableName, *, lock: bool = False) -> int:
+    """The id of the table of that name, or NoSuchObject 10001."""
+    name = name.lower()
+    found = db.scalar(_HELD_ID if lock else _ID, _place(name))
+    if found is None:
+        raise NoSuchObject(f"Table not found: {name}", code=10001)
+    return int(found)
+
+
+def tables(db: Connection, name: str) -> tuple[TableName, ...]:
+    """Tables and views of a database, sorted."""
+    database_id = _database_id(db, name)
+    found = db.scalars(select(tbls.c.name).where(tbls.c.database_id == database_id))
+    return tuple(TableName(name.lower(), one) for one in sorted(found))
+
+
+def alter_table(db: Connection, name: TableName, new: Table, *, txn_id: int = 0) -> None:
+    """Make the table be what ``new`` says; it keeps its id and its partitions.
+
+    Another name renames it in the transaction tables too, and partitions that live under the old
+    location follow it to the new one.
+    """
+    name, to = name.lower(), new.name.lower()
+    old = table(db, name)
+    found = table_id(db, name, lock=True)
+    if to != name and _table_row(db, to) is not None:
+        raise SemanticError(f"Table already exists: {to}", code=10073)
+    check_table(replace(new, name=to), old)
+    home = _database_id(db, to.database)
+    altered = replace(
+        new, name=to, location=new.location or old.location, created_at=old.created_at
+    )
+    renamed_to = to if to != name else None
+    give_write_id(db, txn_id, old)
+    note_change(db, EventKind.ALTER_TABLE, name, found, renamed_to=renamed_to, txn_id=txn_id)
+    if old.storage_of(altered) is not None:
+        keep_storage(db, old)
+    table_rows.replace_table(db, found, home, altered)
+    moved = to == name and altered.location != old.location
+    if moved or old.storage_of(altered) is not None:
+        # Nobody has counted what is read from now on.
+        table_rows.distrust(db, table_params, [found])
+    if to != name:
+        cleanup.rename_table(db, name, to)
+    if to != name and altered.location != old.location:
+        _move_partitions(db, found, old.location, altered.location)
+
+
+def drop_table(db: Connection, name: TableName) -> None:
+    """Drop a table, its partitions and what the transaction tables know of it."""
+    name = name.lower()
+    found = table_id(db, name, lock=True)
+    owned = select(partitions.c.id).where(partitions.c.table_id == found)
+    ids = list(db.scalars(owned))
+    for start in range(0, len(ids), _CHUNK):
+        table_rows.delete_partitions(db, ids[start : start + _CHUNK])
+    note_change(db, EventKind.DROP_TABLE, name, found)
+    table_rows.delete_table(db, found)
+    cleanup.drop_table(db, name)
+
+
+def _move_partitions(db: Connection, table_id: int, old: str, new: str) -> None:
+    query = (
+        select(sds.c.id, sds.c.location)
+        .join(partitions, partitions.c.sd_id == sds.c.id)
+        .where(partitions.c.table_id == table_id)
+    )
+    for sd_id, location in db.execute(query).all():
+        if location.startswith(f"{old}/"):
+            moved = new + location[len(old) :]
+            db.execute(update(sds).where(sds.c.id == sd_id).values(location=moved))
+
+
+def _of_name(query: Select[Any]) -> Select[Any]:
+    return query.join(dbs, dbs.c.id == tbls.c.database_id).where(
+        dbs.c.name == bindparam("database"), tbls.c.name == bindparam("table")
+    )
+
+
+_ROW = _of_name(select(tbls))
+_ID = _of_name(select(tbls.c.id))
+_HELD_ID = _ID.with_for_update(of=tbls)
+
+
+def _place(name: TableName) -> dict[str, str]:
+    return {"database": name.database, "table": name.name}
+
+
+def _table_row(db: Connection, name: TableName) -> table_rows.TableRow | None:
+    return db.execute(_ROW, _place(name)).one_or_none()
+
+
+def _database_id(db: Connection, name: str) -> int:
+    found = db.scalar(select(dbs.c.id).where(dbs.c.name == name.lower()))
+    if found is None:
+        raise NoSuchObject(f"Database does not exist: {name.lower()}", code=10072)
+    return int(found)

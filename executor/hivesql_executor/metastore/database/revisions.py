@@ -1,0 +1,82 @@
+"""The revision of our own metastore's schema: made, recognised, raised, or too new."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from sqlalchemy import Connection, insert, inspect, select, text
+
+from hivesql_executor.metastore.database import schema
+from hivesql_executor.metastore.database.catalog import tables as catalog
+from hivesql_executor.metastore.database.catalog.catalog_values import COMMITTED
+from hivesql_executor.metastore.database.notification_schema import notification_sequence as _  # noqa: F401 - makes the tables known
+from hivesql_executor.metastore.known_revisions import REVISIONS
+from hivesql_planner.errors import SemanticError
+from hivesql_planner.model.table import Database
+
+MIGRATIONS = Path(__file__).with_name("migrations")
+
+# Two processes that open an empty PostgreSQL database must not both create the tables.
+_CREATE_LOCK = 0x48495645
+
+
+def current_revision(db: Connection) -> str | None:
+    """The revision of the schema that is there; None when there is none or it is not told."""
+    if not db.dialect.has_table(db, schema.revision.name):
+        return None
+    return db.scalar(select(schema.revision.c.revision))
+
+
+def prepare(db: Connection, warehouse: str, *, locations: Sequence[Path] = ()) -> None:
+    """Create the tables of an empty database, or bring older ones up to date.
+
+    ``locations`` are directories with further migrations. SemanticError when the schema is newer
+    than this release.
+    """
+    if db.dialect.name == "postgresql":
+        db.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _CREATE_LOCK})
+    found = current_revision(db)
+    if found is None and not inspect(db).has_table(schema.version.name):
+        schema.metadata.create_all(db)
+        _seed(db, warehouse)
+        found = REVISIONS[-1]
+        db.execute(insert(schema.revision).values(revision=found))
+    elif found is None:
+        # Made before revisions were kept, perhaps before the latest of the first tables.
+        schema.metadata.create_all(db)
+        found = REVISIONS[0]
+        db.execute(insert(schema.revision).values(revision=found))
+    elif found not in REVISIONS and not locations:
+        raise SemanticError(
+            f"the metastore's schema has revision {found}, and this release knows revisions up to "
+            f"{REVISIONS[-1]}: it was opened by a newer HiveSQL. Use that one, or a newer one"
+        )
+    if found != REVISIONS[-1] or locations:
+        _upgrade(db, locations)
+
+
+def _upgrade(db: Connection, locations: Sequence[Path]) -> None:
+    # Imported late: most openings find the latest revision, and must be fast.
+    from alembic.command import upgrade
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.set_main_option("path_separator", "newline")
+    places = [MIGRATIONS / "versions", *locations]
+    config.set_main_option("version_locations", "\n".join(map(str, places)))
+    config.attributes["connection"] = db
+    upgrade(config, "head")
+
+
+def _seed(db: Connection, warehouse: str) -> None:
+    db.execute(insert(schema.version).values(id=1, version=schema.SCHEMA_VERSION))
+    for counter in (schema.next_lock_id, schema.next_compaction_id):
+        db.execute(insert(counter).values(next=1))
+    db.execute(insert(schema.txn_lock).values(lock=1))
+    # Hive's seed: snapshots of an empty metastore have a high watermark.
+    seed = {"id": 0, "state": COMMITTED, "started": 0, "last_heartbeat": 0}
+    db.execute(insert(schema.txns).values(seed | {"user": "", "host": ""}))
+    default = Database(name="default", location=warehouse, comment="Default Hive database")
+    catalog.create_database(db, default, warehouse, if_not_exists=True)

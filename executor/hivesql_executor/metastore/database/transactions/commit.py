@@ -1,0 +1,231 @@
+"""Commit: first committer wins, and what was written becomes history."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from sqlalchemy import (
+    Connection,
+    and_,
+    bindparam,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
+
+from hivesql_executor.metastore.api import TxnType
+from hivesql_executor.metastore.database.catalog import statistics_changes
+from hivesql_executor.metastore.database.catalog.catalog_values import COMMITTED
+from hivesql_executor.metastore.database.connection import lock_txn_table, millis_now
+from hivesql_executor.metastore.database.notification_log import note
+from hivesql_executor.metastore.database.schema import (
+    compaction_queue,
+    completed_txn_components,
+    txn_components,
+    txns,
+    write_set,
+)
+from hivesql_executor.metastore.database.transactions.idempotence import hold, record
+from hivesql_executor.metastore.database.transactions.moves import settle_txn
+from hivesql_executor.metastore.database.transactions.transactions import (
+    HELD,
+    READ_ONLY,
+    TYPE_CODES,
+    abort_txns,
+    lost,
+    release,
+    state_of,
+)
+from hivesql_executor.metastore.idempotence_api import Once
+from hivesql_executor.metastore.table_notes import TableNote, set_property
+from hivesql_planner.cache.events import Event, EventKind
+from hivesql_planner.errors import AlreadyCommitted, HiveSqlError, WriteConflict
+from hivesql_planner.model.statistics import StatisticsChange
+from hivesql_planner.model.table import TableName
+from hivesql_planner.plan import Operation
+
+_REPLACING = (Operation.UPDATE.value, Operation.DELETE.value)
+_WRITING = (Operation.INSERT.value, *_REPLACING)
+# A commit of these types decides until when the cleaner must wait.
+_ENDS_COMPACTION = (TYPE_CODES[TxnType.COMPACTION], TYPE_CODES[TxnType.SOFT_DELETE])
+_WRITES_NOTHING = (
+    READ_ONLY,
+    TYPE_CODES[TxnType.COMPACTION],
+    TYPE_CODES[TxnType.REBALANCE_COMPACTION],
+)
+
+_of = txn_components.c
+_MINE = _of.txn_id == bindparam("owner")
+_WRITTEN = select(_of.database, _of.table, _of.partition, _of.operation).where(_MINE).distinct()
+_LATEST = select(func.max(txns.c.id))
+_ENTER = insert(write_set).from_select(
+    ["database", "table", "partition", "txn_id", "commit_id", "operation"],
+    select(
+        _of.database, _of.table, _of.partition, _of.txn_id, _LATEST.scalar_subquery(), _of.operation
+    )
+    .where(_MINE, or_(*(_of.operation == one for one in _REPLACING)))
+    .distinct(),
+)
+_COMPLETE = insert(completed_txn_components).from_select(
+    ["txn_id", "database", "table", "partition", "write_id", "update_delete"],
+    select(
+        _of.txn_id, _of.database, _of.table, _of.partition, _of.write_id,
+        bindparam("flag", type_=completed_txn_components.c.update_delete.type),
+    )
+    .where(_MINE, _of.operation != Operation.COMPACT.value)
+    .distinct(),
+)  # fmt: skip
+_FORGET = delete(txn_components).where(_MINE)
+_END = update(txns).where(txns.c.id == bindparam("ended")).values(state=COMMITTED)
+
+
+def commit_txn(
+    db: Connection,
+    txn_id: int,
+    *,
+    exclusive_write: bool,
+    once: Once | None = None,
+    note: TableNote | None = None,
+    changes: Collection[StatisticsChange] = (),
+    settles: bool = False,
+) -> HiveSqlError | None:
+    """Commit, and count ``changes``; committing again is silent.
+
+    What the transaction has noted of its files is settled, if it ``settles`` any.
+
+    A conflict, or another transaction that did the same ``once``, aborts the transaction and is
+    returned, not raised: the abort has to be committed.
+    """
+    known, earlier = hold(db, once) if once else (False, None)
+    if earlier is not None and earlier.txn_id != txn_id:
+        abort_txns(db, [txn_id], "idempotency key")
+        return AlreadyCommitted(str(earlier))
+    conflict = _commit(db, txn_id, exclusive_write=exclusive_write, changes=changes)
+    if once is not None and earlier is None and conflict is None:
+        record(db, once, txn_id, known=known)
+    if note is not None and conflict is None:
+        set_property(db, note)
+    if settles and conflict is None:
+        settle_txn(db, txn_id)
+    return conflict
+
+
+def _commit(
+    db: Connection, txn_id: int, *, exclusive_write: bool, changes: Collection[StatisticsChange]
+) -> WriteConflict | None:
+    found = db.execute(HELD, {"txn_id": txn_id}).one_or_none()
+    if found is None:
+        if state_of(db, txn_id) == COMMITTED:
+            return None
+        raise lost(db, txn_id)
+    kind = int(found[0] or 0)
+    written = db.execute(_WRITTEN, {"owner": txn_id}).all()
+    commit_id = None
+    if kind in _ENDS_COMPACTION:
+        lock_txn_table(db, "EXCLUSIVE")
+        commit_id = _latest(db)
+    elif kind != READ_ONLY and any(row.operation in _REPLACING for row in written):
+        conflict = _record_writes(db, txn_id, exclusive_write=exclusive_write)
+        if conflict is not None:
+            abort_txns(db, [txn_id], "write conflicts")
+            return conflict
+    if kind == TYPE_CODES[TxnType.REBALANCE_COMPACTION] and commit_id is None:
+        # Its row ids are new ones, so it is in the write set too. Hive forgets this note.
+        lock_txn_table(db, "EXCLUSIVE")
+        commit_id = _latest(db)
+    _record_history(db, txn_id, kind, written, changes)
+    release(db, txn_id)
+    if written:
+        db.execute(_FORGET, {"owner": txn_id})
+    db.execute(_END, {"ended": txn_id})
+    if commit_id is not None:
+        db.execute(
+            update(compaction_queue)
+            .where(compaction_queue.c.txn_id == txn_id)
+            .values(next_txn_id=commit_id, committed=millis_now())
+        )
+        note(db, Event(kind=EventKind.COMMIT_COMPACTION, txn_ids=(txn_id,)))
+    if kind != READ_ONLY:
+        note(db, Event(kind=EventKind.COMMIT_TXN, txn_ids=(txn_id,)))
+    return None
+
+
+def _record_writes(db: Connection, txn_id: int, *, exclusive_write: bool) -> WriteConflict | None:
+    """Enter updates and deletes into the write set; the first committer wins."""
+    if exclusive_write:
+        # With exclusive write locks no other writer can have come in between.
+        lock_txn_table(db, "EXCLUSIVE")
+        db.execute(_ENTER, {"owner": txn_id})
+        return None
+    savepoint = db.begin_nested()
+    lock_txn_table(db, "EXCLUSIVE")
+    db.execute(_ENTER, {"owner": txn_id})
+    conflict = _conflict(db, txn_id)
+    if conflict is None:
+        savepoint.commit()
+    else:
+        savepoint.rollback()
+    return conflict
+
+
+def _conflict(db: Connection, txn_id: int) -> WriteConflict | None:
+    ours, theirs = write_set.alias(), write_set.alias()
+    query = (
+        select(ours, theirs.c.txn_id, theirs.c.commit_id, theirs.c.operation)
+        .join(
+            theirs,
+            and_(
+                ours.c.database == theirs.c.database,
+                ours.c.table == theirs.c.table,
+                ours.c.partition.is_not_distinct_from(theirs.c.partition),
+                ours.c.txn_id <= theirs.c.commit_id,
+                theirs.c.txn_id != txn_id,
+            ),
+        )
+        .where(
+            ours.c.txn_id == txn_id,
+            ours.c.operation.in_(_REPLACING),
+            theirs.c.operation.in_(_REPLACING),
+        )
+        .order_by(theirs.c.commit_id, theirs.c.txn_id)
+        .limit(1)
+    )
+    row = db.execute(query).one_or_none()
+    if row is None:
+        return None
+    database, table, partition, _, commit_id, operation, other, other_commit, other_op = row
+    unit = "/".join(filter(None, (database, table, partition)))
+    return WriteConflict(
+        f"Transaction manager has aborted the transaction txnid:{txn_id}.  Reason: "
+        f"Aborting [txnid:{txn_id},{commit_id}] due to a write conflict on {unit} "
+        f"committed by [txnid:{other},{other_commit}] {operation}/{other_op}"
+    )
+
+
+def _record_history(
+    db: Connection,
+    txn_id: int,
+    kind: int,
+    written: Sequence[Any],
+    changes: Collection[StatisticsChange],
+) -> None:
+    if kind == READ_ONLY:
+        return
+    units = [
+        (TableName(row.database, row.table or "").lower(), row.partition)
+        for row in written
+        if row.operation in _WRITING
+    ]
+    statistics_changes.count(db, txn_id, changes, dict.fromkeys(units))
+    if written and kind not in _WRITES_NOTHING:
+        # The flag is the whole transaction's, as in Hive.
+        flag = "Y" if any(row.operation in _REPLACING for row in written) else "N"
+        db.execute(_COMPLETE, {"owner": txn_id, "flag": flag})
+
+
+def _latest(db: Connection) -> int:
+    return int(db.scalar(_LATEST) or 0)

@@ -1,0 +1,292 @@
+"""Lock requests: enqueue, check in order of arrival, release, show."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Connection, Row, and_, bindparam, delete, insert, or_, select, update
+
+from hivesql_executor.metastore.api import LockAnswer, LockRow, LockState
+from hivesql_executor.metastore.database.connection import millis_now, now
+from hivesql_executor.metastore.database.schema import (
+    hive_locks,
+    next_lock_id,
+    txn_components,
+    write_set,
+)
+from hivesql_executor.metastore.database.transactions.deadlocks import break_deadlock
+from hivesql_executor.metastore.database.transactions.lock_rows import (
+    ACQUIRED,
+    CODES,
+    TYPES,
+    WAITING,
+    as_lock,
+    describe,
+    lock_row,
+)
+from hivesql_executor.metastore.database.transactions.snapshots import HELD_WRITE_ID
+from hivesql_executor.metastore.database.transactions.transactions import require_open
+from hivesql_planner.errors import ExecutionError
+from hivesql_planner.locks.rules import conflicts, covers, merge
+from hivesql_planner.plan import Lock, LockType, Operation
+
+_REPLACING = (Operation.UPDATE, Operation.DELETE)
+_of = hive_locks.c
+_NEXT_ID = update(next_lock_id).values(next=next_lock_id.c.next + 1).returning(next_lock_id.c.next)
+_HELD_BY = select(hive_locks).where(_of.txn_id == bindparam("owner"), _of.state == ACQUIRED)
+_EARLIER = (
+    select(hive_locks)
+    .where(
+        _of.lock_id < bindparam("before"),
+        _of.database.in_(bindparam("databases", expanding=True)),
+        or_(_of.txn_id == 0, _of.txn_id != bindparam("owner")),
+    )
+    .order_by(_of.lock_id, _of.internal_id)
+)
+_REQUEST = select(hive_locks).where(_of.lock_id == bindparam("asked")).order_by(_of.internal_id)
+_WAITING = insert(hive_locks)
+_GRANTED = insert(hive_locks).values(acquired_at=millis_now())
+# Under the write id that the transaction has already, if it has one.
+_COMPONENT = insert(txn_components).values(write_id=HELD_WRITE_ID.scalar_subquery())
+_CHANGED_SINCE = select(write_set.c.txn_id, write_set.c.partition).where(
+    write_set.c.database == bindparam("database"),
+    write_set.c.table == bindparam("table"),
+    write_set.c.txn_id != bindparam("own"),
+    write_set.c.commit_id >= bindparam("own"),
+    or_(*(write_set.c.operation == operation.value for operation in _REPLACING)),
+)
+
+
+def enqueue_locks(
+    db: Connection,
+    txn_id: int,
+    locks: Sequence[Lock],
+    *,
+    user: str,
+    host: str,
+    agent_info: str,
+    zero_wait_read: bool,
+    exclusive_ctas: bool,
+) -> LockAnswer:
+    """Queue a request for all of ``locks`` together, record what they will write, and check it.
+
+    What the transaction holds already is not asked for again: behind a stranger's waiting request
+    it would wait for its own locks. The answer's id is 0 when nothing is left to ask for.
+    """
+    locks = merge(_lower(lock) for lock in locks)
+    if txn_id:
+        require_open(db, txn_id)
+        _record_components(db, txn_id, locks)
+        held = [as_lock(row) for row in db.execute(_HELD_BY, {"owner": txn_id})]
+        locks = [lock for lock in locks if not any(covers(mine, lock) for mine in held)]
+    if not locks:
+        return LockAnswer(lock_id=0, state=LockState.ACQUIRED)
+    # The id is given out and the rows become visible together: a later request never overtakes.
+    # Until then all other requests and checks wait here, so that what is found now stays true.
+    new_id = int(db.execute(_NEXT_ID).scalar_one()) - 1
+    free = _blocked(db, new_id, txn_id, locks) is None
+    beat = 0 if txn_id else now(db)
+    rows = [
+        {
+            "lock_id": new_id,
+            "internal_id": position,
+            "txn_id": txn_id,
+            "database": lock.database,
+            "table": lock.table,
+            "partition": lock.partition,
+            "state": ACQUIRED if free else WAITING,
+            "type": CODES[lock.type],
+            "last_heartbeat": beat,
+            "user": user[:128],
+            "host": host[:128],
+            "agent_info": agent_info[:128] or None,
+        }
+        for position, lock in enumerate(locks, start=1)
+    ]
+    db.execute(_GRANTED if free else _WAITING, rows)
+    if free:
+        return LockAnswer(lock_id=new_id, state=LockState.ACQUIRED)
+    return check_lock(db, new_id, zero_wait_read=zero_wait_read, exclusive_ctas=exclusive_ctas)
+
+
+def check_lock(
+    db: Connection, lock_id: int, *, zero_wait_read: bool = False, exclusive_ctas: bool = False
+) -> LockAnswer:
+    """Grant the whole request unless an earlier one, granted or waiting, stands against it.
+
+    A deadlock is broken here; ABORTED when that ended the asking transaction.
+    """
+    txn_id = db.scalar(select(_of.txn_id).where(_of.lock_id == lock_id).limit(1))
+    if txn_id:
+        require_open(db, txn_id)
+    # All checks and enqueues take turns here, else two requests could each be granted first.
+    db.execute(select(next_lock_id).with_for_update())
+    mine = db.execute(_REQUEST, {"asked": lock_id}).all()
+    if not mine:
+        raise ExecutionError(
+            f"No such lock: lockid:{lock_id}. It timed out or was released; run the statement "
+            "again",
+            code=10270,
+        )
+    wanted = [as_lock(row) for row in mine]
+    blocked = _blocked(db, lock_id, mine[0].txn_id, wanted)
+    while blocked is not None and txn_id and (broken := break_deadlock(db, txn_id)):
+        if broken.victim == txn_id:
+            return LockAnswer(lock_id=lock_id, state=LockState.ABORTED, reason=broken.reason)
+        blocked = _blocked(db, lock_id, txn_id, wanted)
+    if blocked is None:
+        granted = {"state": ACQUIRED, "acquired_at": now(db), "blocked_by_id": None}
+        beat = 0 if mine[0].txn_id else millis_now()
+        db.execute(
+            update(hive_locks)
+            .where(_of.lock_id == lock_id, _of.state == WAITING)
+            .values(granted | {"blocked_by_internal": None, "last_heartbeat": beat})
+        )
+        return LockAnswer(lock_id=lock_id, state=LockState.ACQUIRED)
+    own, other = mine[blocked[0]], blocked[1]
+    reason = _refusal(own, other, zero_wait_read=zero_wait_read, exclusive_ctas=exclusive_ctas)
+    if reason and own.txn_id:
+        db.execute(delete(hive_locks).where(_of.lock_id == lock_id))
+        return LockAnswer(lock_id=lock_id, state=LockState.NOT_ACQUIRED, reason=reason)
+    this = and_(_of.lock_id == lock_id, _of.internal_id == own.internal_id)
+    clear = update(hive_locks).where(_of.lock_id == lock_id)
+    db.execute(clear.values(blocked_by_id=None, blocked_by_internal=None))
+    db.execute(
+        update(hive_locks)
+        .where(this)
+        .values(blocked_by_id=other.lock_id, blocked_by_internal=other.internal_id)
+    )
+    reason = f"blocked by {describe(other)}"
+    return LockAnswer(lock_id=lock_id, state=LockState.WAITING, reason=reason)
+
+
+def requests_before(db: Connection, lock_id: int) -> int:
+    """How many earlier requests stand against one that waits; 0 as well where it is gone."""
+    mine = db.execute(_REQUEST, {"asked": lock_id}).all()
+    if not mine:
+        return 0
+    wanted = [as_lock(row) for row in mine]
+    found = _earlier(db, lock_id, mine[0].txn_id, wanted)
+    others = ((other.lock_id, as_lock(other)) for other in found)
+    return len({id_ for id_, other in others if any(conflicts(own, other) for own in wanted)})
+
+
+def unlock(db: Connection, lock_id: int) -> None:
+    """Give up a request that waits or belongs to no transaction; unknown ones are ignored."""
+    query = select(_of.txn_id, _of.state).where(_of.lock_id == lock_id).with_for_update()
+    rows = db.execute(query).all()
+    if any(txn_id and state == ACQUIRED for txn_id, state in rows):
+        raise ExecutionError(
+            f"Unlocking locks associated with transaction not permitted: lockid:{lock_id} "
+            f"txnid:{rows[0][0]}. Commit or abort the transaction"
+        )
+    db.execute(delete(hive_locks).where(_of.lock_id == lock_id))
+
+
+def locks(
+    db: Connection, database: str | None, table: str | None, partition: str | None
+) -> tuple[LockRow, ...]:
+    """Locks in the order of SHOW LOCKS."""
+    query = select(hive_locks)
+    if database is not None:
+        query = query.where(_of.database == database.lower())
+    if table is not None:
+        query = query.where(_of.table == table.lower())
+    if partition is not None:
+        query = query.where(_of.partition == partition)
+    rows = (lock_row(row) for row in db.execute(query))
+    return tuple(sorted(rows, key=lambda row: row.rank))
+
+
+def newer_writer(db: Connection, txn_id: int, locks: Sequence[Lock]) -> int | None:
+    """The latest transaction that changed, after ours began, what our write locks cover.
+
+    Inserts do not count on either side, as in Hive's getLatestTxnIdInConflict.
+    """
+    units: dict[tuple[str, str | None], set[str | None]] = defaultdict(set)
+    for lock in map(_lower, locks):
+        if may_be_stale(lock):
+            units[lock.database, lock.table].add(lock.partition)
+    found: list[int] = []
+    for (database, table), partitions in units.items():
+        unit = {"database": database, "table": table, "own": txn_id}
+        found += [
+            int(writer)
+            for writer, partition in db.execute(_CHANGED_SINCE, unit)
+            if None in partitions or partition in partitions
+        ]
+    return max(found, default=None)
+
+
+def may_be_stale(lock: Lock) -> bool:
+    """Whether others may have changed what it covers while it was waited for, and that matters."""
+    writes = lock.type in (LockType.EXCLUSIVE, LockType.EXCL_WRITE)
+    return writes and lock.operation in _REPLACING
+
+
+def _record_components(db: Connection, txn_id: int, locks: Sequence[Lock]) -> None:
+    """One TXN_COMPONENTS row per unit written; without partition when those are not known yet."""
+    units: dict[tuple[str, str, str | None], Operation] = {}
+    for lock in locks:
+        if lock.operation not in (Operation.INSERT, *_REPLACING) or lock.table is None:
+            continue
+        partition = None if lock.dynamic_partition else lock.partition
+        unit = (lock.database, lock.table, partition)
+        if units.get(unit) not in _REPLACING:
+            units[unit] = lock.operation
+    rows = [
+        {
+            "txn_id": txn_id,
+            "database": database,
+            "table": table,
+            "partition": partition,
+            "operation": operation.value,
+            "owner": txn_id,
+            "in_database": database,
+            "in_table": table,
+        }
+        for (database, table, partition), operation in units.items()
+    ]
+    if rows:
+        db.execute(_COMPONENT, rows)
+
+
+def _lower(lock: Lock) -> Lock:
+    return replace(lock, database=lock.database.lower(), table=lock.table and lock.table.lower())
+
+
+def _blocked(
+    db: Connection, lock_id: int, txn_id: int, mine: Sequence[Lock]
+) -> tuple[int, Row[Any]] | None:
+    """My first component that has to wait, by its place, and the earlier one that it waits for."""
+    earlier = _earlier(db, lock_id, txn_id, mine)
+    for place, own in enumerate(mine):
+        for other in earlier:
+            if conflicts(own, as_lock(other)):
+                return place, other
+    return None
+
+
+def _earlier(db: Connection, lock_id: int, txn_id: int, mine: Sequence[Lock]) -> Sequence[Row[Any]]:
+    """What others asked for before, in the databases of my locks."""
+    databases = sorted({lock.database for lock in mine})
+    asked = {"before": lock_id, "owner": txn_id, "databases": databases}
+    return db.execute(_EARLIER, asked).all()
+
+
+def _refusal(
+    own: Row[Any], other: Row[Any], *, zero_wait_read: bool, exclusive_ctas: bool
+) -> str | None:
+    if exclusive_ctas:
+        return (
+            "Failed to initiate a concurrent CTAS operation with the same table name, "
+            f"lockInfo : {{{describe(other)}}}"
+        )
+    if zero_wait_read and TYPES[own.type] is LockType.SHARED_READ:
+        return (
+            f"Unable to acquire read lock due to an existing exclusive lock {{{describe(other)}}}"
+        )
+    return None

@@ -1,0 +1,157 @@
+"""Files on their way: noted before they change, so that a death half-way can be mended."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ColumnElement,
+    Connection,
+    Integer,
+    String,
+    Table,
+    and_,
+    case,
+    delete,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
+
+from hivesql_executor.metastore.database.catalog.catalog_values import OPEN
+from hivesql_executor.metastore.database.connection import Rdbms, now
+from hivesql_executor.metastore.database.schema import dbs, metadata, partitions, sds, tbls, txns
+from hivesql_executor.metastore.database.transactions.transactions import require_open
+from hivesql_executor.metastore.move_api import BegunMoves, Move, MoveKind, Remedy, decide_remedy
+
+# Not one of Hive's tables.
+moves = Table(
+    "HIVESQL_MOVES",
+    metadata,
+    Column("MOVE_KEY", String(32), key="key", primary_key=True),
+    Column("POSITION", Integer(), key="position", primary_key=True),
+    Column("TXN_ID", BigInteger(), key="txn_id", nullable=False),
+    Column("STARTED_AT", BigInteger(), key="started", nullable=False),
+    Column("SOURCE", String(4000), key="source", nullable=False),
+    Column("TARGET", String(4000), key="target", nullable=False),
+    Column("TBL_ID", BigInteger(), key="table_id", nullable=False),
+    Column("PART_NAME", String(767), key="partition", nullable=False),
+    Column("KIND", String(16), key="kind", nullable=False, server_default=MoveKind.MOVED),
+    Column("SETTLED", Integer(), key="settled", nullable=False, server_default="0"),
+)
+
+
+def note_moves(db: Connection, txn_id: int, given: Sequence[Move], key: str) -> str:
+    """Note what will move, beside what is noted under the key; the key, a new one for ``""``.
+
+    A transaction that has ended moves nothing: others have its locks by now, or will.
+    """
+    if txn_id:
+        require_open(db, txn_id)
+    key, started = key or uuid.uuid4().hex, now(db)
+    first = int(db.scalar(select(func.max(moves.c.position) + 1).where(moves.c.key == key)) or 0)
+    db.execute(
+        insert(moves),
+        [
+            {"key": key, "position": position, "txn_id": txn_id, "started": started,
+             "source": one.source, "target": one.target, "table_id": one.table_id,
+             "partition": one.partition, "kind": one.kind, "settled": 0}
+            for position, one in enumerate(given, first)
+        ],
+    )  # fmt: skip
+    return key
+
+
+def lost_moves(db: Connection, timeout: float) -> tuple[BegunMoves, ...]:
+    """Those of transactions silent for ``timeout`` seconds or gone, and older ones without any."""
+    return _begun(db, are_lost(now(db) - int(timeout * 1000)))
+
+
+def are_lost(oldest: int) -> ColumnElement[bool]:
+    """Moves of transactions silent since before ``oldest`` or gone, and older ones without any."""
+    of = moves.c
+    alive = exists().where(
+        txns.c.id == of.txn_id, txns.c.state == OPEN, txns.c.last_heartbeat >= oldest
+    )
+    return or_(and_(of.txn_id == 0, of.started < oldest), and_(of.txn_id != 0, ~alive))
+
+
+def settle(db: Connection, which: ColumnElement[bool]) -> int:
+    """Make right what was noted to be decided by a commit; how much that is."""
+    return db.execute(update(moves).where(which).values(settled=1)).rowcount
+
+
+def settle_txn(db: Connection, txn_id: int) -> None:
+    """Settle what a transaction has noted: a part of its commit."""
+    settle(db, moves.c.txn_id == txn_id)
+
+
+def _begun(db: Connection, which: ColumnElement[bool]) -> tuple[BegunMoves, ...]:
+    of = moves.c
+    part = exists().where(partitions.c.table_id == of.table_id, partitions.c.name == of.partition)
+    owned = and_(exists().where(tbls.c.id == of.table_id), or_(of.partition == "", part))
+    place = or_(dbs.c.location == of.target, dbs.c.managed_location == of.target)
+    named = or_(exists().where(sds.c.location == of.target), exists().where(place))
+    query = select(
+        of.key, of.source, of.target, of.table_id, of.partition, of.kind, of.settled,
+        case((owned, 1), else_=0), case((named, 1), else_=0),
+    ).where(which).order_by(of.key, of.position)  # fmt: skip
+    found: dict[str, list[tuple[Move, Remedy]]] = {}
+    for row in db.execute(query):
+        key, source, target, table_id, partition, kind, settled, is_owned, is_named = row
+        move = Move(
+            source=source,
+            target=target,
+            table_id=table_id,
+            partition=partition,
+            kind=MoveKind(kind),
+        )
+        remedy = decide_remedy(
+            move, named=bool(is_named), owned=bool(is_owned), settled=bool(settled)
+        )
+        found.setdefault(key, []).append((move, remedy))
+    return tuple(BegunMoves(key=key, moves=tuple(those)) for key, those in found.items())
+
+
+class MoveCalls:
+    """The calls of a metastore about directories on their way."""
+
+    _rdbms: Rdbms
+
+    def note_moves(self, txn_id: int, given: Sequence[Move], key: str = "") -> str:
+        """Note what a transaction (0: none) is about to do to files; the key to forget it by.
+
+        With a ``key`` it is noted beside what that one stands for.
+        """
+        return self._rdbms.write(lambda db: note_moves(db, txn_id, given, key))
+
+    def forget_moves(self, key: str, target: str | None = None) -> None:
+        """Nothing is left to do with what is noted under a key, or with one ``target`` of it."""
+        gone = delete(moves).where(moves.c.key == key)
+        if target is not None:
+            gone = gone.where(moves.c.target == target)
+        self._rdbms.write(lambda db: db.execute(gone))
+
+    def settle_moves(self, key: str) -> bool:
+        """What a commit would decide is right, without a transaction; False if it is undone."""
+        return self._rdbms.write(lambda db: settle(db, moves.c.key == key)) > 0
+
+    def renew_moves(self, key: str) -> None:
+        """Who noted it is alive, though it has no transaction."""
+        self._rdbms.write(
+            lambda db: db.execute(update(moves).where(moves.c.key == key).values(started=now(db)))
+        )
+
+    def noted_moves(self, key: str) -> BegunMoves | None:
+        """What is noted under a key, and what is left to do with it now; None for nothing."""
+        return next(iter(self._rdbms.read(lambda db: _begun(db, moves.c.key == key))), None)
+
+    def lost_moves(self, timeout: float) -> tuple[BegunMoves, ...]:
+        """What nobody finishes any more, and what is left to do with it."""
+        return self._rdbms.read(lambda db: lost_moves(db, timeout))

@@ -1,0 +1,134 @@
+"""Locks on objects, for sessions under DummyTxnManager: no queue, all or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from sqlalchemy import ColumnElement, Connection, and_, delete, insert, select, update
+
+from hivesql_executor.metastore.api import ObjectLockRow
+from hivesql_executor.metastore.database.connection import Rdbms, hold_mutex, millis_now, now
+from hivesql_executor.metastore.database.schema import object_locks as table
+from hivesql_planner.plan import ObjectLock
+
+_MUTEX = "ObjectLocks"
+_CHUNK = 500
+
+
+class ObjectLockCalls:
+    """The metastore's calls for these locks."""
+
+    _rdbms: Rdbms
+
+    def take_object_locks(
+        self, locks: Sequence[ObjectLock], row: ObjectLockRow
+    ) -> ObjectLockRow | None:
+        """Take all or none; who stands in the way."""
+        return self._rdbms.write(lambda db: take(db, locks, row))
+
+    def release_object_locks(self, query_id: str) -> None:
+        """Free what a statement locked."""
+        self._rdbms.write(lambda db: release(db, query_id))
+
+    def keep_object_locks(self, query_id: str) -> None:
+        """Keep alive what a statement locked."""
+        self._rdbms.write(lambda db: beat(db, query_id))
+
+    def unlock_object(self, name: str) -> bool:
+        """Free what LOCK locked; False when nothing was."""
+        return self._rdbms.write(lambda db: unlock(db, name))
+
+    def object_locks(self) -> tuple[ObjectLockRow, ...]:
+        """All of them, by name."""
+        return self._rdbms.read(locks)
+
+
+def take(db: Connection, locks: Sequence[ObjectLock], row: ObjectLockRow) -> ObjectLockRow | None:
+    """Take all of ``locks`` or none; the lock that stands against the first that fails.
+
+    ``row`` tells who asks; those of a statement (not explicit) must be kept alive.
+    """
+    # Imported late: only DummyTxnManager has such locks.
+    from hivesql_planner.locks.object_locks import blocks
+
+    hold_mutex(db, _MUTEX)
+    names = [lock.name for lock in locks]
+    there = [held for held in _rows(db, names) if held.query_id != row.query_id]
+    for wanted in locks:
+        for held in there:
+            if blocks(wanted, ObjectLock((held.name,), held.exclusive)):
+                return held
+    moment = now(db)
+    values = [
+        {
+            "name": lock.name,
+            "exclusive": lock.exclusive,
+            "explicit": row.explicit,
+            "query_id": row.query_id,
+            "query_text": row.query_text,
+            "user": row.user[:128],
+            "host": row.host[:128],
+            "taken": moment,
+            "last_heartbeat": 0 if row.explicit else moment,
+        }
+        for lock in locks
+    ]
+    db.execute(insert(table), values)
+    return None
+
+
+def release(db: Connection, query_id: str) -> None:
+    """Free the locks of a statement."""
+    db.execute(delete(table).where(table.c.query_id == query_id, ~table.c.explicit))
+
+
+def unlock(db: Connection, name: str) -> bool:
+    """Free the explicit locks on an object, whoever took them; False when there are none."""
+    mine = delete(table).where(table.c.name == name, table.c.explicit)
+    return bool(db.execute(mine).rowcount)
+
+
+def beat(db: Connection, query_id: str) -> None:
+    """Keep the locks of a statement alive."""
+    mine = update(table).where(table.c.query_id == query_id, ~table.c.explicit)
+    db.execute(mine.values(last_heartbeat=millis_now()))
+
+
+def reap(db: Connection, oldest: int) -> None:
+    """Free the locks of statements that have been silent since before ``oldest``."""
+    db.execute(delete(table).where(is_silent(oldest)))
+
+
+def is_silent(oldest: int) -> ColumnElement[bool]:
+    """Locks of statements that have been silent since before ``oldest``."""
+    return and_(~table.c.explicit, table.c.last_heartbeat < oldest)
+
+
+def locks(db: Connection) -> tuple[ObjectLockRow, ...]:
+    """All locks, by name, exclusive ones first."""
+    return tuple(sorted(_rows(db, None), key=lambda row: (row.name, not row.exclusive)))
+
+
+def _rows(db: Connection, names: Collection[str] | None) -> list[ObjectLockRow]:
+    query = select(table)
+    wanted = [query]
+    if names is not None:
+        listed = list(names)
+        wanted = [
+            query.where(table.c.name.in_(listed[start : start + _CHUNK]))
+            for start in range(0, len(listed), _CHUNK)
+        ]
+    return [
+        ObjectLockRow(
+            name=row.name,
+            exclusive=row.exclusive,
+            explicit=row.explicit,
+            query_id=row.query_id,
+            query_text=row.query_text,
+            user=row.user,
+            host=row.host,
+            taken=row.taken,
+        )
+        for one in wanted
+        for row in db.execute(one)
+    ]

@@ -1,0 +1,304 @@
+"""Which transactions and write ids a transaction sees, and the giving out of write ids."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    Connection,
+    Select,
+    and_,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    null,
+    or_,
+    select,
+    union_all,
+    update,
+)
+from sqlalchemy import Table as SqlTable
+
+from hivesql_executor.metastore.database.catalog.catalog_values import ABORTED, COMMITTED, OPEN
+from hivesql_executor.metastore.database.connection import millis_now, open_window
+from hivesql_executor.metastore.database.notification_log import note
+from hivesql_executor.metastore.database.schema import (
+    completed_txn_components,
+    next_write_id,
+    txn_components,
+    txn_to_write_id,
+    txns,
+)
+from hivesql_executor.metastore.database.transactions.transactions import (
+    READ_ONLY,
+    chunks,
+    require_all_open,
+    require_open,
+)
+from hivesql_planner.acid.write_ids import NONE_OPEN, ListMode, ValidTxnList, ValidWriteIdList
+from hivesql_planner.cache.events import Event, EventKind
+from hivesql_planner.errors import ExecutionError
+from hivesql_planner.model.table import TableName
+
+
+def valid_txns(db: Connection, txn_id: int) -> ValidTxnList:
+    """What the transaction sees: itself, and all below it that have ended well.
+
+    0 asks for the current state. Readers (READ_ONLY) are left out: they write nothing.
+    """
+    opened: set[int] = set()
+    aborted: set[int] = set()
+    previous = 0
+    for id_, state, kind, gaps_after in db.execute(_recent_and_unfinished(open_window(db))):
+        if gaps_after is not None and id_ > gaps_after:
+            # A missing id may belong to an opening that is not committed yet.
+            opened.update(range(max(previous, gaps_after) + 1, id_))
+        previous = id_
+        if state == OPEN and kind != READ_ONLY:
+            opened.add(id_)
+        elif state == ABORTED:
+            aborted.add(id_)
+    if txn_id <= 0:
+        return ValidTxnList(previous, frozenset(opened), frozenset(aborted))
+    return ValidTxnList(
+        min(txn_id, previous),
+        frozenset(id_ for id_ in opened if id_ < txn_id),
+        frozenset(id_ for id_ in aborted if id_ < txn_id),
+    )
+
+
+_of = txn_to_write_id.c
+_OF_TABLE = and_(_of.database == bindparam("in_database"), _of.table == bindparam("in_table"))
+# The greatest write id of those below, and then all others with their transactions.
+_WRITES = union_all(
+    select(null().label("txn_id"), func.max(_of.write_id)).where(
+        _OF_TABLE, _of.txn_id < bindparam("doubtful")
+    ),
+    select(_of.txn_id, _of.write_id).where(_OF_TABLE, _of.txn_id >= bindparam("doubtful")),
+)
+
+
+def valid_write_ids(db: Connection, txns_seen: ValidTxnList, table: TableName) -> ValidWriteIdList:
+    """Translate a list of transactions into the table's write ids (Hive's getValidWriteIds)."""
+    # Whatever is below is seen, and need not be told one by one.
+    doubtful = min(*txns_seen.open, *txns_seen.aborted, txns_seen.high_watermark + 1, NONE_OPEN)
+    rows = db.execute(_WRITES, _place(table) | {"doubtful": doubtful}).all()
+    allocated = [
+        int(write_id)
+        for txn_id, write_id in rows
+        if write_id is not None and (txn_id or 0) <= txns_seen.high_watermark
+    ]
+    highest = max(allocated) if allocated else (_next(db, table) or 1) - 1
+    opened: set[int] = set()
+    aborted: set[int] = set()
+    found_valid = False
+    for txn_id, write_id in rows:
+        if write_id is None or write_id > highest:
+            continue
+        if txn_id is None or txns_seen.sees(txn_id):
+            found_valid = True
+        elif txns_seen.is_aborted(txn_id):
+            aborted.add(write_id)
+        else:
+            opened.add(write_id)
+    if not found_valid and (opened or aborted):
+        # Nothing above the first invalid id is known to be committed.
+        highest = min(opened | aborted)
+        opened, aborted = opened & {highest}, aborted & {highest}
+    return ValidWriteIdList(int(highest), frozenset(opened), frozenset(aborted), str(table))
+
+
+def writes_after(db: Connection, table: TableName, moment: datetime) -> frozenset[int]:
+    """Writes of a table that were committed after a moment (with its zone), to the second.
+
+    What a cleaned compaction covers is no longer known.
+    """
+    done = completed_txn_components.c
+    # The column is filled by the database: in UTC in SQLite, in the session's zone elsewhere.
+    bound: Any = moment.astimezone(UTC).replace(tzinfo=None)
+    if db.dialect.name != "sqlite":
+        bound = func.timezone(func.current_setting("TimeZone"), moment)
+    here = and_(done.database == table.database, done.table == table.name)
+    found = db.scalars(select(done.write_id).where(here, done.timestamp > bound))
+    return frozenset(int(one) for one in found if one is not None)
+
+
+def compactor_write_ids(db: Connection, table: TableName) -> ValidWriteIdList:
+    """What a compaction may merge: all below the first open write id, less the aborted ones."""
+    now_valid = valid_write_ids(db, valid_txns(db, 0), table)
+    highest = now_valid.high_watermark
+    if now_valid.min_open is not None:
+        highest = min(highest, now_valid.min_open - 1)
+    aborted = frozenset(id_ for id_ in now_valid.aborted if id_ <= highest)
+    return ValidWriteIdList(highest, frozenset(), aborted, str(table), ListMode.COMPACTOR)
+
+
+_MINE = and_(_of.txn_id == bindparam("owner"), _OF_TABLE)
+HELD_WRITE_ID = select(_of.write_id).where(_MINE)
+"""The write id that a transaction (owner) has in a table (in_database, in_table)."""
+_HELD_BY_MANY = select(_of.txn_id, _of.write_id).where(
+    _of.txn_id.in_(bindparam("owners", expanding=True)), _OF_TABLE
+)
+_FORGET = delete(txn_to_write_id).where(_MINE)
+_ALLOCATE = insert(txn_to_write_id)
+_WRITE_UNDER = (
+    update(txn_components)
+    .where(
+        txn_components.c.txn_id == bindparam("owner"),
+        txn_components.c.database == bindparam("in_database"),
+        txn_components.c.table == bindparam("in_table"),
+    )
+    .values(write_id=bindparam("now"))
+)
+
+
+@functools.cache
+def _advance(dialect: str) -> Any:
+    counter = next_write_id.c
+    first = _insert(dialect, next_write_id).values(
+        database=bindparam("in_database"), table=bindparam("in_table"), next=bindparam("count") + 1
+    )
+    advanced = first.on_conflict_do_update(
+        index_elements=[counter.database, counter.table],
+        set_={"next": counter.next + bindparam("count")},
+    )
+    return advanced.returning(counter.next)
+
+
+def allocate_write_id(db: Connection, txn_id: int, table: TableName, *, again: bool) -> int:
+    """Return the transaction's write id in the table; ``again`` gives a new, larger one."""
+    _require_writer(txn_id, require_open(db, txn_id), table)
+    mine = _place(table) | {"owner": txn_id}
+    if again:
+        db.execute(_FORGET, mine)
+    else:
+        held = db.scalar(HELD_WRITE_ID, mine)
+        if held is not None:
+            return int(held)
+    return _give_out(db, [txn_id], table)[txn_id]
+
+
+def allocate_write_ids(db: Connection, txn_ids: Sequence[int], table: TableName) -> tuple[int, ...]:
+    """Return the write id of each transaction in the table, in the transactions' order.
+
+    Those of transactions that had none are consecutive: nobody else's lies between them.
+    """
+    for txn_id, kind in require_all_open(db, txn_ids).items():
+        _require_writer(txn_id, kind, table)
+    held = {
+        txn_id: write_id
+        for part in chunks(txn_ids)
+        for txn_id, write_id in db.execute(_HELD_BY_MANY, _place(table) | {"owners": part})
+    }
+    without = [txn_id for txn_id in txn_ids if txn_id not in held]
+    given = _give_out(db, without, table) if without else {}
+    return tuple(int((held | given)[txn_id]) for txn_id in txn_ids)
+
+
+def owners_of_write_ids(db: Connection, table: TableName, low: int, high: int) -> Mapping[int, int]:
+    """Return the transactions that own the write ids ``low`` to ``high``, as far as is known.
+
+    Old write ids are forgotten once every reader sees them.
+    """
+    query = select(_of.write_id, _of.txn_id).where(_OF_TABLE, _of.write_id.between(low, high))
+    return {int(write_id): int(txn_id) for write_id, txn_id in db.execute(query, _place(table))}
+
+
+def _require_writer(txn_id: int, kind: int, table: TableName) -> None:
+    if kind == READ_ONLY:
+        raise ExecutionError(
+            f"Write ID allocation failed on {table} as not all input txns in open state or "
+            f"read-only: {{{txn_id},read-only}}"
+        )
+
+
+def _give_out(db: Connection, txn_ids: Sequence[int], table: TableName) -> dict[int, int]:
+    place, count = _place(table), len(txn_ids)
+    # One statement reads and advances the counter, so two transactions never share a write id.
+    advanced = db.execute(_advance(db.dialect.name), place | {"count": count})
+    first = int(advanced.scalar_one()) - count
+    given = dict(zip(txn_ids, range(first, first + count), strict=True))
+    unit = {"database": table.database, "table": table.name}
+    rows = [unit | {"txn_id": txn_id, "write_id": one} for txn_id, one in given.items()]
+    db.execute(_ALLOCATE, rows)
+    # Locks asked for before, or under the earlier write id, write under this one.
+    under = [place | {"owner": txn_id, "now": write_id} for txn_id, write_id in given.items()]
+    db.execute(_WRITE_UNDER, under)
+    allocated = Event(
+        kind=EventKind.ALLOC_WRITE_ID,
+        database=table.database,
+        table=table,
+        writes=tuple(given.items()),
+    )
+    note(db, allocated)
+    return given
+
+
+def seed_write_id(db: Connection, table: TableName, next_id: int) -> None:
+    """Let the table's write ids go on from ``next_id``, unless they are past it."""
+    counter = next_write_id.c
+    first = _insert(db.dialect.name, next_write_id).values(
+        database=table.database, table=table.name, next=next_id
+    )
+    db.execute(
+        first.on_conflict_do_update(
+            index_elements=[counter.database, counter.table],
+            set_={"next": next_id},
+            where=counter.next < next_id,
+        )
+    )
+
+
+@functools.cache
+def _recent_and_unfinished(window: int) -> Select[Any]:
+    """Open and aborted transactions and the latest; with a window, all since its first one.
+
+    The last column is the id above which a missing id may still appear, or null. One statement,
+    so that ids and states are of one moment.
+    """
+    latest = select(func.max(txns.c.id)).scalar_subquery()
+    unfinished = or_(txns.c.state != COMMITTED, txns.c.id == latest)
+    columns = (txns.c.id, txns.c.state, txns.c.type)
+    if not window:
+        return select(*columns, null()).where(unfinished).order_by(txns.c.id)
+    young, old = txns.alias(), txns.alias()
+    first = (
+        select(func.min(young.c.id))
+        .where(young.c.started > millis_now() - window)
+        .scalar_subquery()
+    )
+    last = select(func.max(old.c.id)).where(old.c.id < first).scalar_subquery()
+    gaps_after = case((first.is_(None), None), else_=func.coalesce(last, 0))
+    recent = txns.c.id >= func.coalesce(last, first)
+    return select(*columns, gaps_after).where(or_(unfinished, recent)).order_by(txns.c.id)
+
+
+_NEXT = select(next_write_id.c.next).where(
+    next_write_id.c.database == bindparam("in_database"),
+    next_write_id.c.table == bindparam("in_table"),
+)
+
+
+def _next(db: Connection, table: TableName) -> int | None:
+    return db.scalar(_NEXT, _place(table))
+
+
+def _place(table: TableName) -> dict[str, Any]:
+    """The parameters of the queries above that are about one table."""
+    return {"in_database": table.database, "in_table": table.name}
+
+
+def _insert(dialect: str, table: SqlTable) -> Any:
+    """An INSERT that knows ON CONFLICT; its two dialects share no type."""
+    if dialect == "postgresql":
+        from sqlalchemy.dialects import postgresql
+
+        return postgresql.insert(table)
+    from sqlalchemy.dialects import sqlite
+
+    return sqlite.insert(table)

@@ -1,0 +1,300 @@
+"""Transactions open, beat, commit and abort; functions take an open connection, never commit."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import (
+    Connection,
+    Select,
+    bindparam,
+    case,
+    delete,
+    exists,
+    func,
+    insert,
+    select,
+    update,
+)
+
+from hivesql_executor.metastore.api import TxnRow, TxnType
+from hivesql_executor.metastore.database.catalog.catalog_values import (
+    ABORTED,
+    COMMITTED,
+    OPEN,
+    txn_row,
+)
+from hivesql_executor.metastore.database.connection import (
+    TryAgain,
+    lock_txn_table,
+    millis_now,
+    now,
+    open_window,
+)
+from hivesql_executor.metastore.database.notification_log import note, write_noted
+from hivesql_executor.metastore.database.schema import (
+    completed_txn_components,
+    hive_locks,
+    min_history_level,
+    txn_components,
+    txns,
+)
+from hivesql_planner.cache.events import Event, EventKind
+from hivesql_planner.errors import Deadlock, ExecutionError, SemanticError, TransactionLost
+from hivesql_planner.model.table import TableName
+from hivesql_planner.plan import Operation
+
+# How the reason of such an abort begins.
+DEADLOCK = "deadlock"
+TYPE_CODES = {
+    TxnType.DEFAULT: 0,
+    TxnType.READ_ONLY: 2,
+    TxnType.COMPACTION: 3,
+    TxnType.SOFT_DELETE: 5,
+    TxnType.REBALANCE_COMPACTION: 6,
+}
+READ_ONLY = TYPE_CODES[TxnType.READ_ONLY]
+# How many one statement of SQL names.
+_CHUNK = 1000
+
+
+_OPEN = insert(txns).returning(txns.c.id)
+_KEEP_HISTORY = insert(min_history_level)
+
+
+def open_txns(db: Connection, count: int, user: str, host: str, kind: TxnType) -> tuple[int, ...]:
+    """Open ``count`` transactions; their ids, ascending."""
+    if count <= 0:
+        raise SemanticError(f"Invalid input for number of txns: {count}")
+    lock_txn_table(db, "SHARE")
+    lowest, started = _lowest_open_now(db)
+    values = {
+        "state": OPEN,
+        "started": started,
+        "last_heartbeat": started,
+        "user": user[:128],
+        "host": host[:128],
+        "type": TYPE_CODES[kind],
+    }
+    ids = sorted(int(id_) for id_ in db.scalars(_OPEN, [values] * count))
+    db.execute(_KEEP_HISTORY, [{"txn_id": id_, "min_open": lowest} for id_ in ids])
+    if kind is not TxnType.READ_ONLY:
+        note(db, Event(kind=EventKind.OPEN_TXN, txn_ids=tuple(ids)))
+        # Waiting for the log belongs to the time that is measured below.
+        write_noted(db)
+    window = open_window(db)
+    if window and kind is not TxnType.READ_ONLY and now(db) - started >= window:
+        # Snapshots may already count these ids as never used.
+        raise TryAgain(f"opening transactions took longer than {window} ms")
+    return tuple(ids)
+
+
+_OPEN_COUNT = select(func.count()).where(txns.c.state == OPEN)
+
+
+def open_count(db: Connection) -> int:
+    """How many transactions are open."""
+    return int(db.scalar(_OPEN_COUNT) or 0)
+
+
+@functools.cache
+def _low_watermark(window: int) -> Select[tuple[int]]:
+    old = txns.alias()
+    query = select(func.max(old.c.id))
+    return query.where(old.c.started < millis_now() - window) if window else query
+
+
+def low_watermark(db: Connection) -> int:
+    """The greatest id below which no transaction can appear any more."""
+    return int(db.scalar(_low_watermark(open_window(db))) or 0)
+
+
+def lowest_open(db: Connection) -> int:
+    """Every transaction below this id has ended (Hive's minOpenTxn watermark)."""
+    return _lowest_open_now(db)[0]
+
+
+@functools.cache
+def _lowest_and_time(window: int) -> Select[Any]:
+    highest = _low_watermark(window).scalar_subquery()
+    return select(func.min(txns.c.id), highest, millis_now()).where(txns.c.state == OPEN)
+
+
+def _lowest_open_now(db: Connection) -> tuple[int, int]:
+    """``lowest_open``, and the time of the answer in milliseconds."""
+    lowest, highest, moment = db.execute(_lowest_and_time(open_window(db))).one()
+    after = int(highest or 0) + 1
+    return after if lowest is None else min(int(lowest), after), int(moment)
+
+
+HELD = (
+    select(txns.c.type)
+    .where(txns.c.id == bindparam("txn_id"), txns.c.state == OPEN)
+    .with_for_update()
+)
+"""The type of ``:txn_id`` if it is open, whose row is held from then on."""
+
+
+def require_open(db: Connection, txn_id: int) -> int:
+    """Hold the open transaction's row until the end of the database transaction; its type.
+
+    TransactionLost 10263 when it was aborted, 10262 when it is unknown or committed.
+    """
+    kind = db.execute(HELD, {"txn_id": txn_id}).one_or_none()
+    if kind is None:
+        raise lost(db, txn_id)
+    return int(kind[0] or 0)
+
+
+_ALL_HELD = (
+    select(txns.c.id, txns.c.type)
+    .where(txns.c.id.in_(bindparam("txn_ids", expanding=True)), txns.c.state == OPEN)
+    .order_by(txns.c.id)
+    .with_for_update()
+)
+
+
+def require_all_open(db: Connection, txn_ids: Sequence[int]) -> dict[int, int]:
+    """Hold the rows of open transactions as ``require_open`` does; the type of each."""
+    found: dict[int, int] = {}
+    for part in chunks(txn_ids):
+        found |= {
+            int(id_): int(kind or 0) for id_, kind in db.execute(_ALL_HELD, {"txn_ids": part})
+        }
+    for txn_id in txn_ids:
+        if txn_id not in found:
+            raise lost(db, txn_id)
+    return found
+
+
+def chunks(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Cut ids into as many as one statement of SQL names."""
+    return (ids[start : start + _CHUNK] for start in range(0, len(ids), _CHUNK))
+
+
+_BEAT_ALL = (
+    update(txns)
+    .where(txns.c.id.in_(bindparam("txn_ids", expanding=True)), txns.c.state == OPEN)
+    .values(last_heartbeat=millis_now())
+)
+
+
+def heartbeat_txns(db: Connection, txn_ids: Sequence[int]) -> None:
+    """Keep transactions alive; TransactionLost when one of them is not open."""
+    for part in chunks(txn_ids):
+        if db.execute(_BEAT_ALL, {"txn_ids": part}).rowcount != len(part):
+            require_all_open(db, part)
+
+
+def heartbeat(db: Connection, txn_id: int, lock_id: int) -> None:
+    """Keep a transaction and a lock outside transactions alive; 0 stands for none."""
+    if txn_id:
+        beat = update(txns).where(txns.c.id == txn_id, txns.c.state == OPEN)
+        if not db.execute(beat.values(last_heartbeat=millis_now())).rowcount:
+            raise lost(db, txn_id)
+    if lock_id:
+        beat = update(hive_locks).where(hive_locks.c.lock_id == lock_id)
+        alive = case((hive_locks.c.txn_id == 0, millis_now()), else_=0)
+        if not db.execute(beat.values(last_heartbeat=alive)).rowcount:
+            raise ExecutionError(f"No such lock: lockid:{lock_id}", code=10270)
+
+
+def abort_txns(db: Connection, txn_ids: Collection[int], reason: str) -> tuple[int, ...]:
+    """Abort those that are open and return them; others are passed over.
+
+    What they wrote stays recorded until the cleaner has deleted it.
+    """
+    wanted = sorted(set(txn_ids))
+    aborted: list[int] = []
+    for start in range(0, len(wanted), _CHUNK):
+        chosen = txns.c.id.in_(wanted[start : start + _CHUNK])
+        done = db.scalars(
+            update(txns)
+            .where(chosen, txns.c.state == OPEN)
+            .values(state=ABORTED, meta_info=reason[:128])
+            .returning(txns.c.id)
+        ).all()
+        for txn_id in done:
+            release(db, txn_id)
+        aborted += done
+    if aborted:
+        note(db, Event(kind=EventKind.ABORT_TXN, txn_ids=tuple(sorted(aborted))))
+    return tuple(sorted(aborted))
+
+
+def add_dynamic_partitions(
+    db: Connection,
+    txn_id: int,
+    write_id: int,
+    table: TableName,
+    *,
+    partitions: Collection[str],
+    operation: Operation,
+) -> None:
+    """Record the partitions really written, in place of "some partition of the table"."""
+    require_open(db, txn_id)
+    rows = [
+        {
+            "txn_id": txn_id,
+            "database": table.database,
+            "table": table.name,
+            "partition": partition,
+            "operation": operation.value,
+            "write_id": write_id,
+        }
+        for partition in partitions
+    ]
+    if rows:
+        db.execute(insert(txn_components), rows)
+    db.execute(
+        delete(txn_components).where(
+            txn_components.c.txn_id == txn_id,
+            txn_components.c.database == table.database,
+            txn_components.c.table == table.name,
+            txn_components.c.partition.is_(None),
+        )
+    )
+
+
+def transactions(db: Connection) -> tuple[TxnRow, ...]:
+    """Open and aborted transactions, by id."""
+    query = select(txns).where(txns.c.state.in_((OPEN, ABORTED))).order_by(txns.c.id)
+    return tuple(txn_row(row) for row in db.execute(query))
+
+
+_FREE = tuple(
+    delete(one).where(one.c.txn_id == bindparam("ended")) for one in (hive_locks, min_history_level)
+)
+
+
+def release(db: Connection, txn_id: int) -> None:
+    """Free the locks of a transaction that ends, and the history kept for it."""
+    for kept in _FREE:
+        db.execute(kept, {"ended": txn_id})
+
+
+def state_of(db: Connection, txn_id: int) -> str | None:
+    """State of a transaction; one that is gone but left committed writes is committed."""
+    state = db.scalar(select(txns.c.state).where(txns.c.id == txn_id))
+    if state is None:
+        of = completed_txn_components.c
+        if db.scalar(select(exists().where(of.txn_id == txn_id))):
+            return COMMITTED
+    return state
+
+
+def lost(db: Connection, txn_id: int) -> TransactionLost:
+    """Why a transaction that is not open cannot go on, in Hive's words."""
+    state = state_of(db, txn_id)
+    if state == ABORTED:
+        reason = db.scalar(select(txns.c.meta_info).where(txns.c.id == txn_id))
+        because = f": {reason}" if reason else ""
+        text = f"Transaction txnid:{txn_id} already aborted{because}. Run it again"
+        kind = Deadlock if (reason or "").startswith(DEADLOCK) else TransactionLost
+        return kind(text)
+    if state == COMMITTED:
+        text = f"Transaction txnid:{txn_id} is already committed."
+        return TransactionLost(text, code=10262)
+    return TransactionLost(f"No such transaction txnid:{txn_id}", code=10262)

@@ -1,0 +1,1 @@
+"""Reads of a metastore in SQLite that begin before SQLAlchemy is imported."""

@@ -1,0 +1,174 @@
+"""The footers of a scan's files, and what is wrong with a file that is not what its place says."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from hivesql_executor.files.api import Files
+from hivesql_executor.files.local import LocalFiles
+from hivesql_executor.orc.tail import OrcTail, cached_tail, known_tail
+from hivesql_planner.acid.files_to_read import DataFile, DeleteFile
+from hivesql_planner.acid.layout import (
+    ACID_FIELDS,
+    DELETE_EVENT,
+    INSERT_EVENT,
+    STATS,
+    VERSION,
+    VERSION_TEXT,
+    DirectoryKind,
+    parse_directory,
+)
+from hivesql_planner.errors import DataError
+
+KEY, ROW = ACID_FIELDS[1], ACID_FIELDS[-1]
+_THREADS = 8
+# So many are read before the threads of a pool have started.
+_FEW = 64
+
+
+def read_footers(
+    files: Files, found: Sequence[tuple[str, int]], modified: Mapping[str, int] | None = None
+) -> Mapping[str, OrcTail]:
+    """The footer of every file, given with its length in bytes, by path.
+
+    All of them: one file of another kind among its neighbours would otherwise lose its rows without
+    a word, because Spark takes columns that it misses for NULL and an empty file for no file.
+    ``modified`` are times of files that were listed just now, which are not asked for again.
+    """
+    for path, length in found:
+        if length == 0:
+            raise DataError(
+                f"{path} is empty: a write into it was cut off. Restore it, or remove it if its "
+                "rows are not wanted"
+            )
+    known: dict[str, OrcTail] = {}
+    if isinstance(files, LocalFiles):
+        # Elsewhere to look whether a file is still the same is a request, better made in a thread.
+        times = modified or {}
+        looked = (
+            (path, known_tail(files, path, length, times.get(path, 0))) for path, length in found
+        )
+        known = {path: tail for path, tail in looked if tail is not None}
+    missing = [(path, length) for path, length in found if path not in known]
+    if len(missing) <= _FEW:
+        return known | {path: cached_tail(files, path, length) for path, length in missing}
+    with ThreadPoolExecutor(_THREADS) as pool:
+        tails = pool.map(lambda one: cached_tail(files, *one), missing)
+        return known | {path: tail for (path, _), tail in zip(missing, tails, strict=True)}
+
+
+def check_file(path: str, file: DataFile | DeleteFile, tail: OrcTail) -> None:
+    """Raise unless a file is of the kind, and of the writes, that its place and name say."""
+    if isinstance(file, DeleteFile):
+        check_deletes(path, tail)
+    elif file.raw is None:
+        check_inserts(path, tail)
+    else:
+        _check_raw(path, tail)
+    if file.write_id_filter:
+        _check_writes(path, tail)
+
+
+def check_inserts(path: str, tail: OrcTail) -> None:
+    """Raise unless this is a file of events, with rows in them."""
+    _check_acid(path, tail)
+    if not holds_changes(tail):
+        if ROW in tail.lacking:
+            raise DataError(f"{path} holds inserted rows without their columns: it is damaged")
+        return
+    if tail.metadata.get(VERSION) == VERSION_TEXT:
+        raise DataError(
+            f"{path} holds updates or deletes, which version 2 keeps in directories of their own: "
+            "it does not belong here. Restore the file that was here"
+        )
+
+
+def _check_writes(path: str, tail: OrcTail) -> None:
+    """Raise when events would be left out because they are of writes that cannot be here."""
+    problem = foreign_writes(path, tail)
+    if problem is not None:
+        raise DataError(f"{path} {problem}. Restore the file that was here")
+
+
+def foreign_writes(path: str, tail: OrcTail) -> str | None:
+    """What is wrong with the write ids of events that lie in this file's directory, if anything."""
+    directory = parse_directory(path.rsplit("/", 2)[-2])
+    if directory is None or tail.writers is None or not tail.key_range:
+        return None
+    low, high = tail.writers
+    if directory.kind is DirectoryKind.DELTA and not holds_changes(tail):
+        # An inserted row is of the write that its event is of.
+        low, high = min(low, *tail.key_range[KEY]), max(high, *tail.key_range[KEY])
+    least = 0 if directory.kind is DirectoryKind.BASE else directory.min_write_id
+    if least <= low and high <= directory.max_write_id:
+        return None
+    writes = f"write {low}" if low == high else f"writes {low} to {high}"
+    return f"holds events of {writes}, and lies in {directory.name}"
+
+
+def holds_changes(tail: OrcTail) -> bool:
+    """Whether a data file has update or delete events too: ACID version 1."""
+    _, updates, deletes = _statistics(tail)
+    seen = tail.operations is not None and tail.operations[1] != INSERT_EVENT
+    return tail.is_acid and (seen or updates + deletes > 0)
+
+
+def check_deletes(path: str, tail: OrcTail) -> None:
+    """Raise unless this is a file of delete events."""
+    _check_acid(path, tail)
+    inserts, updates, _ = _statistics(tail)
+    seen = tail.operations is not None and tail.operations[0] != DELETE_EVENT
+    if seen or inserts or updates:
+        raise DataError(f"{path} holds inserted rows though its directory is one of deletes")
+
+
+def check_orphans(found: Sequence[str], tails: Mapping[str, OrcTail]) -> None:
+    """Raise when one of these delete files, whose bucket has no data file, deletes anything.
+
+    Rows were there when they were deleted, and only a base could have dropped them since.
+    """
+    for path in found:
+        if tails[path].rows:
+            raise DataError(
+                f"{path} deletes rows of a bucket that has no data file: a data file is missing. "
+                "Restore it; the table would otherwise show fewer rows than it has"
+            )
+
+
+def _check_raw(path: str, tail: OrcTail) -> None:
+    """Raise when a file that should hold plain rows holds events."""
+    if tail.is_acid:
+        raise DataError(
+            f"{path} carries ACID row ids but is named like a plain file: it was copied here from "
+            "another table. Load it with INSERT … SELECT instead",
+            code=10413,
+        )
+
+
+def _check_acid(path: str, tail: OrcTail) -> None:
+    without = [name for name in tail.lacking if name != ROW]
+    if without:
+        raise DataError(
+            f"{path} holds events without {', '.join(without)}: their rows cannot be told from "
+            "others. It is damaged, or of no ACID writer"
+        )
+    # Hive may leave a file without any columns where a statement had no rows.
+    if not tail.is_acid and (tail.rows or tail.row_fields):
+        raise DataError(
+            f"{path} has no ACID columns though its name says so: it was not written by an ACID "
+            "writer. Take it out of the table's directory",
+            code=30020,
+        )
+
+
+def _statistics(tail: OrcTail) -> tuple[int, int, int]:
+    return _read_statistics(tail.metadata.get(STATS, b""))
+
+
+@functools.lru_cache(maxsize=1_000)
+def _read_statistics(written: bytes) -> tuple[int, int, int]:
+    text = written.decode("ascii", "replace")
+    numbers = [int(part) for part in text.split(",") if part.strip().isdigit()]
+    return (numbers[0], numbers[1], numbers[2]) if len(numbers) == 3 else (0, 0, 0)

@@ -1,0 +1,316 @@
+"""From a staging directory to ACID directories: name, amend, move."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hivesql_executor.event_file import EventFile
+from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.files.api import Files
+from hivesql_executor.orc.proto import StoredType
+from hivesql_executor.orc.row_counts import row_count
+from hivesql_executor.orc.tail import amend
+from hivesql_executor.orc.types import instants, stored_types
+from hivesql_planner.acid.layout import (
+    VERSION_FILE,
+    VERSION_TEXT,
+    base_name,
+    bucket_file_name,
+    delete_delta_name,
+    delta_name,
+)
+from hivesql_planner.errors import ExecutionError, NotSupported
+from hivesql_planner.model.table import (
+    Table,
+    check_partition_name,
+    parse_partition_name,
+    partition_name,
+)
+from hivesql_planner.plan import Write, WriteKind
+
+if TYPE_CHECKING:
+    from hivesql_executor.transactions.file_changes import FileChanges
+
+_PART = re.compile(r"part-(\d+)-")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenFile:
+    """A published file: absolute path, ``k=v`` name of its partition, rows and bytes."""
+
+    path: str
+    partition: str | None
+    kind: WriteKind
+    statement_id: int
+    rows: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publication:
+    """A finished staging directory and where its files belong."""
+
+    writes: tuple[Write, ...]
+    write_id: int
+    staging: str
+    static_partition: Mapping[str, str | None]
+    dynamic_partition: tuple[str, ...]
+    locations: Mapping[str, str]
+    unlike: frozenset[str] = frozenset()
+    """Names of partitions that are stored otherwise than what was written."""
+    changes: FileChanges | None = None
+    """Where the files of a table that is not transactional are noted before they move."""
+
+    @property
+    def table(self) -> Table:
+        """The table of all its writes."""
+        return self.writes[0].table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Staged:
+    path: str
+    length: int
+    writer: int
+    partition: str | None
+    rows: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StagedRows:
+    """What was staged and waits to be published: none of it, and nothing else, was read since."""
+
+    publication: Publication
+    files: Files
+    events: Sequence[EventFile] | None
+    """None for a table without row ids."""
+
+    def publish(self) -> tuple[WrittenFile, ...]:
+        """Move every file to its place; ExecutionError rather than overwrite anything."""
+        if self.events is None:
+            published = tuple(_publish_plain(self.publication, self.files))
+        else:
+            published = tuple(_publish_events(self.publication, self.events, self.files))
+        reach(FailPoint.ROWS_PUBLISHED)
+        return published
+
+    def discard(self) -> None:
+        """Remove the staging directory, with whatever is left in it."""
+        self.files.delete(self.publication.staging)
+
+
+def stage_rows(
+    publication: Publication, files: Files, write: Callable[[], Sequence[EventFile] | None]
+) -> StagedRows:
+    """Let files be written into the staging directory, which is removed where that fails."""
+    try:
+        events = write()
+        reach(FailPoint.ROWS_STAGED)
+    except BaseException:
+        files.delete(publication.staging)
+        raise
+    return StagedRows(publication, files, events)
+
+
+def publish_events(
+    publication: Publication, files: Files, write: Callable[[], Sequence[EventFile]]
+) -> tuple[WrittenFile, ...]:
+    """Stage files of events and publish them; the staging directory is always removed."""
+    staged = stage_rows(publication, files, write)
+    try:
+        return staged.publish()
+    finally:
+        staged.discard()
+
+
+def row_types(table: Table) -> dict[int, StoredType]:
+    """What Arrow calls otherwise in the table's ACID files, where ``row`` is type 6."""
+    return stored_types((column.type for column in table.columns), 7)
+
+
+def _staged(publication: Publication, files: Files) -> Iterator[_Staged]:
+    for status in files.list(publication.staging):
+        *folders, name = status.path.split("/")
+        part = _PART.match(name)
+        if part is None:
+            raise ExecutionError(f"unexpected staged file {status.path}")
+        keys = parse_partition_name("/".join(folders)) if folders else ()
+        writer: str | None = part[1]
+        if publication.table.is_bucketed and keys:
+            writer, keys = keys[0], keys[1:]
+        yield _Staged(
+            path=f"{publication.staging}/{status.path}",
+            length=status.length,
+            writer=int(writer or 0),
+            partition=_partition(publication, keys),
+        )
+
+
+def _partition(publication: Publication, keys: Sequence[str | None]) -> str | None:
+    """The partition's name, of the texts of its dynamic columns."""
+    table, dynamic = publication.table, publication.dynamic_partition
+    if not table.partition_columns:
+        return None
+    values = dict(publication.static_partition)
+    values.update(zip(dynamic, keys, strict=True))
+    name = partition_name(table.partition_names, [values[key] for key in table.partition_names])
+    check_partition_name(name)
+    return name
+
+
+def _home(publication: Publication, partition: str | None) -> str:
+    table = publication.table
+    if partition is None:
+        return table.location
+    return publication.locations.get(partition, f"{table.location}/{partition}")
+
+
+def _directory(publication: Publication, write: Write, partition: str | None) -> str:
+    write_id, home = publication.write_id, _home(publication, partition)
+    match write.kind:
+        case WriteKind.BASE:
+            return f"{home}/{base_name(write_id)}"
+        case WriteKind.DELETE_DELTA:
+            return f"{home}/{delete_delta_name(write_id, write.statement_id)}"
+        case WriteKind.DELTA:
+            return f"{home}/{delta_name(write_id, write.statement_id)}"
+        case WriteKind.FILES:
+            return home
+
+
+def _publish_events(
+    publication: Publication, staged: Sequence[EventFile], files: Files
+) -> Iterator[WrittenFile]:
+    begun: set[str] = set()
+    # All before the first file moves: some may be refused.
+    partitions = [_partition(publication, file.keys) for file in staged]
+    for file, partition in zip(staged, partitions, strict=True):
+        write = publication.writes[file.write]
+        directory = _directory(publication, write, partition)
+        if directory not in begun:
+            _begin(files, directory)
+            begun.add(directory)
+        target = f"{directory}/{bucket_file_name(file.writer)}"
+        files.rename(f"{publication.staging}/{file.name}", target)
+        reach(FailPoint.FILE_PUBLISHED)
+        yield WrittenFile(
+            path=target,
+            partition=partition,
+            kind=write.kind,
+            statement_id=write.statement_id,
+            rows=file.rows,
+            bytes=file.bytes,
+        )
+
+
+def _begin(files: Files, directory: str) -> None:
+    """The version file comes first: no reader ever sees data without it."""
+    if files.exists(directory):
+        raise ExecutionError(
+            f"{directory} exists already: another writer used this write id. Run "
+            "the statement again"
+        )
+    files.make_directories(directory)
+    files.write(f"{directory}/{VERSION_FILE}", VERSION_TEXT)
+
+
+def _publish_plain(publication: Publication, files: Files) -> Iterator[WrittenFile]:
+    (write,) = publication.writes
+    by_directory: dict[str, list[_Staged]] = defaultdict(list)
+    for staged in _staged(publication, files):
+        if staged.partition in publication.unlike:
+            _check_unlike(write, staged.partition)
+        by_directory[_directory(publication, write, staged.partition)].append(staged)
+    if write.overwrite and not publication.dynamic_partition:
+        # No rows, and therefore no file of any bucket, take the place of what is there too.
+        by_directory[_directory(publication, write, _partition(publication, ()))] += []
+    for directory, group in by_directory.items():
+        finished = [one for staged in group if (one := _finish(staged, write, files))]
+        # Names of files that are replaced are not used again: somebody may remember those files.
+        taken = {status.path.rpartition("/")[2] for status in files.list(directory)}
+        if write.kind is WriteKind.FILES:
+            assert publication.changes is not None
+            publication.changes.make([directory])
+            if write.overwrite:
+                publication.changes.empty(directory)
+        if finished or write.kind is WriteKind.FILES:
+            # A delta without files would be one whose files are lost.
+            yield from _place(finished, directory, taken, publication, files)
+
+
+def _finish(staged: _Staged, write: Write, files: Files) -> _Staged | None:
+    """Amend a staged file; None for one without rows that nobody misses."""
+    rows = row_count(files, staged.path, staged.length, write.table.format)
+    if rows == 0 and write.kind is not WriteKind.BASE:
+        return None
+    if types := plain_types(write.table):
+        amend(files, staged.path, {}, types=types)
+        staged = replace(staged, length=files.size(staged.path))
+    return replace(staged, rows=rows)
+
+
+def _place(
+    group: Sequence[_Staged],
+    directory: str,
+    taken: set[str],
+    publication: Publication,
+    files: Files,
+) -> Iterator[WrittenFile]:
+    """Move files under names that are free; a name may be taken again until it is used."""
+    (write,) = publication.writes
+    changes = publication.changes if write.kind is WriteKind.FILES else None
+    files.make_directories(directory)
+    waiting = {staged.path: staged for staged in group}
+    while waiting:
+        pairs = []
+        for path, staged in waiting.items():
+            name = _free_name(staged.writer, taken)
+            taken.add(name)
+            pairs.append((path, f"{directory}/{name}"))
+        left = dict(changes.bring(pairs) if changes else _move(pairs, files))
+        for path, target in pairs:
+            if path not in left:
+                staged = waiting.pop(path)
+                yield WrittenFile(
+                    path=target,
+                    partition=staged.partition,
+                    kind=write.kind,
+                    statement_id=write.statement_id,
+                    rows=staged.rows,
+                    bytes=staged.length,
+                )
+
+
+def _move(pairs: Sequence[tuple[str, str]], files: Files) -> list[tuple[str, str]]:
+    """Move into a directory of the write's own, where no name is taken by others."""
+    for source, target in pairs:
+        files.rename(source, target)
+    return []
+
+
+def _check_unlike(write: Write, partition: str | None) -> None:
+    """Hive would write all the same, and could not read what is there already."""
+    if write.table.is_transactional or not write.overwrite:
+        how = "INSERT OVERWRITE" if write.kind is WriteKind.BASE else "INSERT INTO"
+        raise NotSupported(
+            f"{how} {write.table.name}: {partition} is stored otherwise than its table says now. "
+            "ALTER TABLE … PARTITION … SET FILEFORMAT or SERDEPROPERTIES makes them agree"
+        )
+
+
+def plain_types(table: Table) -> dict[int, StoredType]:
+    """The instants in the table's plain ORC files, which Spark calls timestamps."""
+    types = (column.type for column in table.columns)
+    return instants(types, 1) if table.format == "orc" else {}
+
+
+def _free_name(writer: int, taken: set[str]) -> str:
+    name, copies = f"{writer:06d}_0", 0
+    while name in taken:
+        copies += 1
+        name = f"{writer:06d}_0_copy_{copies}"
+    return name

@@ -1,0 +1,81 @@
+"""How many rows a file holds, whatever its format."""
+
+from __future__ import annotations
+
+import io
+from typing import IO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hivesql_executor.files.api import Files, RangeFile
+from hivesql_executor.orc.tail import read_tail
+from hivesql_planner.errors import DataError
+from hivesql_planner.model.table import FileFormat
+
+_CHUNK = 8 * 1024 * 1024
+_SYNC = 16
+
+
+def row_count(files: Files, path: str, length: int, file_format: FileFormat) -> int:
+    """Rows of one file: from its footer, or by counting the lines of a text file.
+
+    DataError for a file that is not of its format.
+    """
+    if file_format == "orc":
+        return read_tail(files, path, length).rows
+    if file_format == "parquet":
+        try:
+            metadata = pq.read_metadata(io.BufferedReader(RangeFile(files, path, length)))
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(f"{path} is a damaged or truncated Parquet file: {error}") from error
+        return int(metadata.num_rows)
+    if file_format == "avro":
+        return _avro_rows(io.BufferedReader(RangeFile(files, path, length)), path) if length else 0
+    return sum(
+        files.read(path, start, min(_CHUNK, length - start)).count(b"\n")
+        for start in range(0, length, _CHUNK)
+    )
+
+
+def _avro_rows(file: IO[bytes], path: str) -> int:
+    """Rows of an Avro container, from the counts of its blocks."""
+    if file.read(4) != b"Obj\x01":
+        raise DataError(f"{path} is no Avro file")
+    try:
+        found = _rows_of_blocks(file)
+    except EOFError:
+        found = None
+    if found is None:
+        raise DataError(f"{path} is a damaged or truncated Avro file")
+    return found
+
+
+def _rows_of_blocks(file: IO[bytes]) -> int | None:
+    """None where a block does not end as all do; EOFError where the file ends too early."""
+    while entries := _long(file):
+        if entries < 0:
+            _long(file)
+        for _ in range(2 * abs(entries)):
+            file.seek(_long(file), io.SEEK_CUR)
+    sync, rows = file.read(_SYNC), 0
+    while first := file.read(1):
+        rows += _long(file, first)
+        file.seek(_long(file), io.SEEK_CUR)
+        if file.read(_SYNC) != sync:
+            return None
+    return rows
+
+
+def _long(file: IO[bytes], first: bytes = b"") -> int:
+    """A number of Avro: zig-zag, seven bits a byte."""
+    value, shift = 0, 0
+    while True:
+        byte = first or file.read(1)
+        if not byte:
+            raise EOFError
+        first = b""
+        value |= (byte[0] & 0x7F) << shift
+        shift += 7
+        if byte[0] < 0x80:
+            return (value >> 1) ^ -(value & 1)

@@ -1,0 +1,237 @@
+"""ORC tails: what a footer says, and more user metadata for a file that is already written.
+
+A tail is [stripe statistics][footer][postscript][length of the postscript, 1 byte]. The footer is
+a protobuf message, and protobuf messages concatenate: more UserMetadataItem records (field 5) can
+follow the footer as it is, in a chunk of their own that is marked as not compressed. Only the
+postscript's footerLength changes.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import pyorc
+
+from hivesql_executor.files.api import Files, readable
+from hivesql_executor.orc.proto import (
+    StoredType,
+    chunks,
+    delimited,
+    fields,
+    plain_footer,
+    varint,
+    with_types,
+)
+from hivesql_planner.acid.layout import ACID_FIELDS
+from hivesql_planner.errors import DataError
+
+_TAIL_GUESS = 16 * 1024
+_FOOTER_LENGTH, _COMPRESSION, _BLOCK_SIZE = 1, 2, 3
+_USER_METADATA = 5
+_KEY_COLUMNS = {"originalTransaction": 2, "bucket": 3, "rowId": 4}
+_WRITER = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrcTail:
+    """What the footer of one file says.
+
+    ``row_fields`` are the user columns: of the ``row`` struct in an ACID file, of the root
+    otherwise; ``schema`` is the root's type as text. ``key_range`` maps originalTransaction, bucket
+    and rowId to their least and greatest values, and is empty where the file has no statistics.
+    """
+
+    rows: int
+    stripe_rows: tuple[int, ...]
+    is_acid: bool
+    row_fields: tuple[str, ...]
+    schema: str
+    metadata: Mapping[str, bytes]
+    key_range: Mapping[str, tuple[int, int]]
+    row_types: tuple[str, ...]
+    """The types of ``row_fields`` in ORC's words."""
+    operations: tuple[int, int] | None = None
+    """Least and greatest operation code of an ACID file's events, where the file has statistics."""
+    writers: tuple[int, int] | None = None
+    """Least and greatest write id of the events, likewise."""
+    lacking: tuple[str, ...] = ()
+    """The fields of an ACID file that are NULL in some event, as far as there are statistics."""
+    modified: int = 0
+    """When the file was last changed before this was read, where that is known."""
+    only: tuple[int, ...] | None = None
+    """The id of an ACID file's only event; None when there are more, or no statistics."""
+
+    @property
+    def unit(self) -> tuple[int, int] | None:
+        """Write id and bucket property that all rows have; None unless statistics tell so."""
+        if self.lacking or not self.key_range:
+            return None
+        (write, last_write), (bucket, last_bucket) = (
+            self.key_range[name] for name in ("originalTransaction", "bucket")
+        )
+        return (write, bucket) if (write, bucket) == (last_write, last_bucket) else None
+
+
+def known_tail(files: Files, path: str, length: int, modified: int = 0) -> OrcTail | None:
+    """The footer of a file if it was read before and the file has stayed the same.
+
+    A table that was dropped and made again has other files under the same names, so the time of
+    the last change is looked at each time, unless it was ``modified`` when it was listed.
+    """
+    return _tails.get((files, path, length, modified or files.modified(path)))
+
+
+def cached_tail(files: Files, path: str, length: int, modified: int = 0) -> OrcTail:
+    """The footer of a file, read once as long as the file stays the same; as above."""
+    key = files, path, length, modified or files.modified(path)
+    found = _tails.get(key)
+    if found is None:
+        found = _tails[key] = replace(read_tail(files, path, length), modified=key[-1])
+        while len(_tails) > _MOST_TAILS:
+            # Several threads may come here at once.
+            _tails.pop(next(iter(_tails)), None)
+    return found
+
+
+_MOST_TAILS = 100_000
+_tails: dict[tuple[Files, str, int, int], OrcTail] = {}
+"""The footers that were read last."""
+
+
+def read_tail(files: Files, path: str, length: int | None = None) -> OrcTail:
+    """Read a file's footer; DataError when it is missing, truncated or not ORC."""
+    size = files.size(path) if length is None else length
+    try:
+        reader: Any = pyorc.Reader(readable(files, path, size, _TAIL_GUESS))
+    except Exception as error:
+        raise DataError(
+            f"{path} is not a readable ORC file ({error}). It may be truncated; restore it before "
+            "you read the table"
+        ) from error
+    fields = tuple(reader.schema.fields)
+    # Hive's query-based compactor writes the names in lower case; ORC itself compares so, in order.
+    is_acid = [name.lower() for name in fields] == [name.lower() for name in ACID_FIELDS]
+    row = reader.schema.fields[fields[-1]] if is_acid else reader.schema
+    has_statistics = is_acid and reader.row_index_stride > 0
+    columns = (*range(1, _WRITER + 1), row.column_id) if has_statistics else ()
+    told = {column: reader[column].statistics for column in columns}
+    key_range = _key_range(told)
+    single = len(reader) == 1 and key_range
+    return OrcTail(
+        rows=len(reader),
+        stripe_rows=tuple(len(stripe) for stripe in reader.iter_stripes()),
+        is_acid=is_acid,
+        row_fields=tuple(row.fields),
+        row_types=tuple(str(row.fields[name]) for name in row.fields),
+        schema=str(reader.schema),
+        metadata=dict(reader.user_metadata),
+        key_range=key_range,
+        only=tuple(key_range[name][0] for name in _KEY_COLUMNS) if single else None,
+        operations=_range(told, 1),
+        writers=_range(told, _WRITER),
+        lacking=_lacking(told, len(reader)),
+    )
+
+
+def stripe_rows(data: bytes) -> tuple[int, ...]:
+    """The numbers of rows in the stripes of a whole file."""
+    reader: Any = pyorc.Reader(io.BytesIO(data))
+    return tuple(len(stripe) for stripe in reader.iter_stripes())
+
+
+_Told = Mapping[int, Mapping[str, Any]]
+"""Statistics of an ACID file's own columns, in their order; empty where there are none."""
+
+
+def _lacking(told: _Told, events: int) -> tuple[str, ...]:
+    """Fields of which there are fewer values than events."""
+    return tuple(
+        name
+        for name, statistics in zip(ACID_FIELDS, told.values(), strict=False)
+        if statistics.get("number_of_values", events) < events
+    )
+
+
+def _key_range(told: _Told) -> dict[str, tuple[int, int]]:
+    found = {name: _range(told, column) for name, column in _KEY_COLUMNS.items()}
+    known = {name: one for name, one in found.items() if one is not None}
+    return known if len(known) == len(found) else {}
+
+
+def _range(told: _Told, column: int) -> tuple[int, int] | None:
+    statistics = told.get(column, {})
+    if "minimum" not in statistics or "maximum" not in statistics:
+        return None
+    return int(statistics["minimum"]), int(statistics["maximum"])
+
+
+def amend(
+    files: Files,
+    path: str,
+    metadata: Mapping[str, bytes],
+    *,
+    types: Mapping[int, StoredType] | None = None,
+) -> int:
+    """Add user metadata to a complete ORC file, and return its new length in bytes.
+
+    ``types`` are what the footer shall call some columns, by their ids: TIMESTAMP_INSTANT what was
+    TIMESTAMP, which are encoded alike in UTC, CHAR and VARCHAR what was STRING. Rows and statistics
+    stay as they are. DataError for a file without an ORC postscript, NotSupported for types under a
+    codec that cannot be undone here.
+    """
+    size = files.size(path)
+    start, end = _new_end(partial(files.read, path), size, path, metadata, types)
+    files.replace_tail(path, start, end)
+    return start + len(end)
+
+
+def amended(data: bytes, metadata: Mapping[str, bytes], types: Mapping[int, StoredType]) -> bytes:
+    """A whole ORC file as ``amend`` would leave it."""
+
+    def read(offset: int, length: int) -> bytes:
+        return data[offset : offset + length]
+
+    start, end = _new_end(read, len(data), "an ORC file in memory", metadata, types)
+    return data[:start] + end
+
+
+def _new_end(
+    read: Callable[[int, int], bytes],
+    size: int,
+    path: str,
+    metadata: Mapping[str, bytes],
+    types: Mapping[int, StoredType] | None,
+) -> tuple[int, bytes]:
+    """From where on a file is another with this metadata and these types, and what is there."""
+    start = max(0, size - 256)
+    tail = read(start, size - start)
+    length = tail[-1] if tail else 0
+    postscript = tail[-1 - length : -1]
+    if len(postscript) != length or not postscript.endswith(b"ORC"):
+        raise DataError(f"{path} has no ORC postscript: it is truncated or not an ORC file")
+    said = {number: value for number, value, _, _ in fields(postscript)}
+    codec, block = said.get(_COMPRESSION, 0), int(said.get(_BLOCK_SIZE, 262144))
+    old_length = said[_FOOTER_LENGTH]
+    added = b"".join(
+        delimited(_USER_METADATA, delimited(1, key.encode()) + delimited(2, value))
+        for key, value in metadata.items()
+    )
+    if codec:
+        added = b"".join(chunks(added, block))
+    start, kept = size - 1 - length, old_length
+    if types:
+        start, kept = start - old_length, 0
+        footer = with_types(plain_footer(read(start, old_length), codec), types)
+        added = (b"".join(chunks(footer, block)) if codec else footer) + added
+    footer_length = varint(_FOOTER_LENGTH << 3) + varint(kept + len(added))
+    changed = b"".join(
+        footer_length if number == _FOOTER_LENGTH else postscript[begin:end]
+        for number, _, begin, end in fields(postscript)
+    )
+    if len(changed) > 255:
+        raise DataError(f"{path}: the ORC postscript would be longer than 255 bytes")
+    return start, added + changed + bytes([len(changed)])

@@ -1,0 +1,1 @@
+"""Which directories and files of a table a transaction sees."""

@@ -1,0 +1,139 @@
+"""From a table under a snapshot to the files to read: list, then let the planner select."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from hivesql_executor.snapshot.flushed_lengths import with_flushed_lengths
+from hivesql_executor.snapshot.partition_files import PartitionFiles
+from hivesql_executor.snapshot.time_travel import require_history
+from hivesql_planner.acid.files_to_read import files_to_read
+from hivesql_planner.acid.layout import METADATA_FILE, SIDE_FILE_SUFFIX, VERSION_FILE, VERSION_TEXT
+from hivesql_planner.acid.snapshot import AcidState, FileStatus, select
+from hivesql_planner.errors import DataError
+
+if TYPE_CHECKING:
+    from hivesql_executor.files.api import Files
+    from hivesql_executor.runtime import Runtime
+    from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
+    from hivesql_planner.model.table import Partition, Table
+    from hivesql_planner.plan import Scan
+
+_LISTING_THREADS = 8
+_METADATA_VERSION = "0"
+
+
+def table_roots(
+    table: Table, partitions: Sequence[Partition]
+) -> list[tuple[Partition | None, str]]:
+    """The directories that hold a table's data, each with the partition it is."""
+    if not table.partition_columns:
+        return [(None, table.location)]
+    return [(partition, partition.location) for partition in partitions]
+
+
+def data_sizes(listed: Iterable[FileStatus]) -> list[int]:
+    """Length of every file that Hive would count: no ``_orc_acid_version``."""
+    names = ((status.path.rpartition("/")[2], status.length) for status in listed)
+    return [
+        length
+        for name, length in names
+        if not name.startswith("_") and not name.endswith(SIDE_FILE_SUFFIX)
+    ]
+
+
+def visible_sizes(state: AcidState) -> list[int]:
+    """Length of every file that a reader of this state takes."""
+    return data_sizes(
+        [*(file for entry in state.directories for file in entry.files), *state.originals]
+    )
+
+
+def scan_files(
+    scan: Scan, visible: ValidWriteIdList, txns: ValidTxnList, runtime: Runtime
+) -> list[PartitionFiles]:
+    """List every directory of the scan and choose what the snapshot sees in it."""
+    files = runtime.files(scan.table.location)
+
+    def one(root: tuple[Partition | None, str]) -> PartitionFiles:
+        partition, location = root
+        state = acid_state(files, location, visible, txns)
+        check_versions(files, location, state)
+        if scan.as_of is not None:
+            require_history(scan.table.name, location, state, visible, files, runtime)
+        insert_only = scan.table.is_insert_only
+        chosen = files_to_read(state, visible, insert_only=insert_only, location=location)
+        return PartitionFiles(partition=partition, location=location, files=chosen)
+
+    roots = table_roots(scan.table, scan.partitions)
+    if len(roots) <= 1:
+        return [one(root) for root in roots]
+    with ThreadPoolExecutor(_LISTING_THREADS) as pool:
+        return list(pool.map(one, roots))
+
+
+def acid_state(
+    files: Files, location: str, visible: ValidWriteIdList, txns: ValidTxnList
+) -> AcidState:
+    """What one table or partition directory holds, seen through a snapshot."""
+    listing = with_flushed_lengths(files, location, files.list(location))
+    metadata = read_metadata(files, location, listing)
+    return select(listing, visible, txns, metadata=metadata, location=location)
+
+
+def read_metadata(files: Files, location: str, listing: Sequence[FileStatus]) -> dict[str, str]:
+    """The dataFormat of every ``_metadata_acid`` file, by directory name."""
+    found: dict[str, str] = {}
+    for status in listing:
+        directory, _, name = status.path.rpartition("/")
+        if name != METADATA_FILE:
+            continue
+        path = f"{location}/{status.path}"
+        try:
+            said = json.loads(files.read(path, 0, status.length))
+            version, found[directory] = said["thisFileVersion"], str(said["dataFormat"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise DataError(f"{path} is not a valid ACID metadata file: {error!r}") from error
+        if version != _METADATA_VERSION:
+            raise DataError(
+                f"{path} is of version {version!r}, and only {_METADATA_VERSION!r} is known"
+            )
+    return found
+
+
+def check_versions(files: Files, location: str, state: AcidState) -> None:
+    """Raise DataError when a directory to be read says that it is of another ACID version."""
+    for entry in state.directories:
+        for status in entry.files:
+            if status.path.rpartition("/")[2] == VERSION_FILE:
+                path = f"{location}/{status.path}"
+                _check_version(files, path, status.length, status.modified)
+
+
+@functools.lru_cache(maxsize=100_000)
+def _check_version(files: Files, path: str, length: int, modified: int) -> None:
+    # A version file never changes: each is read once.
+    text = files.read(path, 0, min(length, 16))
+    if text.strip() != VERSION_TEXT:
+        raise DataError(
+            f"{path} says {text!r} where {VERSION_TEXT!r} is expected: the directory was written "
+            "in another version of the ACID layout, or is damaged"
+        )
+
+
+def plain_files(
+    table: Table, partitions: Sequence[Partition], runtime: Runtime
+) -> list[tuple[Partition | None, str, tuple[tuple[str, int], ...]]]:
+    """Every file of a table that is not transactional, absolute path and length, per directory."""
+    files = runtime.files(table.location)
+    found = []
+    for partition, location in table_roots(table, partitions):
+        paths = tuple(
+            (f"{location}/{status.path}", status.length) for status in files.list(location)
+        )
+        found.append((partition, location, paths))
+    return found

@@ -1,0 +1,67 @@
+"""ANALYZE TABLE: one Spark job counts, the catalog remembers."""
+
+from __future__ import annotations
+
+from hivesql_executor.outcome import Outcome
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.snapshot.listing import acid_state, data_sizes, table_roots, visible_sizes
+from hivesql_executor.spark.scan.sources import rows_of
+from hivesql_executor.transactions.transaction import Transaction
+from hivesql_planner.model.statistics import ColumnStatistics, Statistics, column_statistics
+from hivesql_planner.statements.ddl import Analyze
+
+_PER_COLUMN = 6
+
+
+def analyze(statement: Analyze, txn: Transaction | None, runtime: Runtime) -> Outcome:
+    """Gather and store the statistics of a table, or of each of some partitions."""
+    table, store = statement.table, runtime.metastore
+    counted: dict[tuple[str | None, ...] | None, Statistics] = {}
+    if statement.query is not None and txn is not None:
+        counted = _count(statement, txn, runtime)
+    files = runtime.files(table.location)
+    txns = txn.txns if txn is not None else store.valid_txns()
+    seen = txn.visible if txn is not None and table.name in txn.visible else None
+    visible = (seen or store.valid_write_ids(txns, [table.name]))[table.name]
+    found = []
+    for partition, location in table_roots(table, statement.partitions):
+        if table.is_transactional:
+            sizes = visible_sizes(acid_state(files, location, visible, txns))
+        else:
+            sizes = data_sizes(files.list(location))
+        known = counted.get(partition.values if partition else None)
+        scanned = statement.query is not None
+        found.append(
+            Statistics(
+                values=partition.values if partition else None,
+                rows=known.rows if known else 0 if scanned else None,
+                files=len(sizes),
+                bytes=sum(sizes),
+                columns=known.columns if known else (),
+                writes=visible.format(),
+            )
+        )
+    store.put_statistics(table.name, found)
+    return Outcome()
+
+
+def _count(
+    statement: Analyze, txn: Transaction, runtime: Runtime
+) -> dict[tuple[str | None, ...] | None, Statistics]:
+    """Rows and columns by partition; there is one row of the result for each."""
+    assert statement.query is not None
+    table = statement.table
+    keys = len(table.partition_columns)
+    found: dict[tuple[str | None, ...] | None, Statistics] = {}
+    for row in rows_of(statement.query, txn, runtime).collect():
+        cells = tuple(row)
+        values = tuple(None if cell is None else str(cell) for cell in cells[:keys])
+        rows = int(cells[keys])
+        columns: list[ColumnStatistics] = []
+        for i, column in enumerate(statement.columns):
+            start = keys + 1 + i * _PER_COLUMN
+            columns.append(column_statistics(column, rows, cells[start : start + _PER_COLUMN]))
+        found[values if keys else None] = Statistics(
+            values=values if keys else None, rows=rows, columns=tuple(columns)
+        )
+    return found

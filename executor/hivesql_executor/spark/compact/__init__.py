@@ -1,0 +1,1 @@
+"""Compaction as jobs of Spark."""

@@ -1,0 +1,230 @@
+"""Compaction without a shuffle: one task for each file of the result merges sorted files.
+
+ORC stripes that stay as they are, because nothing in them was deleted, are copied byte by byte. So
+is what Spark's own types could not hold, such as nanoseconds; and where stripes are decoded, ORC's
+own vectors go from reader to writer and keep them as well.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from py4j.java_collections import ListConverter
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from hivesql_executor.files.api import Files
+from hivesql_executor.orc.footers import (
+    check_deletes,
+    check_inserts,
+    check_orphans,
+    holds_changes,
+    read_footers,
+)
+from hivesql_executor.orc.tail import OrcTail
+from hivesql_executor.snapshot.flushed_lengths import spark_path
+from hivesql_executor.spark.jvm import know_flushed_files, new_object
+from hivesql_executor.spark.nanoseconds.columns import SPARK_VERSION, may_be_fine
+from hivesql_planner.acid.files_to_read import DataFile, DeleteFile, FilesToRead
+from hivesql_planner.acid.key_spans import KeySpan, in_order
+from hivesql_planner.acid.write_ids import ValidWriteIdList
+
+_SMALLEST_COPY = 1 << 20
+"""Smaller stripes of few rows are decoded and joined: they would make every later read slow."""
+_UNSORTED = "keys are not in order"
+
+
+@dataclass(frozen=True, slots=True)
+class SortedFile:
+    """An input; ``filtered`` when some of its rows are not visible."""
+
+    path: str
+    filtered: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merge:
+    """One file of the result: what goes into it, in order; an inner group's files interleave."""
+
+    bucket: int
+    kind: Literal["insert", "delete", "plain"]
+    groups: Sequence[Sequence[SortedFile]]
+    deletes: Sequence[SortedFile] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def open_files(self) -> int:
+        """The most files that are open at once."""
+        return max(map(len, self.groups)) + len(self.deletes)
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A file that was written; no path when no row was left."""
+
+    bucket: int
+    path: str
+    rows: int
+    stripes: int
+    copied: int
+    """So many of its stripes were copied as they were."""
+
+
+def plan_inserts(location: str, chosen: FilesToRead, files: Files) -> list[Merge] | None:
+    """The merges that make one base, or one delta, of these files; None when Spark has to sort.
+
+    That is so for files without row ids, ACID version 1, columns that changed between the files,
+    rows outside their bucket, and files without statistics. DataError as in every read.
+    """
+    if any(file.raw is not None for file in chosen.data):
+        return None
+    orphans = [(f"{location}/{file.path}", file.length) for file in chosen.orphans]
+    check_orphans([path for path, _ in orphans], read_footers(files, orphans))
+    tails = _tails(location, chosen.data, files)
+    for file in chosen.data:
+        check_inserts(f"{location}/{file.path}", tails[file.path])
+    data = _spans([(file, tails[file.path]) for file in chosen.data])
+    deletes = _deletes(location, chosen.deletes, files)
+    if data is None or deletes is None or len({tail.schema for _, tail, _ in data}) > 1:
+        return None
+    if any(holds_changes(tail) for _, tail, _ in data):
+        return None
+    if any(not span.stays_in(file.bucket) for file, _, span in data):
+        return None
+    strays = [
+        _sorted(location, file) for file, _, span in deletes if not span.stays_in(file.bucket)
+    ]
+    at_home: dict[int, list[SortedFile]] = defaultdict(list)
+    for one, _, span in deletes:
+        if span.stays_in(one.bucket):
+            at_home[one.bucket].append(_sorted(location, one))
+    return [
+        Merge(
+            bucket=bucket,
+            kind="insert",
+            groups=in_order([(span, _sorted(location, file)) for file, _, span in group]),
+            deletes=(*at_home[bucket], *strays),
+            metadata=origin([tail for _, tail, _ in group]),
+        )
+        for bucket, group in _by_bucket(data)
+    ]
+
+
+def plan_deletes(location: str, found: Sequence[DeleteFile], files: Files) -> list[Merge] | None:
+    """The merges that make one delete delta of these files; None when Spark has to sort."""
+    deletes = _deletes(location, found, files)
+    if deletes is None or any(not span.stays_in(file.bucket) for file, _, span in deletes):
+        return None
+    return [
+        Merge(
+            bucket=bucket,
+            kind="delete",
+            groups=in_order([(span, _sorted(location, file)) for file, _, span in group]),
+            metadata=origin([tail for _, tail, _ in group]),
+        )
+        for bucket, group in _by_bucket(deletes)
+    ]
+
+
+_Known = tuple[DataFile | DeleteFile, OrcTail, KeySpan]
+
+
+def _tails(
+    location: str, found: Sequence[DataFile | DeleteFile], files: Files
+) -> dict[str, OrcTail]:
+    paths = [(f"{location}/{file.path}", file.length) for file in found]
+    tails = read_footers(files, paths)
+    return {file.path: tails[path] for file, (path, _) in zip(found, paths, strict=True)}
+
+
+def _deletes(location: str, found: Sequence[DeleteFile], files: Files) -> list[_Known] | None:
+    tails = _tails(location, found, files)
+    for file in found:
+        check_deletes(f"{location}/{file.path}", tails[file.path])
+    return _spans([(file, tails[file.path]) for file in found])
+
+
+def _spans(found: Sequence[tuple[DataFile | DeleteFile, OrcTail]]) -> list[_Known] | None:
+    """Those that have rows; None when the keys of one are not known."""
+    full = [(file, tail) for file, tail in found if tail.rows]
+    if any(not tail.key_range for _, tail in full):
+        return None
+    return [
+        (file, tail, KeySpan(*(tail.key_range[key] for key in
+                               ("originalTransaction", "bucket", "rowId"))))
+        for file, tail in full
+    ]  # fmt: skip
+
+
+def _by_bucket(known: Sequence[_Known]) -> list[tuple[int, list[_Known]]]:
+    groups: dict[int, list[_Known]] = defaultdict(list)
+    for one in known:
+        groups[one[0].bucket].append(one)
+    return sorted(groups.items())
+
+
+def _sorted(location: str, file: DataFile | DeleteFile) -> SortedFile:
+    return SortedFile(spark_path(location, file), file.write_id_filter)
+
+
+def origin(tails: Sequence[OrcTail]) -> dict[str, str]:
+    """That Spark wrote all inputs, when there is nothing in them that Spark cannot hold."""
+    versions = {tail.metadata.get(SPARK_VERSION, b"").decode() for tail in tails}
+    coarse = all(versions) and not any(map(may_be_fine, tails))
+    return {SPARK_VERSION: min(versions)} if coarse else {}
+
+
+def run_merges(
+    spark: SparkSession,
+    merges: Sequence[Merge],
+    *,
+    staging: str,
+    settings: Mapping[str, str],
+    visible: ValidWriteIdList | None = None,
+    smallest_copy: int = _SMALLEST_COPY,
+) -> list[Merged] | None:
+    """Write each merge's file into ``staging``; None when a file turned out not to be sorted.
+
+    ``settings``: ORC's own, by their names.
+    """
+    if not merges:
+        return []
+    common: dict[str, Any] = {
+        "output": staging,
+        "conf": dict(settings),
+        "smallest_copy": smallest_copy,
+        "highest": visible.high_watermark if visible else 0,
+        "hidden": sorted(visible.exceptions) if visible else [],
+    }
+    know_flushed_files(spark)
+    context: Any = spark.sparkContext
+    lines = ListConverter().convert(
+        [json.dumps({**common, **_told(merge)}) for merge in merges],
+        context._gateway._gateway_client,
+    )
+    work = new_object(spark, "MergeFiles", context._jsc.hadoopConfiguration())
+    try:
+        told = list(context._jsc.parallelize(lines, len(merges)).map(work).collect())
+    except (Py4JJavaError, PySparkException) as error:
+        if _UNSORTED in str(error):
+            return None
+        raise
+    answers = [json.loads(line) for line in told]
+    return [Merged(merge.bucket, **answer) for merge, answer in zip(merges, answers, strict=True)]
+
+
+def _told(merge: Merge) -> dict[str, Any]:
+    def listed(found: Sequence[SortedFile]) -> list[dict[str, Any]]:
+        return [{"path": file.path, "filtered": file.filtered} for file in found]
+
+    return {
+        "kind": merge.kind,
+        "groups": [listed(group) for group in merge.groups],
+        "deletes": listed(merge.deletes),
+        "metadata": dict(merge.metadata),
+    }

@@ -1,0 +1,211 @@
+"""Compaction as Spark jobs: row ids stay, deleted and aborted rows go.
+
+Files that are sorted, as ACID files are, are merged bucket by bucket (``merge_files``); where they
+cannot be, Spark reads all rows, shuffles and sorts them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from hivesql_executor.files.api import Files
+from hivesql_executor.files.staging import working_directory
+from hivesql_executor.orc.footers import holds_changes, read_footers
+from hivesql_executor.snapshot.partition_files import PartitionFiles
+from hivesql_executor.spark.compact.merge import Merge, plan_deletes, plan_inserts, run_merges
+from hivesql_executor.spark.nanoseconds.columns import FINE, fine_struct
+from hivesql_executor.spark.scan.delete_filter import read_delete_events
+from hivesql_executor.spark.scan.scan import scan
+from hivesql_executor.spark.values import stored_row
+from hivesql_executor.spark.write.change import struct_ddl
+from hivesql_executor.spark.write.event_files import EventColumns, orc_settings, write_events
+from hivesql_executor.spark.write.write import BUCKET_OF_ROW_ID
+from hivesql_planner.acid.files_to_read import FilesToRead, files_to_read
+from hivesql_planner.acid.layout import (
+    VERSION_FILE,
+    VERSION_TEXT,
+    AcidDirectory,
+    DirectoryKind,
+    bucket_file_name,
+)
+from hivesql_planner.acid.snapshot import AcidState
+from hivesql_planner.acid.write_ids import ValidWriteIdList
+from hivesql_planner.errors import NotSupported
+from hivesql_planner.model.table import Table
+from hivesql_planner.plan import Write, WriteKind
+
+_ROW_ID = ("row__id.writeid", "row__id.bucketid", "row__id.rowid")
+
+
+def compact_major(
+    spark: SparkSession,
+    table: Table,
+    location: str,
+    state: AcidState,
+    *,
+    result: AcidDirectory,
+    visible: ValidWriteIdList,
+    files: Files,
+    most_files: int,
+) -> None:
+    """Write every live row of a directory into one new base, row ids unchanged.
+
+    With more than ``most_files`` open at once for one bucket, rows are shuffled instead.
+    """
+    merges = plan_inserts(location, files_to_read(state, visible, location=location), files)
+    if _merge(spark, table, location, merges, result, visible, files, most_files):
+        return
+    rows = live_rows(spark, table, location, state, visible, files)
+    _write(rows, table, location, result, WriteKind.BASE, files)
+
+
+def compact_minor(
+    spark: SparkSession,
+    table: Table,
+    location: str,
+    state: AcidState,
+    *,
+    results: tuple[AcidDirectory, ...],
+    visible: ValidWriteIdList,
+    files: Files,
+    most_files: int,
+) -> None:
+    """Write the insert events of all deltas into one delta, their delete events into another."""
+    delta, delete_delta = results
+    kinds = {entry.directory.kind for entry in state.deltas}
+    deltas = replace(state, base=None, originals=())
+    if DirectoryKind.DELTA in kinds:
+        inserts = tuple(d for d in deltas.deltas if d.directory.kind is DirectoryKind.DELTA)
+        alone = replace(deltas, deltas=inserts)
+        chosen = files_to_read(alone, visible, location=location)
+        _refuse_version_1(table, location, chosen, files)
+        merges = plan_inserts(location, chosen, files)
+        if not _merge(spark, table, location, merges, delta, visible, files, most_files):
+            rows = live_rows(spark, table, location, alone, visible, files)
+            _write(rows, table, location, delta, WriteKind.DELTA, files)
+    if DirectoryKind.DELETE_DELTA in kinds:
+        deletes = files_to_read(deltas, visible, keep_deletes=True).deletes
+        merges = plan_deletes(location, deletes, files)
+        if not _merge(spark, table, location, merges, delete_delta, visible, files, most_files):
+            paths = [f"{location}/{file.path}" for file in deletes]
+            events = read_delete_events(spark, paths, visible)
+            _write(events, table, location, delete_delta, WriteKind.DELETE_DELTA, files)
+
+
+def _merge(
+    spark: SparkSession,
+    table: Table,
+    location: str,
+    merges: Sequence[Merge] | None,
+    result: AcidDirectory,
+    visible: ValidWriteIdList,
+    files: Files,
+    most_files: int,
+) -> bool:
+    """Merge sorted files into a new directory; False when Spark has to sort their rows."""
+    if merges is None or any(merge.open_files > most_files for merge in merges):
+        return False
+    staging = working_directory(location, result.visibility_txn)
+    try:
+        merged = run_merges(
+            spark, merges, staging=staging, settings=orc_settings(table), visible=visible,
+        )  # fmt: skip
+        if merged is None:
+            return False
+        directory = _begin(location, result, files)
+        for file in merged:
+            if file.path:
+                files.rename(file.path, f"{directory}/{bucket_file_name(file.bucket)}")
+    finally:
+        files.delete(staging)
+    return True
+
+
+def _begin(location: str, result: AcidDirectory, files: Files) -> str:
+    """The new directory, which says first of which version it is."""
+    directory = f"{location}/{result.name}"
+    files.make_directories(directory)
+    files.write(f"{directory}/{VERSION_FILE}", VERSION_TEXT)
+    return directory
+
+
+def _refuse_version_1(table: Table, location: str, chosen: FilesToRead, files: Files) -> None:
+    """Version 1 may change rows of the base, which a minor compaction does not see."""
+    found = [(f"{location}/{file.path}", file.length) for file in chosen.data]
+    if any(map(holds_changes, read_footers(files, found).values())):
+        raise NotSupported(
+            f"minor compaction of {table.name}, whose deltas are of ACID version 1: run a major one"
+        )
+
+
+def live_rows(
+    spark: SparkSession,
+    table: Table,
+    location: str,
+    state: AcidState,
+    visible: ValidWriteIdList,
+    files: Files,
+) -> DataFrame:
+    """Event rows: row id, the write that made the row, the row, and FINE where it is needed."""
+    alone = replace(table, partition_columns=(), location=location)
+    part = PartitionFiles(partition=None, location=location, files=files_to_read(state, visible))
+    rows = scan(
+        spark, alone, [part], visible=visible, with_row_id=True,
+        with_fine_texts=range(len(table.columns)), where=None,
+        files=files,
+    ).rows  # fmt: skip
+    columns = [f.col(f"`{name}`") for name in table.column_names]
+    texts = fine_struct(table, rows)
+    events = rows.select(
+        "row__id",
+        f.col("row__id.writeid").alias("by"),
+        f.struct(*columns).alias("row"),
+        *([] if texts is None else [texts.alias(FINE)]),
+    )
+    return events.withColumn("row", stored_row(table, "row"))
+
+
+def _write(
+    rows: DataFrame,
+    table: Table,
+    location: str,
+    result: AcidDirectory,
+    kind: WriteKind,
+    files: Files,
+) -> None:
+    numbered = rows.withColumn("n", f.expr(BUCKET_OF_ROW_ID).cast("int"))
+    if kind is WriteKind.DELETE_DELTA:
+        numbered = numbered.withColumn("row", f.lit(None).cast(struct_ddl(table)))
+    sorted_rows = numbered.repartition("n").sortWithinPartitions("n", *_ROW_ID)
+    write_buckets(sorted_rows, table, location, result, kind, files)
+
+
+def write_buckets(
+    rows: DataFrame,
+    table: Table,
+    location: str,
+    result: AcidDirectory,
+    kind: WriteKind,
+    files: Files,
+) -> None:
+    """Write event rows and ``n``, the bucket, into a new directory.
+
+    All of one bucket must be in one task, in order.
+    """
+    fine = [FINE] if FINE in rows.columns else []
+    events = rows.select("n", *map(f.col, _ROW_ID), "by", "row", *fine)
+    columns = EventColumns(writer=0, row_id=1, by=4, row=5, fine=6 if fine else None)
+    staging = working_directory(location, result.visibility_txn)
+    try:
+        written = write_events(
+            events, columns, (Write(kind=kind, table=table),), write_id=0, directory=staging
+        )
+        directory = _begin(location, result, files)
+        for file in written:
+            files.rename(f"{staging}/{file.name}", f"{directory}/{bucket_file_name(file.writer)}")
+    finally:
+        files.delete(staging)

@@ -1,0 +1,97 @@
+"""Avro tables: container files as Spark frames, without Spark's own Avro module.
+
+That module is no part of Spark's distribution, so it would have to be fetched when Spark starts.
+Files are read whole, as bytes, and taken apart by fastavro on the workers. Written, they go
+through Spark's writer of text, which ends each piece with the byte that ends Avro's sync marker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, cast
+
+from pyspark import cloudpickle
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as f
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
+
+from hivesql_executor.bookkeeping.avro_schema import read_schema
+from hivesql_executor.files.api import Files
+from hivesql_executor.orc.types import spark_type
+from hivesql_executor.spark.formats import avro_rows
+from hivesql_executor.spark.formats.text_values import sized_text
+from hivesql_planner.errors import NotSupported
+from hivesql_planner.model.avro_schema import LITERAL, URL, Schema, parsed_schema, schema_of
+from hivesql_planner.model.table import Table
+from hivesql_planner.model.types import text_limit
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Workers of a cluster need not have this package installed.
+cloudpickle.register_pickle_by_value(avro_rows)  # type: ignore[no-untyped-call]
+
+
+def decode_avro(found: DataFrame, table: Table, files: Files) -> DataFrame:
+    """The table's data columns of files read as ``binaryFile``, and their partition columns."""
+    names = table.column_names
+    given = given_schema(table, files)
+    fields_given = parsed_schema(given)["fields"] if given is not None else ()
+    wanted = {one["name"].lower(): one for one in fields_given}
+    fields = [f"`{column.name}` {spark_type(column.type)}" for column in table.columns]
+    texts = [f"`{name}` string" for name in table.partition_names]
+    schema = ", ".join([*fields, *texts])
+    arrow = to_arrow_schema(cast(StructType, StructType.fromDDL(schema)), timezone="UTC")
+
+    def decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return avro_rows.decode_files(batches, arrow, names, wanted)
+
+    kept = found.select("path", "content", *(f"`{name}`" for name in table.partition_names))
+    return kept.mapInArrow(decode, schema)
+
+
+def avro_values(table: Table) -> list[Column]:
+    """The table's data columns as they are to be shown."""
+    return [sized_text(f.col(f"`{c.name}`"), c.type).alias(c.name)
+            if text_limit(c.type) else f.col(f"`{c.name}`") for c in table.columns]  # fmt: skip
+
+
+def encode_avro(rows: DataFrame, table: Table, keys: Sequence[str], files: Files) -> DataFrame:
+    """Pieces of container files in the column ``value``, to be written as lines of text."""
+    schema = written_schema(table, files)
+    columns, names = list(table.column_names), list(keys)
+    missing = {one["name"].lower() for one in schema["fields"]} ^ set(columns)
+    if missing:
+        raise NotSupported(f"writing {table.name}: its Avro schema and columns differ in {missing}")
+
+    def encode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return avro_rows.encode_rows(batches, schema, columns, names)
+
+    kinds = {field.name: field.dataType.simpleString() for field in rows.schema.fields}
+    trimmed = [
+        f.rtrim(f.col(f"`{c.name}`")).alias(c.name)
+        if (text_limit(c.type) or ("", 0))[0] == "char"
+        else f.col(f"`{c.name}`")
+        for c in table.columns
+    ]
+    # Hive has no blanks at the end of CHAR in Avro.
+    plain = rows.select(*trimmed, *(f"`{key}`" for key in keys))
+    typed = ", ".join(["value binary", "piece bigint", *(f"`{key}` {kinds[key]}" for key in keys)])
+    pieces = plain.mapInArrow(encode, typed)
+    ordered = pieces.sortWithinPartitions(*(f"`{key}`" for key in keys), "piece")
+    return ordered.select(f.col("value").cast("string"), *(f"`{key}`" for key in keys))
+
+
+def written_schema(table: Table, files: Files) -> Schema:
+    """The schema that new files get: the table's own, or one of its columns."""
+    return schema_of(table, given_schema(table, files))
+
+
+def given_schema(table: Table, files: Files) -> str | None:
+    """The text of the schema that the table's properties give; None where they give none."""
+    given = {**table.properties, **table.serde_properties}
+    literal, url = given.get(LITERAL), given.get(URL)
+    if literal is not None:
+        return literal if literal != "none" else None
+    return read_schema(url, files) if url is not None else None

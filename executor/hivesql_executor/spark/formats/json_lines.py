@@ -1,0 +1,140 @@
+"""Lines of JSON as Hive's JsonSerDe reads and writes them.
+
+Spark parses one level at a time into texts, since Hive compares names without their case and has
+conversions of its own.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column
+from pyspark.sql import functions as f
+
+from hivesql_executor.orc.types import spark_type
+from hivesql_executor.spark.formats.text_values import (
+    lazy_binary,
+    lazy_date,
+    lazy_value,
+    sized_text,
+)
+from hivesql_executor.spark.values import stored_value, value_text
+from hivesql_planner.model.table import Table
+from hivesql_planner.model.types import parts_of
+
+_OPTIONS = {"allowSingleQuotes": "false"}
+_OBJECT, _LIST = "map<string,string>", "array<string>"
+
+
+def split_json(table: Table, line: str) -> list[Column]:
+    """The table's data columns from a column of lines; missing keys are NULL.
+
+    Lines that are no JSON objects fail the job, as in Hive.
+    """
+    names = {f"_col{i}": name for i, name in enumerate(table.column_names)}
+    found = _object(f.col(line), f"{table.name}: a line that is no JSON object: ")
+    return [
+        _value(f.coalesce(found[column.name], found[alias]), column.type, table).alias(column.name)
+        for column, alias in zip(table.columns, names, strict=True)
+    ]
+
+
+def _object(text: Column, problem: str) -> Column:
+    """Values by names in lower case; of a name given twice the last one."""
+    parsed = _entries(text, _OBJECT, problem)
+    lowered = f.transform(
+        f.map_entries(parsed),
+        lambda one: f.struct(f.lower(one["key"]).alias("key"), one["value"].alias("value")),
+    )
+    return f.map_from_entries(lowered)
+
+
+def _entries(text: Column, kind: str, problem: str) -> Column:
+    failure = f.raise_error(f.concat(f.lit(problem), f.substring(text, 1, 80))).cast(kind)
+    return f.when(text.isNotNull(), f.coalesce(f.from_json(text, kind, _OPTIONS), failure))
+
+
+def _value(text: Column, hive_type: str, table: Table) -> Column:
+    kind, parts = spark_type(hive_type).partition("<")[0], parts_of(hive_type)
+    problem = f"{table.name}: no JSON of {hive_type}: "
+    match kind:
+        case "array":
+            items = _entries(text, _LIST, problem)
+            return f.transform(items, lambda one: _value(one, parts[0][1], table))
+        case "map":
+
+            def entry(one: Column) -> Column:
+                key, value = one["key"], one["value"]
+                return f.struct(
+                    _value(key, parts[0][1], table).alias("key"),
+                    _value(value, parts[1][1], table).alias("value"),
+                )
+
+            entries = f.transform(f.map_entries(_entries(text, _OBJECT, problem)), entry)
+            return f.map_from_entries(entries)
+        case "struct":
+            found = _object(text, problem)
+            fields = (
+                _value(found[name.lower()], inner, table).alias(name) for name, inner in parts
+            )
+            return f.when(text.isNotNull(), f.struct(*fields))
+    if kind != "string":
+        failure = f.raise_error(f.concat(f.lit(problem), f.substring(text, 1, 80)))
+        text = f.when(text.rlike(r"^[\[{]"), failure.cast("string")).otherwise(text)
+    return _primitive(text, hive_type, problem)
+
+
+def _primitive(text: Column, hive_type: str, problem: str) -> Column:
+    kind = spark_type(hive_type)
+    match kind.partition("(")[0]:
+        case "string":
+            return sized_text(text, hive_type)
+        case "tinyint" | "smallint" | "int" | "bigint":
+            # Jackson's numbers of texts: what is none is 0, and what is too long loses bits.
+            whole = f.when(text.rlike(r"^\s*[+-]?\d+\s*$"), text.cast("bigint"))
+            number = f.coalesce(whole, text.cast("double").cast("bigint"), _truth(text), f.lit(0))
+            return f.when(text.isNotNull(), number.cast(kind))
+        case "float" | "double":
+            number = f.coalesce(text.cast("double"), _truth(text), f.lit(0))
+            return f.when(text.isNotNull(), number.cast(kind))
+        case "boolean":
+            return f.when(text.isNotNull(), ~f.trim(text).isin("false", "0"))
+        case "date":
+            failure = f.raise_error(f.concat(f.lit(problem), text)).cast("date")
+            return f.when(text.isNotNull(), f.coalesce(lazy_date(text), failure))
+        case "binary":
+            return lazy_binary(text)
+    return lazy_value(text, hive_type)
+
+
+def _truth(text: Column) -> Column:
+    return f.when(text == "true", f.lit(1))
+
+
+def joined_json(table: Table) -> Column:
+    """One JSON object with all of the table's data columns, NULL ones too."""
+    values = (_written(f.col(f"`{c.name}`"), c.type).alias(c.name) for c in table.columns)
+    return f.to_json(f.struct(*values), {"ignoreNullFields": "false"})
+
+
+def _written(value: Column, hive_type: str) -> Column:
+    """A value that Spark writes as Hive does: times as text, bytes as Base64."""
+    kind, parts = spark_type(hive_type).partition("<")[0], parts_of(hive_type)
+    match kind.partition("(")[0]:
+        case "array":
+            return f.transform(value, lambda one: _written(one, parts[0][1]))
+        case "map":
+
+            def entry(one: Column) -> Column:
+                key = value_text(one["key"], parts[0][1])
+                return f.struct(key.alias("key"), _written(one["value"], parts[1][1]).alias("v"))
+
+            return f.map_from_entries(f.transform(f.map_entries(value), entry))
+        case "struct":
+            fields = (_written(value[name], inner).alias(name) for name, inner in parts)
+            return f.when(value.isNotNull(), f.struct(*fields))
+        case "string":
+            return stored_value(value, hive_type)
+        case "date" | "timestamp":
+            return value_text(value, hive_type)
+        case "binary":
+            return f.base64(value)
+    return value

@@ -1,0 +1,155 @@
+"""Tables without row ids: insert-only ones, and tables that are not transactional."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from hivesql_executor.files.api import Files
+from hivesql_executor.orc.tail import cached_tail
+from hivesql_executor.orc.types import spark_type
+from hivesql_executor.spark.file_paths import literal_paths
+from hivesql_executor.spark.formats.avro import avro_values, decode_avro
+from hivesql_executor.spark.formats.text_tables import (
+    LINE,
+    is_of_lines,
+    read_line,
+    read_numbered,
+    skipped_lines,
+)
+from hivesql_executor.spark.scan.original_files import by_position, position_schema
+from hivesql_executor.spark.values import partition_value
+from hivesql_planner.errors import DataError, NotSupported
+from hivesql_planner.model.table import Partition, Table, default_value
+
+Part = tuple[Partition | None, str, Sequence[tuple[str, int]]]
+
+
+def scan_plain(
+    spark: SparkSession, table: Table, parts: Sequence[Part], *, files: Files
+) -> DataFrame:
+    """All rows of some directories' files (absolute path and length): data, then partition columns.
+
+    ORC and text by position, Parquet, JSON and Avro by name. DataError for an ORC file
+    with ACID columns, NotSupported for a format that cannot be read.
+    """
+    kinds: dict[Table, list[Part]] = {}
+    for part in parts:
+        kinds.setdefault(table.stored_as(part[0]), []).append(part)
+    if len(kinds) > 1 or (kinds and table not in kinds):
+        frames = [scan_plain(spark, stored, found, files=files) for stored, found in kinds.items()]
+        return reduce(DataFrame.union, frames)
+    groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    homes: dict[str, Partition | None] = {}
+    for partition, location, found in parts:
+        base = _base_path(table, partition, location)
+        homes[base] = partition
+        for path, length in found:
+            if length == 0:
+                continue
+            names = _names(files, table, path, length)
+            groups.setdefault((base, names), []).append(path)
+    frames = [
+        _rows(spark, table, paths, base, homes[base], names, files)
+        for (base, names), paths in groups.items()
+    ]
+    if not frames:
+        fields = (f"`{c.name}` {spark_type(c.type)}" for c in table.all_columns)
+        return spark.createDataFrame([], ", ".join(fields))
+    return reduce(DataFrame.union, frames)
+
+
+def _names(files: Files, table: Table, path: str, length: int) -> tuple[str, ...]:
+    if table.format != "orc":
+        return table.column_names
+    tail = cached_tail(files, path, length)
+    if tail.is_acid:
+        raise DataError(
+            f"{path} carries ACID row ids, but {table.name} is no ACID table: its deleted rows "
+            "cannot be told from the others",
+            code=30021,
+        )
+    return tail.row_fields
+
+
+def _base_path(table: Table, partition: Partition | None, location: str) -> str:
+    """Where Spark's partition discovery starts; ``!…`` for a partition that lives elsewhere."""
+    if partition is None:
+        return table.location
+    return table.location if location == table.home_of(partition.values) else f"!{location}"
+
+
+def _rows(
+    spark: SparkSession,
+    table: Table,
+    paths: Sequence[str],
+    base: str,
+    partition: Partition | None,
+    names: tuple[str, ...],
+    files: Files,
+) -> DataFrame:
+    if is_of_lines(table):
+        lines = _read_files(spark, table, f"{LINE} string", paths, base, partition, "text")
+        values = read_line(table)
+    elif table.format == "avro":
+        lines = _read_files(spark, table, "", paths, base, partition, "binaryFile")
+        lines = decode_avro(lines, table, files)
+        values = avro_values(table)
+    elif table.format in ("orc", "parquet"):
+        schema = position_schema(table, names)
+        lines = _read_files(spark, table, schema, paths, base, partition, table.format)
+        values = by_position(table, names)
+    else:
+        raise NotSupported(f"reading {table.format} tables")
+    parts = [
+        partition_value(f.col(f"`{column.name}`"), column.type).alias(column.name)
+        for column in table.partition_columns
+    ]
+    return lines.select(*values, *parts)
+
+
+def _read_files(
+    spark: SparkSession,
+    table: Table,
+    schema: str,
+    paths: Sequence[str],
+    base: str,
+    partition: Partition | None,
+    file_format: str,
+) -> DataFrame:
+    """Files with their partition columns as text, found in the path or given by ``partition``."""
+    named, options = literal_paths(paths)
+    texts = [f"`{name}` string" for name in table.partition_names]
+    in_path = bool(texts) and not base.startswith("!")
+    if in_path:
+        # Read as text and cast: a value of another type is NULL, as in Hive, and no error.
+        options["basePath"] = base
+        schema = ", ".join([schema, *texts])
+    if file_format == "text" and any(skipped_lines(table)):
+        rows = read_numbered(spark, named, schema, options, table)
+    else:
+        reader = spark.read.format(file_format).options(**options)
+        # Spark knows alone what files as bytes have.
+        reader = reader if file_format == "binaryFile" else reader.schema(schema)
+        rows = reader.load(named)
+    if in_path:
+        return _with_default_partition(rows, table)
+    values = table.read_values(partition) if partition and texts else ()
+    literals = (
+        f.lit(value).cast("string").alias(name)
+        for value, name in zip(values, table.partition_names, strict=False)
+    )
+    return rows.select("*", *literals)
+
+
+def _with_default_partition(rows: DataFrame, table: Table) -> DataFrame:
+    """Spark finds NULL in the path of the default partition, where Hive reads its name."""
+    texts = {
+        column.name: f.coalesce(f.col(f"`{column.name}`"), f.lit(text))
+        for column in table.partition_columns
+        if (text := default_value(column.type)) is not None
+    }
+    return rows.withColumns(texts) if texts else rows

@@ -1,0 +1,94 @@
+"""Tables whose files are lines of text: delimited, CSV, JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import functions as f
+
+from hivesql_executor.spark.formats.csv_lines import joined_csv, split_csv
+from hivesql_executor.spark.formats.delimited import joined_line, split_lines
+from hivesql_executor.spark.formats.json_lines import joined_json, split_json
+from hivesql_planner.errors import SemanticError
+from hivesql_planner.model.table import Table
+
+LINE = "__line"
+"""The column that holds a line while it is read."""
+
+_READERS = {"textfile": split_lines, "csv": split_csv, "json": split_json}
+_WRITERS = {"textfile": joined_line, "csv": joined_csv, "json": joined_json}
+_SKIPPED = ("skip.header.line.count", "skip.footer.line.count")
+_ALONE = str(2**60)
+_OWN_TASK = "spark.sql.files.openCostInBytes"
+
+
+def is_of_lines(table: Table) -> bool:
+    """True where each row is one line of text."""
+    return table.format in _READERS
+
+
+def read_line(table: Table) -> list[Column]:
+    """The table's data columns from LINE."""
+    return _READERS[table.format](table, LINE)
+
+
+def write_line(table: Table) -> Column:
+    """A line from the table's data columns."""
+    return _WRITERS[table.format](table)
+
+
+def skipped_lines(table: Table) -> tuple[int, int]:
+    """How many lines of each file are header and footer; SemanticError for no number."""
+    counts = []
+    for key in _SKIPPED:
+        text = table.properties.get(key, "").strip() or "0"
+        if not text.isdigit():
+            raise SemanticError(f"{table.name}: {key}={text!r} is no number of lines")
+        counts.append(int(text))
+    return counts[0], counts[1]
+
+
+def read_numbered(
+    spark: SparkSession, paths: Sequence[str], schema: str, options: dict[str, str], table: Table
+) -> DataFrame:
+    """Lines of text files without each file's header and footer.
+
+    Rows are numbered by their task, so each split of a file gets a task of its own. Spark decides
+    on splits when it builds the job, from its session's settings: a session made for that keeps
+    them away from other queries.
+    """
+    header, footer = skipped_lines(table)
+    session: Any = spark._jsparkSession
+    single = session.cloneSession()
+    single.conf().set(_OWN_TASK, _ALONE)
+    reader = single.read().schema(schema)
+    for key, value in options.items():
+        reader = reader.option(key, value)
+    rows = DataFrame(reader.format("text").load(_java_strings(spark, paths)), spark)
+    columns = [f.col(f"`{name}`") for name in rows.columns]
+    file, start = f.col("_metadata.file_path"), f.col("_metadata.file_block_start")
+    number = f.monotonically_increasing_id().bitwiseAND(f.lit(2**33 - 1))
+    placed = rows.select(
+        *columns, file.alias("__file"), start.alias("__start"), number.alias("__number")
+    )
+    built = placed._jdf.queryExecution().toRdd()
+    built.getNumPartitions()
+    fixed = DataFrame(
+        session.internalCreateDataFrame(built, placed._jdf.schema(), False), spark
+    ).where((f.col("__start") > 0) | (f.col("__number") >= header))
+    if footer:
+        last = Window.partitionBy("__file").orderBy(f.desc("__start"), f.desc("__number"))
+        fixed = fixed.withColumn("__left", f.row_number().over(last)).where(
+            f.col("__left") > footer
+        )
+    return fixed.select(*columns)
+
+
+def _java_strings(spark: SparkSession, texts: Sequence[str]) -> Any:
+    gateway: Any = spark.sparkContext._gateway
+    array = gateway.new_array(gateway.jvm.java.lang.String, len(texts))
+    for i, text in enumerate(texts):
+        array[i] = text
+    return array

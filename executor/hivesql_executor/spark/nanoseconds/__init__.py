@@ -1,0 +1,1 @@
+"""TIMESTAMP to the nanosecond, where Spark's own ends at the microsecond."""

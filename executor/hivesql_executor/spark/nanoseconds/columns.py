@@ -1,0 +1,153 @@
+"""Timestamps finer than Spark's: Hive keeps nanoseconds, Spark microseconds.
+
+Spark's ORC reader gives a timestamp as text with all of its digits when it is asked for a string.
+So files that may hold nanoseconds are read that way: the value is made of the text, and the text
+travels beside it to the writer, which puts it into the new file where the value has not changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from hivesql_executor.files.api import Files
+from hivesql_executor.orc.footers import read_footers
+from hivesql_executor.orc.tail import OrcTail
+from hivesql_executor.orc.types import spark_type
+from hivesql_executor.spark.file_paths import literal_paths
+from hivesql_executor.spark.formats.text_values import is_instant
+from hivesql_executor.spark.scan.original_files import position_schema
+from hivesql_planner.acid.files_to_read import DataFile
+from hivesql_planner.acid.layout import NANOSECONDS
+from hivesql_planner.errors import NotSupported
+from hivesql_planner.model.table import Table
+
+SPARK_VERSION = "org.apache.spark.version"
+FINE = "__fine"
+"""A struct of texts, by the names of the columns in whose place they are written."""
+_FINER = r":[0-9]{2}\.[0-9]{7}"
+_TIME = re.compile(r"\btimestamp\b(?! ?:)")
+
+
+def fine_column(number: int) -> str:
+    """Where a scan has the texts of a column's timestamps; NULL where the value says it all."""
+    return f"{FINE}{number}"
+
+
+def may_be_fine(tail: OrcTail) -> bool:
+    """Whether a file may hold nanoseconds: its writer says so, or is another than Spark."""
+    said = tail.metadata.get(NANOSECONDS)
+    return SPARK_VERSION not in tail.metadata if said is None else said == b"true"
+
+
+def fine_columns(table: Table, tail: OrcTail) -> tuple[int, ...]:
+    """The table's columns that hold timestamps in this file, if some of them may be finer."""
+    if not may_be_fine(tail):
+        return ()
+    # A column that had another type when the file was written has texts of another kind.
+    return tuple(
+        i
+        for i, (column, kind) in enumerate(zip(table.columns, tail.row_types, strict=False))
+        if (count := len(_TIME.findall(spark_type(column.type))))
+        and count == kind.count("timestamp")
+        and not is_instant_inside(column.type)
+    )
+
+
+def is_instant_inside(hive_type: str) -> bool:
+    """True for types with TIMESTAMP WITH LOCAL TIME ZONE: its text would have a zone."""
+    return "local time zone" in hive_type.lower() or is_instant(hive_type)
+
+
+def as_text(hive_type: str) -> str:
+    """The Spark type with strings in the place of timestamps."""
+    return _TIME.sub("string", spark_type(hive_type))
+
+
+def with_texts(table: Table, fine: Collection[int]) -> Table:
+    """The table as files are read: timestamps of some columns as texts."""
+    columns = (
+        replace(column, type=as_text(column.type)) if i in fine else column
+        for i, column in enumerate(table.columns)
+    )
+    return replace(table, columns=tuple(columns))
+
+
+def with_values(
+    rows: DataFrame, table: Table, fine: Collection[int], wanted: Collection[int]
+) -> DataFrame:
+    """The rows with values for the texts of ``fine``, and texts of all wanted columns beside."""
+    if not wanted:
+        return rows
+    values = {}
+    for i in wanted:
+        name, kind = table.columns[i].name, table.columns[i].type
+        text = f.col(f"`{name}`") if i in fine else f.lit(None).cast(as_text(kind))
+        values[fine_column(i)] = text
+        if i in fine:
+            if as_text(kind) == "string":
+                # Spark has no 1500-02-29, which the Julian calendar had; Hive takes the next day.
+                known = f.to_timestamp(text).isNotNull() | text.isNull()
+                text = f.when(known, text).otherwise(f.regexp_replace(text, "-02-29 ", "-03-01 "))
+                values[fine_column(i)] = text
+            value = text.cast(spark_type(kind))
+            lost = f.raise_error(f.lit(f"a time of {name} is in no calendar of Spark's"))
+            gone = text.isNotNull() & value.isNull()
+            values[name] = f.when(gone, lost.cast(spark_type(kind))).otherwise(value)
+    return rows.withColumns(values)
+
+
+def fine_struct(table: Table, rows: DataFrame) -> Column | None:
+    """The struct FINE of the rows' fine columns; None without any."""
+    texts = []
+    for i, column in enumerate(table.columns):
+        if fine_column(i) not in rows.columns:
+            continue
+        text = f.col(f"`{fine_column(i)}`")
+        texts.append(text.cast(as_text(column.type)).alias(column.name))
+    return f.struct(*texts) if texts else None
+
+
+def refuse_nanoseconds(
+    spark: SparkSession, table: Table, location: str, data: Sequence[DataFile], *, files: Files
+) -> None:
+    """NotSupported when a file of a table without row ids holds a timestamp that Spark would cut.
+
+    Reads only timestamp columns, as text, and only of files that may hold such.
+    """
+    tails = read_footers(files, [(f"{location}/{file.path}", file.length) for file in data])
+    groups: dict[tuple[tuple[str, ...], tuple[int, ...]], list[str]] = {}
+    for path, tail in tails.items():
+        fine = fine_columns(table, tail)
+        if tail.rows and fine:
+            groups.setdefault((tail.row_fields, fine), []).append(path)
+    for (names, fine), paths in groups.items():
+        found = _finer(spark, table, fine, names, paths)
+        if found:
+            raise NotSupported(
+                f"compaction of {table.name}: {found} holds timestamps with nanoseconds, which "
+                "would be cut to microseconds. Compact the table in Hive"
+            )
+
+
+def _finer(
+    spark: SparkSession,
+    table: Table,
+    fine: Collection[int],
+    names: tuple[str, ...],
+    paths: Sequence[str],
+) -> str | None:
+    """A path of those that hold nanoseconds."""
+    texts = with_texts(table, fine)
+    named, options = literal_paths(paths)
+    rows = spark.read.options(**options).schema(position_schema(texts, names)).orc(named)
+    finer = f.lit(False)
+    for i in fine:
+        text = f.col(f"`{names[i]}`").cast("string")
+        finer = finer | f.coalesce(text.rlike(_FINER), f.lit(False))
+    row = rows.where(finer).select("_metadata.file_path").first()
+    return str(row[0]) if row else None

@@ -1,0 +1,182 @@
+"""Rows of a query whose timestamps keep the nanoseconds that Spark's have not.
+
+A column that a query gives as it is, through joins, filters, subqueries and UNION ALL, takes its
+text along (see ``spark.nanoseconds``). What a query computes has microseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from py4j.java_collections import ListConverter
+from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as f
+from pyspark.sql.classic.dataframe import DataFrame as ClassicFrame
+
+from hivesql_executor.fine_time import with_text
+from hivesql_executor.orc.footers import read_footers
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.snapshot.partition_files import PartitionFiles
+from hivesql_executor.spark.jvm import new_object
+from hivesql_executor.spark.nanoseconds.columns import fine_column, fine_columns
+from hivesql_executor.spark.scan.sources import listed, read, rows_of
+from hivesql_executor.transactions.transaction import Transaction
+from hivesql_planner.plan import Query, Scan, Source
+
+_SCAN = "hivesql scan "
+_TEXT = "text:{}"
+_MOST = 1000
+_Passing = tuple[dict[str, frozenset[int]], tuple[int, ...]]
+_asked: dict[tuple[object, ...], _Passing] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class FineRows:
+    """The rows of a query, and the same rows with texts behind them."""
+
+    rows: DataFrame
+    whole: DataFrame
+    fine: tuple[int, ...] = ()
+    """Positions of the columns that have texts, which follow the others in this order."""
+
+    @property
+    def texts(self) -> dict[str, tuple[str, str]]:
+        """By the name of a column: its Spark type, and the column of ``whole`` with its texts."""
+        fields = [self.rows.schema.fields[i] for i in self.fine]
+        return {
+            field.name.lower(): (field.dataType.simpleString(), _TEXT.format(place))
+            for place, field in zip(self.fine, fields, strict=True)
+        }
+
+
+def fine_rows_of(query: Query, txn: Transaction, runtime: Runtime) -> FineRows:
+    """The query's rows, lazily; with texts only where some file may hold finer times."""
+    parts: dict[str, list[PartitionFiles]] = {}
+    fine: dict[str, frozenset[int]] = {}
+    for source in query.sources if _may_give_times(query) else ():
+        if _has_times(source.scan):
+            parts[source.view] = listed(source.scan, txn, runtime)
+            if found := _fine_in(source.scan, parts[source.view], runtime):
+                fine[source.view] = found
+    if not fine:
+        rows = rows_of(query, txn, runtime, lambda source: read(
+            source.scan, txn, runtime, parts=parts.get(source.view)))  # fmt: skip
+        return FineRows(rows, rows)
+    others = {
+        source.view: read(source.scan, txn, runtime, parts=parts.get(source.view))
+        for source in query.sources
+        if source.view not in fine
+    }
+
+    def empty(source: Source) -> DataFrame:
+        if source.view in others:
+            return others[source.view]
+        return _named(read(source.scan, txn, runtime, parts=[]), source)
+
+    wanted, positions = _known_passing(query, fine, lambda: rows_of(query, txn, runtime, empty))
+
+    def full(source: Source) -> DataFrame:
+        if source.view in others:
+            return others[source.view]
+        texts = wanted.get(source.view, frozenset())
+        found = parts[source.view]
+        return _named(read(source.scan, txn, runtime, with_fine_texts=texts, parts=found), source)
+
+    rows = rows_of(query, txn, runtime, full)
+    if not positions:
+        return FineRows(rows, rows)
+    return FineRows(rows, _carried(rows, positions), positions)
+
+
+def _may_give_times(query: Query) -> bool:
+    """False when the types of all that it gives are known, and none is a time."""
+    kinds = [column.type.lower() for column in query.columns]
+    return not kinds or any(not kind or "timestamp" in kind for kind in kinds)
+
+
+def _has_times(scan: Scan) -> bool:
+    table = scan.table
+    if table.is_frame or not table.is_full_acid or scan.changes is not None:
+        return False
+    return any("timestamp" in column.type.lower() for column in table.columns)
+
+
+def _fine_in(scan: Scan, parts: Sequence[PartitionFiles], runtime: Runtime) -> frozenset[int]:
+    """Columns that may hold nanoseconds in some file."""
+    found = [
+        (f"{part.location}/{file.path}", file.length) for part in parts for file in part.files.data
+    ]
+    tails = read_footers(runtime.files(scan.table.location), found)
+    return frozenset(i for tail in tails.values() for i in fine_columns(scan.table, tail))
+
+
+def _named(frame: DataFrame, source: Source) -> DataFrame:
+    """The scan under a name by which it is known in the query's plan, without its texts."""
+    texts = {fine_column(i) for i in range(len(source.scan.table.columns))}
+    shown = [f.col(f"`{name}`") for name in frame.columns if name not in texts]
+    return frame.alias(_SCAN + source.view).select(*shown)
+
+
+def _known_passing(
+    query: Query, fine: dict[str, frozenset[int]], analysed: Callable[[], DataFrame]
+) -> _Passing:
+    """``_passing``, asked once of the same query over the same columns: Spark takes long for it."""
+    tables = (source.scan.table for source in query.sources)
+    columns = tuple((table.columns, table.partition_columns) for table in tables)
+    key = (query.sql, columns, tuple(sorted(fine.items(), key=lambda one: one[0])))
+    if key not in _asked:
+        if len(_asked) == _MOST:
+            _asked.clear()
+        _asked[key] = _passing(analysed(), fine)
+    return _asked[key]
+
+
+def _passing(rows: DataFrame, fine: dict[str, frozenset[int]]) -> _Passing:
+    """Of each scan the fine columns that the query gives as they are; and where it gives them."""
+    wanted: dict[str, frozenset[int]] = {}
+    positions = set()
+    for line in _texts_of(rows).reached().splitlines():
+        position, column, alias = line.split(" ", 2)
+        view = alias.removeprefix(_SCAN)
+        if int(column) in fine.get(view, ()):
+            wanted[view] = wanted.get(view, frozenset()) | {int(column)}
+            positions.add(int(position))
+    return wanted, tuple(sorted(positions))
+
+
+def _carried(rows: DataFrame, positions: Sequence[int]) -> DataFrame:
+    spark = rows.sparkSession
+    client: Any = spark.sparkContext._gateway._gateway_client  # type: ignore[union-attr]
+    names = [_TEXT.format(position) for position in positions]
+    lists = (ListConverter().convert(given, client) for given in (list(positions), names))
+    return ClassicFrame(_texts_of(rows).carried(*lists), spark)
+
+
+def _texts_of(rows: DataFrame) -> Any:
+    return new_object(rows.sparkSession, "FineTexts", rows._jdf, _SCAN)
+
+
+class FineFrame(ClassicFrame):
+    """A frame whose rows come to Python with nanoseconds; to all else it is what Spark has."""
+
+    def __init__(self, rows: DataFrame, whole: DataFrame, fine: Sequence[int]) -> None:
+        super().__init__(rows._jdf, rows.sparkSession)
+        self._whole = whole
+        self._fine = fine
+
+    def collect(self) -> list[Row]:
+        """All rows."""
+        return [self._exact(row) for row in self._whole.collect()]
+
+    def toLocalIterator(self, prefetchPartitions: bool = False) -> Iterator[Row]:  # noqa: N802, N803
+        """All rows, one partition at a time."""
+        return map(self._exact, self._whole.toLocalIterator(prefetchPartitions))
+
+    def _exact(self, row: Row) -> Row:
+        values = list(row)
+        width = len(values) - len(self._fine)
+        for place, text in zip(self._fine, values[width:], strict=True):
+            values[place] = with_text(values[place], text)
+        return Row(*self.columns)(*values[:width])

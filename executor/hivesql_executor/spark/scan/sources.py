@@ -1,0 +1,176 @@
+"""Queries of a plan as DataFrames: Spark SQL over scans."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import DataFrame
+
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.snapshot.listing import plain_files, scan_files
+from hivesql_executor.snapshot.partition_files import PartitionFiles
+from hivesql_executor.snapshot.time_travel import visible_as_of
+from hivesql_executor.spark.formats.tables import scan_plain
+from hivesql_executor.spark.hive_hash import register_hashes
+from hivesql_executor.spark.scan.scan import Scanned, scan
+from hivesql_executor.spark.scan.table_changes import read_changes
+from hivesql_executor.spark.steps import query_over, with_grand_totals
+from hivesql_executor.transactions.transaction import Transaction
+from hivesql_planner.acid.write_ids import ValidWriteIdList
+from hivesql_planner.errors import SemanticError
+from hivesql_planner.model.statistics import ColumnStatistics
+from hivesql_planner.model.table import Table
+from hivesql_planner.plan import Query, Scan, Source
+
+# View names are only unique within a statement; analysis happens while they are registered.
+_views = threading.Lock()
+
+
+def read(
+    wanted: Scan,
+    txn: Transaction,
+    runtime: Runtime,
+    *,
+    with_fine_texts: Collection[int] = (),
+    parts: Sequence[PartitionFiles] | None = None,
+) -> DataFrame:
+    """The rows of one table under the transaction's snapshot; texts as in ``spark.scan``.
+
+    ``parts`` are the snapshot's files where they have been listed already.
+    """
+    table, spark = wanted.table, runtime.spark()
+    if table.is_frame:
+        return runtime.frames[table.name]
+    files = runtime.files(table.location)
+    if not table.is_transactional:
+        found = plain_files(table, wanted.partitions, runtime)
+        return scan_plain(spark, table, found, files=files)
+    if wanted.changes is not None:
+        return read_changes(wanted, wanted.changes, txn, runtime)
+    if parts is None:
+        parts = listed(wanted, txn, runtime)
+    if table.is_insert_only:
+        whole = [
+            (part.partition, part.location, [(f"{part.location}/{file.path}", file.length)
+             for file in part.files.data])
+            for part in parts
+        ]  # fmt: skip
+        return scan_plain(spark, table, whole, files=files)
+    return _scanned(wanted, parts, txn, runtime, with_fine_texts=with_fine_texts).rows
+
+
+def read_target(
+    wanted: Scan,
+    txn: Transaction,
+    runtime: Runtime,
+    *,
+    with_fine_texts: Collection[int],
+    parts: Sequence[PartitionFiles] | None,
+    by_writer: bool,
+) -> Scanned:
+    """The rows of a table that a statement changes, with the texts of partition values.
+
+    ``parts`` are the snapshot's files where they have been listed already.
+    """
+    return _scanned(
+        wanted,
+        listed(wanted, txn, runtime) if parts is None else parts,
+        txn,
+        runtime,
+        with_partition_texts=True,
+        with_fine_texts=with_fine_texts,
+        by_writer=by_writer,
+    )
+
+
+def _scanned(
+    wanted: Scan,
+    parts: Sequence[PartitionFiles],
+    txn: Transaction,
+    runtime: Runtime,
+    *,
+    with_partition_texts: bool = False,
+    with_fine_texts: Collection[int] = (),
+    by_writer: bool = False,
+) -> Scanned:
+    table = wanted.table
+    return scan(
+        runtime.spark(),
+        table,
+        parts,
+        visible=_visible(wanted, txn, runtime),
+        with_row_id=wanted.with_row_id,
+        where=wanted.where.sql if wanted.where else None,
+        files=runtime.files(table.location),
+        with_partition_texts=with_partition_texts,
+        with_fine_texts=with_fine_texts,
+        broadcast_words=runtime.settings.integer("hivesql.deletes.broadcast.max"),
+        local_events=runtime.settings.integer("hivesql.deletes.local.max"),
+        known=_known(table, runtime),
+        filter_rows=runtime.settings.integer("hivesql.scan.filter.min"),
+        by_writer=by_writer,
+    )
+
+
+def _known(table: Table, runtime: Runtime) -> tuple[ColumnStatistics, ...]:
+    """What Spark's cost-based optimizer, where somebody has turned it on, may know of columns.
+
+    Its choices never change an answer, so that numbers from before the last write will do.
+    """
+    if runtime.spark().conf.get("spark.sql.cbo.enabled") != "true" or table.partition_columns:
+        return ()
+    return runtime.metastore.statistics(table.name).columns
+
+
+def listed(wanted: Scan, txn: Transaction, runtime: Runtime) -> list[PartitionFiles]:
+    """The files of a transactional table that the transaction's snapshot sees."""
+    return scan_files(wanted, _visible(wanted, txn, runtime), txn.txns, runtime)
+
+
+def _visible(wanted: Scan, txn: Transaction, runtime: Runtime) -> ValidWriteIdList:
+    if wanted.as_of is not None:
+        return visible_as_of(wanted.as_of, wanted.table.name, txn, runtime)
+    return txn.visible[wanted.table.name]
+
+
+@contextmanager
+def registered(sources: Iterable[Source], txn: Transaction, runtime: Runtime) -> Iterator[None]:
+    """Make each source a view inside the block, for conditions with subqueries."""
+    frames = [(source.view, read(source.scan, txn, runtime)) for source in sources]
+    with _views:
+        for view, frame in frames:
+            frame.createOrReplaceTempView(view)
+        try:
+            yield
+        finally:
+            for view, _ in frames:
+                runtime.spark().catalog.dropTempView(view)
+
+
+def rows_of(
+    query: Query,
+    txn: Transaction,
+    runtime: Runtime,
+    frame_of: Callable[[Source], DataFrame] | None = None,
+) -> DataFrame:
+    """The query's rows, lazily; ``frame_of`` gives the rows of its sources where they are known."""
+    spark = runtime.spark()
+    register_hashes(spark, [query.sql])
+    given = frame_of or (lambda source: read(source.scan, txn, runtime))
+    frames = {source.view: given(source) for source in query.sources}
+    with explained():
+        found = query_over(spark, query.sql, frames) if frames else spark.sql(query.sql)
+        return with_grand_totals(found, query.sql)
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turn Spark's analysis errors into the user's."""
+    try:
+        yield
+    except (AnalysisException, ParseException) as error:
+        first = (error.getMessage() or str(error)).splitlines()[0]
+        raise SemanticError(f"the query cannot be analysed: {first}") from error

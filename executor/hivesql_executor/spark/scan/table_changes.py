@@ -1,0 +1,134 @@
+"""What happened to a table between two writes, from its deltas: inserts, updates, deletes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import functions as f
+
+from hivesql_executor.orc.footers import check_deletes, holds_changes, read_footers
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.snapshot.listing import acid_state, check_versions, table_roots
+from hivesql_executor.snapshot.partition_files import PartitionFiles
+from hivesql_executor.snapshot.time_travel import require_history
+from hivesql_executor.spark.scan.scan import scan
+from hivesql_executor.spark.verify.rows import delete_events, row_id_and_texts
+from hivesql_executor.transactions.transaction import Transaction
+from hivesql_planner.acid.files_to_read import FilesToRead, files_to_read
+from hivesql_planner.acid.time_travel import after_write, require_events
+from hivesql_planner.acid.write_ids import ValidWriteIdList
+from hivesql_planner.errors import NotSupported
+from hivesql_planner.model.table import Table
+from hivesql_planner.plan import CHANGE_COLUMNS, Changes, Scan
+
+_KIND, _WRITE = (column.name for column in CHANGE_COLUMNS)
+
+
+def read_changes(wanted: Scan, changes: Changes, txn: Transaction, runtime: Runtime) -> DataFrame:
+    """The table's columns, what happened, and the write that did it.
+
+    A row that a write deleted while it inserted one of the same key is the ``update_preimage`` of
+    the other, the ``update_postimage``; without a key that is told by the partition: a write that
+    deleted as many rows there as it inserted has updated them. DataError 10327 when a compaction
+    has merged the events, NotSupported when the table was overwritten in between.
+    """
+    table, spark = wanted.table, runtime.spark()
+    now = txn.visible[table.name]
+    high = now.high_watermark if changes.high is None else changes.high
+    then = after_write(now, high)
+    parts = _parts(wanted, changes.low, then, txn, runtime)
+    rows = _rows(spark, table, parts, then, runtime)
+    low = f.lit(changes.low)
+    born = rows.where(f.col("row__id.writeid").between(low, f.lit(high)))
+    inserted = born.withColumns({_KIND: f.lit("insert"), _WRITE: f.col("row__id.writeid")})
+    frames = [inserted]
+    events = _deletes(spark, table, parts, then, runtime)
+    if events is not None:
+        names = row_id_and_texts(table)
+        died = events.where(f.col("writer") >= low).groupBy(*names).agg(f.min("writer"))
+        deleted = rows.join(died.toDF(*names, _WRITE), names)
+        frames.append(deleted.withColumn(_KIND, f.lit("delete")))
+    happened = reduce(DataFrame.unionByName, frames)
+    return _with_updates(happened, table, changes.key).select(
+        *(f"`{column.name}`" for column in (*table.all_columns, *CHANGE_COLUMNS))
+    )
+
+
+def _with_updates(happened: DataFrame, table: Table, key: Sequence[str]) -> DataFrame:
+    """Call the two halves of an update by their names."""
+    texts = row_id_and_texts(table)[1:]
+    same = Window.partitionBy(_WRITE, *texts, *(f.col(f"`{name}`") for name in key))
+
+    def count(kind: str) -> Column:
+        return f.count_if(f.col(_KIND) == kind).over(same)
+
+    gone, come = count("delete"), count("insert")
+    is_update = (gone > 0) & (gone == come)
+    before_or_after = f.when(f.col(_KIND) == "insert", f.lit("update_postimage")).otherwise(
+        f.lit("update_preimage")
+    )
+    return happened.withColumn(_KIND, f.when(is_update, before_or_after).otherwise(f.col(_KIND)))
+
+
+def _parts(
+    wanted: Scan, low: int, then: ValidWriteIdList, txn: Transaction, runtime: Runtime
+) -> list[PartitionFiles]:
+    table, files = wanted.table, runtime.files(wanted.table.location)
+    parts = []
+    for partition, location in table_roots(table, wanted.partitions):
+        state = acid_state(files, location, then, txn.txns)
+        check_versions(files, location, state)
+        require_history(table.name, location, state, then, files, runtime)
+        require_events(state, low, location=location)
+        chosen = files_to_read(state, then, location=location)
+        parts.append(PartitionFiles(partition=partition, location=location, files=chosen))
+    return parts
+
+
+def _rows(
+    spark: SparkSession,
+    table: Table,
+    parts: Sequence[PartitionFiles],
+    then: ValidWriteIdList,
+    runtime: Runtime,
+) -> DataFrame:
+    """Every row that was there at some time, with its id and the texts of its partition."""
+    files = runtime.files(table.location)
+    found = [
+        (f"{part.location}/{file.path}", file.length)
+        for part in parts
+        for file in part.files.data
+        if file.raw is None
+    ]
+    if any(map(holds_changes, read_footers(files, found).values())):
+        raise NotSupported(f"changes of {table.name}, whose deltas are of ACID version 1")
+    return scan(
+        spark,
+        table,
+        [replace(part, files=FilesToRead(part.files.data)) for part in parts],
+        visible=then,
+        with_row_id=True,
+        with_partition_texts=True,
+        where=None,
+        files=files,
+    ).rows
+
+
+def _deletes(
+    spark: SparkSession,
+    table: Table,
+    parts: Sequence[PartitionFiles],
+    then: ValidWriteIdList,
+    runtime: Runtime,
+) -> DataFrame | None:
+    found = [
+        (f"{part.location}/{file.path}", file.length) for part in parts
+        for file in part.files.deletes
+    ]  # fmt: skip
+    tails = read_footers(runtime.files(table.location), found)
+    for path, tail in tails.items():
+        check_deletes(path, tail)
+    return delete_events(spark, table, parts, tails, visible=then)

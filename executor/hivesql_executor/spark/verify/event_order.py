@@ -1,0 +1,161 @@
+"""What only the rows of event files can tell of their files: order, buckets, keys, missing rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, Row, SparkSession, Window
+from pyspark.sql import functions as f
+
+from hivesql_executor.orc.tail import OrcTail
+from hivesql_executor.orc.types import spark_type
+from hivesql_executor.spark.scan.event_schema import are_generated, event_read
+from hivesql_executor.spark.scan.listed_files import listed_number, read_listed
+from hivesql_executor.spark.scan.row_id_keys import KEYS
+from hivesql_planner.model.table import Table
+
+MOST = 20
+"""Of each kind of problem so many are told."""
+_BUCKET = "if(shiftrightunsigned(bucket, 29) = 0, bucket, shiftrightunsigned(bucket, 16) & 4095)"
+_ENDS = pa.list_(pa.struct([(KEYS[0], pa.int64()), (KEYS[1], pa.int32()), (KEYS[2], pa.int64())]))
+Key = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyedFile:
+    """A file whose events have ids of their own; ``place`` is the name of its partition."""
+
+    path: str
+    length: int
+    tail: OrcTail
+    place: str
+    bucket: int
+    deletes: bool
+    whole: bool
+    """It has every row that its writes numbered: a base lacks those that were deleted."""
+    ends: tuple[Key, ...] = ()
+    """The last key of each stripe as its footer tells, () where it tells none."""
+
+
+def files_by_names(files: Sequence[KeyedFile]) -> Mapping[tuple[str, ...], list[int]]:
+    """Numbers of files that have events, by the names without which ORC cannot read them."""
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for number, file in enumerate(files):
+        if file.tail.rows:
+            names = file.tail.row_fields
+            groups.setdefault(names if are_generated(names) else (), []).append(number)
+    return groups
+
+
+def file_problems(
+    spark: SparkSession, table: Table, files: Sequence[KeyedFile]
+) -> Iterator[tuple[str, str]]:
+    """Path and problem of each file that is not sorted, has other rows, or a wrong key index."""
+    rows = _events(spark, table, files)
+    if rows is None:
+        return
+    key = f.struct(*KEYS)
+    before = f.lag(key).over(Window.partitionBy("number", "block").orderBy("at"))
+    # A row may be deleted twice, but it exists once.
+    unsorted = (before > key) | ((before == key) & ~f.col("deletes"))
+    stripe = f.size(f.filter("ends", lambda end: end < key))
+    told = rows.select(
+        "number",
+        f.when(f.size("ends") > 0, stripe).alias("stripe"),
+        key.alias("key"),
+        unsorted.alias("unsorted"),
+        f.expr(f"{_BUCKET} <> home").alias("foreign"),
+        "ends",
+        "sizes",
+    )
+    stripes = told.groupBy("number", "stripe").agg(
+        f.count_if("unsorted").alias("unsorted"),
+        f.count_if("foreign").alias("foreign"),
+        f.count("*").alias("rows"),
+        f.max("key").alias("last"),
+        f.first("ends").alias("ends"),
+        f.first("sizes").alias("sizes"),
+    )
+    fits = "rows <=> get(sizes, stripe) and last <=> get(ends, stripe)"
+    counted = (
+        stripes.withColumn("astray", f.expr(f"stripe is not null and not ({fits})"))
+        .groupBy("number")
+        .agg(
+            f.sum("unsorted").alias("unsorted"),
+            f.sum("foreign").alias("foreign"),
+            f.max("astray").alias("astray"),
+        )
+        .where("unsorted > 0 or foreign > 0 or astray")
+    )
+    found = counted.orderBy("number").limit(MOST + 1).collect()
+    for row in found[:MOST]:
+        path = files[row["number"]].path
+        yield from ((path, problem) for problem in _told(row))
+    if len(found) > MOST:
+        yield table.location, f"more files than these {MOST} have rows that do not fit"
+
+
+def _told(row: Row) -> Iterator[str]:
+    if row["unsorted"]:
+        yield f"{row['unsorted']} rows are not in the order of their row ids"
+    if row["foreign"]:
+        yield f"{row['foreign']} rows belong to other buckets than the file"
+    if row["astray"] and not row["unsorted"]:
+        yield "hive.acid.key.index does not say where its stripes end: Hive may leave out rows"
+
+
+def missing_rows(
+    spark: SparkSession, table: Table, files: Sequence[KeyedFile]
+) -> Iterator[tuple[str, str]]:
+    """Partition and problem where rows of deltas are gone: each write numbers its rows from 0."""
+    rows = _events(spark, table, [file for file in files if file.whole])
+    if rows is None:
+        return
+    counted = (
+        rows.groupBy("place", *KEYS[:2])
+        .agg(f.count("*").alias("rows"), (f.max(KEYS[2]) + 1).alias("numbered"))
+        .where("rows < numbered")
+    )
+    found = counted.orderBy("place", *KEYS[:2]).limit(MOST + 1).collect()
+    for row in found[:MOST]:
+        gone = row["numbered"] - row["rows"]
+        yield (
+            row["place"],
+            f"{gone} of the {row['numbered']} rows are missing that write {row[KEYS[0]]} "
+            f"numbered under {row[KEYS[1]]}",
+        )
+    if len(found) > MOST:
+        yield table.location, "more rows of deltas are missing"
+
+
+def _events(spark: SparkSession, table: Table, files: Sequence[KeyedFile]) -> DataFrame | None:
+    """The ids of all events, and beside them what is known of their file."""
+    frames = []
+    for names, numbers in files_by_names(files).items():
+        schema, where = event_read(names, [spark_type(column.type) for column in table.columns])
+        found = [(files[number].path, files[number].length, number) for number in numbers]
+        events = read_listed(spark, schema, found, {}).where(where)
+        frames.append(
+            events.select(
+                *KEYS,
+                listed_number().alias("number"),
+                f.col("_metadata.file_block_start").alias("block"),
+                f.monotonically_increasing_id().alias("at"),
+            )
+        )
+    if not frames:
+        return None
+    about = pa.table({
+        "number": pa.array(range(len(files)), pa.int32()),
+        "place": pa.array([file.place for file in files]),
+        "home": pa.array([file.bucket for file in files], pa.int32()),
+        "deletes": pa.array([file.deletes for file in files]),
+        "ends": pa.array([[dict(zip(KEYS, end, strict=True)) for end in file.ends]
+                          for file in files], _ENDS),
+        "sizes": pa.array([file.tail.stripe_rows for file in files], pa.list_(pa.int64())),
+    })  # fmt: skip
+    known = spark.createDataFrame(about).hint("broadcast")
+    return reduce(DataFrame.unionByName, frames).join(known, "number")

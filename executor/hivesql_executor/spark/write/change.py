@@ -1,0 +1,200 @@
+"""UPDATE, DELETE and MERGE as one stream of rows: who dies, who is born, in one Spark job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as f
+
+from hivesql_executor.orc.types import spark_type
+from hivesql_executor.spark.nanoseconds.changes import Texts, fine_structs
+from hivesql_executor.spark.nanoseconds.columns import FINE
+from hivesql_executor.spark.scan.partition_columns import text_columns
+from hivesql_executor.spark.steps import Step, after
+from hivesql_executor.spark.write.constraints import held
+from hivesql_executor.spark.write.merge_source import Joined
+from hivesql_executor.spark.write.write import partition_text
+from hivesql_planner.errors import CardinalityViolation
+from hivesql_planner.model.table import Table
+from hivesql_planner.plan import Change, ChangeBranch, When
+
+ROW_ID_TYPE = "struct<writeid:bigint,bucketid:int,rowid:bigint>"
+_CARDINALITY = "Cardinality Violation in Merge statement: "
+_MARK = "__source_row"
+_ROW_ID_PARTS = ("writeid", "bucketid", "rowid")
+
+
+def changed_rows(change: Change, given: Joined, texts: Texts) -> DataFrame:
+    """Rows ``(branch, row__id, row, p0…)`` for ``write_change``, with FINE where it is needed.
+
+    ``branch`` is an index into the change's branches.
+    ``given.target`` has the table's columns, ``row__id``, its partitions' texts and fine columns;
+    ``texts`` tells of the source's times. Every
+    matched row is looked at once, so a condition that is not deterministic still gives a delete and
+    an insert for the same rows.
+    """
+    target = given.target
+    fine = fine_structs(change, target, texts)
+    (branch, *others) = change.branches
+    if change.source is None and fine[0] is None and not others:
+        return held(after(target, *_steps(change, branch)), change.check)
+    joined = _joined(change, given)
+    if change.cardinality_check:
+        joined = _refuse_double_matches(change, joined)
+    chosen = _chosen(change, fine)
+    if not others:
+        ((taken, row),) = chosen
+        rows = joined if taken is None else joined.where(taken)
+        return held(rows.select(*row), change.check)
+    return held(joined.select(f.inline(_row_of_branch(chosen))), change.check)
+
+
+def _steps(change: Change, branch: ChangeBranch) -> list[Step]:
+    """An UPDATE or DELETE of one table."""
+    steps: list[Step] = [("alias", change.target_alias)]
+    if change.on is not None:
+        steps.append(("where", change.on.sql))
+    row_id, texts = _old_row(change)
+    row = _new_row(change.target.table, branch)
+    columns = {"branch": "0", "row__id": row_id, "row": row}
+    columns |= {f"p{i}": text for i, text in enumerate(texts)}
+    return [*steps, ("select", [f"{text} as `{name}`" for name, text in columns.items()])]
+
+
+def _joined(change: Change, given: Joined) -> DataFrame:
+    alias = change.target_alias
+    target = given.target.alias(alias)
+    if given.source is None:
+        return target.where(f.expr(change.on.sql)) if change.on else target
+    assert change.on is not None
+    assert change.source_alias is not None
+    condition = f.expr(change.on.sql)
+    source = given.source.alias(change.source_alias)
+    if not any(branch.when is When.NOT_MATCHED for branch in change.branches):
+        return target.join(source, condition, "inner")
+    if given.narrow:
+        return source.join(target, condition, "left")
+    # The outer join keeps source rows, so Spark could only broadcast the big side. Reducing the
+    # target to the rows that match anything first lets the small side be broadcast.
+    candidates = target.join(source, condition, "left_semi").alias(alias)
+    return source.join(candidates, condition, "left")
+
+
+def _refuse_double_matches(change: Change, joined: DataFrame) -> DataFrame:
+    """Raise while running when two source rows satisfy ON for one target row.
+
+    As in Hive, rows count that no WHEN clause would take.
+    """
+    alias = change.target_alias
+    row_id = f"`{alias}`.row__id"
+    table = change.target.table
+    # Source rows without a match share no key: each is a group of its own.
+    alone = f.when(f.expr(f"{row_id} is null"), f.monotonically_increasing_id()).otherwise(f.lit(0))
+    marked = joined.select("*", alone.alias(_MARK))
+    keys = [f.expr(f"{row_id}.{part}") for part in _ROW_ID_PARTS]
+    keys += [f.expr(f"`{alias}`.`{name}`") for name in text_columns(table)]
+    counted = marked.select(
+        "*", f.count(f.lit(1)).over(Window.partitionBy(*keys, f.col(_MARK))).alias("__matches")
+    )
+    text = f.concat(
+        f.lit(_CARDINALITY + "["),
+        f.concat_ws(", ", *(key.cast("string") for key in keys)),
+        f.lit("]"),
+    )
+    return counted.where(
+        f.when(f.col("__matches") > 1, f.raise_error(text).cast("boolean")).otherwise(f.lit(True))
+    )
+
+
+def cardinality_violation(error: Exception) -> CardinalityViolation | None:
+    """The user's error, when that is what made the job fail."""
+    text = str(error)
+    start = text.find(_CARDINALITY)
+    if start < 0:
+        return None
+    found = text[start : text.find("]", start) + 1]
+    return CardinalityViolation(
+        f"{found}: two source rows match one target row (row id and partition shown). "
+        "Make the source unique on the ON condition; nothing was changed"
+    )
+
+
+_Row = Sequence[Column]
+_Chosen = Sequence[tuple[Column | None, _Row]]
+"""When each branch takes a row (None: always), and what it makes of it."""
+
+
+def _row_of_branch(chosen: _Chosen) -> Column:
+    """An array of what the first branch that takes a joined row makes of it; NULL if none does."""
+    ((taken, row), *others) = chosen
+    assert taken is not None
+    found = f.when(taken, f.array(f.struct(*row)))
+    for taken, row in others:
+        assert taken is not None
+        # CASE takes the next WHEN when a condition is NULL: an unknown condition is not true.
+        found = found.when(taken, f.array(f.struct(*row)))
+    return found
+
+
+def _chosen(change: Change, fine: Sequence[Column | None]) -> _Chosen:
+    return [
+        (_taken(change, branch), _changed_row(change, branch, number, texts))
+        for number, (branch, texts) in enumerate(zip(change.branches, fine, strict=True))
+    ]
+
+
+def _taken(change: Change, branch: ChangeBranch) -> Column | None:
+    if change.source is None and branch.condition is None:
+        return None
+    unknown = "is not null" if branch.when is When.MATCHED else "is null"
+    taken = f.expr(f"`{change.target_alias}`.row__id {unknown}")
+    return taken & f.expr(branch.condition.sql) if branch.condition else taken
+
+
+def _changed_row(change: Change, branch: ChangeBranch, number: int, fine: Column | None) -> _Row:
+    """A number for the branch, the old row's id, the new row, and where it is."""
+    table = change.target.table
+    if branch.when is When.MATCHED:
+        row_id, found = _old_row(change)
+        texts = [f.expr(text) for text in found]
+    else:
+        row_id = f"cast(null as {ROW_ID_TYPE})"
+        values = branch.values[len(table.columns) :]
+        texts = [
+            partition_text(f.expr(value.sql), column.type)
+            for value, column in zip(values, table.partition_columns, strict=True)
+        ]
+    if fine is not None and branch.insert is None:
+        fine = f.when(f.lit(False), fine)
+    return (
+        f.lit(number).alias("branch"),
+        f.expr(row_id).alias("row__id"),
+        f.expr(_new_row(table, branch)).alias("row"),
+        *([] if fine is None else [fine.alias(FINE)]),
+        *(text.alias(f"p{i}") for i, text in enumerate(texts)),
+    )
+
+
+def _old_row(change: Change) -> tuple[str, list[str]]:
+    """The row id of a matched row, and the texts of its partition's values."""
+    alias = change.target_alias
+    names = text_columns(change.target.table)
+    return f"cast(`{alias}`.row__id as {ROW_ID_TYPE})", [f"`{alias}`.`{name}`" for name in names]
+
+
+def _new_row(table: Table, branch: ChangeBranch) -> str:
+    if branch.insert is None:
+        return f"cast(null as {struct_ddl(table)})"
+    # A value may end in a comment.
+    fields = ", ".join(
+        f"cast(({value.sql}\n) as {spark_type(column.type)}) as `{column.name}`"
+        for value, column in zip(branch.values, table.columns, strict=False)
+    )
+    return f"cast(struct({fields}) as {struct_ddl(table)})"
+
+
+def struct_ddl(table: Table) -> str:
+    """The type of the ``row`` column."""
+    fields = ",".join(f"`{c.name}`:{spark_type(c.type)}" for c in table.columns)
+    return f"struct<{fields}>"

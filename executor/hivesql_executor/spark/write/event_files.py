@@ -1,0 +1,127 @@
+"""ACID events into ORC files, straight from Spark's rows.
+
+Spark's own writer makes nested objects of each row, and leaves the footer's entries to be added.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+from urllib.parse import unquote_plus
+
+from pyspark.sql import DataFrame, SparkSession
+
+from hivesql_executor.event_file import EventFile
+from hivesql_executor.orc.types import orc_type
+from hivesql_executor.spark.jvm import gateway
+from hivesql_planner.model.table import Table
+from hivesql_planner.plan import Write, WriteKind
+
+_SIZES = ("orc.stripe.size", "orc.row.index.stride", "orc.compress.size")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventColumns:
+    """Where a frame has what an event is made of, as positions; None for what it has not.
+
+    Without ``branch`` all rows are of the first. Without ``writer`` the task's number
+    is the writer's. ``row_id`` is the first of three columns: write id, bucket and row id of the
+    row to delete. With ``by``, the write of each event, inserts too have the ids that are given;
+    without it they are numbered, and all events are of one write. Without ``row``, the table's
+    columns are the frame's first. ``fine`` is a struct of texts that are written in the place of
+    the columns of their names (see ``nanoseconds``). ``keys``, the texts of partition values, are
+    all columns from there on.
+    """
+
+    branch: int | None = None
+    writer: int | None = None
+    row_id: int | None = None
+    by: int | None = None
+    row: int | None = None
+    fine: int | None = None
+    keys: int | None = None
+
+
+def write_events(
+    rows: DataFrame,
+    columns: EventColumns,
+    writes: tuple[Write, ...],
+    *,
+    write_id: int,
+    directory: str,
+    branches: Sequence[Sequence[int]] = (),
+    even_empty: bool = False,
+) -> tuple[EventFile, ...]:
+    """One Spark job: files of events in a directory, each task's in the order of its rows.
+
+    ``branches`` tells which of the writes a row of each branch is an event of; without them each
+    write is a branch. Rows of one file must come together. What a failed attempt of a task leaves
+    there is not told.
+    ``even_empty`` gives a file without rows where there are none; only for columns without ``row``.
+    """
+    spark = rows.sparkSession
+    settings = json.dumps(orc_settings(writes[0].table))
+
+    def plan(columns: EventColumns, *, even_empty: bool) -> str:
+        plan = _plan(spark, columns, writes, write_id, directory)
+        groups = branches or [[i] for i in range(len(writes))]
+        return json.dumps({**plan, "branches": groups, "even empty": even_empty})
+
+    text = gateway(spark).write(rows._jdf, plan(columns, even_empty=False), settings)
+    if even_empty and not text:
+        nothing = plan(EventColumns(), even_empty=True)
+        text = gateway(spark).writeNothing(rows._jdf, nothing, settings)
+    return tuple(map(_file, text.splitlines()))
+
+
+def _plan(
+    spark: SparkSession,
+    columns: EventColumns,
+    writes: tuple[Write, ...],
+    write_id: int,
+    directory: str,
+) -> dict[str, Any]:
+    """What AcidWriter.java takes."""
+    ordinals = {f"{field.name} at": getattr(columns, field.name) for field in fields(columns)}
+    return {
+        "directory": directory,
+        "schema": event_type(writes[0].table),
+        "spark version": spark.version,
+        "write id": write_id,
+        "writes": [
+            {"statement": one.statement_id, "deletes": one.kind is WriteKind.DELETE_DELTA}
+            for one in writes
+        ],
+        **{name: -1 if at is None else at for name, at in ordinals.items()},
+    }
+
+
+def _file(line: str) -> EventFile:
+    name, rows, length, write, writer, *keys = line.split(" ")
+    return EventFile(
+        name=name,
+        rows=int(rows),
+        bytes=int(length),
+        write=int(write),
+        writer=int(writer),
+        keys=tuple(map(unquote_plus, keys)),
+    )
+
+
+def event_type(table: Table) -> str:
+    """The ORC type of an ACID table's files."""
+    columns = ",".join(
+        f"`{column.name.replace('`', '``')}`:{orc_type(column.type)}" for column in table.columns
+    )
+    return (
+        "struct<operation:int,originalTransaction:bigint,bucket:int,rowId:bigint,"
+        f"currentTransaction:bigint,row:struct<{columns}>>"
+    )
+
+
+def orc_settings(table: Table) -> dict[str, str]:
+    """ORC's own settings that the table's properties give; zlib is Hive's default."""
+    sizes = {key: table.properties[key] for key in _SIZES if key in table.properties}
+    return {"orc.compress": table.properties.get("orc.compress", "ZLIB").upper(), **sizes}

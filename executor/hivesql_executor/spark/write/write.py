@@ -1,0 +1,376 @@
+"""Rows into ACID directories: one Spark job into a staging directory, then published."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as f
+
+from hivesql_executor.event_file import EventFile
+from hivesql_executor.files.api import Files
+from hivesql_executor.orc.publish import (
+    Publication,
+    StagedRows,
+    WrittenFile,
+    publish_events,
+    stage_rows,
+)
+from hivesql_executor.orc.types import has_instant, has_sized_text, spark_type
+from hivesql_executor.spark.formats.avro import encode_avro
+from hivesql_executor.spark.formats.text_tables import is_of_lines, write_line
+from hivesql_executor.spark.nanoseconds.columns import FINE, as_text
+from hivesql_executor.spark.steps import Step, after
+from hivesql_executor.spark.values import (
+    converted,
+    partition_text,
+    read_value,
+    stored_row,
+    written_value,
+)
+from hivesql_executor.spark.write.buckets import bucket_column
+from hivesql_executor.spark.write.constraints import held
+from hivesql_executor.spark.write.event_files import EventColumns, orc_settings, write_events
+from hivesql_executor.spark.write.partition_clustering import NEVER, gathered
+from hivesql_planner.acid.row_id import MAX_BUCKET
+from hivesql_planner.errors import NotSupported
+from hivesql_planner.model.table import DEFAULT_PARTITION, Table
+from hivesql_planner.plan import Expr, Write, WriteKind
+
+if TYPE_CHECKING:
+    from hivesql_executor.transactions.file_changes import FileChanges
+
+__all__ = ["WrittenFile", "partition_text", "stage_insert", "write_change"]
+
+_SPREAD = 4
+"""Tasks that write a change's events into partitions, for each core."""
+_WRITER = "shiftrightunsigned(row__id.bucketid, 16) & 4095"
+BUCKET_OF_ROW_ID = f"if(shiftrightunsigned(row__id.bucketid, 29) = 0, row__id.bucketid, {_WRITER})"
+_OLD_WRITER = f"cast({BUCKET_OF_ROW_ID} as int)"
+# Beside a table's own columns: no column of Hive has a colon in its name.
+_KEY, _BUCKET = "partition:{}", "bucket:"
+# LooseLiterals.java looks for it.
+_ROW = "row:"
+
+
+def stage_insert(
+    rows: DataFrame,
+    write: Write,
+    *,
+    write_id: int,
+    static_partition: Mapping[str, str | None],
+    dynamic_partition: Sequence[str],
+    files: Files,
+    staging: str,
+    locations: Mapping[str, str],
+    unlike: Collection[str] = (),
+    check: Expr | None = None,
+    known: Sequence[str] = (),
+    fine: Sequence[int] = (),
+    gathering: int = NEVER,
+    changes: FileChanges | None = None,
+) -> StagedRows:
+    """Write a query's rows for one directory per partition, to be published later.
+
+    ``rows`` has the data columns in the table's order, then the dynamic partition columns, then the
+    texts of the columns ``fine`` (see ``nanoseconds``). By position, values become of the columns'
+    types as Hive converts them; ``known`` are the rows' types in Hive, empty where Spark's are
+    enough. ``locations`` has the directories of partitions that do not live under their table,
+    ``unlike`` the names of those that are stored otherwise than it says; ``gathering`` is the
+    threshold of ``gathered``.
+    Nothing is visible before the transaction commits, which needs ``changes`` where the table is
+    not transactional. Whoever publishes removes the staging directory.
+    """
+    table = write.table
+    types = {column.name: column.type for column in table.all_columns}
+    named = rows.toDF(*(f"c{i}" for i in range(len(rows.columns))))
+    kinds = [
+        *(column.type for column in table.columns),
+        *(types[name] for name in dynamic_partition),
+    ]
+    sources = [field.dataType.simpleString() for field in named.schema.fields]
+    for i, kind in enumerate(known):
+        if has_instant(kind) or has_sized_text(kind):
+            # Spark knows no such types.
+            sources[i] = kind
+    given = [
+        converted(f"c{i}", source, kind)
+        for i, (source, kind) in enumerate(zip(sources, kinds, strict=False))
+    ]
+    values = [
+        written_value(value, column.type, table.format).alias(column.name)
+        for value, column in zip(given, table.columns, strict=False)
+    ]
+    if check is not None:
+        compared = (
+            read_value(value, column.type).alias(column.name)
+            for value, column in zip(values, table.columns, strict=True)
+        )
+        named = held(named.select("*", f.struct(*compared).alias("row")), check).drop("row")
+    parts = [
+        partition_text(value, types[name])
+        for value, name in zip(given[len(values) :], dynamic_partition, strict=True)
+    ]
+    publication = Publication(
+        writes=(write,),
+        write_id=write_id,
+        staging=staging,
+        static_partition=dict(static_partition),
+        dynamic_partition=tuple(dynamic_partition),
+        locations=dict(locations),
+        unlike=frozenset(unlike),
+        changes=changes,
+    )
+    if table.is_full_acid:
+        texts = _fine_texts(rows, table, fine)
+        events, columns = _insert_events(named, table, values, parts, texts, gathering)
+        return stage_rows(publication, files, _event_writer(events, columns, publication))
+    writer = _plain_writer(named, values, parts, publication, files, gathering)
+    return stage_rows(publication, files, writer)
+
+
+def _plain_rows(
+    named: DataFrame,
+    table: Table,
+    values: list[Column],
+    parts: list[Column],
+    files: Files,
+    gathering: int,
+) -> tuple[DataFrame, list[str]]:
+    """Rows of a table without row ids, and the staging keys."""
+    keys = [_KEY.format(i) for i in range(len(parts))]
+    placed = [part.alias(key) for part, key in zip(parts, keys, strict=True)]
+    if table.format == "orc":
+        # Spark's files call CHAR a string, and readers of strings would see the blanks.
+        values = [
+            read_value(value, column.type).alias(column.name)
+            for value, column in zip(values, table.columns, strict=True)
+        ]
+    rows = named.select(*values, *placed)
+    if table.is_bucketed:
+        bucket = bucket_column(table, [f.col(_quoted(name)) for name in table.column_names])
+        keys = [_BUCKET, *keys]
+        rows = _in_buckets(rows.withColumn(_BUCKET, bucket), table, keys)
+        rows = rows.sortWithinPartitions(*map(_quoted, keys), *_sorting(table))
+    else:
+        rows = gathered(rows, [_quoted(key) for key in keys], gathering)
+    if table.format == "avro":
+        return encode_avro(rows, table, keys, files), keys
+    if is_of_lines(table):
+        rows = rows.select(write_line(table).alias("value"), *map(_quoted, keys))
+    return rows, keys
+
+
+def _sorting(table: Table) -> list[Column]:
+    """The order within a bucket: NULLs are the least, as in Hive."""
+    return [
+        f.desc_nulls_last(_quoted(name))
+        if name in table.sort_descending
+        else f.asc_nulls_first(_quoted(name))
+        for name in table.sort_columns
+    ]
+
+
+def _fine_texts(rows: DataFrame, table: Table, fine: Sequence[int]) -> Column | None:
+    """The struct FINE of an insert: texts of the columns that are stored as they come."""
+    first = len(rows.columns) - len(fine)
+    texts = []
+    for place, i in enumerate(fine):
+        if i >= len(table.columns) or table.columns[i].name in table.bucket_columns:
+            continue
+        column, given = table.columns[i], rows.schema[i].dataType.simpleString()
+        if given.lower() == spark_type(column.type).replace(" ", "").lower():
+            text = f.col(f"c{first + place}").cast(as_text(column.type))
+            texts.append(text.alias(column.name))
+    return f.struct(*texts) if texts else None
+
+
+def _in_buckets(rows: DataFrame, table: Table, keys: Sequence[str]) -> DataFrame:
+    """All rows of a file in one task: ``keys`` are the bucket, then the partition's."""
+    if len(keys) == 1:
+        return rows.repartition(table.bucket_count, _quoted(_BUCKET))
+    # As many tasks as the rows are worth, however few the buckets are.
+    return rows.repartition(*map(_quoted, keys))
+
+
+def _insert_events(
+    named: DataFrame,
+    table: Table,
+    values: list[Column],
+    parts: list[Column],
+    fine: Column | None,
+    gathering: int,
+) -> tuple[DataFrame, EventColumns]:
+    """Rows sorted by file."""
+    keys = [_KEY.format(i) for i in range(len(parts))]
+    placed = [part.alias(key) for part, key in zip(parts, keys, strict=True)]
+    texts = [] if fine is None else [fine.alias(FINE)]
+    rows = named.select(*values, *texts, *placed)
+    width = len(values) + len(texts)
+    fine_at = len(values) if texts else None
+    if not table.is_bucketed:
+        rows = gathered(rows, [_quoted(key) for key in keys], gathering)
+        # A writer number has twelve bits.
+        rows = rows.coalesce(MAX_BUCKET + 1)
+        if keys:
+            rows = rows.sortWithinPartitions(*map(_quoted, keys))
+        return rows, EventColumns(fine=fine_at, keys=width if keys else None)
+    bucket = bucket_column(table, [f.col(_quoted(name)) for name in table.column_names])
+    order = [_quoted(name) for name in (_BUCKET, *keys)]
+    rows = rows.withColumn(_BUCKET, bucket.cast("int"))
+    rows = rows.select(*map(_quoted, rows.columns[:width]), *order)
+    rows = _in_buckets(rows, table, (_BUCKET, *keys)).sortWithinPartitions(*order)
+    return rows, EventColumns(writer=width, fine=fine_at, keys=width + 1 if keys else None)
+
+
+def _quoted(name: str) -> str:
+    return f"`{name}`"
+
+
+def write_change(
+    changed: DataFrame,
+    writes: tuple[Write, ...],
+    *,
+    write_id: int,
+    files: Files,
+    staging: str,
+    locations: Mapping[str, str],
+    branches: Sequence[Sequence[int]] = (),
+    whole_writers: bool = False,
+) -> tuple[WrittenFile, ...]:
+    """Write delete and insert events in one job.
+
+    ``changed`` has ``branch`` (an index into ``branches``, whose items are indexes into ``writes``;
+    without any each write is a branch), ``row__id`` of the old row (NULL for a new
+    one), ``row`` (NULL for a delete), perhaps FINE, and the partition value texts ``p0…``. Delete
+    events land in the bucket file of the row they delete, sorted by row id, as Hive's readers rely
+    on. ``whole_writers``: each task has all old rows of its writers already, and no other rows.
+    """
+    table = writes[0].table
+    keys = [f"p{i}" for i in range(len(table.partition_columns))]
+    fine = [FINE] if FINE in changed.columns else []
+    stored = changed
+    if any(has_sized_text(column.type) for column in table.columns):
+        stored = changed.withColumn("row", stored_row(table, "row"))
+    deletes = [any(writes[i].kind is WriteKind.DELETE_DELTA for i in one) for one in branches]
+    n = f"{_OLD_WRITER} as n"
+    # Without branches nobody tells whether there are new rows.
+    if not (deletes and all(deletes)):
+        stored, n = stored.withColumn("n", _writer_of(table, stored)), "n"
+    texts = (f"coalesce({key}, '{DEFAULT_PARTITION}') as {key}" for key in keys)
+    chosen: Step = ("select", ["branch", n, "row__id.*", f"`row` as `{_ROW}`", *fine, *texts])
+    # Mostly they are in this order, and to find that out costs little.
+    order: Step = ("sort", ["branch", "n", *keys, "writeid", "bucketid", "rowid"])
+    if whole_writers:
+        rows = after(stored, chosen, order)
+    else:
+        rows = after(_gathered(after(stored, chosen), keys), order)
+    columns = EventColumns(
+        branch=0, writer=1, row_id=2, row=5,
+        fine=6 if fine else None, keys=6 + len(fine) if keys else None,
+    )  # fmt: skip
+    publication = Publication(
+        writes=writes,
+        write_id=write_id,
+        staging=staging,
+        static_partition={},
+        dynamic_partition=table.partition_names,
+        locations=dict(locations),
+    )
+    writer = _event_writer(rows, columns, publication, branches)
+    return publish_events(publication, files, writer)
+
+
+def _gathered(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
+    """The events of each file in one task; few tasks, since each that is empty costs time too."""
+    spark = rows.sparkSession
+    most = int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
+    cores = spark.sparkContext.defaultParallelism
+    count = min(most, cores * _SPREAD if keys else cores)
+    # Writers are numbered from 0: taken as they are, they share out evenly.
+    place = f"hash({', '.join(keys)})" if keys else "0"
+    return rows.repartitionById(count, f.expr(f"pmod({place} + n, {count})"))
+
+
+def _writer_of(table: Table, events: DataFrame) -> Column:
+    """Writer number of an event: that of the old row, else by hash."""
+    if table.is_bucketed:
+        fresh = bucket_column(table, [f.col("row")[name] for name in table.column_names])
+    else:
+        spread = [f.col("row")[c.name] for c in table.columns if "map" not in c.type.lower()]
+        count = events.sparkSession.sparkContext.defaultParallelism
+        hashed = f.xxhash64(*spread) if spread else f.lit(0)
+        fresh = f.pmod(hashed, f.lit(min(count, MAX_BUCKET + 1)))
+    old = f.col("row__id").isNotNull()
+    return f.when(old, f.expr(_OLD_WRITER)).otherwise(fresh).cast("int")
+
+
+def _event_writer(
+    events: DataFrame,
+    columns: EventColumns,
+    publication: Publication,
+    branches: Sequence[Sequence[int]] = (),
+) -> Callable[[], tuple[EventFile, ...]]:
+    def write() -> tuple[EventFile, ...]:
+        return write_events(
+            events,
+            columns,
+            publication.writes,
+            write_id=publication.write_id,
+            directory=publication.staging,
+            branches=branches,
+            even_empty=_needs_an_empty_file(publication),
+        )
+
+    return write
+
+
+def _plain_writer(
+    named: DataFrame,
+    values: list[Column],
+    parts: list[Column],
+    publication: Publication,
+    files: Files,
+    gathering: int,
+) -> Callable[[], None]:
+    rows, keys = _plain_rows(named, publication.table, values, parts, files, gathering)
+    file_format, options = _plain_format(publication.table)
+    if publication.changes is not None and not publication.table.is_transactional:
+        publication.changes.work_aside(publication.staging)
+
+    def write() -> None:
+        # One file per task: two would claim one name.
+        writer = rows.write.options(**options).option("maxRecordsPerFile", 0)
+        if keys:
+            writer = writer.partitionBy(*keys)
+        writer.format(file_format).save(publication.staging)
+        if _needs_an_empty_file(publication) and not files.list(publication.staging):
+            empty = rows.where("false").drop(*keys).write.options(**options)
+            empty.format(file_format).mode("append").save(publication.staging)
+
+    return write
+
+
+def _needs_an_empty_file(publication: Publication) -> bool:
+    """Whether no rows are something to publish: an overwrite of one known directory."""
+    (write, *_) = publication.writes
+    return write.kind is WriteKind.BASE and not publication.dynamic_partition
+
+
+def orc_options(table: Table) -> dict[str, str]:
+    """Spark's options for the table's ORC properties."""
+    settings = orc_settings(table)
+    return {"compression": settings.pop("orc.compress").lower(), **settings}
+
+
+def _plain_format(table: Table) -> tuple[str, dict[str, str]]:
+    match table.format:
+        case "orc":
+            return "orc", orc_options(table)
+        case "parquet":
+            return "parquet", {}
+        case "textfile" | "csv" | "json" | "avro":
+            return "text", {}
+        case other:
+            raise NotSupported(f"writing {other} tables")

@@ -1,0 +1,93 @@
+"""UPDATE, DELETE and MERGE, by Spark or without it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from hivesql_executor.bookkeeping.partitions import (
+    foreign_locations,
+    record_partitions,
+    record_touched,
+    staging_directory,
+)
+from hivesql_executor.bookkeeping.statistics import count_changed
+from hivesql_executor.files.local import LocalFiles
+from hivesql_executor.outcome import Outcome
+from hivesql_executor.snapshot.listing import scan_files
+from hivesql_executor.snapshot.partition_files import PartitionFiles
+from hivesql_executor.statements.context import Work
+from hivesql_executor.statements.tables import refuse_filled
+from hivesql_planner.plan import Change, Operation, WriteKind
+from hivesql_planner.predicates.predicate import SmallChange
+from hivesql_planner.rewrite.change import change_writes
+
+if TYPE_CHECKING:
+    from hivesql_executor.orc.publish import WrittenFile
+
+
+def run_change(change: Change, work: Work) -> Outcome:
+    """Write the change's events and record the partitions that got any."""
+    table = change.target.table
+    if table.is_immutable:
+        refuse_filled(table, table.location, work.runtime)
+    written = _write(change, work)
+    for operation, kind in (
+        (Operation.DELETE, WriteKind.DELETE_DELTA),
+        (Operation.INSERT, WriteKind.DELTA),
+    ):
+        touched = {file.partition for file in written if file.partition and file.kind is kind}
+        record_partitions(table, touched, operation, work, dynamic=True)
+    record_touched(work)
+    count_changed(change, written, work.txn, work.runtime)
+    return Outcome(affected=_affected(change, written))
+
+
+def _write(change: Change, work: Work) -> tuple[WrittenFile, ...]:
+    table, parts = change.target.table, None
+    if change.small and isinstance(work.runtime.files(table.location), LocalFiles):
+        visible = work.txn.visible[table.name]
+        parts = scan_files(change.target, visible, work.txn.txns, work.runtime)
+        written = _write_small(change, change.small, parts, work)
+        if written is not None:
+            return written
+    from hivesql_executor.change_rows import write_by_spark
+
+    return write_by_spark(change, work, parts)
+
+
+def _write_small(
+    change: Change, small: SmallChange, parts: list[PartitionFiles], work: Work
+) -> tuple[WrittenFile, ...] | None:
+    """None, and nothing written, when the files are a matter for Spark."""
+    from hivesql_executor.local.change import hits, write_hits
+    from hivesql_executor.local.read import OnlySpark, small_snapshot
+
+    table, runtime = change.target.table, work.runtime
+    files = runtime.files(table.location)
+    try:
+        visible = work.txn.visible[table.name]
+        snapshot = small_snapshot(table, parts, visible, files, small.most_bytes)
+        found = hits(small, snapshot)
+    except OnlySpark:
+        return None
+    return write_hits(
+        found,
+        change_writes(change),
+        snapshot,
+        write_id=work.txn.write_ids[table.name],
+        staging=staging_directory(table, work.txn.id),
+        locations=foreign_locations(table, runtime),
+    )
+
+
+def _affected(change: Change, written: Collection[WrittenFile]) -> int:
+    """Rows of the table that were changed: an update's two events are one row."""
+    halves = {
+        branch.insert.statement_id for branch in change.branches if branch.delete and branch.insert
+    }
+    return sum(
+        file.rows
+        for file in written
+        if not (file.kind is WriteKind.DELTA and file.statement_id in halves)
+    )

@@ -1,0 +1,270 @@
+"""DESCRIBE: a table, partition, column or database, in the rows that Hive 4 gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+
+from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
+from hivesql_executor.outcome import Outcome
+from hivesql_planner.errors import SemanticError
+from hivesql_planner.model.statistics import Statistics, written_basics
+from hivesql_planner.model.table import Column, ConstraintKind, Database, Partition, Table
+
+_COLUMNS = ("col_name", "data_type", "comment")
+_HEADER = ("# col_name", "data_type", "comment")
+_EMPTY = ("", "", "")
+_MEASURES = (
+    ("min", "low"), ("max", "high"), ("num_nulls", "nulls"), ("distinct_count", "distinct"),
+    ("avg_col_len", "average_length"), ("max_col_len", "longest"), ("num_trues", "trues"),
+    ("num_falses", "falses"),
+)  # fmt: skip
+_TITLES: dict[ConstraintKind, str] = {
+    "primary key": "Primary Key",
+    "foreign key": "Foreign Keys",
+    "unique": "Unique Constraints",
+    "not null": "Not Null Constraints",
+    "default": "Default Constraints",
+    "check": "Check Constraints",
+}
+_Row = tuple[str, str, str]
+
+
+def describe_table(
+    table: Table,
+    partition: Partition | None,
+    style: str,
+    statistics: Statistics | None = None,
+) -> Outcome:
+    """Columns, partition columns, and with a style everything else."""
+    table = table.stored_as(partition)
+    if style == "formatted":
+        return Outcome.of_table(_COLUMNS, _formatted(table, partition, basics_shown(statistics)))
+    rows = [_column_row(column) for column in table.all_columns]
+    if table.partition_columns:
+        rows += [_EMPTY, ("# Partition Information", "", ""), _HEADER]
+        rows += [_column_row(column) for column in table.partition_columns]
+    if style == "extended":
+        what = "Partition" if partition else "Table"
+        text = _partition_text(table, partition) if partition else _table_text(table)
+        rows += [_EMPTY, (f"Detailed {what} Information", text, "")]
+    return Outcome.of_table(_COLUMNS, rows)
+
+
+def describe_column(
+    table: Table, name: str, style: str, statistics: Statistics | None = None
+) -> Outcome:
+    """One column, or with FORMATTED its properties one below the other."""
+    found = next((column for column in table.columns if column.name == name), None)
+    if found is None:
+        known = ", ".join(f"{i}:{column.name}" for i, column in enumerate(table.columns))
+        raise SemanticError(f"cannot find field {name} from [{known}]")
+    comment = found.comment or "from deserializer"
+    if style != "formatted":
+        return Outcome.of_table(_COLUMNS, [(found.name, found.type, comment)])
+    measured = statistics.columns if statistics else ()
+    own = next((one for one in measured if one.name == name), None)
+    rows = [("col_name", found.name), ("data_type", found.type)]
+    rows += [(label, _shown(getattr(own, field, None))) for label, field in _MEASURES]
+    rows += [("bit_vector", ""), ("comment", comment)]
+    return Outcome.of_table(("column_property", "value"), rows)
+
+
+def _shown(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def describe_database(database: Database, *, extended: bool) -> Outcome:
+    """One row for the database."""
+    columns = ["db_name", "comment", "location", "managedlocation", "owner_name", "owner_type",
+               "connector_name", "remote_dbname"]  # fmt: skip
+    managed = database.managed_location or ""
+    row = [database.name, database.comment or "", database.location, managed,
+           database.owner, database.owner_type, "", ""]  # fmt: skip
+    if extended:
+        columns.append("parameters")
+        row.append(_braces(database.properties) if database.properties else "")
+    return Outcome.of_table(columns, [row])
+
+
+def _column_row(column: Column) -> _Row:
+    return (column.name, column.type, column.comment or "")
+
+
+def _formatted(
+    table: Table,
+    partition: Partition | None,
+    basics: Mapping[str, str],
+) -> list[_Row]:
+    rows = [_HEADER, *map(_column_row, table.columns), _EMPTY]
+    if table.partition_columns:
+        rows += [("# Partition Information", "", ""), _HEADER]
+        rows += [*map(_column_row, table.partition_columns), _EMPTY]
+    if partition:
+        rows += _of_partition(table, partition, basics)
+    else:
+        rows += _of_table(table, basics)
+    rows += _of_storage(table)
+    if table.constraints and not partition:
+        rows += _of_constraints(table)
+    if table.view_text:
+        rows += [
+            _EMPTY,
+            ("# View Information", "", ""),
+            ("Original Query:", table.view_text, ""),
+            ("Expanded Query:", table.view_text, ""),
+        ]
+    return rows
+
+
+def _of_table(table: Table, basics: Mapping[str, str]) -> list[_Row]:
+    location = [("Location:", table.location, "")] if not table.is_view else []
+    return [
+        ("# Detailed Table Information", "", ""),
+        ("Database:", table.name.database, ""),
+        ("OwnerType:", table.owner_type, ""),
+        ("Owner:", table.owner, ""),
+        ("CreateTime:", _time(table.created_at), ""),
+        ("LastAccessTime:", "UNKNOWN", ""),
+        ("Retention:", "0", ""),
+        *location,
+        ("Table Type:", table.type, ""),
+        ("Table Parameters:", "", ""),
+        *_pairs({**stored_properties(table), **basics}),
+        _EMPTY,
+    ]
+
+
+def _of_partition(table: Table, partition: Partition, parameters: Mapping[str, str]) -> list[_Row]:
+    values = ", ".join(value or "__HIVE_DEFAULT_PARTITION__" for value in partition.values)
+    return [
+        ("# Detailed Partition Information", "", ""),
+        ("Partition Value:", f"[{values}]", ""),
+        ("Database:", table.name.database, ""),
+        ("Table:", table.name.name, ""),
+        ("LastAccessTime:", "UNKNOWN", ""),
+        ("Location:", partition.location, ""),
+        ("Partition Parameters:", "", ""),
+        *_pairs(parameters),
+        _EMPTY,
+    ]
+
+
+def basics_shown(statistics: Statistics | None) -> dict[str, str]:
+    """Nothing where nobody has counted anything, not even files."""
+    if statistics is None or (statistics.rows is None and not statistics.files):
+        return {}
+    count = statistics.partitions
+    partitions = {} if count is None else {"numPartitions": str(count)}
+    return written_basics(statistics) | partitions
+
+
+def _of_storage(table: Table) -> list[_Row]:
+    storage = STORAGE[table.format]
+    rows = [
+        ("# Storage Information", "", ""),
+        ("SerDe Library:", "null" if table.is_view else storage.serde, ""),
+        ("InputFormat:", storage.input_format, ""),
+        ("OutputFormat:", storage.output_format, ""),
+        ("Compressed:", "No", ""),
+        ("Num Buckets:", str(table.bucket_count or -1), ""),
+        ("Bucket Columns:", f"[{', '.join(table.bucket_columns)}]", ""),
+        ("Sort Columns:", f"[{', '.join(_orders(table))}]", ""),
+    ]
+    if table.serde_properties:
+        rows += [("Storage Desc Params:", "", ""), *_pairs(table.serde_properties)]
+    return rows
+
+
+def _of_constraints(table: Table) -> list[_Row]:
+    rows = [_EMPTY, ("# Constraints", "", "")]
+    for one in table.constraints:
+        rows += [
+            _EMPTY,
+            (f"# {_TITLES[one.kind]}", "", ""),
+            ("Table:", str(table.name), ""),
+            ("Constraint Name:", one.name, ""),
+        ]
+        if one.parent is not None:
+            pairs = zip(one.parent_columns, one.columns, strict=False)
+            rows += [
+                (f"Parent Column Name:{one.parent}.{theirs}", f"Column Name:{ours}", "")
+                for theirs, ours in pairs
+            ]
+        else:
+            rows += [("Column Name:", name, "") for name in one.columns]
+        if one.kind == "default":
+            rows.append(("Default Value:", one.text, ""))
+        if one.kind == "check":
+            rows.append(("Check Value:", one.text, ""))
+    return rows
+
+
+def stored_properties(table: Table) -> dict[str, str]:
+    """The table's parameters as Hive's metastore holds them."""
+    found = dict(table.properties)
+    if table.comment is not None:
+        found["comment"] = table.comment
+    if table.type == "EXTERNAL_TABLE":
+        found["EXTERNAL"] = "TRUE"
+    return found
+
+
+def _pairs(values: Mapping[str, str]) -> list[_Row]:
+    return [("", key, value) for key, value in sorted(values.items())]
+
+
+def _orders(table: Table) -> list[str]:
+    return [
+        f"Order(col:{name}, order:{0 if name in table.sort_descending else 1})"
+        for name in table.sort_columns
+    ]
+
+
+def _time(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%a %b %d %H:%M:%S UTC %Y")
+
+
+def _table_text(table: Table) -> str:
+    return (
+        f"Table(tableName:{table.name.name}, dbName:{table.name.database}, owner:{table.owner}, "
+        f"createTime:{table.created_at}, lastAccessTime:0, retention:0, "
+        f"sd:{_storage_text(table, table.location)}, "
+        f"partitionKeys:[{_fields_text(table.partition_columns)}], "
+        f"parameters:{_braces(stored_properties(table))}, "
+        f"viewOriginalText:{table.view_text or 'null'}, "
+        f"viewExpandedText:{table.view_text or 'null'}, tableType:{table.type}, "
+        f"ownerType:{table.owner_type})"
+    )
+
+
+def _partition_text(table: Table, partition: Partition) -> str:
+    values = ", ".join(value or "__HIVE_DEFAULT_PARTITION__" for value in partition.values)
+    return (
+        f"Partition(values:[{values}], dbName:{table.name.database}, "
+        f"tableName:{table.name.name}, lastAccessTime:0, "
+        f"sd:{_storage_text(table, partition.location)})"
+    )
+
+
+def _storage_text(table: Table, location: str) -> str:
+    storage = STORAGE[table.format]
+    return (
+        f"StorageDescriptor(cols:[{_fields_text(table.columns)}], location:{location or 'null'}, "
+        f"inputFormat:{storage.input_format}, outputFormat:{storage.output_format}, "
+        f"compressed:false, numBuckets:{table.bucket_count or -1}, "
+        f"serdeInfo:SerDeInfo(name:null, serializationLib:{storage.serde}, "
+        f"parameters:{_braces(table.serde_properties)}), "
+        f"bucketCols:[{', '.join(table.bucket_columns)}], sortCols:[{', '.join(_orders(table))}])"
+    )
+
+
+def _fields_text(columns: Iterable[Column]) -> str:
+    return ", ".join(
+        f"FieldSchema(name:{one.name}, type:{one.type}, comment:{one.comment or 'null'})"
+        for one in columns
+    )
+
+
+def _braces(values: Mapping[str, str]) -> str:
+    return "{" + ", ".join(f"{key}={value}" for key, value in sorted(values.items())) + "}"

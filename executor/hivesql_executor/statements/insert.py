@@ -1,0 +1,114 @@
+"""INSERT and CREATE TABLE … AS SELECT, branch after branch, by Spark or without it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hivesql_executor.bookkeeping.partitions import (
+    foreign_locations,
+    record_partitions,
+    record_touched,
+    staging_directory,
+)
+from hivesql_executor.bookkeeping.statistics import count_inserted
+from hivesql_executor.files.local import LocalFiles
+from hivesql_executor.outcome import Outcome
+from hivesql_executor.statements.context import Work
+from hivesql_executor.statements.tables import bear_table, refuse_filled
+from hivesql_planner.model.table import Table, partition_name
+from hivesql_planner.plan import Insert, InsertBranch, Operation, WriteKind
+
+if TYPE_CHECKING:
+    from hivesql_executor.orc.publish import StagedRows, WrittenFile
+
+
+def run_insert(insert: Insert, work: Work) -> Outcome:
+    """Write every branch; a table made for the rows goes again unless the statement commits."""
+    if insert.create is None:
+        for branch in insert.branches:
+            _check_immutable(branch, work)
+        return _insert_branches(insert, work, None)
+    from hivesql_executor.insert_query import shaped
+
+    (branch,) = insert.branches
+    created = bear_table(shaped(insert.create, branch, work), work.txn.changes, work.runtime)
+    return _insert_branches(insert, work, created)
+
+
+def _check_immutable(branch: InsertBranch, work: Work) -> None:
+    """Fail where INSERT INTO would add to what an immutable table has already."""
+    write = branch.write
+    if not write.table.is_immutable or write.overwrite or write.kind is WriteKind.BASE:
+        return
+    table, location = write.table, write.table.location
+    if branch.static_partition and not branch.dynamic_partition:
+        values = tuple(branch.static_partition[key] for key in table.partition_names)
+        partition = work.runtime.metastore.partition(table.name, values)
+        location = partition.location if partition else table.home_of(values)
+    refuse_filled(table, location, work.runtime)
+
+
+def _insert_branches(insert: Insert, work: Work, created: Table | None) -> Outcome:
+    affected, staged = 0, []
+    try:
+        # All is read before anything is published: a statement sees what its transaction writes.
+        for branch in insert.branches:
+            table = created or branch.write.table
+            if not (branch.if_not_exists and _static_exists(branch, table, work)):
+                staged.append((branch, table, _stage(branch, table, work)))
+        for branch, table, rows in staged:
+            affected += _finish(branch, table, rows.publish(), work)
+    finally:
+        for _, _, rows in staged:
+            rows.discard()
+    record_touched(work)
+    return Outcome(affected=affected)
+
+
+def _finish(
+    branch: InsertBranch, table: Table, written: tuple[WrittenFile, ...], work: Work
+) -> int:
+    """Record what a branch has written; the number of its rows."""
+    operation = Operation.UPDATE if branch.write.kind is WriteKind.BASE else Operation.INSERT
+    touched = {file.partition for file in written if file.partition}
+    if branch.static_partition and not branch.dynamic_partition:
+        touched.add(_static_name(branch, table))
+    record_partitions(
+        table, touched, operation, work, dynamic=bool(branch.dynamic_partition),
+        replaced=branch.write.overwrite,
+    )  # fmt: skip
+    overwrites = branch.write.overwrite or branch.write.kind is WriteKind.BASE
+    count_inserted(table, written, touched, work.txn, work.runtime, replaces=overwrites)
+    return sum(file.rows for file in written)
+
+
+def _stage(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
+    files = work.runtime.files(table.location)
+    if branch.small is None or not isinstance(files, LocalFiles):
+        from hivesql_executor.insert_query import stage_query
+
+        return stage_query(branch, table, work)
+    from hivesql_executor.local.insert import stage_literals
+
+    return stage_literals(
+        branch,
+        branch.small,
+        write_id=work.txn.write_ids[table.name],
+        files=files,
+        staging=staging_directory(table, work.txn.id),
+        locations=foreign_locations(table, work.runtime),
+    )
+
+
+def _static_exists(branch: InsertBranch, table: Table, work: Work) -> bool:
+    """Whether the one partition that is written is there; asked for under the statement's locks."""
+    if not table.partition_columns or branch.dynamic_partition:
+        return False
+    values = [branch.static_partition[key] for key in table.partition_names]
+    return work.runtime.metastore.partition(table.name, values) is not None
+
+
+def _static_name(branch: InsertBranch, table: Table) -> str:
+    return partition_name(
+        table.partition_names, [branch.static_partition[key] for key in table.partition_names]
+    )

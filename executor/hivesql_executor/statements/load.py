@@ -1,0 +1,190 @@
+"""LOAD DATA: files that exist already become a table's, as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hivesql_executor.bookkeeping.reachable_locations import named_path
+from hivesql_executor.bookkeeping.statistics import count
+from hivesql_executor.files.api import Files
+from hivesql_executor.orc.tail import read_tail
+from hivesql_executor.outcome import Outcome
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.transactions.file_changes import FileChanges, changing
+from hivesql_executor.transactions.transaction import Transaction
+from hivesql_planner.acid.layout import base_name, delta_name
+from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.statistics import StatisticsChange
+from hivesql_planner.model.table import Partition, Table, partition_name
+from hivesql_planner.plan import Operation
+from hivesql_planner.statements.ddl import LoadData
+
+_MAGIC = {"orc": b"ORC", "parquet": b"PAR1", "avro": b"Obj\x01", "sequencefile": b"SEQ"}
+
+
+def load_data(statement: LoadData, txn: Transaction | None, runtime: Runtime) -> Outcome:
+    """Copy (LOCAL) or move the files; into a delta or base where there are write ids."""
+    table = statement.table
+    # The file system of the source reads it; the one of the table reaches both.
+    path = named_path(statement.path, runtime, local=statement.local)
+    source_files, files = runtime.files(path), runtime.files(table.location)
+    sources = _sources(source_files, path)
+    kept = statement.partition is not None and not statement.overwrite
+    stored = table.stored_as(statement.partition) if kept else table
+    if (
+        table.is_transactional
+        and statement.partition
+        and not table.writes_like(statement.partition)
+    ):
+        raise NotSupported(f"LOAD DATA into a partition of {table.name} that is stored otherwise")
+    for source in sources:
+        _check(source_files, source, stored)
+    location = _location(statement)
+    sizes = [source_files.size(source) for source in sources]
+    with changing(txn, runtime) as changes:
+        if statement.values is not None and statement.partition is None:
+            # Before the catalog names it: should we die, it has no partition without a directory.
+            changes.make([location])
+        added = _add_partition(statement, location, runtime)
+        try:
+            if table.is_transactional:
+                assert txn is not None
+                _into_directory(statement, sources, location, txn, runtime)
+            else:
+                _into_place(statement, sources, location, changes, files)
+                if statement.partition and statement.partition.storage and not kept:
+                    one = replace(statement.partition, storage=None)
+                    runtime.metastore.alter_partition(table.name, one.values, one)
+        except BaseException:
+            if added is not None:
+                runtime.metastore.drop_partitions(table.name, [added.values])
+            raise
+    count([_loaded(statement, sizes)], txn, runtime)
+    return Outcome(message=f"Loading data to table {table.name}")
+
+
+def _loaded(statement: LoadData, sizes: Sequence[int]) -> StatisticsChange:
+    """Nobody has read the files, so nobody knows their rows."""
+    table, values = statement.table, statement.values
+    return StatisticsChange(
+        table=table.name,
+        partition=None if values is None else partition_name(table.partition_names, values),
+        rows=None,
+        files=len(sizes),
+        bytes=sum(sizes),
+        replaces=statement.overwrite,
+    )
+
+
+def _sources(files: Files, path: str) -> list[str]:
+    if files.is_file(path):
+        return [path]
+    if not files.exists(path):
+        raise SemanticError(f"Invalid path '{path}': No files matching path {path}", code=10028)
+    if files.directories(path):
+        raise SemanticError(
+            f"Invalid path '{path}': source contains directory {files.directories(path)[0]}",
+            code=10028,
+        )
+    names = [status.path for status in files.list(path)]
+    return [f"{path.rstrip('/')}/{name}" for name in names if not name.startswith("_")]
+
+
+def _check(files: Files, path: str, table: Table) -> None:
+    """The file's format is the table's, and it carries no row ids of another ACID table."""
+    magic = _MAGIC.get(table.format)
+    size = files.size(path)
+    if size == 0:
+        return
+    if magic is not None and files.read(path, 0, len(magic)) != magic:
+        raise SemanticError(
+            f"Unable to load data to destination table {table.name}: {path} is no {table.format} "
+            "file. The file that you are trying to load does not match the file format of the "
+            "destination table.",
+            code=30019,
+        )
+    if table.format == "orc" and read_tail(files, path).is_acid:
+        raise SemanticError(
+            f'"{path}" was created by Acid write - it cannot be loaded into another Acid table',
+            code=10413,
+        )
+
+
+def _location(statement: LoadData) -> str:
+    if statement.partition is not None:
+        return statement.partition.location
+    table = statement.table
+    if statement.values is None:
+        return table.location
+    return table.home_of(statement.values)
+
+
+def _add_partition(statement: LoadData, location: str, runtime: Runtime) -> Partition | None:
+    """Tell the catalog of a new partition; empty, it is harmless should we die now."""
+    if statement.values is None or statement.partition is not None:
+        return None
+    partition = Partition(values=statement.values, location=location)
+    runtime.metastore.add_partitions(statement.table.name, [partition], if_not_exists=True)
+    return partition
+
+
+def _into_place(
+    statement: LoadData,
+    sources: Sequence[str],
+    location: str,
+    changes: FileChanges,
+    files: Files,
+) -> None:
+    """Files of a table that is not transactional, under names that are free."""
+    names = {source: source.rpartition("/")[2] for source in sources}
+    changes.make([location])
+    if statement.local:
+        copies = changes.copy(sources, location, files)
+        names = dict(zip(copies, names.values(), strict=True))
+    if statement.overwrite:
+        changes.empty(location)
+    taken = {status.path for status in files.list(location)}
+    waiting = list(names)
+    while waiting:
+        pairs = []
+        for source in waiting:
+            name = _free_name(names[source], taken)
+            taken.add(name)
+            pairs.append((source, f"{location}/{name}"))
+        # Somebody else may have taken a name since they were listed.
+        waiting = [source for source, _ in changes.bring(pairs)]
+
+
+def _into_directory(
+    statement: LoadData, sources: Sequence[str], location: str, txn: Transaction, runtime: Runtime
+) -> None:
+    """Files of a transactional table: a directory that nobody sees before the commit."""
+    table, files = statement.table, runtime.files(statement.table.location)
+    write_id = txn.write_ids[table.name]
+    name = base_name(write_id) if statement.overwrite else delta_name(write_id, 0)
+    home = f"{location}/{name}"
+    names = [source.rpartition("/")[2] for source in sources]
+    if table.is_full_acid:
+        # Row ids come from the number, so that files of any name get one, as in Hive.
+        names = [f"{number:06d}_0" for number in range(len(sources))]
+    files.make_directories(home)
+    changes = txn.changes
+    if statement.local:
+        sources = changes.copy(sources, location, files)
+    # Should we die, those that were moved go back, before a cleaner takes the directory away.
+    changes.bring([(source, f"{home}/{one}") for source, one in zip(sources, names, strict=True)])
+    if statement.values is not None:
+        unit = partition_name(table.partition_names, statement.values)
+        operation = Operation.UPDATE if statement.overwrite else Operation.INSERT
+        runtime.metastore.add_dynamic_partitions(txn.id, write_id, table.name, [unit], operation)
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    """``x.txt``, ``x_copy_1.txt``, ``x_copy_2.txt`` …, as Hive names them."""
+    stem, dot, suffix = name.rpartition(".") if "." in name else (name, "", "")
+    found, number = name, 0
+    while found in taken:
+        number += 1
+        found = f"{stem}_copy_{number}{dot}{suffix}"
+    return found

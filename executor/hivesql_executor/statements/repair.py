@@ -1,0 +1,100 @@
+"""MSCK: the catalog's partitions and the directories on disk are brought together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hivesql_executor.files.api import Files
+from hivesql_executor.outcome import Outcome
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.transactions.transaction import Transaction
+from hivesql_planner.acid.layout import parse_directory
+from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.partition_values import BITS, normal_value
+from hivesql_planner.model.table import Partition, Table, parse_partition_name, partition_name
+from hivesql_planner.statements.ddl import RepairTable
+
+
+def repair_table(statement: RepairTable, txn: Transaction | None, runtime: Runtime) -> Outcome:
+    """Add partitions that have directories, drop those that have none; one line for each."""
+    table, store, txn_id = statement.table, runtime.metastore, txn.id if txn else 0
+    if not table.partition_columns:
+        return Outcome()
+    files = runtime.files(table.location)
+    known = store.partitions(table.name)
+    places = {_plain(partition.location) for partition in known}
+    found = [one for one in _on_disk(files, table) if _plain(one.location) not in places]
+    taken = {one.values for one in known}
+    new = [one for one in found if one.values not in taken]
+    gone = [one for one in known if not files.exists(one.location)]
+    lines = [f"Partitions not in metastore:\t{_named(table, one)}" for one in new]
+    lines += [f"Partitions missing from filesystem:\t{_named(table, one)}" for one in gone]
+    next_write_id = 0
+    if statement.add and new and table.is_transactional:
+        next_write_id = _next_write_id(files, new)
+
+    def repair() -> None:
+        if next_write_id:
+            store.seed_write_id(table.name, next_write_id)
+        if statement.add and new:
+            store.add_partitions(table.name, new, if_not_exists=True, txn_id=txn_id)
+        if statement.drop and gone:
+            store.drop_partitions(table.name, [one.values for one in gone], txn_id=txn_id)
+
+    store.together(repair)
+    if statement.add and new:
+        lines += [f"Repair: Added partition to metastore {_named(table, one)}" for one in new]
+    if statement.drop and gone:
+        lines += [f"Repair: Dropped partition from metastore {_named(table, one)}" for one in gone]
+    return Outcome.of_table(["result"], [(line,) for line in lines])
+
+
+def _plain(location: str) -> str:
+    return location.removeprefix("file://").removeprefix("file:").rstrip("/")
+
+
+def _named(table: Table, partition: Partition) -> str:
+    return f"{table.name.name}:{partition_name(table.partition_names, partition.values)}"
+
+
+def _on_disk(files: Files, table: Table) -> Iterator[Partition]:
+    """Directories ``k=v/k2=v2`` below the table; a key in the wrong place is an error."""
+    found = [""]
+    for key in table.partition_names:
+        deeper = []
+        for above in found:
+            for name in files.directories(f"{table.location}{above}"):
+                word, equals, _ = name.partition("=")
+                if not equals or word.lower() != key:
+                    raise SemanticError(
+                        f"Unexpected partition key {word} found at {table.location}{above}/{name}: "
+                        f"expected {key}=…. Move the directory away"
+                    )
+                deeper.append(f"{above}/{name}")
+        found = deeper
+    whole = [column.type in BITS for column in table.partition_columns]
+    for path in found:
+        # Hive writes whole numbers as they are elsewhere, and leaves all other texts.
+        values = tuple(
+            (normal_value(text, column.type) or text) if text is not None and is_whole else text
+            for text, column, is_whole in zip(
+                parse_partition_name(path[1:]), table.partition_columns, whole, strict=True
+            )
+        )
+        yield Partition(values=values, location=f"{table.location}{path}")
+
+
+def _next_write_id(files: Files, partitions: list[Partition]) -> int:
+    """Where write ids have to go on, above those that directories bear, so that all are seen."""
+    highest = 0
+    for partition in partitions:
+        for name in files.directories(partition.location):
+            directory = parse_directory(name)
+            if directory is None:
+                continue
+            if directory.visibility_txn:
+                raise NotSupported(
+                    f"MSCK of {partition.location}/{name}: a compaction of another metastore"
+                )
+            highest = max(highest, directory.max_write_id)
+    return highest + 1

@@ -1,0 +1,43 @@
+"""SELECT, by Spark or without it."""
+
+from __future__ import annotations
+
+from hivesql_executor.files.local import LocalFiles
+from hivesql_executor.outcome import Outcome
+from hivesql_executor.statements.context import OrRows, Work
+from hivesql_planner.plan import Query, Select
+from hivesql_planner.predicates.predicate import SmallSelect
+
+_MOST_PARTITIONS = 100
+"""More are listed once, for Spark."""
+
+
+def run_select(select: Select, work: Work) -> Outcome:
+    """The rows to whoever wants them, while the snapshot is held."""
+    if select.small and (work.consume is None or isinstance(work.consume, OrRows)):
+        found = _without_spark(select.small, select.query, work)
+        if found is not None:
+            return found
+    from hivesql_executor.query_rows import query_rows
+
+    return query_rows(select.query, work)
+
+
+def _without_spark(small: SmallSelect, query: Query, work: Work) -> Outcome | None:
+    """None when the files are a matter for Spark."""
+    (source,) = query.sources
+    table, runtime = source.scan.table, work.runtime
+    files = runtime.files(table.location)
+    if not isinstance(files, LocalFiles) or len(source.scan.partitions) > _MOST_PARTITIONS:
+        return None
+    from hivesql_executor.local.read import OnlySpark, small_snapshot
+    from hivesql_executor.local.select import select_rows
+    from hivesql_executor.snapshot.listing import scan_files
+
+    visible = work.txn.visible[table.name]
+    parts = scan_files(source.scan, visible, work.txn.txns, runtime)
+    try:
+        snapshot = small_snapshot(table, parts, visible, files, small.most_bytes)
+        return select_rows(small, snapshot, query.columns)
+    except OnlySpark:
+        return None

@@ -1,0 +1,223 @@
+"""Tables and databases come and go: catalog entry and directory together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hivesql_executor.bookkeeping.avro_schema import with_file_columns
+from hivesql_executor.bookkeeping.directory_moves import hiding, making, placing
+from hivesql_executor.bookkeeping.reachable_locations import reachable_location
+from hivesql_executor.bookkeeping.statistics import count
+from hivesql_executor.bounds import may_delete
+from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.outcome import Outcome
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.snapshot.listing import table_roots
+from hivesql_executor.transactions.file_changes import FileChanges, changing
+from hivesql_executor.transactions.transaction import Transaction
+from hivesql_planner.acid.layout import METADATA_FILE, base_name
+from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.model.statistics import StatisticsChange
+from hivesql_planner.model.table import Database, Table, TableName, partition_name
+from hivesql_planner.plan import Operation
+from hivesql_planner.statements.bound import CreateTable, DropDatabase, DropTable, TruncateTable
+
+# What Hive 4 leaves in the empty base of a truncated table.
+_TRUNCATED = b'{"thisFileVersion":"0","dataFormat":"truncated"}'
+
+
+def create_table_if_new(statement: CreateTable, txn_id: int, runtime: Runtime) -> None:
+    """CREATE TABLE [IF NOT EXISTS]."""
+    names = runtime.metastore.tables(statement.table.name.database)
+    if not (statement.if_not_exists and statement.table.name in names):
+        create_table(statement.table, txn_id, runtime)
+
+
+def create_table(table: Table, txn_id: int, runtime: Runtime) -> Table:
+    """Add a table to the catalog and make its directory; a relative location is absolute now."""
+    store = runtime.metastore
+    table = _described(table, runtime)
+    home = store.home_of(table)
+    if home:
+        _check_home(home, table, runtime)
+        with making([home], runtime, txn_id):
+            return store.create_table(table)
+    created = store.create_table(table)
+    try:
+        _check_home(created.location, created, runtime)
+        runtime.files(created.location).make_directories(created.location)
+    except BaseException:
+        store.drop_table(created.name)
+        raise
+    return created
+
+
+def bear_table(table: Table, changes: FileChanges, runtime: Runtime) -> Table:
+    """Add a table whose rows are to come; it goes again unless the changes become right."""
+    store = runtime.metastore
+    table = _described(table, runtime)
+    home = store.home_of(table)
+    is_new = False
+    if home:
+        is_new = _check_home(home, table, runtime)
+        changes.make([home])
+
+    def bear() -> Table:
+        created = store.create_table(table)
+        changes.fill(created, is_new=is_new)
+        return created
+
+    created = store.together(bear)
+    if not home:
+        changes.fill(created, is_new=_check_home(created.location, created, runtime))
+        runtime.files(created.location).make_directories(created.location)
+    return created
+
+
+def _described(table: Table, runtime: Runtime) -> Table:
+    """The table as it goes into the catalog; SemanticError 10073 when there is one."""
+    if table.location:
+        table = replace(table, location=reachable_location(table.location, runtime))
+    if exists(table.name, runtime):
+        raise SemanticError(f"Table already exists: {table.name}", code=10073)
+    table = with_file_columns(table, runtime)
+    return replace(table, owner=table.owner or runtime.user)
+
+
+def exists(name: TableName, runtime: Runtime) -> bool:
+    """Whether there is such a table; NoSuchObject 10072 without its database."""
+    try:
+        runtime.metastore.table(name)
+    except NoSuchObject as error:
+        if error.code != 10001:
+            raise
+        return False
+    return True
+
+
+def _check_home(home: str, table: Table, runtime: Runtime) -> bool:
+    """Whether nothing is where a new table wants to live; what must not be raises."""
+    files = runtime.files(home)
+    if files.is_file(home):
+        raise SemanticError(f"{home} is a file, and no directory: give another LOCATION")
+    is_empty = not files.list(home)
+    if table.is_transactional and not is_empty:
+        # Write ids start anew, so files that are there already could pass for committed rows.
+        raise SemanticError(
+            f"{home} already holds files: a new transactional table needs an empty "
+            "directory. Remove the files or give another LOCATION"
+        )
+    return is_empty and not files.all_directories(home)
+
+
+def drop_table(statement: DropTable, txn_id: int, runtime: Runtime) -> None:
+    """Drop a table or view; the files go with it where they are the table's own."""
+    store = runtime.metastore
+    try:
+        table = store.table(statement.name)
+    except NoSuchObject:
+        if statement.if_exists:
+            runtime.notify(f"there is no {statement.name}: nothing was dropped")
+            return
+        raise
+    if table.is_view != statement.view:
+        if statement.if_exists:
+            # As in Hive: there is no view (or table) of that name, and that is no error.
+            return
+        what = "a view with DROP TABLE" if table.is_view else "a base table with DROP VIEW"
+        raise SemanticError(f"Cannot drop {what}: {statement.name}")
+    _drop(table, txn_id, runtime)
+
+
+def _drop(table: Table, txn_id: int, runtime: Runtime) -> None:
+    store = runtime.metastore
+    if not table.owns_files or not may_delete(table.location, table.name.database, runtime):
+        store.drop_table(table.name)
+        return
+    with placing([hiding(table.location, table.id)], runtime, txn_id):
+        store.drop_table(table.name)
+
+
+def drop_database(statement: DropDatabase, txn_id: int, runtime: Runtime) -> Outcome:
+    """Drop a database; with CASCADE its tables first."""
+    store = runtime.metastore
+    try:
+        database = store.database(statement.name)
+    except NoSuchObject:
+        if statement.if_exists:
+            return Outcome()
+        raise
+    if database.name == "default":
+        raise SemanticError("Can not drop default database")
+    names = store.tables(database.name) if statement.cascade else ()
+    owned = [table for table in map(store.table, names) if table.owns_files and not table.is_view]
+
+    def drop() -> None:
+        for name in names:
+            store.drop_table(name)
+        store.drop_database(database.name)
+
+    doomed = [hiding(table.location, table.id) for table in owned]
+    with placing(doomed, runtime, txn_id, around=database.location):
+        store.together(drop)
+    return Outcome()
+
+
+def create_database(
+    database: Database, txn_id: int, runtime: Runtime, *, if_not_exists: bool
+) -> None:
+    """Add a database to the catalog and make its directories."""
+    store = runtime.metastore
+    if if_not_exists and database.name.lower() in store.databases():
+        return
+    homes = (store.database_home(database), database.managed_location)
+    with making([home for home in homes if home], runtime, txn_id):
+        store.create_database(database, if_not_exists=if_not_exists)
+
+
+def truncate_table(statement: TruncateTable, txn: Transaction | None, runtime: Runtime) -> None:
+    """Make a table or partitions empty: an empty ``base_W`` where there are write ids."""
+    with changing(txn, runtime) as changes:
+        emptied = _empty(statement, txn, changes, runtime)
+    count(emptied, txn, runtime)
+
+
+def _empty(
+    statement: TruncateTable, txn: Transaction | None, changes: FileChanges, runtime: Runtime
+) -> list[StatisticsChange]:
+    table = statement.table
+    files = runtime.files(table.location)
+    partitions = statement.partitions
+    if partitions is None:
+        partitions = runtime.metastore.partitions(table.name) if table.partition_columns else ()
+    emptied = []
+    for partition, location in table_roots(table, partitions):
+        unit = partition_name(table.partition_names, partition.values) if partition else None
+        emptied.append(StatisticsChange(table=table.name, partition=unit, replaces=True))
+        if not table.is_transactional:
+            changes.empty(location)
+            continue
+        assert txn is not None
+        write_id = txn.write_ids[table.name]
+        base = f"{location}/{base_name(write_id)}"
+        files.make_directories(base)
+        files.write(f"{base}/{METADATA_FILE}", _TRUNCATED)
+        reach(FailPoint.PARTITION_EMPTIED)
+    names = [one.partition for one in emptied if one.partition is not None]
+    if names and table.is_transactional:
+        assert txn is not None
+        # After all bases: until then the transaction has written "some partition of the table".
+        runtime.metastore.add_dynamic_partitions(
+            txn.id, txn.write_ids[table.name], table.name, names, Operation.UPDATE
+        )
+    return emptied
+
+
+def refuse_filled(table: Table, location: str, runtime: Runtime) -> None:
+    """Fail where a table that is immutable has files in a directory that is to be written."""
+    if runtime.files(location).list(location):
+        raise SemanticError(
+            f"Inserting into a non-empty immutable table is not allowed {table.name.name}. "
+            "Use INSERT OVERWRITE",
+            code=10256,
+        )

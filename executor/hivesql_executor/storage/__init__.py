@@ -1,1 +1,0 @@
-"""Files and ORC tails."""

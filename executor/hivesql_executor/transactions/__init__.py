@@ -1,0 +1,1 @@
+"""A statement's transaction: locks, heartbeats, files to move with the commit, and the reaper."""

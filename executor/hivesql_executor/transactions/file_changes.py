@@ -1,0 +1,218 @@
+"""Files outside of ACID directories: what a statement does to them is right once it commits.
+
+Each change is noted in the metastore before it is made. Until the commit the note says how to undo
+it, afterwards what is left to delete: whoever reaps the transaction of a process that died does so.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.metastore.move_api import BegunMoves, Move, MoveKind, decide_remedy
+from hivesql_executor.transactions.reaper import is_same, mend
+from hivesql_planner.errors import ExecutionError, HiveSqlError
+
+if TYPE_CHECKING:
+    from hivesql_executor.files.api import Files
+    from hivesql_executor.runtime import Runtime
+    from hivesql_executor.transactions.transaction import Transaction
+    from hivesql_planner.model.table import Table
+
+
+@dataclass
+class FileChanges:
+    """The changes of one transaction (0: of a statement without one), in their order."""
+
+    runtime: Runtime
+    txn_id: int
+    noted: list[Move] = field(default_factory=list)
+    unnoted: list[Move] = field(default_factory=list)
+    """Those of them that the metastore does not know."""
+    key: str = ""
+    renewed: float = 0.0
+    """When the note was last known to be young, by the runtime's clock."""
+
+    def __bool__(self) -> bool:
+        return bool(self.noted)
+
+    def work_aside(self, path: str) -> None:
+        """Note a directory of the statement's own, which goes in any case."""
+        self._note([Move(source="", target=path, kind=MoveKind.ASIDE)], lasts=True)
+
+    def fill(self, table: Table, *, is_new: bool) -> None:
+        """Note a table whose rows are to come; ``is_new``: its directory is its own."""
+        filled = Move(source="", target=table.location, kind=MoveKind.FILLED)
+        born = Move(
+            source=str(table.name), target=table.location, table_id=table.id, kind=MoveKind.BORN
+        )
+        self._note([filled, born] if is_new else [born], lasts=True)
+
+    def make(self, directories: Sequence[str]) -> None:
+        """Make directories that are missing, for which the catalog will have a name."""
+        missing = missing_directories(directories, self.runtime)
+        if missing:
+            self._note(making_moves(missing))
+        for path in missing:
+            self.runtime.files(path).make_directories(path)
+
+    def empty(self, location: str) -> None:
+        """Hide every file of a directory."""
+        files = self.runtime.files(location)
+        doomed = [status.path for status in files.list(location)]
+        if not doomed:
+            return
+        hidden = f"{location}/.hivesql-dropped-{uuid.uuid4().hex[:8]}"
+        self._note([Move(source=location, target=hidden, kind=MoveKind.EMPTIED)])
+        for path in doomed:
+            self._renew()
+            files.rename(f"{location}/{path}", f"{hidden}/{path}")
+        reach(FailPoint.FILES_HIDDEN)
+
+    def bring(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Move files to where they are wanted; those are left and returned whose place is taken."""
+        moves = [Move(source=old, target=new, kind=MoveKind.BROUGHT) for old, new in pairs]
+        self._note(moves)
+        left = []
+        for move in moves:
+            files = self.runtime.files(move.target)
+            self._renew()
+            try:
+                files.rename(move.source, move.target)
+            except ExecutionError:
+                if not files.exists(move.source) or not files.exists(move.target):
+                    raise
+                if is_same(files, move.source, move.target):
+                    # Ours, under both names: brought again, its rows would be there twice.
+                    raise
+                # It is somebody else's, and must not be taken for ours.
+                self.runtime.metastore.forget_moves(self.key, move.target)
+                self.noted.remove(move)
+                left.append((move.source, move.target))
+            reach(FailPoint.FILE_PUBLISHED)
+        return left
+
+    def copy(self, sources: Sequence[str], directory: str, files: Files) -> list[str]:
+        """Copy files to where they can be brought into a directory; the copies, in that order.
+
+        ``files`` reaches both places.
+        """
+        aside = f"{directory}/.hive-staging_hivesql_{uuid.uuid4().hex}"
+        self.work_aside(aside)
+        copies = [f"{aside}/{n}/{path.rpartition('/')[2]}" for n, path in enumerate(sources)]
+        for source, copied in zip(sources, copies, strict=True):
+            files.copy(source, copied)
+        return copies
+
+    def finish(self) -> None:
+        """Delete what is not needed any more, now that all of it is right."""
+        if not self.noted:
+            return
+        try:
+            mend(self._begun(settled=True), self.runtime)
+        except (HiveSqlError, OSError) as error:
+            # Whoever reaps next tries again: the statement has succeeded.
+            self.runtime.notify(f"what the statement replaced is not deleted yet: {error}")
+        self.noted, self.unnoted, self.key = [], [], ""
+
+    def undo(self, error: BaseException) -> None:
+        """Put everything back after an error; what cannot be is left to whoever reaps."""
+        if not self.noted:
+            return
+        begun = self._begun(settled=False)
+        try:
+            if self.key:
+                # Whoever took us for dead has put back what was noted: another's files may be in
+                # its place now.
+                known = self.runtime.metastore.noted_moves(self.key)
+                kept = [pair for pair in begun.moves if pair[0] in self.unnoted]
+                begun = replace(begun, moves=(*kept, *(known.moves if known else ())))
+            mend(begun, self.runtime)
+        except (HiveSqlError, OSError) as second:
+            error.add_note(f"files are not put back yet: {second}")
+        self.noted, self.unnoted, self.key = [], [], ""
+
+    @contextmanager
+    def deciding(self) -> Iterator[None]:
+        """Decide by the end of the block, where no commit does."""
+        try:
+            yield
+            self._settle()
+        except BaseException as error:
+            self.undo(error)
+            raise
+        self.finish()
+
+    def _settle(self) -> None:
+        if self.key and not self.runtime.metastore.settle_moves(self.key):
+            raise ExecutionError(
+                "the statement took so long between two files that it was taken for dead, and its "
+                "files were put back. Run it again"
+            )
+
+    def _note(self, moves: Sequence[Move], *, lasts: bool = False) -> None:
+        """Note what comes next.
+
+        What ``lasts`` for as long as a query runs is noted of transactions alone: nobody could
+        tell later whether a statement without one still runs.
+        """
+        if not moves:
+            return
+        if self.txn_id or not lasts:
+            self.key = self.runtime.metastore.note_moves(self.txn_id, moves, self.key)
+            self.renewed = self.runtime.clock.monotonic()
+        else:
+            self.unnoted += moves
+        self.noted += moves
+
+    def _renew(self) -> None:
+        """Show now and then that a statement without a transaction is alive."""
+        timeout = self.runtime.settings.seconds("hive.txn.timeout")
+        if not self.txn_id and self.runtime.clock.monotonic() - self.renewed > timeout / 4:
+            self.runtime.metastore.renew_moves(self.key)
+            self.renewed = self.runtime.clock.monotonic()
+
+    def _begun(self, *, settled: bool) -> BegunMoves:
+        remedies = tuple(
+            (one, decide_remedy(one, named=settled, owned=True, settled=settled))
+            for one in self.noted
+        )
+        return BegunMoves(key=self.key, moves=remedies)
+
+
+@contextmanager
+def changing(txn: Transaction | None, runtime: Runtime) -> Iterator[FileChanges]:
+    """The changes of a transaction, or of a block that has none."""
+    if txn is not None:
+        yield txn.changes
+        return
+    changes = FileChanges(runtime, 0)
+    with changes.deciding():
+        yield changes
+
+
+def missing_directories(directories: Sequence[str], runtime: Runtime) -> list[str]:
+    """The directories that are not there, and those above them, the highest first."""
+    found: dict[str, None] = {}
+    for directory in directories:
+        above, files = [], runtime.files(directory)
+        path = directory.rstrip("/")
+        while path and not path.endswith(":") and not files.exists(path):
+            above.append(path)
+            parent = path.rpartition("/")[0]
+            below = parent.partition("://")[2]
+            if parent.endswith("/") or (below and "/" not in below):
+                # Only the host, or bucket, of a URI: Hadoop takes it for no path.
+                break
+            path = parent
+        found |= dict.fromkeys(reversed(above))
+    return list(found)
+
+
+def making_moves(directories: Sequence[str]) -> list[Move]:
+    """What to note of directories that are made."""
+    return [Move(source="", target=path, kind=MoveKind.MADE) for path in directories]

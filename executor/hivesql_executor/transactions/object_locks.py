@@ -1,0 +1,132 @@
+"""Locks of a session under DummyTxnManager: for a statement, or from LOCK to UNLOCK."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+
+from hivesql_executor.metastore.api import Metastore, ObjectLockRow
+from hivesql_executor.outcome import Outcome
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.transactions.heartbeat import Heartbeat
+from hivesql_executor.transactions.lock_wait import sleep_in_line
+from hivesql_planner.errors import LockTimeout, SemanticError
+from hivesql_planner.plan import ObjectLock, Plan
+from hivesql_planner.settings.transaction_keys import DB_TXN_MANAGER, DUMMY_TXN_MANAGER
+from hivesql_planner.statements.bound import LockObject, Show
+
+_FIRST_SLEEP = 0.1
+
+
+@contextmanager
+def holding_objects(plan: Plan, runtime: Runtime) -> Iterator[None]:
+    """Hold a plan's locks on objects while the statement runs."""
+    if not plan.object_locks:
+        yield
+        return
+    store, query_id = runtime.metastore, runtime.query_id
+    _acquire(plan.object_locks, runtime, explicit=False)
+    heartbeat = Heartbeat(
+        runtime=runtime,
+        interval=runtime.settings.seconds("hive.txn.timeout") / 2,
+        beat=lambda: store.keep_object_locks(query_id),
+    )
+    heartbeat.start()
+    try:
+        yield
+    finally:
+        heartbeat.stop()
+        store.release_object_locks(query_id)
+
+
+def lock_object(statement: LockObject, runtime: Runtime) -> None:
+    """LOCK and UNLOCK; only the object itself, and until somebody unlocks it, as in Hive."""
+    settings = runtime.settings
+    if settings.text("hive.txn.manager") != DUMMY_TXN_MANAGER:
+        raise SemanticError(
+            f"LOCK and UNLOCK are not supported by {DB_TXN_MANAGER}: every statement takes the "
+            "locks that it needs",
+            code=10271,
+        )
+    if not settings.flag("hive.support.concurrency"):
+        raise SemanticError(
+            "LOCK and UNLOCK need a lock manager: set hive.support.concurrency=true", code=10102
+        )
+    table = (statement.table.name.name,) if statement.table else ()
+    partition = tuple(statement.partition.split("/")) if statement.partition else ()
+    path = (statement.database, *table, *partition)
+    lock = ObjectLock(path=path, exclusive=statement.mode == "EXCLUSIVE")
+    if statement.mode is not None:
+        _acquire([lock], runtime, explicit=True)
+    elif not runtime.metastore.unlock_object(lock.name):
+        what = f"Table {'.'.join(path[1:])}" if table else f"Database {path[0]}"
+        raise SemanticError(f"{what} is not locked ")
+
+
+def show_object_locks(statement: Show, runtime: Runtime) -> Outcome:
+    """SHOW LOCKS as DummyTxnManager's sessions see it: name and mode."""
+    database = statement.database
+    wanted: list[str] = [database] if database else []
+    if statement.table is not None:
+        partition = (statement.partition or "").split("/")
+        wanted = [
+            statement.table.name.database,
+            statement.table.name.name,
+            *filter(None, partition),
+        ]
+    rows: list[tuple[str, str | None]] = []
+    for row in runtime.metastore.object_locks():
+        if row.name.split("@")[: len(wanted)] != wanted:
+            continue
+        rows.append((row.name, "EXCLUSIVE" if row.exclusive else "SHARED"))
+        if statement.extended:
+            rows += [
+                (f"LOCK_QUERYID:{row.query_id}", None),
+                (f"LOCK_TIME:{row.taken}", None),
+                (f"LOCK_MODE:{'EXPLICIT' if row.explicit else 'IMPLICIT'}", None),
+                (f"LOCK_QUERYSTRING:{row.query_text}", None),
+            ]
+    return Outcome.of_table(["tab_name", "mode"], rows)
+
+
+def _acquire(locks: Sequence[ObjectLock], runtime: Runtime, *, explicit: bool) -> None:
+    """All together, or wait and try all again, hive.lock.numretries times.
+
+    A wait ends as soon as the lock that stands in the way is gone.
+    """
+    settings, clock, store = runtime.settings, runtime.clock, runtime.metastore
+    row = ObjectLockRow(
+        explicit=explicit,
+        query_id=runtime.query_id,
+        query_text=runtime.query_text[: settings.integer("hive.lock.query.string.max.length")],
+        user=runtime.user,
+        host=runtime.host,
+    )
+    longest = settings.seconds("hive.lock.sleep.between.retries")
+    pause, began = min(_FIRST_SLEEP, longest), clock.monotonic()
+    retries = settings.integer("hive.lock.numretries")
+    for tried in range(retries + 1):
+        held = store.take_object_locks(locks, row)
+        if held is None:
+            return
+        waited = clock.monotonic() - began
+        mode = "exclusive" if held.exclusive else "shared"
+        reason = f"{held.name} is locked ({mode}) by {held.user}@{held.host}"
+        if tried == retries:
+            break
+        runtime.notify(f"waiting for locks for {waited:.1f} s: {reason}")
+        sleep_in_line(pause, partial(_count_held, store, held), runtime)
+        pause = min(pause * 2, longest)
+    raise LockTimeout(
+        f"locks could not be acquired after {waited:.1f} s: {reason}. Run the statement again "
+        "later, or look at SHOW LOCKS",
+        code=10104,
+    )
+
+
+def _count_held(store: Metastore, held: ObjectLockRow) -> int:
+    """1 while a lock is held, else 0."""
+    return sum(
+        (row.name, row.query_id) == (held.name, held.query_id) for row in store.object_locks()
+    )

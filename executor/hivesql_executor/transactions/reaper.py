@@ -1,0 +1,94 @@
+"""The end of those that died: their transactions, and directories that they had half moved."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from hivesql_executor.metastore.api import BegunMoves, Move, Remedy
+from hivesql_executor.runtime import Runtime
+from hivesql_planner.errors import HiveSqlError, NoSuchObject
+from hivesql_planner.model.table import TableName
+
+if TYPE_CHECKING:
+    from hivesql_executor.files.api import Files
+
+
+def reap(runtime: Runtime) -> None:
+    """Put directories where the catalog says, then abort whoever is silent.
+
+    In this order: as long as the dead transaction has its locks, nobody misses the files.
+    """
+    timeout = runtime.settings.seconds("hive.txn.timeout")
+    for begun in runtime.metastore.lost_moves(timeout):
+        try:
+            mend(begun, runtime)
+        except (HiveSqlError, OSError) as error:
+            # The next one that comes by tries again; this one has other work to do.
+            runtime.notify(f"a statement died between files and catalog, not mended yet: {error}")
+    runtime.metastore.reap(timeout)
+
+
+def mend(begun: BegunMoves, runtime: Runtime) -> None:
+    """Do what is left to do with noted files, the last first, and forget the note."""
+    store = runtime.metastore
+    births = [move for move, remedy in begun.moves if remedy is Remedy.UNDO_BIRTH]
+    for birth in births:
+        _undo_birth(birth, runtime)
+    if births:
+        # Now the catalog does not name their directories any more.
+        known = store.noted_moves(begun.key) if begun.key else begun
+        if known is None:
+            return
+        begun = known
+    for move, remedy in reversed(begun.moves):
+        _mend_one(move, remedy, runtime.files(move.target))
+    store.forget_moves(begun.key)
+
+
+def _mend_one(move: Move, remedy: Remedy, files: Files) -> None:
+    match remedy:
+        case Remedy.DELETE:
+            files.delete(move.target)
+        case Remedy.TAKE_BACK:
+            _take_back(move, files)
+        case Remedy.REMOVE_EMPTY:
+            files.remove_if_empty(move.target)
+        case Remedy.CLEAR:
+            for name in _entries(files, move.target):
+                files.delete(f"{move.target}/{name}")
+        case Remedy.PUT_BACK:
+            for status in files.list(move.target):
+                files.rename(f"{move.target}/{status.path}", f"{move.source}/{status.path}")
+            files.delete(move.target)
+        case Remedy.KEEP | Remedy.UNDO_BIRTH:
+            return
+
+
+def _entries(files: Files, directory: str) -> list[str]:
+    listed = {status.path.partition("/")[0] for status in files.list(directory)}
+    return sorted(listed | set(files.all_directories(directory)))
+
+
+def _take_back(move: Move, files: Files) -> None:
+    """Move it back, unless it was not moved yet: then ``target`` is perhaps somebody else's."""
+    if not files.exists(move.target):
+        return
+    if not files.is_file(move.source):
+        files.rename(move.target, move.source)
+    elif is_same(files, move.source, move.target):
+        # Died between the two halves of a move: the file has both names.
+        files.delete(move.target)
+
+
+def is_same(files: Files, one: str, other: str) -> bool:
+    """Tell whether two names seem to be of one file, whose move has come half-way."""
+    return files.size(one) == files.size(other) and files.modified(one) == files.modified(other)
+
+
+def _undo_birth(move: Move, runtime: Runtime) -> None:
+    database, _, name = move.source.partition(".")
+    with suppress(NoSuchObject):
+        table = runtime.metastore.table(TableName(database, name))
+        if table.id == move.table_id:
+            runtime.metastore.drop_table(table.name)

@@ -1,0 +1,329 @@
+"""Transactions of one statement or many: open, heartbeat, commit or abort."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.metastore.api import LockState, TxnType
+from hivesql_executor.transactions.bound_tables import check_listings, check_tables
+from hivesql_executor.transactions.file_changes import FileChanges
+from hivesql_executor.transactions.heartbeat import Heartbeat
+from hivesql_executor.transactions.lock_wait import await_locks, request_locks
+from hivesql_planner.errors import CommitUnknown, ExecutionError, StaleSnapshot, WriteConflict
+from hivesql_planner.multi_statement import continued, next_statement_id, replaced_tables
+from hivesql_planner.plan import Command, Select
+
+if TYPE_CHECKING:
+    from hivesql_executor.metastore.api import LockAnswer
+    from hivesql_executor.runtime import Runtime
+    from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
+    from hivesql_planner.model.statistics import StatisticsChange
+    from hivesql_planner.model.table import TableName
+    from hivesql_planner.plan import Operation, Plan
+
+
+_DATABASE_FAILED = 10280
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transaction:
+    """What one statement sees and writes. ``id`` is 0 when there is no transaction."""
+
+    id: int
+    txns: ValidTxnList
+    write_ids: Mapping[TableName, int]
+    visible: Mapping[TableName, ValidWriteIdList]
+    changes: FileChanges
+    """What the statement does to files outside of ACID directories."""
+    heartbeat: Heartbeat | None = None
+    counted: list[StatisticsChange] = field(default_factory=list)
+    """What its statements have written so far; the commit makes it statistics."""
+    touched: dict[tuple[TableName, Operation], set[str]] = field(default_factory=dict)
+    """Partitions that the statement has written and not yet told the metastore."""
+
+
+@dataclass(kw_only=True)
+class OpenTransaction:
+    """A transaction between its opening and its end; ``txns`` is the snapshot of its opening."""
+
+    id: int
+    txns: ValidTxnList
+    heartbeat: Heartbeat
+    changes: FileChanges
+    read_only: bool = False
+    next_statement_id: int = 0
+    replaced: set[TableName] = field(default_factory=set)
+    counted: list[StatisticsChange] = field(default_factory=list)
+
+
+def open_transaction(runtime: Runtime, *, read_only: bool = False) -> OpenTransaction:
+    """Open a transaction and keep it alive."""
+    store, settings = runtime.metastore, runtime.settings
+
+    def begin() -> tuple[int, ValidTxnList]:
+        (txn_id,) = store.open_txns(
+            1,
+            runtime.user,
+            runtime.host,
+            type=TxnType.READ_ONLY if read_only else TxnType.DEFAULT,
+            max_open=settings.integer("hive.max.open.txns"),
+            max_batch=settings.integer("hive.txn.max.open.batch"),
+        )
+        try:
+            return txn_id, store.valid_txns(txn_id)
+        except BaseException as error:
+            # In a Hive Metastore it stays open otherwise.
+            _abort(runtime, txn_id, error)
+            raise
+
+    # Nobody knows of a transaction before it has a write id, locks, or has ended.
+    txn_id, txns = store.together(begin, hasty=True)
+    runtime.on_open(txn_id)
+    reach(FailPoint.TXN_OPENED)
+    interval = settings.seconds("hive.txn.timeout") / 2
+    heartbeat = Heartbeat(runtime=runtime, txn_id=txn_id, interval=interval)
+    try:
+        heartbeat.start()
+    except BaseException as error:
+        _abort(runtime, txn_id, error)
+        raise
+    return OpenTransaction(
+        id=txn_id,
+        txns=txns,
+        heartbeat=heartbeat,
+        changes=FileChanges(runtime, txn_id),
+        read_only=read_only,
+    )
+
+
+def commit(
+    opened: OpenTransaction, runtime: Runtime, *, exclusive_write: bool, for_reading: bool = False
+) -> None:
+    """Commit, or abort and raise; ``for_reading`` tells that nothing was written.
+
+    After CommitUnknown nothing is aborted: that could destroy committed data.
+    """
+    opened.heartbeat.stop()
+    try:
+        opened.heartbeat.check()
+        reach(FailPoint.BEFORE_COMMIT)
+        runtime.metastore.commit_txn(
+            opened.id,
+            exclusive_write=exclusive_write,
+            once=runtime.once,
+            changes=opened.counted,
+            for_reading=for_reading and runtime.once is None,
+            settles=bool(opened.changes),
+        )
+        reach(FailPoint.AFTER_COMMIT)
+    except CommitUnknown as error:
+        if for_reading and runtime.once is None:
+            raise _not_told(error) from error
+        raise
+    except BaseException as error:
+        opened.changes.undo(error)
+        _abort(runtime, opened.id, error)
+        raise
+    opened.changes.finish()
+
+
+def _not_told(error: CommitUnknown) -> ExecutionError:
+    """What a lost answer means that was none to the statement's own commit."""
+    told = ExecutionError(
+        f"the connection to the metastore broke: {error.message.partition(';')[0]}. Nothing that "
+        "the statement wrote is visible: run it again",
+        code=_DATABASE_FAILED,
+    )
+    told.retryable = True
+    return told
+
+
+@contextmanager
+def _before_commit(plan: Plan) -> Iterator[None]:
+    """Let nobody take a lost answer for that to the commit: DDL alone has changed something."""
+    try:
+        yield
+    except CommitUnknown as error:
+        if isinstance(plan.body, Command):
+            raise
+        raise _not_told(error) from error
+
+
+def roll_back(opened: OpenTransaction, runtime: Runtime, error: BaseException | None) -> None:
+    """Abort; what was written is invisible from now on. ``error`` is why, None for ROLLBACK.
+
+    Files are put back before the locks are free.
+    """
+    opened.heartbeat.stop()
+    if error is None:
+        runtime.metastore.abort_txns([opened.id], "rollback")
+    else:
+        opened.changes.undo(error)
+        _abort(runtime, opened.id, error)
+
+
+@contextmanager
+def transaction(
+    plan: Plan, runtime: Runtime, inside: OpenTransaction | None = None
+) -> Iterator[Transaction]:
+    """The transaction of one statement, or the statement's part of one that is open.
+
+    Its own transaction is committed on leaving and aborted on any error. The order is Hive's: the
+    snapshot is that of the opening, write ids come before locks, and the snapshot is checked
+    again once the locks are held (StaleSnapshot: plan again and retry). A commit that fails, or
+    whose outcome is unknown, raises. An open transaction's end is its opener's affair.
+    """
+    if inside is not None:
+        inside.heartbeat.check()
+        with _before_commit(plan):
+            yield _prepare_inside(plan, runtime, inside)
+        inside.heartbeat.check()
+        inside.replaced |= replaced_tables(plan.body)
+        inside.next_statement_id = next_statement_id(plan.body, inside.next_statement_id)
+        return
+    store = runtime.metastore
+    if not plan.opens_txn:
+        txns = store.valid_txns()
+        visible = store.valid_write_ids(txns, plan.reads)
+        changes = FileChanges(runtime, 0)
+        none = Transaction(id=0, txns=txns, write_ids={}, visible=visible, changes=changes)
+        with changes.deciding():
+            yield none
+        if none.counted:
+            store.count_changes(none.counted)
+        return
+    try:
+        opened = open_transaction(runtime, read_only=plan.read_only)
+    except CommitUnknown as error:
+        raise _not_told(error) from error
+    try:
+        with _before_commit(plan):
+            yield _prepare(plan, runtime, opened)
+        runtime.check_cancelled()
+    except BaseException as error:
+        roll_back(opened, runtime, error)
+        raise
+    commit(
+        opened,
+        runtime,
+        exclusive_write=runtime.settings.flag("hive.txn.xlock.write"),
+        for_reading=isinstance(plan.body, Select),
+    )
+
+
+def continuing(plan: Plan, inside: OpenTransaction) -> Plan:
+    """The plan with the statement ids that are next in an open transaction."""
+    return replace(plan, body=continued(plan.body, inside.next_statement_id))
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """Write ids and locks; ``visible`` is left out where a ``newer`` transaction has written."""
+
+    write_ids: dict[TableName, int]
+    newer: int | None = None
+    visible: Mapping[TableName, ValidWriteIdList] | None = None
+
+
+def _hold(
+    plan: Plan, runtime: Runtime, opened: OpenTransaction, *, is_alone: bool = False
+) -> _Held:
+    """Take the plan's write ids and locks, and see who changed since what these cover.
+
+    A statement that ``is_alone`` in its transaction was planned before that was opened.
+    """
+    store, txn_id = runtime.metastore, opened.id
+
+    def look(write_ids: dict[TableName, int]) -> _Held:
+        check_tables(plan, store)
+        if is_alone:
+            check_listings(plan, store)
+        newer = store.newer_writer(txn_id, plan.locks)
+        if newer is not None:
+            return _Held(write_ids, newer)
+        tables = _tables(plan, write_ids)
+        return _Held(write_ids, visible=store.valid_write_ids(opened.txns, tables))
+
+    def ask() -> tuple[_Held, LockAnswer | None]:
+        names = [target.table for target in plan.targets]
+        write_ids = {name: store.allocate_write_id(txn_id, name) for name in sorted(names, key=str)}
+        reach(FailPoint.WRITE_IDS_ALLOCATED)
+        answer = request_locks(txn_id, plan, runtime)
+        if answer is not None and answer.state is not LockState.ACQUIRED:
+            return _Held(write_ids), answer
+        return look(write_ids), None
+
+    # A reader leaves nothing behind that power loss could harm.
+    held, refused = store.together(ask, hasty=isinstance(plan.body, Select))
+    if refused is not None:
+        await_locks(txn_id, refused, runtime)
+        held = look(held.write_ids)
+    reach(FailPoint.LOCKS_ACQUIRED)
+    return held
+
+
+def _prepare(plan: Plan, runtime: Runtime, opened: OpenTransaction) -> Transaction:
+    store, txn_id, txns = runtime.metastore, opened.id, opened.txns
+    held = _hold(plan, runtime, opened, is_alone=True)
+    write_ids, visible = held.write_ids, held.visible
+    if held.newer is not None and held.newer > txn_id:
+        # Our snapshot can never see a later transaction: only a new transaction can.
+        raise StaleSnapshot(
+            f"transaction {held.newer} changed the data while transaction {txn_id} waited for its "
+            "locks, and this happened again and again. Run the statement again"
+        )
+    if visible is None:
+        # We hold the locks now, so a snapshot taken here stays good. The new write ids must be
+        # greater than those of the rows that we are going to delete.
+        txns = store.valid_txns(txn_id)
+        write_ids = {
+            table: store.allocate_write_id(txn_id, table, again=True) for table in write_ids
+        }
+        visible = store.valid_write_ids(txns, _tables(plan, write_ids))
+    return _seen(opened, txns, write_ids, visible)
+
+
+def _prepare_inside(plan: Plan, runtime: Runtime, opened: OpenTransaction) -> Transaction:
+    held = _hold(plan, runtime, opened)
+    if held.visible is None:
+        # The snapshot is that of START TRANSACTION, so nothing can be planned again.
+        raise WriteConflict(
+            f"transaction {held.newer} changed the data that transaction {opened.id} wants to "
+            f"change, and committed first. Transaction {opened.id} was rolled back: run it again"
+        )
+    return _seen(opened, opened.txns, held.write_ids, held.visible)
+
+
+def _tables(plan: Plan, write_ids: Mapping[TableName, int]) -> tuple[TableName, ...]:
+    return tuple(dict.fromkeys((*plan.reads, *write_ids)))
+
+
+def _seen(
+    opened: OpenTransaction,
+    txns: ValidTxnList,
+    write_ids: Mapping[TableName, int],
+    visible: Mapping[TableName, ValidWriteIdList],
+) -> Transaction:
+    return Transaction(
+        id=opened.id,
+        txns=txns,
+        write_ids=write_ids,
+        visible=visible,
+        changes=opened.changes,
+        heartbeat=opened.heartbeat,
+        counted=opened.counted,
+    )
+
+
+def _abort(runtime: Runtime, txn_id: int, error: BaseException) -> None:
+    try:
+        runtime.metastore.abort_txns([txn_id], f"{type(error).__name__}"[:128])
+    except Exception as second:  # noqa: BLE001 - the first error is the one to report
+        error.add_note(
+            f"transaction {txn_id} could not be aborted either ({second}); "
+            "it will time out and be aborted by the reaper"
+        )
