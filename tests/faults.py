@@ -18,7 +18,7 @@ from thriftpy2.thrift import TApplicationException
 from thriftpy2.transport import TTransportException
 
 import hivesql
-from hivesql.lazy_spark import LazySpark
+from hivesql.sessions.spark_start import LazySpark
 from hivesql_executor.files.local import LocalFiles
 from hivesql_planner.errors import HiveSqlError
 

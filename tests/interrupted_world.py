@@ -13,7 +13,7 @@ from sqlalchemy import create_engine, text
 import hivesql
 from acid_files import tree
 from conftest import move_warehouse
-from hivesql.opening import connect
+from hivesql.connections import connect
 from hivesql_executor.compaction.aborts import clean_aborted
 from hivesql_executor.compaction.cleaner import clean
 from hivesql_executor.metastore.compaction_api import AbortLimits

@@ -5,11 +5,11 @@
 >>> session.sql("select count(*) from flights").rows         # doctest: +SKIP
 """
 
-from hivesql.lazy_spark import Progress
-from hivesql.opening import connect
+from hivesql.connections import connect
 from hivesql.result import Result
 from hivesql.session import Session
-from hivesql.sink import streaming_sink
+from hivesql.sessions.spark_start import Progress
+from hivesql.structured_streaming import streaming_sink
 from hivesql_planner.errors import (
     AlreadyCommitted,
     Cancelled,

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hivesql.alter_trees import (
+from hivesql.binder.alter import bind_alter, bind_alter_database, bind_alter_view, bind_rename
+from hivesql.binder.context import Binding
+from hivesql.binder.partitions import (
+    bind_add_partitions,
+    bind_alter_partitions,
+    bind_drop_partitions,
+    bind_exchange,
+    bind_move_partition,
+    bind_rename_partition,
+    bind_touch,
+)
+from hivesql.syntax.alter import (
     AddPartitionsBody,
     AlterBodies,
     AlterBody,
@@ -19,17 +30,6 @@ from hivesql.alter_trees import (
     RenamePartitionBody,
     TouchBody,
 )
-from hivesql.bind_alter import bind_alter, bind_alter_database, bind_alter_view, bind_rename
-from hivesql.bind_partitions import (
-    bind_add_partitions,
-    bind_alter_partitions,
-    bind_drop_partitions,
-    bind_exchange,
-    bind_move_partition,
-    bind_rename_partition,
-    bind_touch,
-)
-from hivesql.binding import Binding
 from hivesql_planner.statements.bound import Statement
 
 _BINDERS: dict[type, Callable[[Any, Binding], Statement]] = {

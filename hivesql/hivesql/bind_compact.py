@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from hivesql.binding import Binding
-from hivesql.named import base_table
-from hivesql.trees import AbortCompactionsBody, ShowBody
+from hivesql.binder.context import Binding
+from hivesql.binder.targets import base_table
+from hivesql.syntax.commands import AbortCompactionsBody, ShowBody
 from hivesql_planner.compaction.request import TABLE_PREFIX, CompactionFilter
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.model.table import Partition, Table
@@ -14,7 +14,7 @@ from hivesql_planner.show_columns import COMPACTION_COLUMNS
 from hivesql_planner.statements.bound import AbortCompactions, CompactTable
 
 if TYPE_CHECKING:
-    from hivesql.definition_trees import CompactBody
+    from hivesql.syntax.ddl import CompactBody
 
 _KINDS: dict[str, Literal["minor", "major", "rebalance"]] = {
     "minor": "minor", "major": "major", "rebalance": "rebalance",

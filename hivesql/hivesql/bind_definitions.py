@@ -12,8 +12,8 @@ from hivesql.bind_table import (
     bind_drop_table,
     bind_truncate,
 )
-from hivesql.binding import Binding
-from hivesql.definition_trees import (
+from hivesql.binder.context import Binding
+from hivesql.syntax.ddl import (
     CompactBody,
     CreateDatabaseBody,
     CreateTableBody,
@@ -39,13 +39,13 @@ def bind_definition(body: DefinitionBodies, binding: Binding) -> Statement:
     if bind_body := _BINDERS.get(type(body)):
         return bind_body(body, binding)
     if isinstance(body, CreateTableBody):
-        from hivesql.bind_create import bind_create_table
+        from hivesql.binder.create import bind_create_table
 
         return bind_create_table(body, binding)
     if isinstance(body, CreateViewBody):
-        from hivesql.bind_view import bind_create_view
+        from hivesql.binder.views import bind_create_view
 
         return bind_create_view(body, binding)
-    from hivesql.bind_load import BINDERS
+    from hivesql.binder.load import BINDERS
 
     return BINDERS[type(body)](body, binding)

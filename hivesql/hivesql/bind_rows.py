@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from hivesql.binding import Binding
-from hivesql.query import bind_query
-from hivesql.row_trees import (
+from hivesql.binder.context import Binding
+from hivesql.expressions.types import YEAR_MONTH
+from hivesql.query.walk import bind_query
+from hivesql.syntax.dml import (
     DeleteBody,
     DirectoryBody,
     InsertBody,
@@ -13,7 +14,6 @@ from hivesql.row_trees import (
     RowBodies,
     UpdateBody,
 )
-from hivesql.type_rules import YEAR_MONTH
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.statements.bound import SelectRows, Statement, WriteDirectory
 
@@ -26,10 +26,10 @@ def bind_rows(body: RowBodies, binding: Binding) -> Statement:
         case DirectoryBody():
             return _bind_directory(body, binding)
         case InsertBody():
-            from hivesql.bind_insert import bind_insert
+            from hivesql.binder.insert import bind_insert
 
             return bind_insert(body, binding)
-    from hivesql.bind_change import bind_delete, bind_merge, bind_update
+    from hivesql.binder.change import bind_delete, bind_merge, bind_update
 
     match body:
         case UpdateBody():

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from hivesql.binding import Binding
-from hivesql.definition_trees import (
-    CreateDatabaseBody,
-    DropDatabaseBody,
-    DropTableBody,
-    TruncateBody,
-)
+from hivesql.binder.context import Binding
+from hivesql.syntax.ddl import CreateDatabaseBody, DropDatabaseBody, DropTableBody, TruncateBody
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
 from hivesql_planner.model.names import check_database_name
 from hivesql_planner.model.table import Database

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hivesql.binding import Binding
-from hivesql.trees import EndBody, LockBody, StartBody
+from hivesql.binder.context import Binding
+from hivesql.syntax.commands import EndBody, LockBody, StartBody
 from hivesql_planner.model.table import partition_name
 from hivesql_planner.statements.bound import EndTransaction, LockObject, StartTransaction
 

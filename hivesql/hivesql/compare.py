@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hivesql.type_rules import TIMES, Type, family, is_number, is_text
+from hivesql.expressions.types import TIMES, Type, family, is_number, is_text
 
 
 def comparison(kinds: Sequence[Type]) -> Type:

@@ -14,8 +14,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import hivesql
-from hivesql import errors_of_dbapi as errors
-from hivesql.errors_of_dbapi import (
+from hivesql import dbapi_errors as errors
+from hivesql.dbapi_errors import (
     DatabaseError,
     DataError,
     Error,
@@ -27,7 +27,7 @@ from hivesql.errors_of_dbapi import (
     ProgrammingError,
     Warning,
 )
-from hivesql.literals import Parameters, interpolate
+from hivesql.dbapi_literals import Parameters, interpolate
 from hivesql.script import StatementText
 from hivesql.session import Session
 from hivesql_executor.statements.context import OrRows

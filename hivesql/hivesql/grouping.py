@@ -6,8 +6,8 @@ from math import prod
 
 from sqlglot import exp
 
-from hivesql.binding import Binding
-from hivesql.dialect import span_of
+from hivesql.binder.context import Binding
+from hivesql.query.dialect import span_of
 from hivesql_planner.errors import NotSupported, SemanticError
 
 _MOST_COLUMNS = 64

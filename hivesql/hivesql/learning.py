@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from hivesql.prune import simplify
-from hivesql.scope import ROW_ID, Meaning, Relation, Scope
+from hivesql.query.pruning import simplify
+from hivesql.query.scope import ROW_ID, Meaning, Relation, Scope
 
 QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
 

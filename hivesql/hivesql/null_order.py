@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from hivesql.binding import Binding
-from hivesql.dialect import place_of
-from hivesql.edits import Edit, insert
-from hivesql.tokens import first_from
+from hivesql.binder.context import Binding
+from hivesql.parser.tokens import first_from
+from hivesql.query.dialect import place_of
+from hivesql.query.edits import Edit, insert
 
 
 def null_order(tree: exp.Expr, binding: Binding) -> list[Edit]:

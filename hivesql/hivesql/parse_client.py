@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from typing import Literal, cast
 
+from hivesql.parser.tokens import at
 from hivesql.script import StatementText
-from hivesql.tokens import at
-from hivesql.trees import ClientBody
+from hivesql.syntax.commands import ClientBody
 from hivesql_planner.errors import ParseError
 from hivesql_planner.statements.bound import FileSystemShell, SessionFiles
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hivesql.definition_trees import DropDatabaseBody, DropTableBody
-from hivesql.tokens import Cursor, Kind
+from hivesql.parser.tokens import Cursor, Kind
+from hivesql.syntax.ddl import DropDatabaseBody, DropTableBody
 
 _DROP_REFUSED = ("temporary", "function", "materialized", "role", "index", "macro", "scheduled",
                  "resource", "dataconnector")  # fmt: skip

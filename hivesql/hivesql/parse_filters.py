@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hivesql.parse_spec import constant
-from hivesql.tokens import Cursor, Name
-from hivesql.trees import ChosenPartitions, PartitionFilter
+from hivesql.parser.clauses import constant
+from hivesql.parser.tokens import Cursor, Name
+from hivesql.syntax.commands import ChosenPartitions, PartitionFilter
 
 
 def parse_filters(cursor: Cursor) -> tuple[PartitionFilter, ...]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from hivesql.alter_trees import AddPartitionsBody, DropPartitionsBody
 from hivesql.parse_filters import parse_filters
-from hivesql.parse_spec import parse_partition
-from hivesql.tokens import Cursor, TableRef
+from hivesql.parser.clauses import parse_partition
+from hivesql.parser.tokens import Cursor, TableRef
+from hivesql.syntax.alter import AddPartitionsBody, DropPartitionsBody
 
 
 def parse_add_partitions(cursor: Cursor, table: TableRef) -> AddPartitionsBody:

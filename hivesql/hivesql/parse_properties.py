@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hivesql.tokens import Cursor
+from hivesql.parser.tokens import Cursor
 
 
 def parse_properties(cursor: Cursor) -> dict[str, str]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hivesql.parse_change import parse_delete, parse_merge, parse_update
-from hivesql.parse_query import parse_insert, parse_query
-from hivesql.strict import check_tokens
-from hivesql.tokens import Cursor, Kind
-from hivesql.trees import Body
+from hivesql.parser.dml import parse_delete, parse_merge, parse_update
+from hivesql.parser.query import parse_insert, parse_query
+from hivesql.parser.tokens import Cursor, Kind
+from hivesql.query.hive_grammar import check_tokens
+from hivesql.syntax.commands import Body
 
 
 def parse_rows(cursor: Cursor) -> Body:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from hivesql.prune import And, Compare, Constant, OneOf, Predicate
+from hivesql.query.pruning import And, Compare, Constant, OneOf, Predicate
 from hivesql_planner.model.table import DEFAULT_PARTITION, Table, default_value
 from hivesql_planner.predicates.partitions import (
     DATE_LENGTH,

@@ -12,21 +12,21 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from hivesql.binder import bind
+from hivesql.binder.statement import bind
 from hivesql.cache_calls import CacheCalls
-from hivesql.frame_calls import FrameCalls
-from hivesql.frames import Given, WithFrame
 from hivesql.key_calls import KeyCalls
-from hivesql.lazy_spark import CANCELLED
-from hivesql.parser import parse
-from hivesql.positional import Positional
+from hivesql.parser.statement import parse
+from hivesql.positional_parameters import Positional
 from hivesql.result import Result
 from hivesql.script import StatementText, split, split_key
-from hivesql.session_files import AddedFiles
-from hivesql.setting_texts import after_reset, setting_lines, setting_text
+from hivesql.sessions.frame_methods import FrameCalls
+from hivesql.sessions.frames import Given, WithFrame
+from hivesql.sessions.open_transaction import Conversation
+from hivesql.sessions.session_files import AddedFiles
+from hivesql.sessions.settings import after_reset, setting_lines, setting_text
+from hivesql.sessions.spark_start import CANCELLED
+from hivesql.sessions.temporary_tables import TemporaryTables
 from hivesql.spark_calls import SparkCalls
-from hivesql.temporary import TemporaryTables
-from hivesql.transactions import Conversation
 from hivesql_executor.metastore.api import Once
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.statements.context import of_user
@@ -57,7 +57,7 @@ from hivesql_planner.statements.bound import (
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from hivesql.lazy_spark import LazySpark
+    from hivesql.sessions.spark_start import LazySpark
     from hivesql_executor.metastore.api import Done
     from hivesql_executor.runtime import Runtime
     from hivesql_planner.plan import Plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hivesql.lazy_spark import LazySpark, Progress
+    from hivesql.sessions.spark_start import LazySpark, Progress
 
 
 class SparkCalls:

@@ -6,9 +6,9 @@ import re
 
 from sqlglot import exp
 
-from hivesql.binding import Binding
-from hivesql.dialect import span_of
-from hivesql.scope import Output, Scope
+from hivesql.binder.context import Binding
+from hivesql.query.dialect import span_of
+from hivesql.query.scope import Output, Scope
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.settings.settings import Settings
 

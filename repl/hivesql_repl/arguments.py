@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from hivesql import __version__
-from hivesql_repl.formats import FORMATS
+from hivesql_repl.output.formats import FORMATS
 
 # Flags with a value of true or false; beeline takes `--silent` and `--silent=true`.
 _SWITCHES = {
@@ -63,7 +63,7 @@ class Arguments(argparse.ArgumentParser):
         self.exit(2, "\n".join([*lines, f"{self.prog} --help lists all flags\n"]))
 
     def _meant(self, words: str) -> Iterator[str]:
-        from hivesql_repl.hints import nearest
+        from hivesql_repl.shell.hints import nearest
 
         first = words.split()[0]
         name, equals, value = first.partition("=")

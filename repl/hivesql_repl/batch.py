@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from hivesql import HiveSqlError, Session
 from hivesql.script import StatementText, split
-from hivesql_repl.commands import Quit
-from hivesql_repl.render import Printer
+from hivesql_repl.output.render import Printer
 from hivesql_repl.running import Interrupted, Runner
+from hivesql_repl.shell.commands import Quit
 
 if TYPE_CHECKING:
     from hivesql_repl.checkpoint import Checkpoint
@@ -66,7 +66,7 @@ def _run_once(
 
 def show_plans(session: Session, printer: Printer, scripts: Sequence[Script]) -> int:
     """Print plan and locks of every statement without running one; the exit code."""
-    from hivesql.rehearsal import rehearse
+    from hivesql.dry_run import rehearse
 
     code = DONE
     for file, text in scripts:

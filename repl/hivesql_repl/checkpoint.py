@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hivesql import HiveSqlError, NotSupported, Session
-from hivesql.definition_trees import CreateTableBody
-from hivesql.parser import parse
+from hivesql.parser.statement import parse
 from hivesql.script import StatementText
-from hivesql.trees import ClientBody, SetBody, UseBody
+from hivesql.syntax.commands import ClientBody, SetBody, UseBody
+from hivesql.syntax.ddl import CreateTableBody
 from hivesql_executor.metastore.idempotence_api import Once
 
 # What these change is gone with the process, so every run repeats them.

@@ -23,8 +23,8 @@ from hivesql_repl.batch import (
     show_plans,
 )
 from hivesql_repl.configuration import Profile, default_path, read_profile
-from hivesql_repl.formats import Style, format_of
-from hivesql_repl.render import Printer
+from hivesql_repl.output.formats import Style, format_of
+from hivesql_repl.output.render import Printer
 from hivesql_repl.running import HEADER, Runner
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def _shell(runner: Runner, *, show_database: bool) -> int:
     if not sys.stdin.isatty():
         script: list[Script] = [("<stdin>", _read("-"))]
         return run_scripts(runner, script, force=False)
-    from hivesql_repl.shell import run_shell
+    from hivesql_repl.shell.shell import run_shell
 
     return run_shell(runner, show_database=show_database)
 

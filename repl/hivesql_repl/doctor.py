@@ -149,7 +149,7 @@ def run_doctor(argv: Sequence[str]) -> int:
     """Print the findings; 1 when something is missing."""
     import argparse
 
-    from hivesql_repl.console import Screen
+    from hivesql_repl.output.console import Screen
 
     parser = argparse.ArgumentParser(prog="hivesql doctor", description=examine.__doc__)
     add_places(parser)

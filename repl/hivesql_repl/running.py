@@ -15,8 +15,8 @@ from hivesql import Cancelled, HiveSqlError, Result, Session
 from hivesql.script import StatementText
 from hivesql_executor.metastore.idempotence_api import Once
 from hivesql_executor.statements.context import OrRows
-from hivesql_repl.commands import Commands
-from hivesql_repl.render import Printer
+from hivesql_repl.output.render import Printer
+from hivesql_repl.shell.commands import Commands
 
 _LOOK_EVERY = 0.1
 
@@ -83,7 +83,7 @@ class Runner:
             self.printer.fail(error, None)
             raise Interrupted from error
         except HiveSqlError as error:
-            from hivesql_repl.hints import hint
+            from hivesql_repl.shell.hints import hint
 
             self.printer.fail(error, text, hint(error, text, self.session))
             return False

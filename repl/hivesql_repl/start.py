@@ -17,7 +17,7 @@ def main() -> int:
     gc.disable()
     _open_what_is_closed()
     from hivesql_repl.cli import main as run
-    from hivesql_repl.java_noise import leave_out_noise
+    from hivesql_repl.shell.java_noise import leave_out_noise
 
     leave_out_noise()
 

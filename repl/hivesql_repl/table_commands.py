@@ -10,7 +10,7 @@ from hivesql import HiveSqlError, Session, connect
 from hivesql_repl.arguments import add_places, pairs
 from hivesql_repl.batch import FAILED
 from hivesql_repl.configuration import read_profile
-from hivesql_repl.layout import draw, report
+from hivesql_repl.output.layout import draw, report
 
 
 def run_inspect(argv: Sequence[str]) -> int:

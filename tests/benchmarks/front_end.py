@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 import time
 
-from hivesql.binder import bind
-from hivesql.parser import parse
+from hivesql.binder.statement import bind
+from hivesql.parser.statement import parse
 from hivesql.script import StatementText
 from hivesql_planner.planning import plan
 from hivesql_planner.settings.settings import Settings

@@ -16,7 +16,7 @@ import hivesql
 from adoption import adopt
 from golden_tables import golden_tables
 from hivesql_planner.model.table import TableName
-from hivesql_repl.layout import draw, report
+from hivesql_repl.output.layout import draw, report
 
 pytestmark = pytest.mark.spark
 

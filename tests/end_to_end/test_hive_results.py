@@ -13,7 +13,7 @@ import pytest
 import hivesql
 from hive_results import REFUSED, Answer, answers, blocks, differences
 from hivesql_planner.errors import HiveSqlError, NotSupported
-from hivesql_repl.formats import hive_text, with_hive_types
+from hivesql_repl.output.formats import hive_text, with_hive_types
 from interop.hive import Block
 
 if TYPE_CHECKING:

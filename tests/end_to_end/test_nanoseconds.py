@@ -16,7 +16,7 @@ from adoption import adopt
 from golden_tables import golden_tables
 from hivesql_executor.fine_time import FineTime
 from hivesql_planner.model.table import TableName
-from hivesql_repl.formats import hive_text
+from hivesql_repl.output.formats import hive_text
 from tables import make_table
 
 pytestmark = pytest.mark.spark

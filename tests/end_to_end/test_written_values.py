@@ -20,7 +20,7 @@ from hivesql_planner.errors import SemanticError
 from hivesql_planner.local.spark_sql_reader import Literal, Unclear
 from hivesql_planner.local.values import stored
 from hivesql_planner.model.conversions import check_conversion
-from hivesql_repl.formats import Single, hive_text
+from hivesql_repl.output.formats import Single, hive_text
 
 RECORDED = Path(__file__).parents[1] / "hive_results" / "writes.tsv"
 REFUSED, STRICT, UNASKED = "refused", "strict:", "?"

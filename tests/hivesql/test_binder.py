@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from hivesql.binder import bind
-from hivesql.parser import parse
+from hivesql.binder.statement import bind
+from hivesql.parser.statement import parse
 from hivesql.script import StatementText
 from hivesql_planner.errors import HiveSqlError, NoSuchObject
 from hivesql_planner.model.table import DEFAULT_PARTITION, TableName

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hivesql.parser import parse
+from hivesql.parser.statement import parse
 from hivesql.script import StatementText
 from hivesql_planner.errors import NotSupported, ParseError
 

@@ -8,7 +8,8 @@ from importlib.resources import files
 import pytest
 
 import hivesql
-from hivesql import dbapi, errors_of_dbapi
+from hivesql import dbapi
+from hivesql import dbapi_errors as errors_of_dbapi
 
 RETRYABLE = {"Deadlock", "LockTimeout", "StaleSnapshot", "TransactionLost", "WriteConflict"}
 ERRORS = [

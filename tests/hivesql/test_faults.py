@@ -17,7 +17,7 @@ import sqlalchemy
 import hivesql
 from faults import FAULTS, PASSING, Faults, faulty
 from hivesql import dbapi, streaming
-from hivesql.positional import Positional
+from hivesql.positional_parameters import Positional
 from hivesql.script import StatementText
 from hivesql.services import run_services
 from hivesql_executor.translate_errors import translate_error

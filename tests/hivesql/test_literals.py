@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hivesql.literals import Parameters, interpolate, literal
+from hivesql.dbapi_literals import Parameters, interpolate, literal
 
 LITERALS = {
     "null": (None, "NULL"),

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from hivesql.binder import bind
-from hivesql.parser import parse
+from hivesql.binder.statement import bind
+from hivesql.parser.statement import parse
+from hivesql.parser.tokens import MOST_NESTED
 from hivesql.script import StatementText
-from hivesql.tokens import MOST_NESTED
 from hivesql_planner.planning import plan
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.bound import Explain, Statement

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from hivesql.definition_trees import CompactBody, CreateTableBody
-from hivesql.parser import parse
-from hivesql.row_trees import InsertBody, MergeBody, UpdateBody
+from hivesql.parser.statement import parse
+from hivesql.parser.tokens import MOST_NESTED
 from hivesql.script import StatementText
-from hivesql.slices import PartitionItem
-from hivesql.tokens import MOST_NESTED
-from hivesql.trees import SetBody, ShowBody
+from hivesql.syntax.commands import SetBody, ShowBody
+from hivesql.syntax.ddl import CompactBody, CreateTableBody
+from hivesql.syntax.dml import InsertBody, MergeBody, UpdateBody
+from hivesql.syntax.slices import PartitionItem
 from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError
 
 

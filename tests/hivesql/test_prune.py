@@ -8,9 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivesql.binder import bind
-from hivesql.parser import parse
-from hivesql.prune import And, Compare, Constant, IsNull, Not, OneOf, Or, Other, Predicate, keeps
+from hivesql.binder.statement import bind
+from hivesql.parser.statement import parse
+from hivesql.query.pruning import (
+    And,
+    Compare,
+    Constant,
+    IsNull,
+    Not,
+    OneOf,
+    Or,
+    Other,
+    Predicate,
+    keeps,
+)
 from hivesql.script import StatementText
 from hivesql_planner.plan import Scan
 from hivesql_planner.statements.bound import SelectRows, UpdateRows

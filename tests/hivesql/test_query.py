@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hivesql.binder import bind
-from hivesql.parser import parse
+from hivesql.binder.statement import bind
+from hivesql.parser.statement import parse
 from hivesql.script import StatementText
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.conversions import TEXT_TO_INSTANT

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hivesql.binder import bind
-from hivesql.parser import parse
+from hivesql.binder.statement import bind
+from hivesql.parser.statement import parse
 from hivesql.script import StatementText
 from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError
 from memory_catalog import warehouse

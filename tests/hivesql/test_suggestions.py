@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hivesql.suggestions import suggest
 from hivesql_planner.model.table import TableName
+from hivesql_repl.shell.suggestions import suggest
 from memory_catalog import warehouse
 
 

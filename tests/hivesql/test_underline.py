@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from hivesql.binder import bind
-from hivesql.parser import parse
+from hivesql.binder.statement import bind
+from hivesql.parser.statement import parse
 from hivesql.script import split
 from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.settings.settings import Settings
-from hivesql_repl.underline import underlined
+from hivesql_repl.output.underline import underlined
 from memory_catalog import warehouse
 
 VARIABLES = {

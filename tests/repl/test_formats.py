@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from hivesql_repl.formats import (
+from hivesql_repl.output.formats import (
     FORMATS,
     Instant,
     Single,

@@ -11,14 +11,14 @@ import pytest
 
 # What only changes of definitions, rewrites of rows and lists of files need.
 CHANGES = {
-    "hivesql.alter_trees", "hivesql.definition_trees", "hivesql.plain_rows", "hivesql.rehearsal",
-    "hivesql.row_trees", "hivesql_executor.statements.definitions",
+    "hivesql.syntax.alter", "hivesql.syntax.ddl", "hivesql.plain_rows", "hivesql.dry_run",
+    "hivesql.syntax.dml", "hivesql_executor.statements.definitions",
     "hivesql_planner.acid.snapshot", "hivesql_planner.statements.ddl", "hivesql_planner.deciding",
     "hivesql_planner.explain", "hivesql_planner.local",
 }  # fmt: skip
 # What only changes of definitions need.
 ALTERATIONS = {
-    "hivesql.alter_trees", "hivesql.bind_alter", "hivesql.definition_trees", "hivesql.parse_alter",
+    "hivesql.syntax.alter", "hivesql.binder.alter", "hivesql.syntax.ddl", "hivesql.parser.alter",
     "hivesql_planner.altered_locks", "hivesql_planner.statements.alter",
     "hivesql_planner.statements.ddl",
 }  # fmt: skip

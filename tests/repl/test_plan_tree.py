@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from hivesql_repl.plan_tree import draw_plan, is_plan
+from hivesql_repl.output.plan_tree import draw_plan, is_plan
 
 LINES = ["TRANSACTION", "  lock a", "  lock b", "CHANGE d.p", "  when matched", "    delta", "  x"]
 

@@ -13,7 +13,7 @@ import pytest
 from prompt_toolkit.document import Document
 
 import hivesql
-from hivesql_repl.shell import MOST_COLOURED, ShortTexts, ends
+from hivesql_repl.shell.shell import MOST_COLOURED, ShortTexts, ends
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 PATIENCE = 60

@@ -17,8 +17,8 @@ import pyarrow as pa
 from pyarrow import orc
 from sqlalchemy import Connection
 
-from hivesql.lazy_spark import LazySpark
 from hivesql.session import Session
+from hivesql.sessions.spark_start import LazySpark
 from hivesql_executor import insert_query
 from hivesql_executor.checks import check_events
 from hivesql_executor.compaction import worker

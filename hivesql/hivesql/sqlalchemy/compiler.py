@@ -8,8 +8,8 @@ from sqlalchemy import types
 from sqlalchemy.exc import CompileError
 from sqlalchemy.sql import compiler
 
-from hivesql.literals import literal
-from hivesql.tokens import RESERVED
+from hivesql.dbapi_literals import literal
+from hivesql.parser.tokens import RESERVED
 
 # Offset and limit together must fit into 31 bits.
 _NO_LIMIT = "1073741824"

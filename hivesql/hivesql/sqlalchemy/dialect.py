@@ -9,7 +9,7 @@ from sqlalchemy import pool, schema
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError
 
-from hivesql.errors_of_dbapi import InterfaceError
+from hivesql.dbapi_errors import InterfaceError
 from hivesql.sqlalchemy.compiler import DdlCompiler, Identifiers, StatementCompiler
 from hivesql.sqlalchemy.reflection import Reflection
 from hivesql.sqlalchemy.types import TypeCompiler

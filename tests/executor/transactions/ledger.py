@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from hivesql.transactions import Conversation
+from hivesql.sessions.open_transaction import Conversation
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import hivesql
-from hivesql.binder import bind
-from hivesql.parser import parse
+from hivesql.binder.statement import bind
+from hivesql.parser.statement import parse
 from hivesql.script import split
 from hivesql_executor.run import run
 from hivesql_planner.errors import StaleSnapshot

@@ -1,0 +1,1 @@
+"""Names bound to what the catalog has, with Hive's checks: parsed statements become bound ones."""

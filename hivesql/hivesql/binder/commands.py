@@ -1,0 +1,87 @@
+"""USE, SHOW, DESCRIBE, ABORT and settings."""
+
+from __future__ import annotations
+
+from hivesql.bind_compact import bind_filter
+from hivesql.binder.context import Binding
+from hivesql.binder.targets import existing
+from hivesql.parser.tokens import Name, TableRef
+from hivesql.syntax.commands import AbortBody, ClientBody, DescribeBody, SetBody, ShowBody, UseBody
+from hivesql_planner.errors import SemanticError
+from hivesql_planner.model.table import TableName, partition_name
+from hivesql_planner.statements.bound import (
+    AbortTransactions,
+    Describe,
+    SetSetting,
+    Show,
+    Statement,
+    UseDatabase,
+)
+
+_OF_DATABASE = ("tables", "views", "extended tables", "tables of a type", "table extended",
+                "materialized views")  # fmt: skip
+
+
+def bind_use(body: UseBody, binding: Binding) -> UseDatabase:
+    """USE."""
+    return UseDatabase(name=binding.check_database(body.name))
+
+
+def bind_show(body: ShowBody, binding: Binding) -> Show:
+    """SHOW."""
+    ref = body.table
+    if ref is not None and body.kind == "columns" and body.database is not None:
+        ref = TableRef(body.database, ref.name, ref.start, ref.end)
+    table = binding.table(ref) if ref is not None else None
+    database = binding.check_database(body.database) if body.database else None
+    if database is None and body.kind in _OF_DATABASE:
+        database = binding.check_database(Name(binding.database, 0))
+    partition = part = names = None
+    if table is not None and body.kind == "partitions" and not table.partition_columns:
+        error = SemanticError(f"Table {table.name.name} is not a partitioned table", code=10241)
+        binding.fail(error, ref.start if ref else 0)
+    if body.kind == "table extended" and body.partition:
+        of = binding.table_named(TableName(database or "", body.pattern or ""), 0)
+        part = existing(of, body.partition, binding)
+    elif table is not None and body.kind == "partitions" and (body.partition or body.chosen):
+        from hivesql.binder.partitions import chosen_names
+
+        names = chosen_names(body.partition, body.chosen, table, binding)
+    elif table is not None and body.partition:
+        values = binding.partition_values(table, body.partition)
+        keys = [name for name in table.partition_names if name in values]
+        partition = partition_name(keys, [values[key] for key in keys])
+    return Show(
+        kind=body.kind, database=database, table=table, partition=partition, pattern=body.pattern,
+        extended=body.extended, key=body.key, part=part, names=names,
+        compactions=bind_filter(body, binding),
+    )  # fmt: skip
+
+
+def bind_describe(body: DescribeBody, binding: Binding) -> Describe:
+    """DESCRIBE."""
+    if body.database is not None:
+        return Describe(database=binding.check_database(body.database), style=body.style)
+    assert body.table is not None
+    table = binding.table(body.table)
+    partition = binding.matching(table, body.partition)[0] if body.partition else None
+    column = body.column.text if body.column else None
+    return Describe(table=table, style=body.style, partition=partition, column=column)
+
+
+def bind_abort(body: AbortBody, binding: Binding) -> AbortTransactions:
+    """ABORT TRANSACTIONS."""
+    return AbortTransactions(txn_ids=body.txn_ids)
+
+
+def bind_set(body: SetBody, binding: Binding) -> SetSetting:
+    """SET and RESET."""
+    return SetSetting(
+        key=body.key, value=body.value, reset=body.reset, keys=body.keys,
+        to_default=body.to_default, all=body.all,
+    )  # fmt: skip
+
+
+def bind_client(body: ClientBody, binding: Binding) -> Statement:
+    """ADD, LIST, DELETE of files and DFS."""
+    return body.statement

@@ -1,0 +1,197 @@
+"""Constraints: their expressions checked when they are made, and put into statements that write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from hivesql.binder.context import Binding
+from hivesql.expressions.calls import Call
+from hivesql.expressions.casts import write_template
+from hivesql.expressions.types import Type, normal
+from hivesql.query.dialect import read_expression
+from hivesql.query.edits import Edit
+from hivesql.query.scope import Output, Relation, Scope
+from hivesql.query.spark_differences import tokens_in
+from hivesql.query.walk import Walk
+from hivesql.script import StatementText
+from hivesql.syntax.slices import Slice
+from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
+from hivesql_planner.model.constraints import (
+    check_reference,
+    default_of,
+    unknown_parent,
+    with_constraints,
+)
+from hivesql_planner.model.conversions import check_conversion
+from hivesql_planner.model.table import Column, Constraint, Table, TableName
+from hivesql_planner.plan import Expr
+
+ROW = "row"
+"""The struct of data columns of which an enforced condition speaks."""
+_LONGEST_DEFAULT = 255
+
+
+def constrained(table: Table, new: Iterable[Constraint], start: int, binding: Binding) -> Table:
+    """The table with constraints that Hive would accept."""
+    resolved = [complete(one, binding) for one in new]
+    try:
+        after = with_constraints(table, resolved)
+        check_new(after, resolved, binding)
+    except HiveSqlError as error:
+        binding.fail(error, start)
+    return after
+
+
+def complete(one: Constraint, binding: Binding) -> Constraint:
+    """The same with the database of its parent table."""
+    if one.parent is None or one.parent.database:
+        return one
+    return replace(one, parent=TableName(binding.database, one.parent.name))
+
+
+def check_new(table: Table, new: Iterable[Constraint], binding: Binding) -> None:
+    """Refuse constraints of a table that mean nothing: texts, and keys of other tables."""
+    for one in new:
+        check_texts(table, [one], binding)
+        if one.parent is not None:
+            own = one.parent == table.name
+            try:
+                parent = table if own else binding.catalog.table(one.parent)
+            except NoSuchObject as error:
+                raise unknown_parent(one.parent) from error
+            check_reference(one, table, parent)
+
+
+def check_texts(table: Table, new: Iterable[Constraint], binding: Binding) -> None:
+    """Refuse DEFAULT and CHECK expressions that mean nothing here, as error 10326."""
+    for one in new:
+        if one.kind not in ("default", "check"):
+            continue
+        known = table if one.kind == "check" else replace(table, columns=())
+        try:
+            part, walk = _understood(one.text, known, binding)
+            walk.render(part)
+        except SemanticError as error:
+            raise SemanticError(
+                f"Invalid Constraint syntax Invalid {one.kind.upper()} constraint expression: "
+                f"{one.text}: {error.message}",
+                code=10326,
+            ) from error
+        if one.kind == "default":
+            _check_default(one, table, walk.translator.type_of(part.tree))
+
+
+def _check_default(one: Constraint, table: Table, source: Type) -> None:
+    """Refuse a default of another type than its column; what only Spark knows is left to it."""
+    (type_,) = (column.type for column in table.columns if column.name in one.columns)
+    if source is not None and normal(source) != normal(type_):
+        raise SemanticError(
+            f"Invalid Constraint syntax Invalid type: {source} for default value: {one.text}. "
+            f"Please make sure that the type is compatible with column type: {type_}, "
+            f"CAST({one.text} AS {type_}) for example",
+            code=10326,
+        )
+    if len(one.text) > _LONGEST_DEFAULT:
+        raise SemanticError(
+            f"Invalid Constraint syntax Invalid Default value:  {one.text[:40]}… .Maximum "
+            f"character length allowed is {_LONGEST_DEFAULT} .",
+            code=10326,
+        )
+
+
+def _expression(text: str, table: Table, binding: Binding, column: Column | None = None) -> Expr:
+    """Spark SQL of a constraint's Hive text, columns as fields of ``row``.
+
+    ``column`` is the one that the value is written into.
+    """
+    part, walk = _understood(text, table, binding)
+    found = Expr(walk.render(part))
+    return _as_written(found, part, column, walk) if column is not None else found
+
+
+def _understood(text: str, table: Table, binding: Binding) -> tuple[Slice, Walk]:
+    """A constraint's text as it was read, and what became of it."""
+    # An expression is read behind the word SELECT, which needs its room.
+    start = len("SELECT ")
+    inner = StatementText(" " * start + text, f"constraint of {table.name}")
+    own = Binding(binding.catalog, table.name.database, binding.settings, inner)
+    part = read_expression(inner, own.tokens, (start, start + len(text)))
+    walk = Walk(own)
+    columns = tuple(Output(column.name, column.type) for column in table.columns)
+    walk.expression(part.tree, Scope(relations=[Relation(ROW, columns)]), {})
+    for name in part.tree.find_all(exp.Column):
+        place = name.parts[0].meta["start"]
+        walk.edits.append(Edit(place, place, f"`{ROW}`."))
+    return part, walk
+
+
+def _as_written(value: Expr, part: Slice, column: Column, walk: Walk) -> Expr:
+    """A value as Hive converts it for a column of another type."""
+    binding, source = walk.binding, walk.translator.type_of(part.tree)
+    strict = binding.settings.flag("hive.strict.timestamp.conversion")
+    try:
+        check_conversion(source, column.type, strict=strict)
+    except SemanticError as error:
+        binding.fail(error, *part.spans[0])
+    literal = part.tree.name if isinstance(part.tree, exp.Literal) else None
+    template = write_template(Call("", (source,), (literal,)), normal(column.type))
+    # A value may end in a comment.
+    return Expr(template.replace("@0", f"({value}\n)")) if template else value
+
+
+def enforced(table: Table, binding: Binding) -> Expr | None:
+    """What must hold for every row written, over the struct ``row``; None when nothing must."""
+    parts = []
+    for one in table.constraints:
+        if not one.enabled:
+            continue
+        if one.kind == "not null" and binding.settings.flag("hive.constraint.notnull.enforce"):
+            parts.append(f"`{ROW}`.`{one.columns[0]}` IS NOT NULL")
+        elif one.kind == "check":
+            parts.append(f"coalesce({_expression(one.text, table, binding)}, true)")
+    return Expr(" AND ".join(parts)) if parts else None
+
+
+def default_sql(table: Table, column: str, binding: Binding) -> str:
+    """Spark SQL of a column's default value; NULL without one."""
+    text = default_of(table, column)
+    if text is None:
+        return "NULL"
+    (target,) = (one for one in table.all_columns if one.name == column)
+    return f"({_expression(text, replace(table, columns=()), binding, target)})"
+
+
+def value(part: Slice, column: str, table: Table, walk: Walk, scope: Scope) -> Expr:
+    """What is assigned to a column, as Hive converts it; DEFAULT is the column's default value."""
+    start, end = part.spans[0]
+    if walk.binding.text.text[start:end].strip().lower() == "default":
+        return Expr(default_sql(table, column, walk.binding))
+    (target,) = (one for one in table.all_columns if one.name == column)
+    return _as_written(walk.expr(part, scope), part, target, walk)
+
+
+def defaults_of_values(
+    part: Slice, columns: Sequence[str], table: Table, binding: Binding
+) -> dict[int, str]:
+    """Each word DEFAULT in the rows of VALUES, by its offset, with what it stands for."""
+    tokens = list(tokens_in(binding.tokens, part.spans))
+    if not tokens or not tokens[0].is_("values"):
+        return {}
+    found: dict[int, str] = {}
+    texts: dict[str, str] = {}
+    depth = index = 0
+    for token in tokens[1:]:
+        depth += token.is_("(") - token.is_(")")
+        if token.is_("(") and depth == 1:
+            index = 0
+        elif token.is_(",") and depth == 1:
+            index += 1
+        elif token.is_("default") and depth == 1 and index < len(columns):
+            column = columns[index]
+            if column not in texts:
+                texts[column] = default_sql(table, column, binding)
+            found[token.start] = texts[column]
+    return found

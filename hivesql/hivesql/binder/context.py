@@ -1,0 +1,176 @@
+"""What binding a statement needs: the catalog, the session's state, and the statement's text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NoReturn, Protocol
+
+from hivesql.parser.tokens import Name, TableRef, Token, at, tokenize
+from hivesql.script import StatementText
+from hivesql.syntax.slices import PartitionItems
+from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
+from hivesql_planner.model.names import check_table_name
+from hivesql_planner.model.partition_values import normal_value
+from hivesql_planner.model.table import DEFAULT_PARTITION, Database, Partition, Table, TableName
+from hivesql_planner.predicates.partitions import PartitionTest, equal_to
+from hivesql_planner.settings.settings import Settings
+
+
+class Catalog(Protocol):
+    """The part of a metastore that names are looked up in.
+
+    Unknown objects raise NoSuchObject (10001 table, 10072 database).
+    """
+
+    def database(self, name: str) -> Database: ...
+    def table(self, name: TableName) -> Table: ...
+    def partitions(
+        self, name: TableName, tests: Sequence[PartitionTest] = ()
+    ) -> tuple[Partition, ...]: ...
+    def partition(self, name: TableName, values: Sequence[str | None]) -> Partition | None: ...
+    def partition_count(self, name: TableName) -> int: ...
+    def tables_in(self, database: str) -> tuple[Table, ...]: ...
+
+
+@dataclass(slots=True)
+class Binding:
+    """The surroundings of one statement, or of the text of a view that it reads."""
+
+    catalog: Catalog
+    database: str
+    settings: Settings
+    text: StatementText
+    counts: Counter[str] = field(default_factory=Counter)
+    """How often each table is read: view names are unique in the statement."""
+    views: tuple[TableName, ...] = ()
+    """The views whose text this is, outermost first."""
+    _tokens: tuple[Token, ...] = ()
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """The tokens of the text."""
+        if not self._tokens:
+            self._tokens = tokenize(self.text)
+        return self._tokens
+
+    def fail(self, error: HiveSqlError, start: int, end: int | None = None) -> NoReturn:
+        """Raise the error, placed at a part of the text; without an end, at the name there."""
+        raise at(error, self.text, start, end)
+
+    def table(self, ref: TableRef) -> Table:
+        """Look a table up."""
+        return self.table_named(ref.full(self.database), ref.start)
+
+    def table_named(self, name: TableName, start: int) -> Table:
+        """Look a table up by its full name."""
+        try:
+            return self.catalog.table(name)
+        except NoSuchObject as error:
+            self.fail(error, start)
+
+    def check_database(self, name: Name) -> str:
+        """The name of a database that exists."""
+        try:
+            return self.catalog.database(name.text).name
+        except NoSuchObject as error:
+            self.fail(error, name.start)
+
+    def check_new_name(self, name: TableName, start: int) -> None:
+        """Fail at a table's or view's name that Hive refuses."""
+        special = self.settings.flag("hive.support.special.characters.tablename")
+        try:
+            check_table_name(name.name, special=special)
+        except HiveSqlError as error:
+            self.fail(error, start)
+
+    def view_name(self, table: TableName) -> str:
+        """A new name under which the statement's text speaks of a scan of the table."""
+        name = f"{table.database}__{table.name}"
+        self.counts[name] += 1
+        return f"{name}__{self.counts[name]}"
+
+    def of_view(self, view: Table, start: int) -> Binding:
+        """The binding of a view's own text."""
+        if view.name in self.views:
+            self.fail(SemanticError(f"Recursive view {view.name} detected", code=10220), start)
+        return Binding(
+            self.catalog, view.name.database, self.settings,
+            StatementText(view.view_text or "", f"view {view.name}"),
+            self.counts, (*self.views, view.name),
+        )  # fmt: skip
+
+    def partition_values(self, table: Table, items: PartitionItems) -> dict[str, str | None]:
+        """Values of a partition specification by column, checked against the table."""
+        types = {column.name: column.type for column in table.partition_columns}
+        found: dict[str, str | None] = {}
+        for item in items:
+            name = item.key.text
+            if name not in types:
+                error = SemanticError(
+                    f"{table.name} has no partition column {name} "
+                    f"(it has: {', '.join(types) or 'none'})",
+                    code=10006,
+                )
+                self.fail(error, item.key.start)
+            if name in found:
+                self.fail(SemanticError(f"partition column {name} is given twice"), item.key.start)
+            if item.given:
+                if item.value is None:
+                    error = SemanticError(
+                        f"Cannot add partition column {name} of type void as it cannot be "
+                        f"converted to type {types[name]}. The partition of rows without a value "
+                        f"is '{DEFAULT_PARTITION}'",
+                        code=10248,
+                    )
+                    self.fail(error, item.key.start, item.end)
+                found[name] = partition_value(item.value)
+        return found
+
+    def matching(self, table: Table, items: PartitionItems) -> tuple[Partition, ...]:
+        """The partitions that a full or partial specification names; none is an error."""
+        for item in items:
+            if item.given and item.value is None:
+                self.fail(_not_found(table, f"{item.key.text}=NULL"), item.key.start, item.end)
+        wanted = self.partition_values(table, items)
+        found = self.partitions_of(table, wanted)
+        if not found:
+            given = ", ".join(f"{key}={value}" for key, value in wanted.items())
+            self.fail(_not_found(table, given), items[0].key.start, items[-1].end)
+        return found
+
+    def partitions_of(
+        self, table: Table, wanted: Mapping[str, str | None]
+    ) -> tuple[Partition, ...]:
+        """List the partitions with these values by column; a column that is not there has any."""
+        types = {column.name: column.type for column in table.partition_columns}
+        normal = {
+            name: value if value is None else normal_value(value, types[name])
+            for name, value in wanted.items()
+        }
+        return tuple(
+            partition
+            for partition in self.catalog.partitions(table.name, equal_to(table, normal))
+            if all(
+                name not in wanted or _is_same(wanted[name], value, types[name])
+                for name, value in zip(types, partition.values, strict=True)
+            )
+        )
+
+
+def _not_found(table: Table, given: str) -> NoSuchObject:
+    return NoSuchObject(f"Partition not found {given} in {table.name}", code=10006)
+
+
+def _is_same(given: str | None, value: str | None, type_: str) -> bool:
+    """Whether a constant names a partition: ``01`` names ``1`` of an INT."""
+    if given == value or given is None or value is None:
+        return given == value
+    normal = normal_value(given, type_)
+    return normal is not None and normal == normal_value(value, type_)
+
+
+def partition_value(value: str | None) -> str | None:
+    """Give a constant's text as partitions keep it: that of the default partition is None."""
+    return None if value == DEFAULT_PARTITION else value

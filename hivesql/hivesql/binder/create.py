@@ -1,0 +1,252 @@
+"""CREATE TABLE, with the checks Hive's metastore makes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast, get_args
+
+from hivesql.binder.constraints import constrained
+from hivesql.binder.context import Binding
+from hivesql.binder.views import check_column, check_distinct, new_name
+from hivesql.parser.tokens import Name
+from hivesql.query.walk import bind_query
+from hivesql.syntax.ddl import CreateTableBody
+from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported, SemanticError
+from hivesql_planner.model.avro_schema import LITERAL, columns_of, parsed_schema
+from hivesql_planner.model.names import check_table
+from hivesql_planner.model.table import (
+    TEMPORARY,
+    Column,
+    FileFormat,
+    Table,
+    TableName,
+    kept_columns,
+)
+from hivesql_planner.plan import Query
+from hivesql_planner.statements.bound import CreateTable
+
+_TRANSACTIONAL = "transactional"
+_KIND = "transactional_properties"
+
+
+def bind_create_table(body: CreateTableBody, binding: Binding) -> CreateTable:
+    """CREATE TABLE, LIKE and AS SELECT included."""
+    name = new_name(body.table.full(binding.database), body.table.start, binding)
+    table = _like(body, binding, name) if body.like else _described(body, binding, name)
+    rows = _rows(body, binding)
+    if body.partitioned_by:
+        columns = tuple(Column(one.text, "") for one in body.partitioned_by)
+        table = replace(table, partition_columns=columns)
+    _check_transactional(table, body, binding)
+    try:
+        check_table(table)
+    except HiveSqlError as error:
+        binding.fail(error, body.table.start)
+    if rows is not None and body.if_not_exists:
+        known = _known(name, body, binding)
+        table, rows = (known, None) if known else (table, rows)
+    return CreateTable(
+        table=table, if_not_exists=body.if_not_exists, rows=rows, temporary=body.temporary
+    )
+
+
+def _known(name: TableName, body: CreateTableBody, binding: Binding) -> Table | None:
+    """The table that IF NOT EXISTS finds: temporary ones and others do not see each other."""
+    try:
+        found = binding.catalog.table(name)
+    except NoSuchObject:
+        return None
+    is_temporary = found.name.database.startswith(TEMPORARY)
+    return replace(found, name=name) if is_temporary == body.temporary else None
+
+
+def _rows(body: CreateTableBody, binding: Binding) -> Query | None:
+    """The query of AS SELECT, partition columns last."""
+    if body.query is None:
+        return None
+    if body.bucket_columns:
+        error = SemanticError(
+            "CREATE-TABLE-AS-SELECT does not support partitioning in the target table", code=10068
+        )
+        binding.fail(error, body.bucket_columns[0].start)
+    bound = bind_query(body.query, binding)
+    for column in bound.columns or ():
+        check_column(Name(column.name, body.query.start), binding)
+    check_distinct([Name(one.name, body.query.start) for one in bound.columns or ()], binding)
+    if not body.partitioned_by:
+        return bound.query(binding)
+    if bound.columns is None:
+        feature = "CREATE TABLE … PARTITIONED BY … AS SELECT whose columns only Spark knows"
+        binding.fail(NotSupported(feature), body.partitioned_by[0].start)
+    given = [one.name for one in bound.columns]
+    last = [one.text for one in body.partitioned_by]
+    for one in body.partitioned_by:
+        if one.text not in given:
+            error = SemanticError(f"Partition column {one.text} is not in the query", code=10002)
+            binding.fail(error, one.start)
+    check_distinct(body.partitioned_by, binding)
+    if len(last) == len(given):
+        error = SemanticError("Too many partition columns declared")
+        binding.fail(error, body.partitioned_by[0].start)
+    chosen = ", ".join(f"`{name}`" for name in [*(n for n in given if n not in last), *last])
+    listed = ", ".join(f"`{name}`" for name in given)
+    return bound.query(binding, f"SELECT {chosen} FROM ({bound.sql}) AS `rows`({listed})")
+
+
+def _described(body: CreateTableBody, binding: Binding, name: TableName) -> Table:
+    start = body.table.start
+    columns = [Name(column.name, start) for column in body.columns]
+    check_distinct(columns, binding)
+    both = [Name(column.name, start) for column in body.partition_columns]
+    for column in both:
+        if column.text in {one.text for one in columns}:
+            error = SemanticError(f"Column repeated in partitioning columns: {column.text}",
+                                  code=10035)  # fmt: skip
+            binding.fail(error, start)
+    check_distinct(both, binding)
+    if body.query is None:
+        known = {column.name for column in body.columns}
+        for one in (*body.bucket_columns, *body.sort_columns):
+            if one.text not in known:
+                error = SemanticError(f"Invalid column reference {one.text}", code=10002)
+                binding.fail(error, one.start)
+    format_ = _format(body, binding)
+    table = Table(
+        name=name,
+        columns=_columns(body, format_),
+        location=body.location,
+        partition_columns=body.partition_columns,
+        type="EXTERNAL_TABLE" if body.external else "MANAGED_TABLE",
+        format=format_,
+        serde_properties=dict(body.serde_properties),
+        bucket_columns=tuple(one.text for one in body.bucket_columns),
+        bucket_count=body.bucket_count,
+        sort_columns=tuple(one.text for one in body.sort_columns),
+        sort_descending=body.sort_descending,
+        comment=body.comment,
+    )
+    table = replace(table, properties=_properties(body, table, binding))
+    return constrained(table, body.constraints, start, binding)
+
+
+def _columns(body: CreateTableBody, format_: FileFormat) -> tuple[Column, ...]:
+    """The columns that are declared, else those of the Avro schema in the properties."""
+    literal = {**body.properties, **body.serde_properties}.get(LITERAL)
+    if format_ == "avro" and literal is not None and body.query is None:
+        return columns_of(parsed_schema(literal))
+    return kept_columns(format_, body.columns)
+
+
+def _like(body: CreateTableBody, binding: Binding, name: TableName) -> Table:
+    assert body.like is not None
+    model = binding.table(body.like)
+    table = replace(
+        model,
+        name=name,
+        id=0,
+        location=body.location,
+        type="EXTERNAL_TABLE" if body.external else "MANAGED_TABLE",
+        format=body.format or model.format,
+        view_text=None,
+        constraints=(),
+        owner="",
+        created_at=0,
+        comment=body.comment or model.comment,
+    )
+    return replace(table, properties=_properties(body, table, binding))
+
+
+def _format(body: CreateTableBody, binding: Binding) -> FileFormat:
+    """STORED AS, unless the serde says more: text that a JSON serde reads is JSON."""
+    if body.serde_format is None:
+        return body.format or _default_format(body, binding)
+    if body.format not in (None, "textfile", body.serde_format):
+        feature = f"STORED AS {body.format} with the SerDe of {body.serde_format}"
+        binding.fail(NotSupported(feature), body.table.start)
+    return body.serde_format
+
+
+def _default_format(body: CreateTableBody, binding: Binding) -> FileFormat:
+    """hive.default.fileformat, or what is set for managed tables."""
+    key = "hive.default.fileformat.managed"
+    wanted = "none" if body.external else binding.settings.text(key).strip().lower()
+    if wanted == "none":
+        key = "hive.default.fileformat"
+        wanted = binding.settings.text(key).strip().lower()
+    found = next((name for name in get_args(FileFormat) if name == wanted), None)
+    if found is None:
+        error = SemanticError(f"{key}={wanted} is not a file format")
+        binding.fail(error, body.table.start)
+    return cast(FileFormat, found)
+
+
+def _properties(body: CreateTableBody, table: Table, binding: Binding) -> dict[str, str]:
+    """The table's properties as the metastore keeps them."""
+    found = {
+        (key.lower() if key.lower() in (_TRANSACTIONAL, _KIND) else key): value
+        for key, value in body.properties.items()
+    }
+    value = found.get(_TRANSACTIONAL, "").strip().lower()
+    if _KIND in found and _TRANSACTIONAL not in found:
+        error = SemanticError(
+            f"Cannot specify {_KIND} without {_TRANSACTIONAL}: add '{_TRANSACTIONAL}'='true' to "
+            "TBLPROPERTIES"
+        )
+        binding.fail(error, body.table.start)
+    if value not in ("", "true", "false"):
+        error = SemanticError(
+            f"'transactional' property of TBLPROPERTIES may only have value 'true': {table.name}"
+        )
+        binding.fail(error, body.table.start)
+    found.pop(_TRANSACTIONAL, None)
+    kind = "default" if value == "true" else None
+    if not value:
+        kind = _implied_kind(body, table, binding)
+    if kind is not None:
+        found[_TRANSACTIONAL] = "true"
+        found[_KIND] = found.get(_KIND, kind).strip().lower()
+    found.setdefault("bucketing_version", "2")
+    if body.external:
+        found.setdefault("EXTERNAL", "TRUE")
+    return found
+
+
+def _implied_kind(body: CreateTableBody, table: Table, binding: Binding) -> str | None:
+    """Which kind of transactional table it is without saying so by a property; None for plain.
+
+    Full ACID is for unsorted ORC; what else is to be transactional is insert-only.
+    """
+    may_be_full = table.format == "orc" and not table.sort_columns
+    if body.transactional:
+        return "default" if may_be_full else "insert_only"
+    if body.external:
+        return None
+    if table.is_transactional:
+        # The model of LIKE.
+        return "default" if may_be_full and table.is_full_acid else "insert_only"
+    if may_be_full and binding.settings.flag("hive.create.as.acid"):
+        return "default"
+    return "insert_only" if binding.settings.flag("hive.create.as.insert.only") else None
+
+
+def _check_transactional(table: Table, body: CreateTableBody, binding: Binding) -> None:
+    if not table.is_transactional:
+        return
+    text = None
+    kind = table.properties[_KIND]
+    if table.type == "EXTERNAL_TABLE":
+        text = f"{table.name} cannot be declared transactional because it's an external table"
+    elif kind not in ("default", "insert_only"):
+        text = (
+            f"Invalid value {kind!r} for the 'transactional_properties' of {table.name}: "
+            "it may be 'default' or 'insert_only'"
+        )
+    elif table.is_full_acid and table.format != "orc":
+        text = (
+            "The table must be stored using an ACID compliant format (such as ORC): "
+            f"{table.name}. Add STORED AS ORC"
+        )
+    elif table.is_full_acid and table.sort_columns:
+        text = f"Table {table.name} cannot support full ACID functionality since it is sorted."
+    if text is not None:
+        binding.fail(SemanticError(text), body.table.start)

@@ -1,0 +1,107 @@
+"""LOAD DATA, MSCK and ANALYZE."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hivesql.binder.context import Binding
+from hivesql.binder.targets import new_values
+from hivesql.query.strict_checks import check_chosen
+from hivesql.syntax.ddl import AnalyzeBody, LoadBody, RepairBody
+from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.statistics import is_simple, statistics_sql
+from hivesql_planner.model.table import Column, Partition, Table
+from hivesql_planner.plan import Query, Scan, Source
+from hivesql_planner.statements.bound import Statement
+from hivesql_planner.statements.ddl import Analyze, LoadData, RepairTable
+
+
+def bind_load(body: LoadBody, binding: Binding) -> LoadData:
+    """LOAD DATA, with the checks that need no file."""
+    table = binding.table(body.table)
+    if table.is_view:
+        error = SemanticError(
+            "A view cannot be used as target table for LOAD or INSERT", code=10090
+        )
+        binding.fail(error, body.table.start)
+    if table.is_bucketed:
+        binding.fail(NotSupported("LOAD DATA into a bucketed table"), body.table.start)
+    if body.partition is not None and not table.partition_columns:
+        error = SemanticError(
+            f"{table.name} table is not partitioned but partition spec exists", code=10006
+        )
+        binding.fail(error, body.partition[0].key.start)
+    if body.partition is None and table.partition_columns:
+        binding.fail(NotSupported("LOAD DATA into partitions that no specification names"),
+                     body.table.start)  # fmt: skip
+    values = new_values(table, body.partition, binding) if body.partition else None
+    return LoadData(
+        table=table,
+        path=body.path,
+        local=body.local,
+        overwrite=body.overwrite,
+        values=values,
+        partition=binding.catalog.partition(table.name, values) if values else None,
+    )
+
+
+def bind_repair(body: RepairBody, binding: Binding) -> RepairTable:
+    """MSCK."""
+    table = binding.table(body.table)
+    if table.is_view:
+        error = SemanticError(f"{table.name} is a view: MSCK does not apply", code=10131)
+        binding.fail(error, body.table.start)
+    return RepairTable(table=table, add=body.add, drop=body.drop)
+
+
+def bind_analyze(body: AnalyzeBody, binding: Binding) -> Analyze:
+    """ANALYZE: all partitions unless some are named."""
+    table = binding.table(body.table)
+    if table.is_view:
+        error = SemanticError("ANALYZE is not supported for views", code=10091)
+        binding.fail(error, body.table.start)
+    if body.partition is not None and not table.partition_columns:
+        error = SemanticError(
+            f"{table.name} table is not partitioned but partition spec exists", code=10006
+        )
+        binding.fail(error, body.partition[0].key.start)
+    if body.columns is not None and body.partition is None:
+        check_chosen(table, body.table.start, binding)
+    count = binding.catalog.partition_count(table.name) if table.partition_columns else 0
+    partitions: tuple[Partition, ...] = ()
+    if count:
+        some = body.partition
+        partitions = (
+            binding.matching(table, some) if some else binding.catalog.partitions(table.name)
+        )
+    columns = _columns(body, table, binding)
+    query = None
+    if not body.no_scan:
+        scan = Scan(table=table, partitions=partitions, partition_count=count)
+        view = binding.view_name(table.name)
+        sql = statistics_sql(table, view, columns)
+        query = Query(sql=sql, sources=(Source(view=view, scan=scan),))
+    return Analyze(table=table, partitions=partitions, query=query, columns=columns)
+
+
+def _columns(body: AnalyzeBody, table: Table, binding: Binding) -> tuple[Column, ...]:
+    if body.columns is None:
+        return ()
+    known = {column.name: column for column in table.columns if is_simple(column)}
+    for name in body.columns:
+        if name.text not in known:
+            error = SemanticError(
+                f"Invalid column reference '{name.text}' "
+                f"(possible columns are [{', '.join(known)}])",
+                code=10002,
+            )
+            binding.fail(error, name.start)
+    return tuple(known[name.text] for name in body.columns) or tuple(known.values())
+
+
+BINDERS: dict[type, Callable[[Any, Binding], Statement]] = {
+    LoadBody: bind_load,
+    RepairBody: bind_repair,
+    AnalyzeBody: bind_analyze,
+}

@@ -1,0 +1,257 @@
+"""ALTER TABLE of partitions."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from hivesql.binder.context import Binding, partition_value
+from hivesql.binder.targets import base_table, existing, new_values, partitioned_table
+from hivesql.partition_tests import partition_tests
+from hivesql.query.pruning import And, Compare, Constant, IsNull, Not, Or, Predicate, keeps
+from hivesql.syntax.alter import (
+    AddPartitionsBody,
+    AlterPartitionsBody,
+    DropPartitionsBody,
+    ExchangeBody,
+    MovePartitionBody,
+    RenamePartitionBody,
+    TouchBody,
+)
+from hivesql.syntax.commands import ChosenPartitions, PartitionFilter
+from hivesql.syntax.slices import PartitionItems
+from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
+from hivesql_planner.model.partition_values import normal_value
+from hivesql_planner.model.table import (
+    DEFAULT_PARTITION,
+    Partition,
+    Table,
+    default_value,
+    partition_name,
+)
+from hivesql_planner.statements.alter import altered_partition
+from hivesql_planner.statements.ddl import (
+    AddPartitions,
+    AlterPartitions,
+    DropPartitions,
+    ExchangePartitions,
+    MovePartition,
+    RenamePartition,
+    Touch,
+)
+
+
+def bind_rename_partition(body: RenamePartitionBody, binding: Binding) -> RenamePartition:
+    """PARTITION … RENAME TO PARTITION."""
+    table = partitioned_table(body.table, binding)
+    partition = existing(table, body.partition, binding)
+    values = new_values(table, body.to, binding)
+    if binding.catalog.partition(table.name, values) is not None:
+        name = partition_name(table.partition_names, values)
+        error = SemanticError(f"Partition already exists: {table.name} {name}", code=10118)
+        binding.fail(error, body.to[0].key.start)
+    return RenamePartition(table=table, partition=partition, values=values)
+
+
+def bind_move_partition(body: MovePartitionBody, binding: Binding) -> MovePartition:
+    """PARTITION … SET LOCATION."""
+    table = partitioned_table(body.table, binding)
+    partition = existing(table, body.partition, binding)
+    return MovePartition(table=table, partition=partition, location=body.location)
+
+
+def bind_alter_partitions(body: AlterPartitionsBody, binding: Binding) -> AlterPartitions:
+    """PARTITION … SET FILEFORMAT, SERDE or SERDEPROPERTIES, of all partitions that match."""
+    table = partitioned_table(body.table, binding)
+    found = binding.matching(table, body.partition)
+    try:
+        after = tuple(altered_partition(table, one, body.change) for one in found)
+    except HiveSqlError as error:
+        binding.fail(error, body.start)
+    return AlterPartitions(table=table, change=body.change, partitions=found, altered=after)
+
+
+def bind_touch(body: TouchBody, binding: Binding) -> Touch:
+    """TOUCH."""
+    table = base_table(body.table, binding)
+    if body.partition:
+        existing(partitioned_table(body.table, binding), body.partition, binding)
+    return Touch(table=table)
+
+
+def bind_exchange(body: ExchangeBody, binding: Binding) -> ExchangePartitions:
+    """EXCHANGE PARTITION: both tables alike, the partitions only in the source."""
+    table = partitioned_table(body.table, binding)
+    source = partitioned_table(body.source, binding)
+    if table.is_transactional or source.is_transactional:
+        error = SemanticError(
+            "Exchange partition is not allowed with transactional tables. Alternatively, shall "
+            "use load data or insert overwrite to move partitions.",
+            code=10236,
+        )
+        binding.fail(error, body.table.start)
+    alike = all(
+        [(one.name, one.type) for one in ours] == [(one.name, one.type) for one in theirs]
+        for ours, theirs in (
+            (table.columns, source.columns),
+            (table.partition_columns, source.partition_columns),
+        )
+    )
+    if not alike or table.format != source.format:
+        error = SemanticError(
+            "Tables have incompatible schemas and their partitions  cannot be exchanged.",
+            code=10235,
+        )
+        binding.fail(error, body.source.start)
+    wanted = binding.partition_values(table, body.partition)
+    if set(wanted) != set(table.partition_names[: len(wanted)]):
+        error = SemanticError(
+            "Partition values specified are not continuous. A subpartition value is specified "
+            "without specifying the parent partition's value",
+            code=10234,
+        )
+        binding.fail(error, body.partition[0].key.start)
+    moved = binding.matching(source, body.partition)
+    for one in binding.partitions_of(table, wanted):
+        name = partition_name(table.partition_names, one.values)
+        error = SemanticError(f"Partition already exists [{table.name.name}({name})]", code=10118)
+        binding.fail(error, body.partition[0].key.start)
+    return ExchangePartitions(table=table, source=source, partitions=moved)
+
+
+def bind_add_partitions(body: AddPartitionsBody, binding: Binding) -> AddPartitions:
+    """ADD PARTITION: every one with a value for each partition column."""
+    table = partitioned_table(body.table, binding)
+    found = []
+    for items, location in body.partitions:
+        values = new_values(table, items, binding)
+        if None in values:
+            error = SemanticError(
+                "Partition value contains a reserved substring (Reserved substring: "
+                f"{DEFAULT_PARTITION}): rows without a value make this partition",
+                code=10111,
+            )
+            binding.fail(error, items[values.index(None)].key.start)
+        found.append(Partition(values=values, location=location))
+    return AddPartitions(table=table, partitions=tuple(found), if_not_exists=body.if_not_exists)
+
+
+def bind_drop_partitions(body: DropPartitionsBody, binding: Binding) -> DropPartitions:
+    """DROP PARTITION: all that match."""
+    table = partitioned_table(body.table, binding)
+    types = {column.name: column.type for column in table.partition_columns}
+    doomed: dict[Partition, None] = {}
+    may_miss = body.if_exists or binding.settings.flag("hive.exec.drop.ignorenonexistent")
+    for filters in body.filters:
+        wanted = all_of(filters, table, types, binding)
+        found = [
+            partition
+            for partition in binding.catalog.partitions(
+                table.name, partition_tests(table, [wanted])
+            )
+            if _is_certain(
+                wanted, dict(zip(types, table.read_values(partition), strict=True)), types
+            )
+        ]
+        if not found and not may_miss:
+            text = ", ".join(f"{one.key.text}{one.operator}{one.value}" for one in filters)
+            error = NoSuchObject(f"Partition not found ({text}) in {table.name}", code=10006)
+            binding.fail(error, filters[0].key.start, filters[-1].end)
+        doomed |= dict.fromkeys(found)
+    return DropPartitions(table=table, partitions=tuple(doomed), purge=body.purge)
+
+
+def all_of(
+    filters: tuple[PartitionFilter, ...], table: Table, types: dict[str, str], binding: Binding
+) -> Predicate:
+    """The predicate that all filters make together."""
+    found: list[Predicate] = []
+    for one in filters:
+        if one.key.text not in types:
+            error = SemanticError(
+                f"{table.name} has no partition column {one.key.text}", code=10006
+            )
+            binding.fail(error, one.key.start)
+        found.append(_filter(one, types[one.key.text], binding))
+    return And(tuple(found))
+
+
+def _filter(one: PartitionFilter, type_: str, binding: Binding) -> Predicate:
+    value = partition_value(one.value)
+    if one.value is None or (value == "" and type_.startswith(("string", "varchar"))):
+        error = SemanticError(
+            f"Partition spec is incorrect: {one.key.text} is compared with nothing. The partition "
+            f"of rows without a value is '{DEFAULT_PARTITION}'"
+        )
+        binding.fail(error, one.key.start, one.end)
+    if value is None:
+        return _is_default(one, type_, binding)
+    text = type_.startswith(("string", "varchar", "char", "date", "timestamp"))
+    if type_ in ("boolean", "date", "float"):
+        value = normal_value(value, type_) or value
+    constant = Constant("boolean" if type_ == "boolean" else "string" if text else "number", value)
+    compare = Compare(one.key.text, one.operator, constant)
+    # What cannot be decided must not be dropped.
+    if not _is_certain(Or((compare, Not(compare))), {one.key.text: value}, {one.key.text: type_}):
+        error = SemanticError(f"cannot compare the {type_} {one.key.text} with {value!r}")
+        binding.fail(error, one.key.start, one.end)
+    return compare
+
+
+def _is_certain(predicate: Predicate, values: dict[str, str | None], types: dict[str, str]) -> bool:
+    """Whether a predicate is known to be true of a partition."""
+    # A FLOAT's shortest text is compared, which is that of one number alone.
+    kinds = {name: "double" if type_ == "float" else type_ for name, type_ in types.items()}
+    return keeps(predicate, values, kinds) and not keeps(Not(predicate), values, kinds)
+
+
+def _is_default(one: PartitionFilter, type_: str, binding: Binding) -> Predicate:
+    """Whether a value is that of the default partition."""
+    if one.operator not in ("=", "!=", "<>"):
+        error = SemanticError(
+            f"Cannot use {one.operator} in a default partition spec; only '=' and '!=' are allowed."
+        )
+        binding.fail(error, one.key.start, one.end)
+    text = default_value(type_)
+    found: Predicate = IsNull(one.key.text)
+    if text is not None:
+        found = Compare(one.key.text, "=", Constant("string", text))
+    return found if one.operator == "=" else Not(found)
+
+
+def chosen_names(
+    part: PartitionItems | None, chosen: ChosenPartitions | None, table: Table, binding: Binding
+) -> tuple[str, ...]:
+    """Names of the partitions that SHOW PARTITIONS … PARTITION (…) WHERE … LIMIT asks for."""
+    chosen = chosen or ChosenPartitions((), (), None)
+    types = {column.name: column.type for column in table.partition_columns}
+    wanted = all_of(chosen.filters, table, types, binding)
+    try:
+        listed = (
+            binding.matching(table, part)
+            if part
+            else binding.catalog.partitions(table.name, partition_tests(table, [wanted]))
+        )
+    except NoSuchObject:
+        listed = ()
+    found = [
+        one
+        for one in listed
+        if _is_certain(wanted, dict(zip(types, table.read_values(one), strict=True)), types)
+    ]
+    found.sort(key=lambda one: partition_name(table.partition_names, one.values))
+    for name, descending in reversed(chosen.order):
+        if name.text not in types:
+            error = SemanticError(f"{table.name} has no partition column {name.text}", code=10006)
+            binding.fail(error, name.start)
+        at = table.partition_names.index(name.text)
+        number = types[name.text] in ("tinyint", "smallint", "int", "bigint", "double", "float")
+        found.sort(key=partial(_order_by, at, number), reverse=descending)
+    names = (partition_name(table.partition_names, one.values) for one in found)
+    return tuple(names)[: chosen.limit]
+
+
+def _order_by(at: int, number: bool, partition: Partition) -> tuple[bool, float, str]:
+    value = partition.values[at]
+    if value is None:
+        return (True, 0, "")
+    return (False, float(value) if number else 0, value)

@@ -1,0 +1,109 @@
+"""Tables and partitions that a statement names; Hive's errors when they are something else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from hivesql.binder.context import Binding
+from hivesql.parser.tokens import TableRef
+from hivesql.syntax.slices import PartitionItems
+from hivesql_planner.errors import SemanticError
+from hivesql_planner.model.partition_values import normal_value
+from hivesql_planner.model.table import (
+    DEFAULT_PARTITION,
+    Column,
+    Partition,
+    Table,
+    check_partition_name,
+    partition_name,
+)
+
+if TYPE_CHECKING:
+    from hivesql_planner.statements.ddl import Values
+
+
+def base_table(ref: TableRef, binding: Binding) -> Table:
+    """A table that is no view."""
+    table = binding.table(ref)
+    if table.is_view:
+        error = SemanticError("To alter a view you need to use the ALTER VIEW command.", code=10131)
+        binding.fail(error, ref.start)
+    return table
+
+
+def partitioned_table(ref: TableRef, binding: Binding) -> Table:
+    """A table with partition columns."""
+    table = base_table(ref, binding)
+    if not table.partition_columns:
+        error = SemanticError(f"Table is not a partitioned table: {table.name}", code=10241)
+        binding.fail(error, ref.start)
+    return table
+
+
+def full_values(table: Table, items: PartitionItems, binding: Binding) -> Values:
+    """A value for every partition column."""
+    values = binding.partition_values(table, items)
+    names = table.partition_names
+    if any(name not in values for name in names):
+        given = ", ".join(f"{key}={value}" for key, value in values.items())
+        error = SemanticError(
+            f"{table.name}: partition spec {{{given}}} doesn't contain all ({len(names)}) "
+            "partition columns",
+            code=10006,
+        )
+        binding.fail(error, items[0].key.start)
+    return tuple(values[name] for name in names)
+
+
+def new_values(table: Table, items: PartitionItems, binding: Binding) -> Values:
+    """``full_values`` of a partition that may be made, as Hive writes them."""
+    values = full_values(table, items, binding)
+    written = tuple(
+        written_value(column, value, items, binding)
+        for column, value in zip(table.partition_columns, values, strict=True)
+    )
+    check_lengths(table.partition_names, written, items, binding)
+    return written
+
+
+def check_lengths(
+    names: Sequence[str], values: Values, items: PartitionItems, binding: Binding
+) -> None:
+    """Refuse a partition whose directory, or name in the catalog, would be too long."""
+    try:
+        check_partition_name(partition_name(names, values))
+    except SemanticError as error:
+        binding.fail(error, items[0].key.start, items[-1].end)
+
+
+def written_value(
+    column: Column, value: str | None, items: PartitionItems, binding: Binding
+) -> str | None:
+    """The text of a partition value that is to be written: ``01`` of an INT is ``1``."""
+    if value is None:
+        return value
+    item = next(one for one in items if one.key.text == column.name)
+    written = normal_value(value, column.type)
+    if written is None:
+        error = SemanticError(
+            f"Cannot add partition column {column.name} of type string as it cannot be converted "
+            f"to type {column.type}",
+            code=10248,
+        )
+        binding.fail(error, item.key.start, item.end)
+    if not written:
+        error = SemanticError(
+            f"Partition not found '': value for key {column.name} is null or empty. The partition "
+            f"of rows without a value is '{DEFAULT_PARTITION}'",
+            code=10006,
+        )
+        binding.fail(error, item.key.start, item.end)
+    return written
+
+
+def existing(table: Table, items: PartitionItems, binding: Binding) -> Partition:
+    """The one partition that a full specification names."""
+    found = binding.matching(table, items)
+    values = full_values(table, items, binding)
+    return next((one for one in found if one.values == values), found[0])

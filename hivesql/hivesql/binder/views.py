@@ -1,0 +1,88 @@
+"""Views: their columns and the text that means the same everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from hivesql.binder.context import Binding
+from hivesql.parser.tokens import Name
+from hivesql.query.walk import bind_query
+from hivesql.syntax.ddl import CreateViewBody
+from hivesql.syntax.slices import Slice
+from hivesql_planner.errors import HiveSqlError, SemanticError
+from hivesql_planner.model.names import check_column_name
+from hivesql_planner.model.table import TEMPORARY, Column, Table, TableName
+from hivesql_planner.statements.bound import CreateView
+
+
+def new_name(name: TableName, start: int, binding: Binding) -> TableName:
+    """A name in a database that exists."""
+    binding.check_new_name(name, start)
+    binding.check_database(Name(name.database, start))
+    return name
+
+
+def check_column(name: Name, binding: Binding) -> None:
+    """Fail at a column's name that Hive refuses."""
+    try:
+        check_column_name(name.text)
+    except HiveSqlError as error:
+        binding.fail(error, name.start)
+
+
+def check_distinct(names: Iterable[Name], binding: Binding) -> None:
+    """Fail at a column that is named twice."""
+    seen: set[str] = set()
+    for name in names:
+        if name.text in seen:
+            error = SemanticError(f"Duplicate column name: {name.text}", code=10036)
+            binding.fail(error, name.start)
+        seen.add(name.text)
+
+
+def bind_create_view(body: CreateViewBody, binding: Binding) -> CreateView:
+    """CREATE VIEW: its text with full table names, so that it means the same everywhere."""
+    name = new_name(body.table.full(binding.database), body.table.start, binding)
+    table, _ = view_of(name, body.query, body.columns, body.table.start, binding)
+    table = replace(table, properties=dict(body.properties), comment=body.comment)
+    return CreateView(
+        table=table, if_not_exists=body.if_not_exists, or_replace=body.or_replace,
+    )  # fmt: skip
+
+
+def view_of(
+    name: TableName,
+    query: Slice,
+    given: tuple[tuple[Name, str | None], ...],
+    start: int,
+    binding: Binding,
+) -> tuple[Table, tuple[Table, ...]]:
+    """The view that a query defines, and the tables it reads; ``given`` renames its columns."""
+    bound = bind_query(query, binding, expand_stars=True)
+    known = bound.columns
+    if given and known is not None and len(known) != len(given):
+        error = SemanticError(
+            f"The number of columns produced by the SELECT clause ({len(known)}) does not match "
+            f"the number of column names specified by CREATE VIEW ({len(given)})",
+            code=10138,
+        )
+        binding.fail(error, given[0][0].start)
+    for one, _ in given:
+        check_column(one, binding)
+    if given:
+        types = [one.type or "" for one in known] if known else [""] * len(given)
+        columns = tuple(
+            Column(one.text, type_, comment)
+            for (one, comment), type_ in zip(given, types, strict=True)
+        )
+    else:
+        columns = tuple(Column(one.name, one.type or "") for one in known or ())
+    check_distinct((Name(one.name, start) for one in columns), binding)
+    view = Table(name=name, columns=columns, location="", type="VIRTUAL_VIEW", view_text=bound.hive)
+    reads = tuple(dict.fromkeys(one.scan.table for one in bound.query(binding).sources))
+    for table in reads:
+        if table.name.database.startswith(TEMPORARY):
+            error = SemanticError(f"View definition references temporary table {table.name.name}")
+            binding.fail(error, start)
+    return view, reads

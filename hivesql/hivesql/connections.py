@@ -1,0 +1,131 @@
+"""From a database URL and a directory to a session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from os import PathLike, fspath
+from typing import TYPE_CHECKING
+
+from hivesql.session import Session
+from hivesql.sessions.spark_start import LazySpark
+from hivesql_executor.files.locations import complete_location
+from hivesql_executor.metastore.cache.shelf import Limits
+from hivesql_executor.metastore.opening import THRIFT, open_metastore
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.translate_errors import translate_errors
+from hivesql_planner.errors import SemanticError
+from hivesql_planner.settings.settings import Settings, notice_about
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
+
+    from pyspark.sql import SparkSession
+
+    from hivesql_executor.files.api import Files
+
+DEFAULT_METASTORE = "sqlite:///metastore.db"
+DEFAULT_WAREHOUSE = "warehouse"
+
+
+@translate_errors
+def connect(
+    metastore: str | None = None,
+    warehouse: str | PathLike[str] | None = None,
+    *,
+    spark: SparkSession | None = None,
+    settings: Mapping[str, str | float] | None = None,
+    database: str = "default",
+    notify: Callable[[str], None] | None = None,
+    idempotency_key: str | None = None,
+) -> Session:
+    """Open a session on a warehouse.
+
+    ``metastore`` is a database URL (SQLite or PostgreSQL), or the address of a Hive Metastore
+    (``thrift://host:9083``); without it the setting ``hive.metastore.uris`` counts, and then
+    ``sqlite:///metastore.db`` in the working directory. ``warehouse`` is the directory or URI of
+    managed tables (default ``warehouse``; a Hive Metastore has its own). ``spark`` is a session to
+    work beside; without it a local Spark starts when it is first needed. Keys of ``settings`` that
+    start with ``spark.`` go to Spark. Under an ``idempotency_key`` the session's n-th statement
+    commits at most once, in whichever process it runs: a program that was killed can be run again
+    from its start.
+    """
+    _check_text("database", database)
+    location = complete_location(fspath(warehouse or DEFAULT_WAREHOUSE))
+    given = {key: _setting(key, value) for key, value in dict(settings or {}).items()}
+    lazy = LazySpark(spark, {k: v for k, v in given.items() if k.startswith("spark.")})
+    hive = {key: value for key, value in given.items() if not key.startswith("spark.")}
+    url = metastore or hive.get("hive.metastore.uris") or DEFAULT_METASTORE
+    if url.startswith(THRIFT):
+        # There a worker takes what is next in the queue, never a request of its own choice.
+        hive = {"hivesql.compactor.inline": "false"} | hive
+    known = Settings.of(hive)
+    timeout = known.seconds("hive.metastore.client.socket.timeout")
+    store = open_metastore(
+        url, location, timeout=timeout, cache=_cache(known), encryption=_encryption(url, known)
+    )
+    runtime = Runtime(
+        metastore=store,
+        spark=lazy,
+        files=lambda place: _files(place, lazy),
+        settings=known,
+        notify=notify or (lambda line: None),
+    )
+    timeout = known.seconds("hive.txn.timeout")
+    kept = known.seconds("hive.metastore.event.db.listener.timetolive")
+    # Most openings find nothing, and then need not wait for a writer.
+    if store.needs_housekeeping(timeout, kept):
+        from hivesql_executor.transactions.reaper import reap
+
+        # Transactions of processes that died hold no locks longer than their time-out.
+        reap(runtime)
+        store.clean_txns()
+        store.purge_events(kept)
+    store.database(database)
+    for notice in filter(None, map(notice_about, hive)):
+        runtime.notify(notice)
+    return Session(runtime, lazy, database=database, idempotency_key=idempotency_key)
+
+
+def _check_text(name: str, value: object) -> None:
+    """Refuse bytes and the like, some of which would pass for a name that is not there."""
+    if not isinstance(value, str):
+        raise SemanticError(f"{name} is a text, not {type(value).__name__}")
+
+
+def _setting(key: object, value: object) -> str:
+    """A value as SET takes it: numbers, true and false may be given as they are."""
+    if not isinstance(key, str) or not isinstance(value, (str, int, float)):
+        raise SemanticError(f"settings are texts by names, and {key!r} is not")
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _files(place: str, spark: LazySpark) -> Files:
+    # Imported late: most statements about metadata touch no file.
+    from hivesql_executor.files.api import files_for
+
+    return files_for(place, spark)
+
+
+def _encryption(url: str, settings: Settings) -> SSLContext | None:
+    if not url.startswith(THRIFT):
+        return None
+    from hivesql_executor.metastore.hms.security import encryption
+
+    return encryption(settings)
+
+
+def _cache(settings: Settings) -> Limits | None:
+    """How much of the metastore is kept in memory; None for nothing."""
+    if not settings.flag("hivesql.metastore.cache"):
+        return None
+    from hivesql_planner.cache.entries import patterns
+
+    key = "hive.metastore.cached.rawstore.cached.object."
+    allowed, denied = settings.text(f"{key}whitelist"), settings.text(f"{key}blacklist")
+    patterns(f"{allowed},{denied}")
+    return Limits(
+        allowed=allowed,
+        denied=denied,
+        tables=settings.integer("hivesql.metastore.cache.max.tables"),
+        partitions=settings.integer("hivesql.metastore.cache.max.partitions"),
+    )

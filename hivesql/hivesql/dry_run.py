@@ -1,0 +1,196 @@
+"""Plans of a whole script without running it: what CREATE and DROP would do is only remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from hivesql.binder.context import Catalog
+from hivesql.binder.statement import bind
+from hivesql.parser.statement import parse
+from hivesql.script import split, split_key
+from hivesql.session import Session
+from hivesql_planner.errors import HiveSqlError, NoSuchObject
+from hivesql_planner.explain import explain
+from hivesql_planner.model.table import Database, Partition, Table, TableName
+from hivesql_planner.planning import plan
+from hivesql_planner.predicates.partitions import PartitionTest
+from hivesql_planner.settings.settings import Settings
+from hivesql_planner.statements.bound import (
+    CreateDatabase,
+    CreateTable,
+    CreateView,
+    DropDatabase,
+    DropTable,
+    FileSystemShell,
+    SessionFiles,
+    SetSetting,
+    Statement,
+    UseDatabase,
+)
+from hivesql_planner.statements.ddl import (
+    AddPartitions,
+    AlterTable,
+    AlterView,
+    DropPartitions,
+    RenamePartition,
+    RenameTable,
+)
+
+_UNKNOWN_TYPE = "string"
+"""Of a CREATE TABLE AS SELECT column: only Spark knows it, and names are enough to plan."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A statement of the script with its plan, or with the error that planning gave."""
+
+    text: str
+    place: str
+    lines: tuple[str, ...] = ()
+    error: HiveSqlError | None = None
+
+
+@dataclass(slots=True)
+class _Overlay:
+    """A catalog as it would be by now; None stands for what was dropped."""
+
+    under: Catalog
+    databases: dict[str, Database | None] = field(default_factory=dict)
+    tables: dict[TableName, Table | None] = field(default_factory=dict)
+    changed: dict[TableName, tuple[Partition, ...]] = field(default_factory=dict)
+
+    def database(self, name: str) -> Database:
+        """As the metastore's, with NoSuchObject."""
+        if name not in self.databases:
+            return self.under.database(name)
+        if found := self.databases[name]:
+            return found
+        raise NoSuchObject(f"Database does not exist: {name}", code=10072)
+
+    def table(self, name: TableName) -> Table:
+        """As the metastore's, with NoSuchObject."""
+        if name not in self.tables and name.database not in self.databases:
+            return self.under.table(name)
+        if found := self.tables.get(name):
+            return found
+        raise NoSuchObject(f"Table not found {name}", code=10001)
+
+    def partitions(
+        self, name: TableName, tests: Sequence[PartitionTest] = ()
+    ) -> tuple[Partition, ...]:
+        """Partitions that are there, or would be."""
+        if name in self.changed:
+            return self.changed[name]
+        return () if name in self.tables else self.under.partitions(name, tests)
+
+    def partition(self, name: TableName, values: Sequence[str | None]) -> Partition | None:
+        """The partition with these values, if there is one, or would be."""
+        if name in self.tables or name in self.changed:
+            found = self.partitions(name)
+            return next((one for one in found if one.values == tuple(values)), None)
+        return self.under.partition(name, values)
+
+    def partition_count(self, name: TableName) -> int:
+        """How many partitions there are, or would be."""
+        if name in self.changed:
+            return len(self.changed[name])
+        return 0 if name in self.tables else self.under.partition_count(name)
+
+    def tables_in(self, database: str) -> tuple[Table, ...]:
+        """Tables and views that a database has, or would have."""
+        known = () if database in self.databases else self.under.tables_in(database)
+        there = {one.name: one for one in known} | self.tables
+        return tuple(one for name, one in there.items() if one and name.database == database)
+
+    def apply(self, statement: Statement) -> None:
+        """Remember what the statement would change."""
+        match statement:
+            case CreateDatabase(database=database):
+                self.databases.setdefault(database.name, database)
+            case DropDatabase(name=name):
+                self.databases[name] = None
+            case CreateTable(table=table, rows=rows):
+                columns = rows.columns if rows and not table.columns else table.columns
+                self.tables[table.name] = _typed(replace(table, columns=columns))
+            case CreateView(table=table):
+                self.tables[table.name] = _typed(table)
+            case DropTable(name=name):
+                self.tables[name] = None
+            case RenameTable(table=table, to=to):
+                self.tables |= {table.name: None, to: replace(table, name=to)}
+                self.changed[to] = self.partitions(table.name)
+            case AlterTable(altered=altered) | AlterView(altered=altered):
+                self.changed[altered.name] = self.partitions(altered.name)
+                self.tables[altered.name] = altered
+            case _:
+                self._apply_to_partitions(statement)
+
+    def _apply_to_partitions(self, statement: Statement) -> None:
+        match statement:
+            case AddPartitions(table=table, partitions=partitions):
+                known = self.partitions(table.name)
+                values = {one.values for one in known}
+                fresh = (one for one in partitions if one.values not in values)
+                self.changed[table.name] = (*known, *fresh)
+            case DropPartitions(table=table, partitions=partitions):
+                gone = {one.values for one in partitions}
+                known = self.partitions(table.name)
+                self.changed[table.name] = tuple(p for p in known if p.values not in gone)
+            case RenamePartition(table=table, partition=old, values=values):
+                self.changed[table.name] = tuple(
+                    replace(one, values=values) if one.values == old.values else one
+                    for one in self.partitions(table.name)
+                )
+
+
+def _typed(table: Table) -> Table:
+    columns = tuple(replace(one, type=one.type or _UNKNOWN_TYPE) for one in table.columns)
+    return replace(table, columns=columns)
+
+
+def rehearse(session: Session, text: str, file: str | None) -> Iterator[Step]:
+    """The steps of a script in order, planned with the session's settings and variables.
+
+    Nothing is run and the session stays as it is. After a step with an error the following ones
+    are planned as if it had not been there. Raises HiveSqlError when the text cannot be split.
+    """
+    overlay = _Overlay(session.temporary)
+    variables = dict(session.variables)
+    settings, database = session.settings, session.database
+    for statement in split(text, file, variables):
+        place = f"{file or '<input>'}:{statement.line}:{statement.column}"
+        if statement.text.startswith("!"):
+            yield Step(text=statement.text, place=place, lines=("a command of the shell",))
+            continue
+        try:
+            bound = bind(parse(statement), overlay, database=database, settings=settings)
+            lines = _lines(bound, settings)
+            if isinstance(bound, UseDatabase):
+                database = bound.name
+            elif isinstance(bound, SetSetting):
+                settings = _set(bound, settings, variables)
+            overlay.apply(bound)
+        except HiveSqlError as error:
+            told = error.at(file, statement.line, statement.column)
+            yield Step(text=statement.text, place=place, error=told)
+            continue
+        yield Step(text=statement.text, place=place, lines=lines)
+
+
+def _lines(statement: Statement, settings: Settings) -> tuple[str, ...]:
+    if isinstance(statement, SetSetting | SessionFiles | FileSystemShell):
+        return ()
+    return tuple(explain(plan(statement, settings)).splitlines())
+
+
+def _set(statement: SetSetting, settings: Settings, variables: dict[str, str]) -> Settings:
+    if statement.key is None or statement.value is None:
+        return settings
+    space, key = split_key(statement.key)
+    if space == "hivevar":
+        variables[f"hivevar:{key}"] = statement.value
+    if space != "hiveconf" or key.startswith("spark."):
+        return settings
+    variables[f"hiveconf:{key}"] = statement.value
+    return settings.with_value(key, statement.value)

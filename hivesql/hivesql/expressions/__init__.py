@@ -1,0 +1,1 @@
+"""Expressions of Hive rewritten for Spark so that they mean the same."""

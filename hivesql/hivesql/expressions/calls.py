@@ -1,0 +1,55 @@
+"""A call of a function as rules see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from hivesql.expressions.types import Type
+from hivesql_planner.errors import SemanticError
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call: its name in lower case, types of its arguments, and those that are literals."""
+
+    name: str
+    types: tuple[Type, ...]
+    literals: tuple[str | None, ...]
+    """Values of string literals; None for any other argument."""
+    texts: tuple[str, ...] = ()
+    """The arguments as they are written."""
+
+    def type(self, i: int) -> Type:
+        """The type of an argument; None when there is none or it is not known."""
+        return self.types[i] if i < len(self.types) else None
+
+    def literal(self, i: int) -> str | None:
+        """The text of an argument that is a string literal."""
+        return self.literals[i] if i < len(self.literals) else None
+
+
+Rule = str | Callable[[Call], str | None]
+"""A template, or a function from the call to a template; None leaves the call as it is.
+
+``@0`` stands for the first argument, ``@*`` for all of them, ``@1*`` for those from the second.
+"""
+
+
+def takes(least: int, most: int) -> Callable[[Call], None]:
+    """A check of the number of arguments (Hive's 10015)."""
+
+    def check(call: Call) -> None:
+        if not least <= len(call.types) <= most:
+            raise SemanticError(
+                f"Arguments length mismatch: {call.name} takes {least} to {most} arguments, "
+                f"got {len(call.types)}",
+                code=10015,
+            )
+
+    return check
+
+
+def rest(call: Call, start: int) -> list[str]:
+    """The places of the arguments from ``start`` on."""
+    return [f"@{i}" for i in range(start, len(call.types))]

@@ -1,0 +1,66 @@
+"""Numbers as they are written, and casts."""
+
+from __future__ import annotations
+
+import re
+
+from hivesql.expressions.calls import Call
+from hivesql.expressions.date_rules import as_date, as_timestamp
+from hivesql.expressions.function_rules import text_of
+from hivesql.expressions.types import TIMES, Type, family, is_text
+from hivesql.parser.types import check_length
+from hivesql_planner.errors import ParseError
+from hivesql_planner.model.conversions import conversion, conversion_of_any
+
+_NUMBER = re.compile(r"([\d.]+)([eE][+-]?\d+)?(BD|[LSYDlsyd])?")
+_SUFFIX_TYPES = {"L": "bigint", "S": "smallint", "Y": "tinyint", "D": "double"}
+
+
+def number(text: str) -> tuple[Type, str | None]:
+    """The type of a number, and how Spark must see it written where that is another way.
+
+    Hive drops the last zeros of a number: 1.50 is a decimal(2,1). ParseError for ``.5``.
+    """
+    if text.startswith("."):
+        raise ParseError(f"a number begins with a digit: 0{text}")
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        return None, None
+    digits, exponent, suffix = match[1], match[2], (match[3] or "").upper()
+    if suffix in _SUFFIX_TYPES:
+        return _SUFFIX_TYPES[suffix], None
+    if exponent:
+        return (None if suffix else "double"), None
+    if "." not in digits and not suffix and int(digits) < 2**63:
+        return ("int" if int(digits) < 2**31 else "bigint"), None
+    whole, _, fraction = digits.partition(".")
+    whole, fraction = whole.lstrip("0"), fraction.rstrip("0")
+    shown = f"{whole or '0'}.{fraction}" if fraction else f"{whole or '0'}BD"
+    kind = f"decimal({len(whole) + len(fraction) or 1},{len(fraction)})"
+    return kind, shown if "." in digits and not suffix and shown != digits else None
+
+
+def cast_template(call: Call, target: str) -> str | None:
+    """How Spark must cast the one argument of a call; None where both agree."""
+    (source,) = call.types
+    name = family(target)
+    text = text_of(source, "@0")
+    size = re.fullmatch(r"(?:var)?char\((\d+)\)", target)
+    if size:
+        check_length(name, int(size[1]))
+        # Spark keeps such a cast as a plain string, Hive cuts it to length.
+        cut = f"substring(CAST({text} AS STRING), 1, {size[1]})"
+        return f"rtrim({cut})" if name == "char" else cut
+    found = write_template(call, target) if source is not None else None
+    return "CAST(@0 AS TIMESTAMP_LTZ)" if found is None and target == "timestamplocaltz" else found
+
+
+def write_template(call: Call, target: str) -> str | None:
+    """How Spark must see the one argument of a call that is written into a column."""
+    (source,) = call.types
+    if source is None:
+        return conversion_of_any(target)
+    if is_text(source) and target in TIMES:
+        template = as_date(call, 0) if target == "date" else as_timestamp(call, 0)
+        return None if template == "@0" else template
+    return conversion(source, target)

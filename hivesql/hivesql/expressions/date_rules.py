@@ -1,0 +1,202 @@
+"""Hive's functions of dates and times in Spark SQL: it reads texts and patterns differently."""
+
+from __future__ import annotations
+
+import re
+
+from hivesql.expressions.calls import Call, Rule, rest, takes
+from hivesql.expressions.types import FLOATS, INTEGERS, family, is_number, is_text
+from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.conversions import TEXT_TO_DATE, TEXT_TO_TIMESTAMP, WHOLE_TIME
+
+_LITERAL_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_LITERAL_TIME = re.compile(r"\d{4}-\d{2}-\d{2}( ([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?)?")
+
+
+def as_date(call: Call, i: int) -> str:
+    """Argument ``i`` as what Spark's date functions read the way Hive does."""
+    literal = call.literal(i)
+    if is_text(call.type(i)) and not (literal and _LITERAL_DATE.fullmatch(literal)):
+        return TEXT_TO_DATE.replace("@0", f"@{i}")
+    return f"@{i}"
+
+
+def as_timestamp(call: Call, i: int) -> str:
+    """The same for functions of times."""
+    literal = call.literal(i)
+    if is_text(call.type(i)) and not (literal and _LITERAL_TIME.fullmatch(literal)):
+        return TEXT_TO_TIMESTAMP.replace("@0", f"@{i}")
+    return f"@{i}"
+
+
+def _of_dates(*dates: int) -> Rule:
+    def rule(call: Call) -> str | None:
+        if not any(is_text(call.type(i)) for i in dates):
+            return None
+        given = (as_date(call, i) if i in dates else f"@{i}" for i in range(len(call.types)))
+        return f"{call.name}({', '.join(given)})"
+
+    return rule
+
+
+def _of_times(call: Call) -> str | None:
+    if not is_text(call.type(0)):
+        return None
+    return f"{call.name}({', '.join([as_timestamp(call, 0), *rest(call, 1)])})"
+
+
+def _between(call: Call) -> str | None:
+    if not (is_text(call.type(0)) or is_text(call.type(1))):
+        return None
+    given = [as_timestamp(call, 0), as_timestamp(call, 1), *rest(call, 2)]
+    return f"months_between({', '.join(given)})"
+
+
+def _texts_of_dates(*dates: int) -> Rule:
+    """Functions that give text in Hive and a DATE in Spark."""
+    inner = _of_dates(*dates)
+
+    def rule(call: Call) -> str:
+        assert callable(inner)
+        return f"CAST({inner(call) or f'{call.name}(@*)'} AS STRING)"
+
+    return rule
+
+
+def _months_added(call: Call) -> str:
+    takes(2, 3)(call)
+    if is_text(call.type(1)):
+        raise SemanticError("add_months takes a number of months, not text", code=10016)
+    day = f"CAST({as_timestamp(call, 0)} AS DATE)"
+    # The last day of a month stays one.
+    added = f"if(last_day({day}) = {day}, last_day(add_months({day}, @1)), add_months({day}, @1))"
+    if len(call.types) == 2:
+        return f"CAST({added} AS STRING)"
+    pattern = _pattern(call, 2)
+    moment = f"CAST({as_timestamp(call, 0)} AS TIMESTAMP)"
+    return (
+        f"date_format(CAST({added} AS TIMESTAMP) + "
+        f"({moment} - CAST({day} AS TIMESTAMP)), {pattern})"
+    )
+
+
+def _truncated(call: Call) -> str | None:
+    if family(call.type(0)) in ("decimal", *FLOATS, *INTEGERS):
+        return _truncated_number(call)
+    takes(2, 2)(call)
+    unit = call.literal(1)
+    if unit is None:
+        raise NotSupported("trunc with a unit that is not a literal")
+    spark = _TRUNC_UNITS.get(unit)
+    if spark is None:
+        return "CAST(NULL AS STRING)"
+    return f"CAST(trunc({as_date(call, 0)}, '{spark}') AS STRING)"
+
+
+_TRUNC_UNITS = {
+    "MONTH": "MONTH", "MON": "MONTH", "MM": "MONTH", "Q": "QUARTER", "QUARTER": "QUARTER",
+    "YEAR": "YEAR", "YYYY": "YEAR", "YY": "YEAR",
+}  # fmt: skip
+
+
+def _truncated_number(call: Call) -> str:
+    digits = "@1" if len(call.types) > 1 else "0"
+    cut = f"if(@0 < 0, ceil(@0, {digits}), floor(@0, {digits}))"
+    return f"CAST({cut} AS DOUBLE)" if call.type(0) in FLOATS else cut
+
+
+def _pattern(call: Call, i: int) -> str:
+    """A pattern of Hive (java.time's) as Spark takes it."""
+    text = call.literal(i)
+    if text is None:
+        return f"@{i}"
+    bare = re.sub(r"'[^']*'", "", text)
+    found = re.search(r"[@YwWecABNnpI]|M{5}|E{5}|L{5}|[^\x00-\x7f]", bare)
+    if found:
+        raise NotSupported(f"the letter {found[0]} in the date pattern {text!r}")
+    if "u" not in bare:
+        return f"@{i}"
+    pieces = re.split(r"('[^']*')", text)
+    changed = "".join(p if p.startswith("'") else p.replace("u", "y") for p in pieces)
+    return "'" + changed.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _formatted_date(call: Call) -> str | None:
+    takes(2, 2)(call)
+    return f"date_format({as_timestamp(call, 0)}, {_pattern(call, 1)})"
+
+
+def _from_seconds(call: Call) -> str | None:
+    takes(1, 2)(call)
+    kind = call.type(0)
+    if kind is not None and kind not in INTEGERS and kind != "void":
+        raise SemanticError(
+            f"The function from_unixtime takes only int/long types, not {kind}", code=10014
+        )
+    if len(call.types) == 1:
+        return None
+    return f"from_unixtime(@0, {_pattern(call, 1)})"
+
+
+def _to_seconds(call: Call) -> str | None:
+    if is_number(call.type(0)):
+        raise SemanticError(
+            f"The function {call.name} takes only string/date/timestamp types", code=10014
+        )
+    if len(call.types) == 1 and is_text(call.type(0)):
+        return f"unix_timestamp({WHOLE_TIME})"
+    if len(call.types) == 2:
+        return f"{call.name}(@0, {_pattern(call, 1)})"
+    return None
+
+
+def _days_added(call: Call) -> str | None:
+    takes(2, 2)(call)
+    if call.type(1) is not None and call.type(1) not in ("tinyint", "smallint", "int", "void"):
+        raise SemanticError(
+            f"{call.name.upper()}() only takes TINYINT/SMALLINT/INT types as second argument, "
+            f"got {call.type(1)}",
+            code=10014,
+        )
+    inner = _of_dates(0)
+    assert callable(inner)
+    return inner(call)
+
+
+def _floored(unit: str) -> Rule:
+    def rule(call: Call) -> str:
+        takes(1, 1)(call)
+        if call.type(0) == "date" or is_text(call.type(0)):
+            raise SemanticError(f"{call.name} takes a timestamp, not {call.type(0)}", code=10014)
+        return f"date_trunc('{unit}', @0)"
+
+    return rule
+
+
+DATE_RULES: dict[str, Rule] = {
+    "add_months": _months_added,
+    "date_add": _days_added,
+    "date_format": _formatted_date,
+    "date_sub": _days_added,
+    "datediff": _of_dates(0, 1),
+    "day": _of_dates(0),
+    "dayofmonth": _of_dates(0),
+    "dayofweek": _of_dates(0),
+    "from_unixtime": _from_seconds,
+    "hour": _of_times,
+    "last_day": _texts_of_dates(0),
+    "minute": _of_times,
+    "month": _of_dates(0),
+    "months_between": _between,
+    "next_day": _texts_of_dates(0),
+    "quarter": _of_dates(0),
+    "second": _of_times,
+    "to_date": lambda call: f"CAST({as_date(call, 0)} AS DATE)",
+    "to_unix_timestamp": _to_seconds,
+    "trunc": _truncated,
+    "unix_timestamp": _to_seconds,
+    "weekofyear": _of_dates(0),
+    "year": _of_dates(0),
+    **{f"floor_{unit}": _floored(unit)
+       for unit in ("year", "quarter", "month", "week", "day", "hour", "minute", "second")},
+}  # fmt: skip

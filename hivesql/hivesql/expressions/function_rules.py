@@ -1,0 +1,303 @@
+"""How each of Hive's functions that Spark understands differently is said in Spark SQL."""
+
+from __future__ import annotations
+
+from hivesql.expressions.calls import Call, Rule, rest, takes
+from hivesql.expressions.composed_functions import BUILT
+from hivesql.expressions.date_rules import DATE_RULES
+from hivesql.expressions.function_types import type_of_call
+from hivesql.expressions.hash_functions import HASHES
+from hivesql.expressions.types import FLOATS, TIMES, Type, family, is_number, is_text
+from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.conversions import conversion
+
+
+def _null_if_any_null(call: Call) -> str:
+    """GREATEST and LEAST: NULL as soon as one argument is; texts become what the others are."""
+    takes(2, 10_000)(call)
+    target = type_of_call(call) if any(map(is_text, call.types)) else None
+    given = rest(call, 0)
+    if target == "double":
+        given = [f"CAST({arg} AS DOUBLE)" for arg in given]
+    elif target in TIMES:
+        given = [_converted(kind, arg, target) for kind, arg in zip(call.types, given, strict=True)]
+    nulls = " OR ".join(f"{arg} IS NULL" for arg in given)
+    return f"CASE WHEN {nulls} THEN NULL ELSE {call.name}({', '.join(given)}) END"
+
+
+def text_of(kind: Type, argument: str) -> str:
+    """How Hive writes a value into text: booleans in capitals, instants with their zone."""
+    return argument if is_text(kind) else _converted(kind, argument, "string")
+
+
+def _converted(kind: Type, argument: str, target: str) -> str:
+    template = conversion(kind, target)
+    return template.replace("@0", argument) if template else argument
+
+
+def _as_texts(call: Call, start: int = 0) -> list[str]:
+    """The arguments from a place on; booleans are written as texts beside a text."""
+    mixed = any(map(is_text, call.types[start:]))
+    return [
+        text_of(kind, arg) if mixed and kind == "boolean" else arg
+        for kind, arg in zip(call.types[start:], rest(call, start), strict=True)
+    ]
+
+
+def _first_known(call: Call) -> str | None:
+    given = _as_texts(call)
+    return f"coalesce({', '.join(given)})" if given != rest(call, 0) else None
+
+
+def _concatenated(call: Call) -> str | None:
+    places = rest(call, 0)
+    given = [text_of(kind, arg) for kind, arg in zip(call.types, places, strict=True)]
+    return f"concat({', '.join(given)})" if given != places else None
+
+
+def _joined(call: Call) -> str | None:
+    for i, kind in enumerate(call.types[1:], 2):
+        if is_number(kind) or kind == "boolean" or kind in TIMES:
+            raise SemanticError(
+                f'Argument {i} of function CONCAT_WS must be "string or array<string>", '
+                f'but "{kind}" was found.',
+                code=10016,
+            )
+    arrays = [i for i, kind in enumerate(call.types) if family(kind) == "array"]
+    if not arrays:
+        return None
+    # A NULL inside an array is written as it is; a NULL argument is left out.
+    given = (
+        f"transform({arg}, x -> coalesce(x, 'null'))" if i in arrays else arg
+        for i, arg in enumerate(rest(call, 0))
+    )
+    return f"concat_ws({', '.join(given)})"
+
+
+def _text_only(call: Call) -> None:
+    if is_number(call.type(0)) or call.type(0) in ("boolean", "void", *TIMES):
+        raise SemanticError(
+            f"{call.name} takes only STRING/CHAR/VARCHAR types. Found {call.type(0)}", code=10014
+        )
+
+
+def _length(call: Call) -> str | None:
+    takes(1, 1)(call)
+    _text_only(call)
+    return None
+
+
+def _trimmed(call: Call) -> str | None:
+    takes(1, 2)(call)
+    _text_only(call)
+    sides = {"trim": "BOTH", "ltrim": "LEADING", "rtrim": "TRAILING"}
+    return f"trim({sides[call.name]} @1 FROM @0)" if len(call.types) == 2 else None
+
+
+def _padded(call: Call) -> str:
+    takes(3, 3)(call)
+    return f"{call.name}({text_of(call.type(0), '@0')}, @1, nullif(@2, ''))"
+
+
+def _part(call: Call) -> str | None:
+    """Hive gives nothing where a negative start lies before the text, Spark what is left."""
+    takes(2, 3)(call)
+    if "bigint" in call.types[1:]:
+        return _part_of_long(call)
+    if call.texts[1].isdigit():
+        return "substring(@*)" if call.name == "mid" else None
+    return "if(@1 < -length(@0), '', substring(@*))"
+
+
+def _part_of_long(call: Call) -> str:
+    """A place that is no INT is NULL to Hive; Spark takes its lowest bits."""
+    start, *others = (
+        f"if({arg} BETWEEN {-(2**31)} AND {2**31 - 1}, CAST({arg} AS INT), NULL)"
+        if kind == "bigint"
+        else arg
+        for arg, kind in zip(rest(call, 1), call.types[1:], strict=True)
+    )
+    return f"if({start} < -length(@0), '', substring({', '.join(['@0', start, *others])}))"
+
+
+def _position_in_list(call: Call) -> str:
+    takes(2, 10_000)(call)
+    # Values of other types are never the same in Hive.
+    kinds = [family(kind) for kind in call.types]
+    tests = " ".join(
+        f"WHEN @0 = @{i} THEN {i}"
+        for i, kind in enumerate(kinds)
+        if i and (kind == kinds[0] or {kind, kinds[0]} & {"", "void"})
+    )
+    return f"CASE {tests} ELSE 0 END" if tests else "0"
+
+
+def _printed(call: Call) -> str | None:
+    places = rest(call, 0)
+    given = [_printable(kind, arg) for kind, arg in zip(call.types, places, strict=True)]
+    return f"printf({', '.join(given)})" if given != places else None
+
+
+def _printable(kind: Type, argument: str) -> str:
+    if family(kind) == "decimal":
+        return f"CAST({argument} AS DOUBLE)"
+    if kind in TIMES:
+        return f"CAST({argument} AS STRING)"
+    return text_of(kind, argument) if kind == "timestamplocaltz" else argument
+
+
+def _joined_array(call: Call) -> str:
+    takes(2, 3)(call)
+    return "if(size(@0) = 0, NULL, array_join(@*))"
+
+
+def _masked(call: Call) -> str:
+    if len(call.types) > 2:
+        raise NotSupported(f"{call.name} with characters to mask by")
+    n = "@1" if len(call.types) == 2 else "4"
+    first, after = f"substring(@0, 1, {n})", f"substring(@0, {n} + 1)"
+    cut = f"greatest(length(@0) - {n}, 0)"
+    last, before = f"substring(@0, {cut} + 1)", f"substring(@0, 1, {cut})"
+    return {
+        "mask_first_n": f"concat(mask({first}), {after})",
+        "mask_last_n": f"concat({before}, mask({last}))",
+        "mask_show_first_n": f"concat({first}, mask({after}))",
+        "mask_show_last_n": f"concat(mask({before}), {last})",
+    }[call.name]
+
+
+def _not_nan(call: Call) -> str:
+    return f"nanvl({call.name}(@*), CAST(NULL AS DOUBLE))"
+
+
+def _logarithm(call: Call) -> str | None:
+    if len(call.types) != 2:
+        return None
+    return "if(@0 <= 1, NULL, log(@0, @1))"
+
+
+def _sign(call: Call) -> str | None:
+    return "CAST(sign(@0) AS INT)" if family(call.type(0)) == "decimal" else None
+
+
+def _hex(call: Call) -> str | None:
+    kind = family(call.type(0))
+    return "hex(CAST(@0 AS STRING))" if kind in ("decimal", *FLOATS) else None
+
+
+def _split(call: Call) -> str | None:
+    takes(2, 2)(call)
+    return "concat(split(@0, ''), array(''))" if call.literal(1) == "" else None
+
+
+def _slice(call: Call) -> str:
+    takes(3, 3)(call)
+    # Hive gives nothing when the part is not wholly inside.
+    return "if(@1 + @2 > size(@0), slice(@0, 1, 0), slice(@0, @1 + 1, @2))"
+
+
+def _any_like(call: Call) -> str:
+    word = "ANY" if call.name == "likeany" else "ALL"
+    return f"(@0 LIKE {word} (@1*))"
+
+
+def _condition(call: Call) -> str | None:
+    takes(3, 3)(call)
+    kind = call.type(0)
+    if kind not in (None, "boolean", "void"):
+        raise SemanticError(
+            f'The first argument of function IF should be "boolean", but "{kind}" is found',
+            code=10016,
+        )
+    given = _as_texts(call, 1)
+    return f"if(@0, {', '.join(given)})" if given != rest(call, 1) else None
+
+
+def _ascending(call: Call) -> str | None:
+    takes(1, 1)(call)
+    return None
+
+
+def _structure(call: Call) -> str:
+    """Hive names the fields of STRUCT by number, Spark after columns."""
+    fields = (f"'col{i}', {arg}" for i, arg in enumerate(rest(call, 0), 1))
+    return f"named_struct({', '.join(fields)})"
+
+
+def _same_category(call: Call) -> str | None:
+    takes(2, 2)(call)
+    left, right = call.types
+    if (is_text(left) and is_number(right)) or (is_number(left) and is_text(right)):
+        raise SemanticError(
+            "The expressions after NULLIF should belong to the same category: "
+            f'"{left}" and "{right}"',
+            code=10016,
+        )
+    return None
+
+
+RULES: dict[str, Rule] = {
+    **DATE_RULES,
+    **BUILT,
+    **HASHES,
+    "aes_encrypt": "aes_encrypt(@0, @1, 'ECB')",
+    "aes_decrypt": "aes_decrypt(@0, @1, 'ECB')",
+    "abs": lambda call: "abs(CAST(@0 AS INT))" if call.type(0) in ("tinyint", "smallint") else None,
+    "acos": _not_nan,
+    "array": lambda call: None if call.types else "CAST(array() AS ARRAY<STRING>)",
+    "map": lambda call: None if call.types else "CAST(map() AS MAP<STRING,STRING>)",
+    "positive": "@0",
+    "array_contains": "coalesce(array_contains(@0, @1), false)",
+    "array_join": _joined_array,
+    "array_position": "CAST(array_position(@0, @1) AS INT)",
+    "array_slice": _slice,
+    "asin": _not_nan,
+    "char_length": _length,
+    "character_length": _length,
+    "coalesce": _first_known,
+    "concat": _concatenated,
+    "concat_ws": _joined,
+    "field": _position_in_list,
+    "greatest": _null_if_any_null,
+    "grouping": lambda call: "grouping_id(@*)" if len(call.types) > 1 else None,
+    "hex": _hex,
+    "if": _condition,
+    "index": "@0[@1]",
+    "is_not_distinct_from": "(@0 <=> @1)",
+    "isfalse": "(@0 IS FALSE)",
+    "isnotfalse": "(@0 IS NOT FALSE)",
+    "isnottrue": "(@0 IS NOT TRUE)",
+    "istrue": "(@0 IS TRUE)",
+    "least": _null_if_any_null,
+    "length": _length,
+    "likeall": _any_like,
+    "likeany": _any_like,
+    "log": _logarithm,
+    "lpad": _padded,
+    "ltrim": _trimmed,
+    "mask_first_n": _masked,
+    "mask_hash": "sha2(@0, 256)",
+    "mask_last_n": _masked,
+    "mask_show_first_n": _masked,
+    "mask_show_last_n": _masked,
+    "mid": _part,
+    "nullif": _same_category,
+    "nvl": _first_known,
+    "pmod": "(((@0) % (@1) + (@1)) % (@1))",
+    "printf": _printed,
+    "rpad": _padded,
+    "rtrim": _trimmed,
+    "sha2": lambda call: "if(@1 = 1, sha(@0), sha2(@0, @1))",
+    "sign": _sign,
+    "sort_array": _ascending,
+    "split": _split,
+    "sqrt": _not_nan,
+    "std": "stddev_pop(@*)",
+    "stddev": "stddev_pop(@*)",
+    "struct": _structure,
+    "substr": _part,
+    "substring": _part,
+    "trim": _trimmed,
+    "variance": "var_pop(@*)",
+    "width_bucket": "CAST(width_bucket(@*) AS INT)",
+}  # fmt: skip

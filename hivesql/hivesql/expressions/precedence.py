@@ -1,0 +1,44 @@
+"""Operators that bind closer, or otherwise, in Hive than in Spark: brackets say what is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp
+
+from hivesql.query.dialect import RANGE, place_of
+from hivesql.query.edits import Edit, filled
+
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ)
+_PREDICATES = (exp.In, exp.Between, exp.Like, exp.Escape, exp.RegexpLike, exp.Exists)
+_ORDERS = (exp.LT, exp.LTE, exp.GT, exp.GTE)
+
+
+def precedence_edits(node: exp.Expr) -> Iterator[Edit]:
+    """What Spark must see otherwise of an operator whose operands are done."""
+    if isinstance(node, _COMPARISONS):
+        # a = b IN (c) compares a with what IN says.
+        yield from _enclosed([node.this, node.expression], (*_PREDICATES, *_ORDERS))
+    elif isinstance(node, exp.DPipe):
+        yield from _enclosed([node.this, node.expression], (exp.Add, exp.Sub))
+    elif isinstance(node, (exp.BitwiseAnd, exp.BitwiseOr)):
+        yield from _enclosed([node.this, node.expression], (exp.BitwiseXor,))
+    elif isinstance(node, exp.Is):
+        yield from _enclosed([node.this], _PREDICATES)
+    elif _is_unlike_any(node):
+        # The opposite of LIKE ANY, where Spark looks for any that is not like.
+        parts = filled("(NOT @0 LIKE @1)", [place_of(node.this), place_of(node.expression)])
+        yield Edit(*place_of(node), "", tuple(parts))
+
+
+def _is_unlike_any(node: exp.Expr) -> bool:
+    several = isinstance(node, exp.Like) and isinstance(node.expression, (exp.All, exp.Any))
+    return several and bool(node.args.get("negate"))
+
+
+def _enclosed(parts: Sequence[exp.Expr], kinds: tuple[type[exp.Expr], ...]) -> Iterator[Edit]:
+    for part in parts:
+        # sqlglot puts IS DISTINCT FROM in brackets that nobody has written.
+        unwritten = isinstance(part, exp.Paren) and RANGE not in part.meta
+        if unwritten or isinstance(part.this if isinstance(part, exp.Not) else part, kinds):
+            yield Edit(*place_of(part), "", ("(", place_of(part), ")"))

@@ -1,0 +1,78 @@
+"""Comparison with ALL, ANY and SOME of a subquery, which Spark lacks."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from hivesql.query.dialect import place_of
+from hivesql.query.edits import Edit, filled
+from hivesql_planner.errors import NotSupported, SemanticError
+
+_OPERATORS: dict[type[exp.Expr], str] = {
+    exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=",
+    exp.NullSafeEQ: "<=>", exp.NullSafeNEQ: "IS DISTINCT FROM",
+}  # fmt: skip
+_WORDS = ("all", "any", "some")
+_CHANCE = (exp.Rand, exp.Randn, exp.Uuid, exp.TableSample)
+_CHANCE_CALLS = ("rand", "randn", "uuid", "reflect", "java_method")
+
+
+def quantified_edit(node: exp.Expr, text: str) -> Edit | None:
+    """What to write instead of such a comparison; None for any other expression."""
+    operator = _OPERATORS.get(type(node))
+    right = node.args.get("expression")
+    if operator is None or right is None:
+        return None
+    called = isinstance(right, exp.Anonymous) and str(right.this).lower() in _WORDS
+    if not called and not isinstance(right, (exp.All, exp.Any)):
+        return None
+    if called or not isinstance(right.this, exp.Query):
+        raise NotSupported("comparison with ALL, ANY or SOME of anything but a subquery")
+    word = type(right).__name__.lower()
+    if (operator, word) not in (("=", "any"), ("<>", "all")) and _is_by_chance(right.this):
+        # What is written instead names the subquery more than once.
+        raise NotSupported(f"{operator} {word.upper()} of a subquery that is not deterministic")
+    start, end = place_of(node)
+    query = text.rindex("(", start, place_of(right.this)[0] + 1), end
+    template = _template(operator, word)
+    return Edit(start, end, "", tuple(filled(template, [place_of(node.this), query])))
+
+
+def _is_by_chance(query: exp.Expr) -> bool:
+    """Whether reading the query twice may give other rows."""
+    for node in query.walk():
+        called = isinstance(node, exp.Anonymous) and str(node.this).lower() in _CHANCE_CALLS
+        unordered = isinstance(node, exp.Limit) and not (
+            node.parent is not None and node.parent.args.get("order")
+        )
+        if called or unordered or isinstance(node, _CHANCE):
+            return True
+    return False
+
+
+def _template(operator: str, word: str) -> str:
+    """``@0 <operator> ALL|ANY @1`` with the three truths of SQL.
+
+    ``= ALL`` and ``<> ANY`` are errors, as in Hive.
+    """
+    if (operator, word) == ("=", "any"):
+        return "(@0 IN @1)"
+    if (operator, word) == ("<>", "all"):
+        return "(@0 NOT IN @1)"
+    if operator not in ("<", "<=", ">", ">="):
+        raise SemanticError(
+            f"Invalid SubQuery expression: Invalid operator: {operator} {word.upper()}", code=10250
+        )
+    largest = operator.startswith(">") == (word == "all")
+    extreme = "max" if largest else "min"
+    decided, otherwise = ("false", "true") if word == "all" else ("true", "false")
+    test = f"@0 {operator} (SELECT {extreme}(`v`) FROM @1 AS `q`(`v`))"
+    test = f"NOT ({test})" if word == "all" else test
+    rows = "FROM @1 AS `q`(`v`)"
+    # Spark, which merges scalar subqueries over the same rows, reads it once nonetheless.
+    return (
+        f"(CASE WHEN (SELECT count(1) {rows}) = 0 THEN {otherwise} "
+        f"WHEN {test} THEN {decided} "
+        f"WHEN @0 IS NULL OR (SELECT count(1) - count(`v`) {rows}) > 0 "
+        f"THEN CAST(NULL AS BOOLEAN) ELSE {otherwise} END)"
+    )

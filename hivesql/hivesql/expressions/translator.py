@@ -1,0 +1,394 @@
+"""Expressions of Hive as Spark understands them: types from the leaves up, edits where needed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from hivesql.binder.context import Binding
+from hivesql.compare import comparison, unsafe
+from hivesql.expressions.calls import Call
+from hivesql.expressions.casts import cast_template, number
+from hivesql.expressions.composed_functions import discrete_percentile
+from hivesql.expressions.date_rules import as_date, as_timestamp
+from hivesql.expressions.function_names import is_hive_function, is_refused
+from hivesql.expressions.function_rules import RULES, text_of
+from hivesql.expressions.function_types import type_of_call
+from hivesql.expressions.precedence import precedence_edits
+from hivesql.expressions.quantified_comparisons import quantified_edit
+from hivesql.expressions.types import (
+    DAY_TIME,
+    INTEGERS,
+    TIMES,
+    YEAR_MONTH,
+    Type,
+    arithmetic,
+    common,
+    element,
+    family,
+    field_of,
+    is_interval,
+    is_number,
+    is_text,
+    normal,
+)
+from hivesql.query.dialect import RANGE, place_of
+from hivesql.query.edits import Edit, filled
+from hivesql.query.strict_checks import refuses, strict_error
+from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError, SemanticError
+from hivesql_planner.model.conversions import TEXT_TO_BOOLEAN, check_conversion
+
+_BACKSLASHES = "regexp_replace(@0, '\\\\\\\\(?![%_])', '\\\\\\\\\\\\\\\\')"
+_ARITHMETIC = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%"}
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
+_TRUTHS = (
+    exp.And, exp.Or, exp.Not, exp.Is, exp.Like, exp.Escape, exp.RegexpLike, exp.In, exp.Between,
+    exp.Exists, exp.Boolean,
+)  # fmt: skip
+_BITS = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
+_MONTHS = ("year", "month", "years", "months")
+
+
+@dataclass(slots=True)
+class Translator:
+    """Told of each expression after its parts; remembers types and collects edits."""
+
+    binding: Binding
+    edits: list[Edit]
+    types: dict[int, Type] = field(default_factory=dict)
+
+    def type_of(self, node: exp.Expr | None) -> Type:
+        """The Hive type of an expression that has been left; None when not known."""
+        return self.types.get(id(node)) if node is not None else None
+
+    def leave(self, node: exp.Expr) -> None:
+        """Note the type of an expression whose parts are done, and say it in Spark's words."""
+        if isinstance(node, exp.Literal) and RANGE not in node.meta:
+            return  # the digits of 1L, whose suffix has the type
+        kind: Type = None
+        try:
+            kind = self._leave(node)
+        except HiveSqlError as error:
+            self.binding.fail(error, *place_of(node))
+        self.edits += precedence_edits(node)
+        if kind is not None:
+            self.types[id(node)] = kind
+
+    def _leave(self, node: exp.Expr) -> Type:  # noqa: C901 - one flat dispatch
+        if isinstance(node, exp.Literal):
+            return "string" if node.is_string else self._number(node)
+        if edit := quantified_edit(node, self.binding.text.text):
+            self.edits.append(edit)
+            return "boolean"
+        if isinstance(node, _COMPARISONS):
+            self._compared([node.this, node.expression], node)
+            return "boolean"
+        for kind, operator in _ARITHMETIC.items():
+            if type(node) is kind:
+                return self._arithmetic(operator, node.this, node.expression, node)
+        if isinstance(node, exp.Cast):
+            return self._cast(node)
+        if isinstance(node, exp.Anonymous) and self._text(node)[:1].isdigit():
+            return self._bare_interval(node)
+        if isinstance(node, exp.Anonymous):
+            return self._call(str(node.this).lower(), node.expressions, node)
+        if isinstance(node, exp.Trim) and node.args.get("position"):
+            return "string"
+        if type(node) in _GRAMMAR_CALLS and not isinstance(node.parent, exp.Case):
+            name, parts = _GRAMMAR_CALLS[type(node)]
+            word = re.match(r"\w+", self._text(node))
+            given = [node.args[part] for part in parts if node.args.get(part) is not None]
+            return self._call(word[0].lower() if word else name, given, node)
+        if isinstance(node, exp.In) and node.expressions:
+            self._compared([node.this, *node.expressions], node, safe=True)
+        if isinstance(node, exp.Between):
+            self._compared([node.this, node.args["low"], node.args["high"]], node, safe=True)
+        if isinstance(node, exp.RegexpLike):
+            self._regexp(node)
+        if isinstance(node, exp.Like):
+            self._like(node)
+        if isinstance(node, (exp.BitwiseLeftShift, exp.BitwiseRightShift)):
+            raise ParseError("unexpected shift: Hive has shiftleft and shiftright")
+        if isinstance(node, (exp.And, exp.Or, exp.Not, exp.Where)):
+            self._truth([node.this, node.expression] if isinstance(node, exp.Connector)
+                        else [node.this])  # fmt: skip
+        if isinstance(node, _TRUTHS):
+            return "boolean"
+        if isinstance(node, exp.Case):
+            return self._case(node)
+        if isinstance(node, exp.Distinct):
+            return self.type_of(node.expressions[0]) if node.expressions else None
+        if isinstance(node, exp.WithinGroup):
+            self._within_group(node)
+        if isinstance(node, (exp.Paren, exp.Alias, exp.Window, exp.WithinGroup)):
+            return self.type_of(node.this)
+        if isinstance(node, exp.Neg):
+            inner = self.type_of(node.this)
+            return "double" if is_text(inner) else inner
+        return self._leave_rest(node)
+
+    def _leave_rest(self, node: exp.Expr) -> Type:  # noqa: C901 - one flat dispatch
+        match node:
+            case exp.Null():
+                return "void"
+            case exp.Concat():
+                return "string"
+            case exp.DPipe():
+                for part in (node.this, node.expression):
+                    if (text := text_of(self.type_of(part), "@0")) != "@0":
+                        self._replace(part, text, [part])
+                return "string"
+            case exp.IntDiv():
+                return self._whole_division(node)
+            case exp.Interval():
+                return _interval_type(node)
+            case exp.Bracket():
+                return element(self.type_of(node.this))
+            case exp.Dot():
+                return field_of(self.type_of(node.this), node.expression.name.lower())
+            case exp.Extract():
+                return self._extract(node)
+            case exp.Floor() | exp.Ceil():
+                return self._floor(node)
+            case exp.CurrentDate():
+                return "date"
+            case exp.CurrentTimestamp():
+                return "timestamp"
+        if isinstance(node, _BITS):
+            return common([self.type_of(node.this), self.type_of(node.expression)])
+        return None
+
+    # -- literals and casts
+    def _number(self, node: exp.Expr) -> Type:
+        kind, shown = number(self._text(node))
+        if shown:
+            self.edits.append(Edit(*place_of(node), shown))
+        return kind
+
+    def _cast(self, node: exp.Cast) -> Type:
+        text = self._text(node)
+        if text[:4].lower() != "cast":
+            if isinstance(node.this, exp.Literal) and not node.this.is_string:
+                return self._number(node)  # a number with a suffix: 1L
+            return normal(re.split(r"['\"]", text)[0])  # DATE '2020-01-01'
+        after = self.binding.text.text[place_of(node.this)[1] : place_of(node)[1]]
+        found = re.search(r"\bas\s+(.*)\)", after, re.IGNORECASE | re.DOTALL)
+        target = normal(found[1]) if found else ""
+        source = self.type_of(node.this)
+        strict = self.binding.settings.flag("hive.strict.timestamp.conversion")
+        check_conversion(source, target, strict=strict)
+        literal = node.this.name if isinstance(node.this, exp.Literal) else None
+        template = cast_template(Call("cast", (source,), (literal,)), target)
+        if template is None and "precision" in after.lower():
+            template = "CAST(@0 AS DOUBLE)"
+        if template:
+            self._replace(node, template, [node.this])
+        return target
+
+    def _bare_interval(self, node: exp.Expr) -> Type:
+        """``1 DAY``, which parsing saw as a call."""
+        text = self._text(node)
+        self.edits.append(Edit(*place_of(node), f"INTERVAL {text}"))
+        return YEAR_MONTH if text.lower().endswith(_MONTHS) else DAY_TIME
+
+    # -- operators
+    def _arithmetic(self, operator: str, left: exp.Expr, right: exp.Expr, node: exp.Expr) -> Type:
+        kinds = self.type_of(left), self.type_of(right)
+        if operator in "+-" and (any(map(is_interval, kinds)) or set(kinds) <= set(TIMES)):
+            return self._time_arithmetic(left, right)
+        if kinds[0] == "date" and kinds[1] in INTEGERS and operator in "+-":
+            return "date"
+        for kind in kinds:
+            if kind == "boolean":
+                raise SemanticError(
+                    f"No matching method for {operator} with ({kinds[0]}, {kinds[1]})", code=10014
+                )
+        families = family(kinds[0]), family(kinds[1])
+        if "decimal" in families:
+            for part, kind in ((left, kinds[0]), (right, kinds[1])):
+                if kind == "bigint":
+                    self._replace(part, "CAST(@0 AS DECIMAL(19,0))", [part])
+                elif family(kind) == "decimal" and "float" in families and operator != "/":
+                    self._replace(part, "CAST(@0 AS FLOAT)", [part])
+        return arithmetic(operator, *_with_digits((left, right), kinds))
+
+    def _time_arithmetic(self, left: exp.Expr, right: exp.Expr) -> Type:
+        kinds = self.type_of(left), self.type_of(right)
+        if any(map(is_text, kinds)):
+            raise SemanticError(f"No matching method for ({kinds[0]}, {kinds[1]})", code=10014)
+        if None in kinds:
+            return None
+        if DAY_TIME in kinds:
+            for part, kind in ((left, kinds[0]), (right, kinds[1])):
+                if kind == "date":
+                    # A day added to a DATE makes a TIMESTAMP in Hive.
+                    self._replace(part, "CAST(@0 AS TIMESTAMP)", [part])
+        times = [kind for kind in kinds if kind in TIMES]
+        if len(times) == 2:
+            return DAY_TIME
+        if not times:
+            return kinds[0]
+        return "timestamp" if DAY_TIME in kinds else times[0]
+
+    def _whole_division(self, node: exp.Expr) -> Type:
+        kinds = self.type_of(node.this), self.type_of(node.expression)
+        for kind in kinds:
+            if kind is not None and kind not in (*INTEGERS, "void"):
+                raise SemanticError(f"No matching method for div with ({kinds[0]}, {kinds[1]}): "
+                                    "it takes whole numbers", code=10014)  # fmt: skip
+        return "bigint" if "bigint" in kinds else common(kinds)
+
+    def _compared(self, parts: Sequence[exp.Expr], node: exp.Expr, *, safe: bool = False) -> None:
+        """Bring operands to the type in which Hive compares them; ``safe`` skips its check."""
+        kinds = [self.type_of(part) for part in parts]
+        if None in kinds:
+            return
+        strict = refuses("type.safety", self.binding.settings)
+        if strict and not safe and unsafe(kinds[0], kinds[1]):
+            raise strict_error("type.safety", f"{kinds[0]} and {kinds[1]}", code=10014)
+        target = comparison(kinds)
+        for part, kind in zip(parts, kinds, strict=True):
+            literal = part.name if isinstance(part, exp.Literal) and part.is_string else None
+            call = Call("", (kind,), (literal,))
+            if target == "date" and is_text(kind):
+                template = as_date(call, 0)
+            elif target == "timestamp" and is_text(kind):
+                template = as_timestamp(call, 0)
+            elif target in ("double", "float") and kind != target:
+                template = f"CAST(@0 AS {target.upper()})"
+            elif literal and literal.endswith(" ") and "char" in map(family, kinds):
+                template = _without_blanks(self._text(part))
+            else:
+                continue
+            if template != "@0":
+                self._replace(part, template, [part])
+
+    def _regexp(self, node: exp.Expr) -> None:
+        pattern = node.expression
+        if isinstance(pattern, exp.Literal) and pattern.name:
+            return
+        self._replace(node, "(@0 RLIKE @1 AND @1 <> '')", [node.this, pattern])
+
+    def _truth(self, parts: Sequence[exp.Expr]) -> None:
+        """Numbers and texts where a condition stands."""
+        for part in parts:
+            kind = self.type_of(part)
+            if is_text(kind):
+                self._replace(part, TEXT_TO_BOOLEAN, [part])
+            elif is_number(kind):
+                self._replace(part, "CAST(@0 AS BOOLEAN)", [part])
+
+    def _like(self, node: exp.Expr) -> None:
+        """A backslash stands for itself unless % or _ follows; Spark wants it doubled."""
+        pattern = node.expression
+        text = self._text(pattern)
+        if self.type_of(pattern) != "string" or "\\" not in text:
+            return
+        self._replace(pattern, _BACKSLASHES, [pattern])
+
+    def _case(self, node: exp.Case) -> Type:
+        whens = node.args["ifs"]
+        if node.this is not None:
+            self._compared([node.this, *(one.this for one in whens)], node, safe=True)
+        values = [one.args["true"] for one in whens]
+        if node.args.get("default") is not None:
+            values.append(node.args["default"])
+        kinds = [self.type_of(value) for value in values]
+        if any(map(is_text, kinds)):
+            for value, kind in zip(values, kinds, strict=True):
+                if kind == "boolean":
+                    self._replace(value, text_of(kind, "@0"), [value])
+        return common(kinds)
+
+    # -- calls
+    def _call(self, name: str, given: Sequence[exp.Expr], node: exp.Expr) -> Type:
+        if not is_hive_function(name):
+            raise SemanticError(f"Invalid function {name}", code=10011)
+        if is_refused(name):
+            raise NotSupported(f"the function {name}")
+        literals = (one.name if isinstance(one, exp.Literal) and one.is_string else None
+                    for one in given)  # fmt: skip
+        call = Call(
+            name,
+            tuple(map(self.type_of, given)),
+            tuple(literals),
+            tuple(map(self._text, given)),
+        )
+        rule = RULES.get(name)
+        template = rule(call) if callable(rule) else rule
+        if template is not None:
+            self._replace(node, template, given)
+        return type_of_call(call)
+
+    def _within_group(self, node: exp.WithinGroup) -> None:
+        if str(node.this.this).lower() == "percentile_disc":
+            ordered = node.expression.expressions[0]
+            descending = bool(ordered.args.get("desc"))
+            template = discrete_percentile("@0", "@1", descending=descending)
+            self._replace(node, template, [node.this.expressions[0], ordered.this])
+
+    def _extract(self, node: exp.Extract) -> Type:
+        unit = node.name.lower()
+        if unit == "second":
+            self._replace(node, "second(@0)", [node.expression])
+        elif is_text(self.type_of(node.expression)):
+            call = Call("", ("string",), (None,))
+            template = f"extract({unit} FROM {as_timestamp(call, 0)})"
+            self._replace(node, template, [node.expression])
+        return "int"
+
+    def _floor(self, node: exp.Expr) -> Type:
+        unit = node.args.get("to")
+        kind = self.type_of(node.this)
+        if unit is None:
+            return type_of_call(Call("floor", (kind,), (None,)))
+        if kind == "date" or is_text(kind):
+            raise SemanticError(f"floor … TO takes a timestamp, not {kind}", code=10014)
+        self._replace(node, f"date_trunc('{unit.name.lower()}', @0)", [node.this])
+        return "timestamp"
+
+    # -- edits
+    def _text(self, node: exp.Expr) -> str:
+        start, end = place_of(node)
+        return self.binding.text.text[start:end]
+
+    def _replace(self, node: exp.Expr, template: str, given: Sequence[exp.Expr]) -> None:
+        spans = [place_of(one) for one in given]
+        self.edits.append(Edit(*place_of(node), "", tuple(filled(template, spans))))
+
+
+def _without_blanks(literal: str) -> str:
+    """A literal as it compares with CHAR."""
+    plain = literal[-1] in "'\"" and "@" not in literal
+    return literal[:-1].rstrip(" ") + literal[-1] if plain else "rtrim(@0)"
+
+
+def _with_digits(parts: tuple[exp.Expr, ...], kinds: tuple[Type, Type]) -> tuple[Type, Type]:
+    """Beside a decimal, a whole number in the text is a decimal of just its digits."""
+    if "decimal" not in map(family, kinds):
+        return kinds
+    left, right = (
+        f"decimal({len(part.name)},0)"
+        if isinstance(part, exp.Literal) and kind in INTEGERS
+        else kind
+        for part, kind in zip(parts, kinds, strict=True)
+    )
+    return left, right
+
+
+def _interval_type(node: exp.Interval) -> Type:
+    unit = node.args.get("unit")
+    word = unit.this.name if isinstance(unit, exp.IntervalSpan) else unit.name if unit else ""
+    if not word:
+        return None
+    return YEAR_MONTH if word.lower() in _MONTHS else DAY_TIME
+
+
+_GRAMMAR_CALLS: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
+    exp.If: ("if", ("this", "true", "false")),
+    exp.Substring: ("substring", ("this", "start", "length")),
+    exp.Trim: ("trim", ("this", "expression")),
+}

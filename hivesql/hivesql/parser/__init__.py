@@ -1,0 +1,1 @@
+"""Hive's statements from text, strictly, with the place of each part."""

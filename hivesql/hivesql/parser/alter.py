@@ -1,0 +1,254 @@
+"""ALTER TABLE, VIEW and DATABASE."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from hivesql.parse_partitions import parse_add_partitions, parse_drop_partitions
+from hivesql.parser.clauses import parse_partition
+from hivesql.parser.commands import parse_keys, parse_owner, parse_properties
+from hivesql.parser.compaction import parse_compact
+from hivesql.parser.constraints import parse_column_constraint, parse_constraint
+from hivesql.parser.query import rest_as_query
+from hivesql.parser.storage import parse_bucket_count, parse_buckets, parse_file_format, parse_serde
+from hivesql.parser.tokens import Cursor, Kind, TableRef
+from hivesql.parser.types import parse_columns, parse_type
+from hivesql.syntax.alter import (
+    AlterBody,
+    AlterDatabaseBody,
+    AlterPartitionsBody,
+    AlterViewBody,
+    ExchangeBody,
+    MovePartitionBody,
+    RenameBody,
+    RenamePartitionBody,
+    TouchBody,
+)
+from hivesql.syntax.commands import Body
+from hivesql.syntax.slices import PartitionItems
+from hivesql_planner.model.table import Column
+from hivesql_planner.statements.alter import (
+    AddColumns,
+    AddConstraint,
+    Change,
+    ChangeBucketCount,
+    ChangeBuckets,
+    ChangeColumn,
+    ChangeFormat,
+    ChangeLocation,
+    ChangeOwner,
+    ChangePartitionColumn,
+    ChangeProperties,
+    ChangeSerde,
+    DropConstraint,
+    ReplaceColumns,
+    Unsort,
+)
+
+_REFUSED = ("materialized", "scheduled", "index", "resource", "dataconnector")
+_LOWERED = ("transactional", "transactional_properties")
+_KNOWN = {
+    "ADD", "ARCHIVE", "CHANGE", "CLUSTERED", "CONCATENATE", "CONVERT", "CREATE", "DISABLE",
+    "DROP", "ENABLE", "EXCHANGE", "EXECUTE", "INTO", "NOT", "PARTITION", "RENAME", "REPLACE",
+    "SET", "SKEWED", "TOUCH", "UNARCHIVE", "UNSET", "UPDATE",
+}  # fmt: skip
+
+
+def parse_alter(cursor: Cursor) -> Body:
+    """ALTER of what we know."""
+    cursor.expect("alter")
+    token = cursor.peek()
+    if token.kind is Kind.WORD and token.value in _REFUSED:
+        what = "MATERIALIZED VIEW" if token.value == "materialized" else token.text.upper()
+        cursor.refuse(f"ALTER {what}")
+    if cursor.take("database") or cursor.take("schema"):
+        found: Body = _alter_database(cursor)
+    elif cursor.take("view"):
+        found = _alter_view(cursor)
+    else:
+        cursor.expect("table")
+        found = _alter_table(cursor)
+    cursor.end()
+    return found
+
+
+def _alter_database(cursor: Cursor) -> AlterDatabaseBody:
+    name = cursor.name("a database name")
+    cursor.expect("set")
+    if cursor.take("dbproperties"):
+        return AlterDatabaseBody(name=name, properties=parse_properties(cursor))
+    if cursor.take("owner"):
+        return AlterDatabaseBody(name=name, owner=parse_owner(cursor))
+    if cursor.take("managedlocation"):
+        return AlterDatabaseBody(name=name, managed_location=cursor.location())
+    if not cursor.take("location"):
+        cursor.fail("expected DBPROPERTIES, OWNER, LOCATION or MANAGEDLOCATION")
+    return AlterDatabaseBody(name=name, location=cursor.location())
+
+
+def _alter_view(cursor: Cursor) -> Body:
+    table = cursor.table()
+    start = cursor.peek().start
+    if cursor.at("partition") or cursor.at("add") or cursor.at("drop"):
+        cursor.refuse("partitions of views")
+    if cursor.take("rename", "to"):
+        return RenameBody(table, cursor.table(), view=True)
+    if cursor.at("set", "tblproperties") or cursor.at("unset", "tblproperties"):
+        return AlterBody(table, _properties(cursor), start, view=True)
+    cursor.take("as")
+    return AlterViewBody(table, rest_as_query(cursor))
+
+
+def _alter_table(cursor: Cursor) -> Body:
+    table = cursor.table()
+    if cursor.at("partition", "column"):
+        return _partition_column(cursor, table)
+    if cursor.at("partition"):
+        return _alter_partition(cursor, table, parse_partition(cursor))
+    if cursor.take("compact"):
+        return parse_compact(cursor, table, None)
+    if cursor.take("rename", "to"):
+        return RenameBody(table, cursor.table())
+    if cursor.at("add", "partition") or cursor.at("add", "if"):
+        return parse_add_partitions(cursor, table)
+    if cursor.at("drop", "partition") or cursor.at("drop", "if", "exists", "partition"):
+        return parse_drop_partitions(cursor, table)
+    if cursor.take("exchange"):
+        items = parse_partition(cursor, dynamic=False)
+        cursor.expect("with", "table")
+        return ExchangeBody(table, items, cursor.table())
+    if cursor.take("touch"):
+        partition = parse_partition(cursor, dynamic=False) if cursor.at("partition") else None
+        return TouchBody(table, partition)
+    return _change(cursor, table)
+
+
+def _change(cursor: Cursor, table: TableRef) -> AlterBody:
+    start = cursor.peek().start
+    if cursor.at("add", "columns") or cursor.at("replace", "columns"):
+        change: Change = _columns(cursor)
+    elif cursor.take("change"):
+        change = _change_column(cursor)
+    else:
+        return AlterBody(table, _storage_change(cursor), start)
+    cascade = cursor.take("cascade")
+    if not cascade:
+        cursor.take("restrict")
+    return AlterBody(table, change, start, cascade)
+
+
+def _alter_partition(cursor: Cursor, table: TableRef, items: PartitionItems) -> Body:
+    if cursor.take("compact"):
+        return parse_compact(cursor, table, items)
+    start = cursor.peek().start
+    if change := _storage_of_partition(cursor):
+        return AlterPartitionsBody(table, items, change, start)
+    if any(not item.given for item in items):
+        cursor.refuse("ALTER TABLE … PARTITION with keys that have no value")
+    if cursor.take("rename", "to"):
+        return RenamePartitionBody(table, items, parse_partition(cursor, dynamic=False))
+    if not cursor.take("set", "location"):
+        _refuse(cursor, "PARTITION … ")
+    return MovePartitionBody(table, items, cursor.location())
+
+
+def _partition_column(cursor: Cursor, table: TableRef) -> AlterBody:
+    start = cursor.expect("partition", "column", "(").start
+    name = cursor.name("a partition column")
+    column = Column(name.text, parse_type(cursor))
+    cursor.expect(")")
+    return AlterBody(table, ChangePartitionColumn(column), start)
+
+
+def _columns(cursor: Cursor) -> Change:
+    if cursor.take("add", "columns"):
+        return AddColumns(parse_columns(cursor))
+    cursor.expect("replace", "columns")
+    return ReplaceColumns(parse_columns(cursor))
+
+
+def _change_column(cursor: Cursor) -> ChangeColumn:
+    cursor.take("column")
+    old = cursor.name("a column name").text
+    new = cursor.new_column().text
+    type_ = parse_type(cursor)
+    constraint = parse_column_constraint(cursor, new)
+    column = Column(new, type_, cursor.string() if cursor.take("comment") else None)
+    first = cursor.take("first")
+    after = None
+    if not first and cursor.take("after"):
+        after = cursor.name("a column name").text
+    return ChangeColumn(old, column, first, after, constraint)
+
+
+def _storage_change(cursor: Cursor) -> Change:  # noqa: C901 - one flat list
+    if cursor.at("set", "tblproperties") or cursor.at("unset", "tblproperties"):
+        return _properties(cursor)
+    if cursor.take("add"):
+        if not cursor.at("constraint"):
+            cursor.position -= 1
+            _refuse(cursor)
+        return AddConstraint(parse_constraint(cursor))
+    if cursor.take("drop", "constraint"):
+        return DropConstraint(cursor.name("a constraint's name").text)
+    if cursor.take("update", "statistics", "set"):
+        return ChangeProperties(set=parse_properties(cursor))
+    if change := _storage_of_partition(cursor):
+        return change
+    if cursor.take("set", "location"):
+        return ChangeLocation(cursor.location())
+    if cursor.take("set", "owner"):
+        return ChangeOwner(*parse_owner(cursor))
+    if cursor.take("clustered", "by"):
+        found = parse_buckets(cursor)
+        return ChangeBuckets(
+            columns=tuple(one.text for one in found.columns),
+            sort_columns=tuple(one.text for one in found.sorting),
+            descending=found.descending,
+            count=found.count,
+        )
+    if cursor.take("not", "clustered"):
+        return ChangeBuckets()
+    if cursor.take("not", "sorted"):
+        return Unsort()
+    if not cursor.at("into"):
+        _refuse(cursor)
+    return ChangeBucketCount(parse_bucket_count(cursor))
+
+
+def _storage_of_partition(cursor: Cursor) -> ChangeSerde | ChangeFormat | None:
+    """What partitions may have of their own, beside a location."""
+    if cursor.take("set", "serdeproperties"):
+        return ChangeSerde(set=parse_properties(cursor))
+    if cursor.take("unset", "serdeproperties"):
+        return ChangeSerde(unset=parse_keys(cursor))
+    if cursor.take("set", "serde"):
+        serde, format_ = parse_serde(cursor)
+        given = parse_properties(cursor) if cursor.take("with", "serdeproperties") else {}
+        return ChangeSerde(serde=serde, format=format_, set=given)
+    if cursor.take("set", "fileformat"):
+        return ChangeFormat(parse_file_format(cursor))
+    return None
+
+
+def _properties(cursor: Cursor) -> ChangeProperties:
+    if cursor.take("set", "tblproperties"):
+        given = {
+            (key.lower() if key.lower() in _LOWERED else key): value
+            for key, value in parse_properties(cursor).items()
+        }
+        return ChangeProperties(set=given)
+    cursor.expect("unset", "tblproperties")
+    if_exists = cursor.take("if", "exists")
+    return ChangeProperties(unset=parse_keys(cursor), if_exists=if_exists)
+
+
+def _refuse(cursor: Cursor, before: str = "") -> NoReturn:
+    words: list[str] = []
+    for token in cursor.tokens[cursor.position : cursor.position + 3]:
+        if token.kind is not Kind.WORD or len(words) == 2:
+            break
+        words.append(token.value.upper())
+    if not words or words[0] not in _KNOWN:
+        cursor.fail("expected what to alter")
+    cursor.refuse(f"ALTER TABLE … {before}{' '.join(words)}")

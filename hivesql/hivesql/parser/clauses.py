@@ -1,0 +1,54 @@
+"""Specifications of partitions, and the constants in them."""
+
+from __future__ import annotations
+
+from hivesql.parser.tokens import Cursor, Kind
+from hivesql.syntax.slices import PartitionItem, PartitionItems
+
+
+def parse_partition(cursor: Cursor, *, dynamic: bool = True) -> PartitionItems:
+    """``PARTITION (k='v', k2)``; without ``dynamic`` every key needs a value."""
+    cursor.expect("partition", "(")
+    items = [_partition_item(cursor, dynamic=dynamic)]
+    while cursor.take(","):
+        items.append(_partition_item(cursor, dynamic=dynamic))
+    cursor.expect(")")
+    return tuple(items)
+
+
+def _partition_item(cursor: Cursor, *, dynamic: bool) -> PartitionItem:
+    key = cursor.name("a partition column")
+    if cursor.take("=") or cursor.take("=="):
+        value = constant(cursor)
+        return PartitionItem(key, value, given=True, end=cursor.last_end)
+    if not dynamic:
+        cursor.fail(f"expected a value for the partition column {key.text}")
+    return PartitionItem(key, end=cursor.last_end)
+
+
+def constant(cursor: Cursor) -> str | None:
+    """A constant's text: string, number, TRUE, FALSE, DATE '…', TIMESTAMP '…' or NULL (None)."""
+    if cursor.take("null"):
+        return None
+    for word in ("true", "false"):
+        if cursor.take(word):
+            return word
+    if (cursor.at("date") or cursor.at("timestamp")) and cursor.peek(1).kind is Kind.STRING:
+        cursor.next()
+    if cursor.peek().kind is Kind.STRING:
+        return cursor.string()
+    sign = "-" if cursor.take("-") else ""
+    if cursor.peek().kind is not Kind.NUMBER:
+        cursor.fail("expected a constant")
+    return sign + _number_text(cursor.next().text.rstrip("LSYBDlsybd"))
+
+
+def _number_text(text: str) -> str:
+    """A number without zeros that say nothing, as it is kept in a column of text."""
+    if text.isdigit():
+        return str(int(text))
+    whole, point, rest = text.partition(".")
+    if not point or not (whole + rest).isdigit():
+        return text
+    rest = rest.rstrip("0")
+    return f"{int(whole or 0)}.{rest}" if rest else str(int(whole or 0))

@@ -1,0 +1,293 @@
+"""USE, SHOW, DESCRIBE, ABORT and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from hivesql.parse_filters import parse_chosen
+from hivesql.parse_properties import parse_properties as parse_properties
+from hivesql.parser.clauses import parse_partition
+from hivesql.parser.compaction import parse_abort_compactions, parse_show_compactions
+from hivesql.parser.tokens import Cursor, Kind, at
+from hivesql.script import StatementText
+from hivesql.syntax.commands import (
+    AbortBody,
+    AbortCompactionsBody,
+    DescribeBody,
+    SetBody,
+    ShowBody,
+    UseBody,
+)
+from hivesql_planner.errors import NotSupported, ParseError
+from hivesql_planner.model.table import OwnerType
+
+_SHOW_REFUSED = ("current", "grant", "roles", "principals", "resource", "index", "role")
+
+
+_OWNERS: dict[str, OwnerType] = {"user": "USER", "role": "ROLE", "group": "GROUP"}
+
+
+def parse_keys(cursor: Cursor) -> tuple[str, ...]:
+    """``('k', …)``."""
+    cursor.expect("(")
+    keys = [cursor.string("a property key")]
+    while cursor.take(","):
+        keys.append(cursor.string("a property key"))
+    cursor.expect(")")
+    return tuple(keys)
+
+
+def parse_owner(cursor: Cursor) -> tuple[str, OwnerType]:
+    """``USER bob``, ``ROLE r`` or ``GROUP g``."""
+    kind = _OWNERS.get(cursor.peek().value)
+    if kind is None or cursor.next().kind is not Kind.WORD:
+        cursor.fail("expected USER, ROLE or GROUP")
+    return cursor.name("an owner").text, kind
+
+
+def parse_use(cursor: Cursor) -> UseBody:
+    """USE d."""
+    cursor.expect("use")
+    name = cursor.name("a database name")
+    cursor.end()
+    return UseBody(name)
+
+
+def parse_show(cursor: Cursor) -> ShowBody:
+    """SHOW …."""
+    cursor.expect("show")
+    token = cursor.next()
+    word = token.value if token.kind is Kind.WORD else ""
+    if word in _SHOW_REFUSED:
+        cursor.refuse(f"SHOW {word.upper()}", token)
+    read = _SHOW.get(word)
+    if read is None:
+        cursor.fail("expected what to show", token)
+    parts = {"kind": word} | read(cursor)
+    cursor.end()
+    return ShowBody(**parts)
+
+
+def _databases(cursor: Cursor) -> dict[str, Any]:
+    return {"kind": "databases"} | _pattern(cursor)
+
+
+def _tables(cursor: Cursor) -> dict[str, Any]:
+    found = _in_database(cursor)
+    if not cursor.take("where"):
+        return found | _pattern(cursor, bare=True)
+    start = cursor.peek()
+    if cursor.name().text != "table_type" or not (cursor.take("=") or cursor.take("==")):
+        cursor.refuse("SHOW TABLES … WHERE of anything but `table_type` = '…'", start)
+    return found | {"kind": "tables of a type", "key": cursor.string("a table type")}
+
+
+def _views(cursor: Cursor) -> dict[str, Any]:
+    return _in_database(cursor) | _pattern(cursor, bare=True)
+
+
+def _extended_tables(cursor: Cursor) -> dict[str, Any]:
+    cursor.expect("tables")
+    return {"kind": "extended tables"} | _views(cursor)
+
+
+def _materialized_views(cursor: Cursor) -> dict[str, Any]:
+    cursor.expect("views")
+    return {"kind": "materialized views"} | _views(cursor)
+
+
+def _table_extended(cursor: Cursor) -> dict[str, Any]:
+    cursor.expect("extended")
+    found = {"kind": "table extended"} | _in_database(cursor)
+    cursor.expect("like")
+    found["pattern"] = _pattern_text(cursor)
+    if cursor.at("partition"):
+        found["partition"] = parse_partition(cursor, dynamic=False)
+    return found
+
+
+def _sorted_columns(cursor: Cursor) -> dict[str, Any]:
+    cursor.expect("columns")
+    return {"kind": "columns", "extended": True} | _columns_of(cursor)
+
+
+def _partitions(cursor: Cursor) -> dict[str, Any]:
+    found: dict[str, Any] = {"table": cursor.table()}
+    if cursor.at("partition"):
+        found["partition"] = parse_partition(cursor, dynamic=False)
+    if any(cursor.at(word) for word in ("where", "order", "limit")):
+        found["chosen"] = parse_chosen(cursor)
+    return found
+
+
+def _properties_of(cursor: Cursor) -> dict[str, Any]:
+    found: dict[str, Any] = {"table": cursor.table()}
+    if cursor.take("("):
+        found["key"] = cursor.string("a property key")
+        cursor.expect(")")
+    return found
+
+
+def _create_of(cursor: Cursor) -> dict[str, Any]:
+    if cursor.take("database") or cursor.take("schema"):
+        return {"kind": "create database", "database": cursor.name("a database name")}
+    cursor.expect("table")
+    return {"kind": "create table", "table": cursor.table()}
+
+
+def _conf(cursor: Cursor) -> dict[str, Any]:
+    return {"key": cursor.string("a setting's name")}
+
+
+def _transactions(cursor: Cursor) -> dict[str, Any]:
+    return {}
+
+
+def _in_database(cursor: Cursor) -> dict[str, Any]:
+    if cursor.take("in") or cursor.take("from"):
+        return {"database": cursor.name("a database name")}
+    return {}
+
+
+def _pattern(cursor: Cursor, *, bare: bool = False) -> dict[str, Any]:
+    """A pattern; ``bare`` lets it be a name without LIKE too."""
+    if cursor.at("where"):
+        cursor.refuse("SHOW … WHERE")
+    token = cursor.peek()
+    if cursor.take("like") or token.kind is Kind.STRING or (bare and token.is_name):
+        return {"pattern": _pattern_text(cursor)}
+    return {}
+
+
+def _pattern_text(cursor: Cursor) -> str:
+    """A pattern, or a name without quotes."""
+    if cursor.peek().kind is Kind.STRING:
+        return cursor.string()
+    return cursor.name("a pattern").text
+
+
+def _columns_of(cursor: Cursor) -> dict[str, Any]:
+    if not cursor.take("from"):
+        cursor.expect("in")
+    table = cursor.table()
+    found: dict[str, Any] = {"table": table} | _in_database(cursor) | _pattern(cursor)
+    if "database" in found and table.database:
+        cursor.fail("the database is named twice")
+    return found
+
+
+def _locks(cursor: Cursor) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if cursor.take("database") or cursor.take("schema"):
+        found["database"] = cursor.name("a database name")
+    elif not cursor.at_end and not (cursor.at("extended") and cursor.peek(1).kind is Kind.END):
+        found["table"] = cursor.table()
+        if cursor.at("partition"):
+            found["partition"] = parse_partition(cursor, dynamic=False)
+    found["extended"] = cursor.take("extended")
+    return found
+
+
+_SHOW: dict[str, Callable[[Cursor], dict[str, Any]]] = {
+    "databases": _databases,
+    "schemas": _databases,
+    "tables": _tables,
+    "views": _views,
+    "extended": _extended_tables,
+    "materialized": _materialized_views,
+    "table": _table_extended,
+    "sorted": _sorted_columns,
+    "functions": _pattern,
+    "columns": _columns_of,
+    "partitions": _partitions,
+    "tblproperties": _properties_of,
+    "create": _create_of,
+    "conf": _conf,
+    "locks": _locks,
+    "transactions": _transactions,
+    "compactions": parse_show_compactions,
+}
+
+
+def _function(cursor: Cursor) -> str:
+    token = cursor.peek()
+    if token.kind is Kind.STRING:
+        return cursor.string()
+    return cursor.name("a function").text
+
+
+def parse_describe(cursor: Cursor) -> DescribeBody | ShowBody:
+    """DESCRIBE [EXTENDED|FORMATTED] t [PARTITION (…)], DESCRIBE DATABASE [EXTENDED] d."""
+    cursor.next()
+    if cursor.at("function") and cursor.peek(1).kind is not Kind.END:
+        cursor.next()
+        extended = cursor.take("extended")
+        found = ShowBody(kind="function", key=_function(cursor), extended=extended)
+        cursor.end()
+        return found
+    style: Literal["", "extended", "formatted"] = ""
+    if (cursor.at("database") or cursor.at("schema")) and cursor.peek(1).kind is not Kind.END:
+        cursor.next()
+        if cursor.take("extended"):
+            style = "extended"
+        database = cursor.name("a database name")
+        cursor.end()
+        return DescribeBody(database=database, style=style)
+    if cursor.take("extended"):
+        style = "extended"
+    elif cursor.take("formatted"):
+        style = "formatted"
+    table = cursor.table()
+    partition = parse_partition(cursor, dynamic=False) if cursor.at("partition") else None
+    column = cursor.name("a column name") if not cursor.at_end else None
+    if cursor.at("."):
+        cursor.refuse("DESCRIBE of what is inside a column")
+    cursor.end()
+    return DescribeBody(table=table, style=style, partition=partition, column=column)
+
+
+def parse_abort(cursor: Cursor) -> AbortBody | AbortCompactionsBody:
+    """ABORT TRANSACTIONS id …, ABORT COMPACTIONS id …."""
+    cursor.expect("abort")
+    if cursor.at("compactions"):
+        return parse_abort_compactions(cursor)
+    cursor.expect("transactions")
+    ids = [cursor.integer("a transaction id")]
+    while not cursor.at_end:
+        ids.append(cursor.integer("a transaction id"))
+    return AbortBody(tuple(ids))
+
+
+def parse_set(text: StatementText) -> SetBody:
+    """SET and RESET, whose values are taken as they are written."""
+    words = text.text.split(None, 1)
+    rest = _without_comment(words[1]) if len(words) > 1 else ""
+    if words[0].lower() == "reset":
+        return _reset(text, rest)
+    if not rest:
+        return SetBody()
+    if rest == "-v":
+        return SetBody(all=True)
+    first = rest.split()[0].lower()
+    if first in ("role", "autocommit") or rest.lower().startswith("time zone"):
+        raise at(NotSupported(f"SET {rest.partition(' ')[0].upper()}"), text, 0)
+    key, equals, value = rest.partition("=")
+    key = key.strip()
+    if not key or any(char.isspace() for char in key):
+        offset = text.text.find(rest)
+        raise at(ParseError(f"expected SET key=value, found {rest[:40]!r}"), text, offset)
+    return SetBody(key=key, value=value.strip() if equals else None)
+
+
+def _without_comment(text: str) -> str:
+    start = text.find(" --")
+    return (text if start < 0 else text[:start]).strip()
+
+
+def _reset(text: StatementText, rest: str) -> SetBody:
+    words = rest.split()
+    to_default = words[:1] == ["-d"]
+    if words == ["-d"]:
+        raise at(ParseError("RESET -d needs a key"), text, 0)
+    return SetBody(keys=tuple(words[to_default:]), reset=True, to_default=to_default)

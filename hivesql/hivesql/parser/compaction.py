@@ -1,0 +1,118 @@
+"""ALTER TABLE … COMPACT, SHOW COMPACTIONS and ABORT COMPACTIONS."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hivesql.parse_properties import parse_properties
+from hivesql.parser.clauses import parse_partition
+from hivesql.parser.tokens import Cursor, Name, TableRef
+from hivesql.syntax.commands import AbortCompactionsBody
+from hivesql.syntax.slices import PartitionItems
+from hivesql_planner.compaction.request import CompactionDetails, CompactionFilter, OrderKey
+
+if TYPE_CHECKING:
+    from hivesql.syntax.ddl import CompactBody
+
+Order = tuple[tuple[Name, OrderKey], ...]
+
+
+def parse_compact(cursor: Cursor, table: TableRef, partition: PartitionItems | None) -> CompactBody:
+    """What follows COMPACT."""
+    from hivesql.syntax.ddl import CompactBody
+
+    start = cursor.peek().start
+    kind = cursor.string("the kind of compaction")
+    buckets = _buckets(cursor)
+    wait = cursor.at("and")
+    if wait:
+        cursor.expect("and", "wait")
+    pool = cursor.string("a pool's name") if cursor.take("pool") else None
+    at = cursor.peek().start
+    properties = (
+        parse_properties(cursor) if cursor.take("with", "overwrite", "tblproperties") else {}
+    )
+    if cursor.at("where"):
+        cursor.refuse("COMPACT … WHERE")
+    order = _order(cursor)
+    details = CompactionDetails(
+        pool=pool, properties=properties, bucket_count=buckets, order=tuple(key for _, key in order)
+    )
+    return CompactBody(table, kind, start, partition, wait, order, details, at)
+
+
+def parse_show_compactions(cursor: Cursor) -> dict[str, Any]:
+    """What follows SHOW COMPACTIONS: an id, or a database or table and filters."""
+    found: dict[str, Any] = {}
+    if cursor.at("compactionid", "=") or cursor.at("compact_id", "="):
+        cursor.expect(cursor.peek().value, "=")
+        return {"compactions": CompactionFilter(id=cursor.integer("a compaction's id"))}
+    if cursor.take("database") or cursor.take("schema"):
+        found["database"] = cursor.name("a database name")
+    elif not cursor.at_end and not _begins_filter(cursor):
+        found["table"] = cursor.table()
+        if cursor.at("partition"):
+            found["partition"] = parse_partition(cursor, dynamic=False)
+    pool = cursor.string("a pool's name") if cursor.take("pool") else None
+    kind = cursor.string("the kind of compaction") if cursor.take("type") else None
+    state = cursor.string("a compaction's state") if cursor.take("status") else None
+    found["order"] = _order(cursor)
+    limit = cursor.integer("how many to show") if cursor.take("limit") else None
+    order = tuple(key for _, key in found["order"])
+    found["compactions"] = CompactionFilter(
+        pool=pool, kind=kind, state=state, order=order, limit=limit
+    )
+    return found
+
+
+def parse_abort_compactions(cursor: Cursor) -> AbortCompactionsBody:
+    """COMPACTIONS id …."""
+    cursor.expect("compactions")
+    ids = [cursor.integer("a compaction's id")]
+    while not cursor.at_end:
+        cursor.take(",")
+        ids.append(cursor.integer("a compaction's id"))
+    return AbortCompactionsBody(tuple(ids))
+
+
+def _begins_filter(cursor: Cursor) -> bool:
+    """Whether no table is named: pool, type and status may also be names of tables."""
+    after = cursor.peek(1).kind.value == "string"
+    named = any(cursor.at(word) for word in ("pool", "type", "status"))
+    return (named and after) or cursor.at("order", "by") or cursor.at("limit")
+
+
+def _buckets(cursor: Cursor) -> int | None:
+    if not cursor.take("clustered"):
+        return None
+    cursor.expect("into")
+    token = cursor.peek()
+    count = cursor.integer("a number of buckets")
+    if count < 1:
+        cursor.fail("expected at least one bucket", token)
+    cursor.expect("buckets")
+    return count
+
+
+def _order(cursor: Cursor) -> Order:
+    if not cursor.take("order", "by"):
+        return ()
+    found = [_order_key(cursor)]
+    while cursor.take(","):
+        found.append(_order_key(cursor))
+    return tuple(found)
+
+
+def _order_key(cursor: Cursor) -> tuple[Name, OrderKey]:
+    name = cursor.name("a column name")
+    if cursor.at("(") or cursor.at("."):
+        cursor.refuse("ORDER BY of anything but columns here")
+    descending = cursor.take("desc")
+    if not descending:
+        cursor.take("asc")
+    nulls_first = None
+    if cursor.take("nulls"):
+        nulls_first = cursor.take("first")
+        if not nulls_first:
+            cursor.expect("last")
+    return name, OrderKey(name.text, descending, nulls_first)

@@ -1,0 +1,137 @@
+"""Constraints of columns and tables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hivesql.parser.tokens import Cursor, Kind
+from hivesql.parser.types import parse_type
+from hivesql.query.dialect import read_expression
+from hivesql_planner.model.constraints import ENFORCED
+from hivesql_planner.model.table import Column, Constraint, ConstraintKind, TableName
+
+_OF_TABLE = ("primary", "unique", "foreign", "check", "constraint")
+_OF_COLUMN = ("primary", "unique", "not", "default", "check", "constraint", "references")
+_AFTER = ("comment", "enable", "enforced", "disable", "not", "validate", "novalidate", "rely",
+          "norely", "first", "after")  # fmt: skip
+
+Definitions = tuple[tuple[Column, ...], tuple[Constraint, ...]]
+
+
+def parse_definitions(cursor: Cursor) -> Definitions:
+    """``(name type [constraint] [COMMENT 'c'], …, [table constraint], …)``."""
+    cursor.expect("(")
+    columns: list[Column] = []
+    constraints: list[Constraint] = []
+    while True:
+        if columns and _at_table_constraint(cursor):
+            constraints.append(parse_constraint(cursor))
+        else:
+            name = cursor.new_column().text
+            type_ = parse_type(cursor)
+            if (found := parse_column_constraint(cursor, name)) is not None:
+                constraints.append(found)
+            comment = cursor.string() if cursor.take("comment") else None
+            columns.append(Column(name, type_, comment))
+        if not cursor.take(","):
+            break
+    cursor.expect(")")
+    return tuple(columns), tuple(constraints)
+
+
+def _at_table_constraint(cursor: Cursor) -> bool:
+    token, after = cursor.peek(), cursor.peek(1)
+    if token.kind is not Kind.WORD or token.value not in _OF_TABLE:
+        return False
+    return after.is_("key") or after.is_("(") or token.value == "constraint"
+
+
+def parse_constraint(cursor: Cursor) -> Constraint:
+    """A constraint of the table: PRIMARY KEY (…), UNIQUE (…), FOREIGN KEY (…) …, CHECK (…)."""
+    name = _name(cursor)
+    if cursor.take("check"):
+        found = Constraint(kind="check", name=name, text=_bracketed(cursor))
+    elif cursor.take("foreign", "key"):
+        found = _references(cursor, name, _names(cursor))
+    else:
+        kind = _key(cursor)
+        found = Constraint(kind=kind, name=name, columns=_names(cursor))
+    return _with_options(cursor, found)
+
+
+def parse_column_constraint(cursor: Cursor, column: str) -> Constraint | None:
+    """What may stand after a column's type."""
+    token = cursor.peek()
+    if token.kind is not Kind.WORD or token.value not in _OF_COLUMN:
+        return None
+    name = _name(cursor)
+    if cursor.take("not", "null"):
+        found = Constraint(kind="not null", name=name, columns=(column,))
+    elif cursor.take("default"):
+        found = Constraint(kind="default", name=name, columns=(column,), text=_default(cursor))
+    elif cursor.take("check"):
+        found = Constraint(kind="check", name=name, text=_bracketed(cursor))
+    elif cursor.at("references"):
+        found = _references(cursor, name, (column,))
+    else:
+        found = Constraint(kind=_key(cursor), name=name, columns=(column,))
+    return _with_options(cursor, found)
+
+
+def _name(cursor: Cursor) -> str:
+    return cursor.name("a constraint's name").text if cursor.take("constraint") else ""
+
+
+def _key(cursor: Cursor) -> ConstraintKind:
+    if cursor.take("primary", "key"):
+        return "primary key"
+    if not cursor.take("unique"):
+        cursor.fail("expected a constraint")
+    return "unique"
+
+
+def _names(cursor: Cursor) -> tuple[str, ...]:
+    return tuple(name.text for name in cursor.names())
+
+
+def _references(cursor: Cursor, name: str, columns: tuple[str, ...]) -> Constraint:
+    cursor.expect("references")
+    table = cursor.table()
+    parent = TableName(table.database.text if table.database else "", table.name.text)
+    return Constraint(
+        kind="foreign key",
+        name=name,
+        columns=columns,
+        parent=parent,
+        parent_columns=_names(cursor),
+    )
+
+
+def _bracketed(cursor: Cursor) -> str:
+    opened = cursor.peek()
+    cursor.skip_group()
+    closed = cursor.tokens[cursor.position - 1]
+    span = (opened.end, closed.start)
+    read_expression(cursor.text, cursor.tokens, span)
+    return cursor.text.text[slice(*span)].strip()
+
+
+def _default(cursor: Cursor) -> str:
+    start = cursor.peek().start
+    end = cursor.find(",", *_AFTER)
+    read_expression(cursor.text, cursor.tokens, (start, max(start, end)))
+    return cursor.text.text[start:end]
+
+
+def _with_options(cursor: Cursor, found: Constraint) -> Constraint:
+    """[ENABLE | DISABLE] [NOVALIDATE] [RELY | NORELY]; keys that say nothing are enabled."""
+    enabled = True
+    if cursor.take("disable") or cursor.take("not", "enforced"):
+        enabled = False
+    elif not cursor.take("enable"):
+        cursor.take("enforced")
+    if cursor.at("validate"):
+        cursor.refuse("constraints with VALIDATE")
+    cursor.take("novalidate")
+    rely = not cursor.take("norely") and (cursor.take("rely") or found.kind in ENFORCED)
+    return replace(found, enabled=enabled, rely=rely)

@@ -1,0 +1,148 @@
+"""Statement text to trees: what is not fully understood is refused, never guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hivesql.parse_client import KINDS, parse_dfs, parse_files
+from hivesql.parser.commands import parse_abort, parse_describe, parse_set, parse_show, parse_use
+from hivesql.parser.tokens import Cursor, Kind, at
+from hivesql.parser.transactions import parse_begin, parse_end, parse_lock, parse_start
+from hivesql.script import StatementText
+from hivesql.syntax.commands import Body, ExplainBody, Tree
+from hivesql_planner.errors import NotSupported, ParseError
+
+_REFUSED = {
+    "export": "EXPORT TABLE",
+    "import": "IMPORT",
+    "reload": "RELOAD FUNCTIONS",
+    "repl": "REPL",
+    "kill": "KILL QUERY",
+    "grant": "GRANT",
+    "revoke": "REVOKE",
+    "optimize": "OPTIMIZE TABLE",
+    "prepare": "PREPARE",
+    "execute": "EXECUTE",
+}
+# What Hive's command processors take never reaches its SQL grammar, so it is not tokenized here.
+_CLIENT = {
+    "source": "SOURCE",
+    "compile": "COMPILE",
+    "crypto": "CRYPTO",
+    "erasure": "ERASURE",
+    "llap": "LLAP",
+    "process": "PROCESS",
+    "quit": "QUIT",
+    "exit": "EXIT",
+}
+_EXPLAIN_REFUSED = {
+    "authorization", "dependency", "cbo", "ast", "vectorization", "analyze", "reoptimization",
+    "ddl", "logical", "abstract", "rewrite", "start", "begin", "commit", "rollback", "lock",
+    "unlock",
+}  # fmt: skip
+
+
+def parse(text: StatementText) -> Tree:
+    """Parse one statement.
+
+    Raises ParseError at the offending token, or NotSupported with the feature's name.
+    """
+    words = text.text.split(None, 2)
+    first = words[0].lower() if words else ""
+    second = words[1].lower() if len(words) > 1 else ""
+    if first.startswith("!"):
+        raise at(NotSupported(f"the client command {words[0]}"), text, 0)
+    if first in _CLIENT:
+        raise at(NotSupported(_CLIENT[first]), text, 0)
+    if first == "dfs":
+        return Tree(text, parse_dfs(text))
+    if first in ("add", "list", "delete") and second in KINDS:
+        return Tree(text, parse_files(text))
+    if first in ("set", "reset"):
+        return Tree(text, parse_set(text))
+    cursor = Cursor(text)
+    try:
+        body = _body(cursor)
+    except RecursionError:
+        raise at(ParseError("the statement is nested too deeply"), text, 0) from None
+    return Tree(text, body)
+
+
+def _body(cursor: Cursor) -> Body:
+    token = cursor.peek()
+    if token.is_("(") or token.value in ("select", "values", "with", "from", "map", "reduce"):
+        from hivesql.parse_rows import parse_rows
+
+        return parse_rows(cursor)
+    if token.kind is not Kind.WORD:
+        cursor.fail("expected a statement")
+    if token.value in _REFUSED:
+        cursor.refuse(_REFUSED[token.value])
+    if token.value == "explain":
+        return _explain(cursor)
+    parse_words = _STATEMENTS.get(token.value)
+    if parse_words is None:
+        parse_words = _parser_of(token.value)
+    if parse_words is None:
+        cursor.fail("expected a statement")
+    return parse_words(cursor)
+
+
+def _parser_of(word: str) -> Callable[[Cursor], Body] | None:
+    """How to read a statement that most sessions do not have.
+
+    Each is imported by itself: many need sqlglot, which takes longer to import than most commands
+    to answer.
+    """
+    match word:
+        case "insert" | "update" | "delete" | "merge":
+            from hivesql.parse_rows import STATEMENTS
+
+            return STATEMENTS[word]
+        case "create" | "truncate":
+            from hivesql.parser.tables import parse_create, parse_truncate
+
+            return parse_create if word == "create" else parse_truncate
+        case "alter":
+            from hivesql.parser.alter import parse_alter
+
+            return parse_alter
+        case "drop":
+            from hivesql.parse_drop import parse_drop
+
+            return parse_drop
+        case "load" | "msck" | "analyze":
+            from hivesql.parser.load import STATEMENTS as OF_FILES
+
+            return OF_FILES[word]
+    return None
+
+
+def _explain(cursor: Cursor) -> ExplainBody:
+    cursor.expect("explain")
+    if cursor.at("explain"):
+        cursor.fail("expected a statement")
+    if cursor.take("formatted", "locks") or cursor.take("locks", "formatted"):
+        return ExplainBody(_body(cursor), "formatted locks")
+    for style in ("extended", "formatted", "locks"):
+        if cursor.take(style):
+            return ExplainBody(_body(cursor), style)
+    token = cursor.peek()
+    if token.value in _EXPLAIN_REFUSED:
+        cursor.refuse(f"EXPLAIN {token.text.upper()}")
+    return ExplainBody(_body(cursor), "")
+
+
+_STATEMENTS: dict[str, Callable[[Cursor], Body]] = {
+    "use": parse_use,
+    "show": parse_show,
+    "describe": parse_describe,
+    "desc": parse_describe,
+    "abort": parse_abort,
+    "start": parse_start,
+    "begin": parse_begin,
+    "commit": parse_end,
+    "rollback": parse_end,
+    "lock": parse_lock,
+    "unlock": parse_lock,
+}

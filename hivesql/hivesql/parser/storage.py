@@ -1,0 +1,134 @@
+"""How a table is stored: the clauses that CREATE and ALTER share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import get_args
+
+from hivesql.parse_properties import parse_properties
+from hivesql.parser.tokens import Cursor, Kind, Name
+from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
+from hivesql_planner.model.table import FileFormat
+
+_FORMATS: dict[str, FileFormat] = {
+    # CSV is known by its SerDe alone.
+    **{name: name for name in get_args(FileFormat) if name not in ("csv", "json")},
+    "jsonfile": "json",
+}
+_OTHER_SERDES: dict[str, FileFormat] = {"org.apache.hive.hcatalog.data.JsonSerDe": "json"}
+_PLAIN_OUTPUTS = (
+    "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat",
+    "org.apache.hadoop.hive.ql.io.IgnoreKeyTextOutputFormat",
+)
+_OUTPUTS: dict[str, tuple[str, ...]] = dict.fromkeys(("textfile", "csv", "json"), _PLAIN_OUTPUTS)
+"""Formats whose output is known by an older name too."""
+# ROW FORMAT DELIMITED, by the property that LazySimpleSerDe reads.
+_DELIMITERS: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("fields", "terminated", "by"), "field.delim"),
+    (("escaped", "by"), "escape.delim"),
+    (("collection", "items", "terminated", "by"), "collection.delim"),
+    (("map", "keys", "terminated", "by"), "mapkey.delim"),
+    (("lines", "terminated", "by"), "line.delim"),
+    (("null", "defined", "as"), "serialization.null.format"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Buckets:
+    """``(a, b) [SORTED BY (c DESC)] INTO n BUCKETS``; ``descending`` are some of the sorting."""
+
+    columns: tuple[Name, ...]
+    sorting: tuple[Name, ...]
+    descending: tuple[str, ...]
+    count: int
+
+
+def parse_buckets(cursor: Cursor) -> Buckets:
+    """What follows CLUSTERED BY."""
+    columns = cursor.names()
+    sorting: list[Name] = []
+    descending: list[str] = []
+    if cursor.take("sorted", "by"):
+        cursor.expect("(")
+        while True:
+            sorting.append(cursor.name("a column name"))
+            if cursor.take("desc"):
+                descending.append(sorting[-1].text)
+            else:
+                cursor.take("asc")
+            if cursor.at("nulls"):
+                cursor.refuse("SORTED BY … NULLS FIRST or LAST")
+            if not cursor.take(","):
+                break
+        cursor.expect(")")
+    return Buckets(columns, tuple(sorting), tuple(descending), parse_bucket_count(cursor))
+
+
+def parse_bucket_count(cursor: Cursor) -> int:
+    """``INTO n BUCKETS``."""
+    cursor.expect("into")
+    count = cursor.integer("the number of buckets")
+    cursor.expect("buckets")
+    return count
+
+
+def parse_delimiters(cursor: Cursor) -> dict[str, str]:
+    """What follows ROW FORMAT DELIMITED, as serde properties."""
+    found: dict[str, str] = {}
+    while True:
+        for words, key in _DELIMITERS:
+            if cursor.take(*words):
+                start = cursor.peek()
+                found[key] = cursor.string()
+                if key == "line.delim" and found[key] not in ("\n", "10"):
+                    cursor.fail("LINES TERMINATED BY only supports newline '\\n'", start)
+                break
+        else:
+            break
+    if "field.delim" in found:
+        found["serialization.format"] = found["field.delim"]
+    return found
+
+
+def parse_row_format(cursor: Cursor) -> tuple[FileFormat | None, dict[str, str]]:
+    """What follows ROW FORMAT: the format that a SerDe stands for, and its properties."""
+    if cursor.take("serde"):
+        _, format_ = parse_serde(cursor)
+        given = parse_properties(cursor) if cursor.take("with", "serdeproperties") else {}
+        return format_, given
+    cursor.expect("delimited")
+    return None, parse_delimiters(cursor)
+
+
+def parse_file_format(cursor: Cursor) -> FileFormat:
+    """A format's name, or INPUTFORMAT … OUTPUTFORMAT … [SERDE …] with the classes of one."""
+    start = cursor.peek()
+    if cursor.take("inputformat"):
+        input_format = cursor.string("a class")
+        cursor.expect("outputformat")
+        output = cursor.peek()
+        output_format = cursor.string("a class")
+        serde = cursor.string("a class") if cursor.take("serde") else None
+        for name, storage in STORAGE.items():
+            if storage.input_format == input_format and serde in (None, storage.serde):
+                if output_format not in _OUTPUTS.get(name, (storage.output_format,)):
+                    cursor.refuse(f"OUTPUTFORMAT '{output_format}'", output)
+                return name
+        cursor.refuse(f"INPUTFORMAT '{input_format}'", start)
+    if cursor.at("directories"):
+        cursor.refuse("STORED AS DIRECTORIES")
+    if start.kind is not Kind.WORD or start.value not in _FORMATS:
+        cursor.fail(f"expected a file format ({', '.join(_FORMATS)})")
+    cursor.next()
+    return _FORMATS[start.value]
+
+
+def parse_serde(cursor: Cursor) -> tuple[str, FileFormat]:
+    """A serde's class and the format that it stands for; others are refused by name."""
+    start = cursor.peek()
+    serde = cursor.string("a class")
+    found = next((name for name, one in STORAGE.items() if one.serde == serde), None)
+    found = found or _OTHER_SERDES.get(serde)
+    if found is None:
+        cursor.refuse(f"the SerDe '{serde}'", start)
+    return serde, found

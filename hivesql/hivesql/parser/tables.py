@@ -1,0 +1,193 @@
+"""CREATE of databases, tables and views, and TRUNCATE."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hivesql.parse_properties import parse_properties
+from hivesql.parser.clauses import parse_partition
+from hivesql.parser.constraints import parse_definitions
+from hivesql.parser.query import rest_as_query
+from hivesql.parser.storage import parse_buckets, parse_file_format, parse_row_format
+from hivesql.parser.tokens import Cursor, Kind, Name
+from hivesql.parser.types import parse_columns
+from hivesql.syntax.commands import Body
+from hivesql.syntax.ddl import CreateDatabaseBody, CreateTableBody, CreateViewBody, TruncateBody
+from hivesql_planner.model.avro_schema import LITERAL, URL
+
+_CREATE_REFUSED = {
+    "function": "CREATE FUNCTION",
+    "role": "CREATE ROLE",
+    "materialized": "CREATE MATERIALIZED VIEW",
+    "scheduled": "CREATE SCHEDULED QUERY",
+    "remote": "CREATE REMOTE DATABASE",
+    "index": "CREATE INDEX",
+    "resource": "CREATE RESOURCE PLAN",
+    "dataconnector": "CREATE DATACONNECTOR",
+    "macro": "CREATE MACRO",
+}
+
+_TABLE_WORDS = ("temporary", "transactional", "external", "managed")
+
+
+def parse_create(cursor: Cursor) -> Body:
+    """CREATE of what we know."""
+    cursor.expect("create")
+    token = cursor.peek()
+    if token.kind is Kind.WORD and token.value in _CREATE_REFUSED:
+        cursor.refuse(_CREATE_REFUSED[token.value])
+    if token.is_("temporary") and cursor.peek(1).value not in ("table", "external"):
+        cursor.refuse(f"CREATE TEMPORARY {cursor.peek(1).text.upper()}")
+    if token.is_("database") or token.is_("schema"):
+        return _create_database(cursor)
+    if token.is_("view") or token.is_("or"):
+        return _create_view(cursor)
+    return _create_table(cursor)
+
+
+def _create_database(cursor: Cursor) -> CreateDatabaseBody:
+    """DATABASE [IF NOT EXISTS] d [COMMENT] [LOCATION] [WITH DBPROPERTIES]."""
+    cursor.next()
+    if_not_exists = cursor.take("if", "not", "exists")
+    name = cursor.name("a database name")
+    comment = cursor.string() if cursor.take("comment") else None
+    location = cursor.location() if cursor.take("location") else ""
+    managed = cursor.location() if cursor.take("managedlocation") else None
+    properties = parse_properties(cursor) if cursor.take("with", "dbproperties") else {}
+    cursor.end()
+    return CreateDatabaseBody(name, if_not_exists, comment, location, properties, managed)
+
+
+def _if_not_exists(cursor: Cursor) -> bool:
+    if not cursor.at("if"):
+        return False
+    cursor.expect("if", "not", "exists")
+    return True
+
+
+def _create_view(cursor: Cursor) -> CreateViewBody:
+    or_replace = cursor.take("or", "replace")
+    cursor.expect("view")
+    if_not_exists = _if_not_exists(cursor)
+    table = cursor.table()
+    columns: list[tuple[Name, str | None]] = []
+    if cursor.take("("):
+        while True:
+            name = cursor.name("a column name")
+            columns.append((name, cursor.string() if cursor.take("comment") else None))
+            if not cursor.take(","):
+                break
+        cursor.expect(")")
+    comment = cursor.string() if cursor.take("comment") else None
+    if cursor.at("partitioned"):
+        cursor.refuse("CREATE VIEW … PARTITIONED ON")
+    properties = parse_properties(cursor) if cursor.take("tblproperties") else {}
+    cursor.expect("as")
+    return CreateViewBody(
+        table=table, if_not_exists=if_not_exists, or_replace=or_replace, columns=tuple(columns),
+        comment=comment, properties=properties, query=rest_as_query(cursor),
+    )  # fmt: skip
+
+
+def _create_table(cursor: Cursor) -> CreateTableBody:
+    words = set()
+    while not cursor.at("table"):
+        if cursor.peek().value not in _TABLE_WORDS:
+            cursor.fail("expected TABLE, VIEW or DATABASE")
+        words.add(cursor.next().value)
+    cursor.expect("table")
+    if_not_exists = _if_not_exists(cursor)
+    table = cursor.table()
+    parts: dict[str, Any] = {}
+    if cursor.take("like"):
+        if cursor.at("file"):
+            cursor.refuse("CREATE TABLE … LIKE FILE")
+        parts["like"] = cursor.table()
+    elif cursor.at("("):
+        parts["columns"], parts["constraints"] = parse_definitions(cursor)
+    while not cursor.at_end and not cursor.at("as"):
+        parts |= _table_clause(cursor)
+    if cursor.take("as"):
+        if "columns" in parts or "like" in parts:
+            cursor.fail("CREATE TABLE … AS SELECT takes its columns from the query")
+        parts["query"] = rest_as_query(cursor)
+    _check_complete(cursor, parts)
+    return CreateTableBody(
+        table=table, if_not_exists=if_not_exists, external="external" in words,
+        transactional=bool(words & {"transactional", "managed"}),
+        temporary="temporary" in words, **parts,
+    )  # fmt: skip
+
+
+def _check_complete(cursor: Cursor, parts: dict[str, Any]) -> None:
+    if "query" in parts:
+        if "partition_columns" in parts:
+            cursor.fail("PARTITIONED BY of CREATE TABLE … AS SELECT takes names only")
+        return
+    given = {**parts.get("properties", {}), **parts.get("serde_properties", {})}
+    if "columns" not in parts and "like" not in parts and not {LITERAL, URL} & given.keys():
+        cursor.fail("expected the columns of the table")
+    if "partitioned_by" in parts:
+        cursor.fail("the types of the partition columns are missing")
+
+
+def _table_clause(cursor: Cursor) -> dict[str, Any]:
+    if cursor.at("skewed"):
+        cursor.refuse("CREATE TABLE … SKEWED BY")
+    if cursor.at("stored", "by"):
+        cursor.refuse("CREATE TABLE … STORED BY")
+    known = [clause for clause in _CLAUSES if cursor.at(*clause[0])]
+    if not known:
+        cursor.fail("unexpected clause of CREATE TABLE")
+    words, key, read = known[0]
+    cursor.expect(*words)
+    found = read(cursor)
+    return {key: found} if key else found
+
+
+def _partitioned_by(cursor: Cursor) -> dict[str, Any]:
+    if cursor.at("spec"):
+        cursor.refuse("PARTITIONED BY SPEC")
+    only_names = cursor.peek(2).is_(",") or cursor.peek(2).is_(")")
+    if only_names:
+        return {"partitioned_by": cursor.names("a partition column")}
+    return {"partition_columns": parse_columns(cursor)}
+
+
+def _clustered_by(cursor: Cursor) -> dict[str, Any]:
+    found = parse_buckets(cursor)
+    return {
+        "bucket_columns": found.columns, "sort_columns": found.sorting,
+        "sort_descending": found.descending, "bucket_count": found.count,
+    }  # fmt: skip
+
+
+def _row_format(cursor: Cursor) -> dict[str, Any]:
+    format_, given = parse_row_format(cursor)
+    found: dict[str, Any] = {"serde_properties": given}
+    return found | {"serde_format": format_} if format_ else found
+
+
+_CLAUSES: tuple[tuple[tuple[str, ...], str, Callable[[Cursor], Any]], ...] = (
+    (("comment",), "comment", Cursor.string),
+    (("location",), "location", Cursor.location),
+    (("tblproperties",), "properties", parse_properties),
+    (("partitioned", "by"), "", _partitioned_by),
+    (("clustered", "by"), "", _clustered_by),
+    (("row", "format"), "", _row_format),
+    (("stored", "as"), "format", parse_file_format),
+)
+
+
+def parse_truncate(cursor: Cursor) -> TruncateBody:
+    """TRUNCATE [TABLE] t [PARTITION (…)]."""
+    cursor.expect("truncate")
+    cursor.take("table")
+    table = cursor.table()
+    partition = parse_partition(cursor, dynamic=False) if cursor.at("partition") else None
+    if cursor.at("columns"):
+        cursor.refuse("TRUNCATE TABLE … COLUMNS")
+    force = cursor.take("force")
+    cursor.end()
+    return TruncateBody(table, partition, force)

@@ -1,0 +1,157 @@
+"""Column types and column lists, as the metastore writes them."""
+
+from __future__ import annotations
+
+from hivesql.parser.tokens import Cursor, Kind, at
+from hivesql_planner.errors import SemanticError
+from hivesql_planner.model.table import Column
+
+_PLAIN = {
+    "tinyint": "tinyint",
+    "smallint": "smallint",
+    "int": "int",
+    "integer": "int",
+    "bigint": "bigint",
+    "boolean": "boolean",
+    "float": "float",
+    "double": "double",
+    "real": "double",
+    "string": "string",
+    "binary": "binary",
+    "date": "date",
+    "timestamplocaltz": "timestamp with local time zone",
+}
+_LONGEST = {"char": 255, "varchar": 65535}
+_DECIMALS = ("decimal", "dec", "numeric")
+_CONSTRAINTS = frozenset({"not", "default", "primary", "unique", "check", "constraint",
+                          "references", "enable", "disable"})  # fmt: skip
+_TABLE_CONSTRAINTS = frozenset({"primary", "constraint", "unique", "check", "foreign"})
+
+
+def check_length(kind: str, length: int) -> None:
+    """Refuse a length that CHAR or VARCHAR cannot have."""
+    if not 1 <= length <= _LONGEST[kind]:
+        raise SemanticError(
+            f"{kind.capitalize()} length {length} out of allowed range [1, {_LONGEST[kind]}]"
+        )
+
+
+def parse_columns(cursor: Cursor) -> tuple[Column, ...]:
+    """``(name type [COMMENT 'c'], …)``; constraints are refused by name."""
+    cursor.expect("(")
+    columns = [_column(cursor)]
+    while cursor.take(","):
+        columns.append(_column(cursor))
+    cursor.expect(")")
+    return tuple(columns)
+
+
+def _column(cursor: Cursor) -> Column:
+    token, after = cursor.peek(), cursor.peek(1)
+    if token.kind is Kind.WORD and token.value in _TABLE_CONSTRAINTS \
+            and (after.is_("key") or after.is_("(") or token.value == "constraint"):  # fmt: skip
+        cursor.refuse("constraints of tables (PRIMARY KEY, UNIQUE, FOREIGN KEY, CHECK)")
+    name = cursor.new_column()
+    type_ = parse_type(cursor)
+    if cursor.peek().kind is Kind.WORD and cursor.peek().value in _CONSTRAINTS:
+        cursor.refuse(
+            "constraints of columns (NOT NULL, DEFAULT, CHECK, PRIMARY KEY, UNIQUE, CONSTRAINT)"
+        )
+    return Column(name.text, type_, cursor.string() if cursor.take("comment") else None)
+
+
+def parse_type(cursor: Cursor) -> str:
+    """A type's Hive text such as ``map<string,array<int>>``."""
+    token = cursor.next()
+    word = token.value if token.kind is Kind.WORD else ""
+    if word in _PLAIN:
+        if word == "double":
+            cursor.take("precision")
+        return _PLAIN[word]
+    if word in _DECIMALS:
+        return _decimal(cursor)
+    if word in ("varchar", "char"):
+        cursor.expect("(")
+        start = cursor.peek()
+        length = cursor.integer("a length")
+        try:
+            check_length(word, length)
+        except SemanticError as error:
+            raise at(error, cursor.text, start.start, start.end) from None
+        cursor.expect(")")
+        return f"{word}({length})"
+    if word == "timestamp":
+        if cursor.take("with", "local", "time", "zone"):
+            return "timestamp with local time zone"
+        return "timestamp"
+    nested = {"array": _array, "map": _map, "struct": _struct, "uniontype": _union}.get(word)
+    if word == "datetime":
+        refused = SemanticError(
+            "DATETIME type isn't supported yet. Please use DATE or TIMESTAMP instead", code=10099
+        )
+        raise at(refused, cursor.text, token.start, token.end)
+    if nested is None:
+        cursor.fail("expected a type", token)
+    cursor.expect("<")
+    return f"{word}<{nested(cursor)}>"
+
+
+def _decimal(cursor: Cursor) -> str:
+    precision, scale = 10, 0
+    if cursor.take("("):
+        start = cursor.peek()
+        precision = cursor.integer("a precision")
+        if not 1 <= precision <= 38:
+            cursor.fail("Decimal precision out of allowed range [1,38]", start)
+        scale = cursor.integer("a scale") if cursor.take(",") else 0
+        if scale > precision:
+            cursor.fail("Decimal scale must be less than or equal to precision", start)
+        cursor.expect(")")
+    return f"decimal({precision},{scale})"
+
+
+def _close(cursor: Cursor) -> None:
+    if not cursor.take(">"):
+        cursor.fail("expected >")
+
+
+def _array(cursor: Cursor) -> str:
+    inner = parse_type(cursor)
+    _close(cursor)
+    return inner
+
+
+def _map(cursor: Cursor) -> str:
+    start = cursor.peek()
+    key = parse_type(cursor)
+    if "<" in key:
+        cursor.fail("the keys of a map are of a primitive type", start)
+    cursor.expect(",")
+    value = parse_type(cursor)
+    _close(cursor)
+    return f"{key},{value}"
+
+
+def _struct(cursor: Cursor) -> str:
+    fields = [_field(cursor)]
+    while cursor.take(","):
+        fields.append(_field(cursor))
+    _close(cursor)
+    return ",".join(fields)
+
+
+def _field(cursor: Cursor) -> str:
+    name = cursor.name("a field name")
+    cursor.expect(":")
+    text = f"{name.text}:{parse_type(cursor)}"
+    if cursor.take("comment"):
+        cursor.string()
+    return text
+
+
+def _union(cursor: Cursor) -> str:
+    kinds = [parse_type(cursor)]
+    while cursor.take(","):
+        kinds.append(parse_type(cursor))
+    _close(cursor)
+    return ",".join(kinds)

@@ -1,0 +1,237 @@
+"""Query text as sqlglot trees whose nodes know their offsets in the statement.
+
+sqlglot is used to see the structure of a query, never to write SQL: Spark gets the user's own
+text. So function calls stay as they are (no builder rewrites them), and the tokens of the slice
+that is read keep their offsets in the whole statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import sqlglot.parser
+from sqlglot import exp
+from sqlglot.dialects.hive import Hive
+from sqlglot.errors import ParseError as SqlglotParseError
+from sqlglot.errors import SqlglotError
+from sqlglot.parsers.hive import HiveParser
+from sqlglot.tokenizer_core import Token as SqlglotToken
+from sqlglot.tokenizer_core import TokenType
+
+from hivesql.parser.tokens import Token, at
+from hivesql.query.deep_recursion import with_room
+from hivesql.query.hive_grammar import check_tree
+from hivesql.query.spark_differences import check_slice
+from hivesql.script import StatementText
+from hivesql.syntax.slices import Slice
+from hivesql_planner.errors import ParseError
+
+if not (sqlglot.parser.__file__ or "").endswith(".py"):
+    # Its compiled classes refuse every subclass written in Python.
+    raise ImportError("hivesql extends sqlglot's parser, which its compiled build forbids: "
+                      "uninstall sqlglotc")  # fmt: skip
+
+RANGE = "range"
+"""Metadata key: start and end offset of an expression."""
+_NESTED = (TokenType.ARRAY, TokenType.MAP, TokenType.STRUCT)
+_GRAMMAR_FUNCTIONS = ("CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM", "FLOOR", "CEIL")
+_NOT_HIVE = (exp.Command, exp.Placeholder, exp.Parameter, exp.Lambda, exp.Array)
+_QUERY = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
+
+
+class _StructureParser(HiveParser):
+    # Without builders every call is exp.Anonymous: same name, same arguments.
+    FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
+    ARRAY_CONSTRUCTORS: ClassVar[dict[str, type[exp.Func]]] = {}  # array(1, 2)[0] is an element
+    FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., Any]]] = {
+        name: parse
+        for name, parse in HiveParser.FUNCTION_PARSERS.items()
+        if name in _GRAMMAR_FUNCTIONS
+    }
+
+    # Hive's two clauses of time travel, and nobody else's.
+    VERSION_PHRASES: ClassVar[dict[tuple[str, ...], str]] = {
+        ("FOR", "SYSTEM_TIME"): "TIMESTAMP",
+        ("FOR", "SYSTEM_VERSION"): "VERSION",
+    }
+
+    def _parse_types(self, *given: Any, **named: Any) -> exp.Expr | None:
+        # array(…), map(…) and struct(…) are calls; read as types they would lose their arguments.
+        is_call = self._next.token_type == TokenType.L_PAREN
+        if is_call and self._curr.token_type in _NESTED:
+            return None
+        parse = super()._parse_types
+        return with_room(lambda: parse(*given, **named))
+
+    def _parse_table(self, *given: Any, **named: Any) -> exp.Expr | None:
+        parse = super()._parse_table
+        return with_room(lambda: parse(*given, **named))
+
+    def _parse_expression(self) -> exp.Expr | None:
+        return self._ranged(super()._parse_expression)
+
+    def _parse_select_query(self, *given: Any, **named: Any) -> exp.Expr | None:
+        parse = super()._parse_select_query
+        return with_room(lambda: self._ranged(lambda: parse(*given, **named)))
+
+    def _parse_lambda(self, alias: bool = False) -> exp.Expr | None:
+        return self._ranged(lambda: super(_StructureParser, self)._parse_lambda(alias))
+
+    def _parse_unary(self) -> exp.Expr | None:
+        parse = super()._parse_unary
+        return with_room(lambda: self._ranged(parse))
+
+    def _parse_range(self, this: exp.Expr | None = None, parse_is: bool = False) -> exp.Expr | None:
+        start = place_of(this)[0] if this else None
+        parse = super()._parse_range
+        return self._ranged(lambda: parse(this, parse_is), start)
+
+    def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
+        if this is not None and "start" in this.meta:
+            this.meta[RANGE] = (this.meta["start"], self._prev.end + 1)
+        return super()._parse_window(this, alias)
+
+    def _parse_ordered(
+        self, parse_method: Callable[..., exp.Expr | None] | None = None
+    ) -> exp.Ordered | None:
+        parse = super()._parse_ordered
+        found = self._ranged(lambda: parse(parse_method))
+        return found if isinstance(found, exp.Ordered) else None
+
+    def _ranged(
+        self, parse: Callable[[], exp.Expr | None], start: int | None = None
+    ) -> exp.Expr | None:
+        if start is None:
+            start = self._curr.start if self._curr else 0
+        node = parse()
+        if node is not None:
+            node.meta[RANGE] = (start, self._prev.end + 1)
+        return node
+
+
+def place_of(node: exp.Expr) -> tuple[int, int]:
+    """Start and end offset of an expression in the statement."""
+    # The left part of a row of operators: from its first operand to its last.
+    row: list[exp.Expr] = []
+    while RANGE not in node.meta and not isinstance(node, exp.Column):
+        row.append(node)
+        node = node.this
+    start, end = node.meta.get(RANGE) or _place_of_column(node)
+    while row:
+        operation = row.pop()
+        if not isinstance(operation, exp.Paren):  # sqlglot adds brackets by itself
+            end = place_of(operation.expression)[1]
+        # Kept, since each operator of a long row asks for the place of all that is before it.
+        operation.meta[RANGE] = (start, end)
+    return start, end
+
+
+def _place_of_column(node: exp.Expr) -> tuple[int, int]:
+    parts = node.parts if isinstance(node, exp.Column) else [node]
+    return parts[0].meta["start"], parts[-1].meta["end"] + 1
+
+
+def span_of(node: exp.Expr) -> tuple[int, int]:
+    """Start and end offset of everything in the tree that is known to be written."""
+    spans = [one.meta[RANGE] for one in node.walk() if RANGE in one.meta]
+    spans += [(one.meta["start"], one.meta["end"] + 1) for one in node.walk() if "end" in one.meta]
+    return min((start for start, _ in spans), default=0), max((end for _, end in spans), default=1)
+
+
+def is_join(node: exp.Subquery) -> bool:
+    """Whether the brackets are around tables that are joined, and not around a query."""
+    inside: exp.Expr = node
+    while isinstance(inside, exp.Subquery):
+        inside = inside.this
+    return isinstance(inside, exp.Table)
+
+
+class HiveStructure(Hive):
+    """Hive's dialect of sqlglot, made to tell places instead of rewriting functions."""
+
+    Parser = _StructureParser
+
+
+def read_query(
+    text: StatementText, tokens: tuple[Token, ...], spans: tuple[tuple[int, int], ...],
+    prefix: str = "",
+) -> Slice:  # fmt: skip
+    """Read the spans, taken together, as one query."""
+    tree = _read(text, tokens, spans, prefix)
+    if not isinstance(tree, _QUERY):
+        raise at(ParseError("expected a query"), text, spans[0][0], spans[-1][1])
+    return Slice(spans, tree, prefix)
+
+
+def read_expression(text: StatementText, tokens: tuple[Token, ...], span: tuple[int, int]) -> Slice:
+    """Read one expression."""
+    if span[0] >= span[1]:
+        raise at(ParseError("expected an expression"), text, span[0])
+    tree = _read(text, tokens, (span,), "SELECT ")
+    only_item = (
+        isinstance(tree, exp.Select)
+        and len(tree.expressions) == 1
+        and not any(value for key, value in tree.args.items() if key not in ("expressions", "kind"))
+    )
+    item = tree.expressions[0] if only_item else None
+    if item is None or isinstance(item, (exp.Alias, exp.Aliases, exp.Star)) or item.is_star:
+        raise at(ParseError("this is not one expression"), text, *span)
+    return Slice((span,), item)
+
+
+def _read(
+    text: StatementText, tokens: tuple[Token, ...], spans: tuple[tuple[int, int], ...], prefix: str
+) -> exp.Expr:
+    pieces = check_slice(text, tokens, spans)
+    dialect = HiveStructure()
+    if prefix:
+        pieces = ((pieces[0][0] - len(prefix), prefix), *pieces)
+    try:
+        placed = [token for piece in pieces for token in _tokens_of(dialect, *piece)]
+        trees = dialect.parser().parse(placed, text.text)
+    except SqlglotParseError as error:
+        raise _placed(error, text) from error
+    except SqlglotError as error:
+        problem = ParseError(f"the query cannot be read: {error}")
+        raise at(problem, text, spans[0][0], spans[-1][1]) from error
+    except RecursionError:
+        raise at(ParseError("the query is nested too deeply"), text, spans[0][0]) from None
+    if len(trees) != 1 or trees[0] is None:
+        raise at(ParseError("expected one query"), text, spans[0][0], spans[-1][1])
+    _refuse_empty_lists(trees[0], text, spans[0][0])
+    check_tree(trees[0], text, spans[0][0])
+    return trees[0]
+
+
+def _refuse_empty_lists(tree: exp.Expr, text: StatementText, start: int) -> None:
+    for select in tree.find_all(exp.Select):
+        if not select.expressions:
+            raise at(ParseError("SELECT without anything to select"), text, start)
+    for command in tree.find_all(*_NOT_HIVE):
+        raise at(ParseError(f"unexpected {command.sql()!r}"), text, start)
+
+
+def _tokens_of(dialect: Hive, start: int, piece: str) -> list[SqlglotToken]:
+    """The tokens of a piece of the statement, with their offsets in the statement."""
+    tokens = dialect.tokenize(piece)
+    for token in tokens:
+        token.start += start
+        token.end += start
+        # Errors tell nothing but line and column.
+        token.line, token.col = 1, token.end + 1
+    return tokens
+
+
+def _placed(error: SqlglotParseError, text: StatementText) -> Exception:
+    first = error.errors[0]
+    highlight, column = first["highlight"] or "", first["col"] or 1
+    # The column is that of the token's last character.
+    offset = max(column - max(len(highlight), 1), 0)
+    description = first["description"] or "syntax error"
+    if description.startswith("Required keyword"):
+        description = "an operand is missing"
+    description = description.partition(" but got <Token")[0]
+    message = f"{description} at {highlight!r}"
+    problem = ParseError(message.replace(" / ", ": "))
+    return at(problem, text, offset, offset + max(len(highlight), 1))

@@ -1,0 +1,74 @@
+"""What sqlglot lets through inside queries and Hive's grammar does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from sqlglot import exp
+
+from hivesql.parser.tokens import RESERVED, Kind, Token, at
+from hivesql.script import StatementText
+from hivesql_planner.errors import ParseError
+
+_NO_ITEM = frozenset({"from", "where", "group", "having", "order", "union"})
+_STAR_OPTIONS = ("except_", "replace", "rename")
+
+
+def check_tokens(text: StatementText, tokens: tuple[Token, ...]) -> None:
+    """Fail at a comma without an item behind it, and at VALUES without a row."""
+    for token, after in pairwise(tokens):
+        ends = after.kind is Kind.END or after.is_(")")
+        word = after.kind is Kind.WORD and after.value in _NO_ITEM
+        if token.is_(",") and (ends or word):
+            raise at(ParseError(f"expected an item, found {after.text or 'the end'!r}"),
+                     text, after.start, after.end)  # fmt: skip
+        if token.is_("as") and after.kind in (Kind.NUMBER, Kind.STRING):
+            raise at(ParseError(f"expected a name after AS, found {after.text!r}"),
+                     text, after.start, after.end)  # fmt: skip
+        if token.is_("values") and after.kind in (Kind.NUMBER, Kind.STRING):
+            raise at(ParseError(f"expected a row in brackets, found {after.text!r}"),
+                     text, after.start, after.end)  # fmt: skip
+
+
+def check_tree(tree: exp.Expr, text: StatementText, start: int) -> None:
+    """Fail at what Hive has no words for; without a place of its own, at ``start``."""
+    for node, message in _wrong(tree):
+        raise at(ParseError(message), text, node.meta.get("start", start))
+
+
+def _wrong(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
+    yield from _wrong_clauses(tree)
+    for like in tree.find_all(exp.ILike):
+        yield like, "unexpected ILIKE: compare lower(…) with LIKE"
+    for test in tree.find_all(exp.In):
+        if not any(test.args.get(key) for key in ("expressions", "query", "unnest", "field")):
+            yield test.this, "expected values between the brackets of IN"
+    for star in tree.find_all(exp.Star):
+        if any(star.args.get(option) for option in _STAR_OPTIONS):
+            yield star, "unexpected words after *"
+    for alias in tree.find_all(exp.TableAlias, exp.Alias):
+        name = alias.args.get("alias") if isinstance(alias, exp.Alias) else alias.this
+        if isinstance(name, exp.Identifier) and not name.quoted and name.name.lower() in RESERVED:
+            yield name, f"{name.name.upper()} cannot be an alias"
+
+
+def _wrong_clauses(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
+    for select in tree.find_all(exp.Select, exp.SetOperation):
+        if select.args.get("locks"):
+            yield select, "unexpected FOR: rows cannot be locked"
+        distinct = select.args.get("distinct")
+        if isinstance(distinct, exp.Distinct) and distinct.args.get("on"):
+            yield select, "unexpected DISTINCT ON"
+        group = select.args.get("group")
+        if group is not None and not any(group.args.values()):
+            yield select, "GROUP BY without anything to group by"
+        limit = select.args.get("limit")
+        if isinstance(limit, exp.Fetch):
+            yield select, "unexpected FETCH: say LIMIT"
+        elif limit is not None and not _is_number(limit.expression):
+            yield select, "expected a whole number after LIMIT"
+
+
+def _is_number(node: exp.Expr | None) -> bool:
+    return isinstance(node, exp.Literal) and not node.is_string and node.name.isdigit()

@@ -1,0 +1,158 @@
+"""Names and types of what a SELECT gives, by Hive's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from hivesql.expressions.types import TIMES, Type, common, is_number, is_text
+from hivesql.query.dialect import RANGE
+from hivesql.query.edits import Edit
+from hivesql.query.scope import Output, Outputs, outputs_of
+from hivesql_planner.errors import SemanticError
+from hivesql_planner.model.table import Table
+from hivesql_planner.model.types import parts_of, text_limit
+
+# Functions that give rows; their columns keep the names that Hive and Spark agree on.
+_GENERATORS = frozenset(
+    {"explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "inline_outer",
+     "stack", "json_tuple", "parse_url_tuple", "get_splits", "replicate_rows"}
+)  # fmt: skip
+
+_OF_NULLS = ("first_value", "last_value")
+
+# Columns that may stand for an expression in Spark's text.
+_REPLACED = ("row__id", "grouping__id")
+
+
+def output_names(items: Sequence[exp.Expr]) -> list[str | None]:
+    """The names of a select list: alias, column, last field, ``sum_window_0``, else ``_c<i>``.
+
+    None for ``*`` and for functions that give several columns (SemanticAnalyzer.getColAlias).
+    """
+    names: list[str | None] = []
+    windows = 0
+    for i, item in enumerate(items):
+        # To Hive, brackets around an expression are not there.
+        bare = item.unnest()
+        name = _name(bare, i, windows)
+        inner = bare.this.unnest() if isinstance(bare, exp.Cast) else None
+        if isinstance(inner, exp.Column):
+            # A cast keeps the column's name if that is still free.
+            name = inner.name.lower() if inner.name.lower() not in names else name
+        names.append(name)
+        windows += sum(1 for _ in item.find_all(exp.Window))
+    return names
+
+
+def _name(item: exp.Expr, position: int, windows: int) -> str | None:
+    if item.is_star or isinstance(item, exp.Aliases):
+        return None
+    if isinstance(item, exp.Anonymous) and str(item.this).lower() in _GENERATORS:
+        return None
+    if isinstance(item, (exp.Alias, exp.Column)):
+        return item.alias_or_name.lower()
+    if isinstance(item, exp.Dot) and isinstance(item.expression, exp.Identifier):
+        return str(item.expression.name).lower()
+    if isinstance(item, exp.Window) and isinstance(item.this, exp.Anonymous):
+        name = str(item.this.this).lower()
+        # With an argument for NULLs, Hive takes the name for an expression.
+        if not (name in _OF_NULLS and len(item.this.expressions) > 1):
+            return f"{name}_window_{windows}"
+    return f"_c{position}"
+
+
+def generated_types(function: str, given: Type) -> tuple[Type, ...]:
+    """The types of the columns that a function makes of what it is given; () for unknown ones."""
+    inside = [kind for _, kind in parts_of(given)] if given else []
+    match function.lower().removesuffix("_outer"):
+        case "explode":
+            return tuple(inside)
+        case "posexplode" if len(inside) == 1:
+            return ("int", inside[0])
+        case "inline" if len(inside) == 1:
+            return tuple(kind for _, kind in parts_of(inside[0]))
+    return ()
+
+
+def named_outputs(items: Sequence[exp.Expr]) -> tuple[frozenset[str], list[Edit]]:
+    """The names that a select list has in Hive, and what makes Spark give those it would not."""
+    found = [(item, name) for item, name in zip(items, output_names(items), strict=True) if name]
+    edits = [edit for item, name in found if (edit := naming_edit(item, name))]
+    return frozenset(name for _, name in found), edits
+
+
+def naming_edit(item: exp.Expr, name: str) -> Edit | None:
+    """What makes Spark give the item this name; None when it does already."""
+    if isinstance(item, exp.Alias):
+        alias = item.args["alias"]
+        start, end = alias.meta["start"], alias.meta["end"] + 1
+        return None if alias.name == name else Edit(start, end, f"`{name}`")
+    if isinstance(item, exp.Column) and item.name == name and name not in _REPLACED:
+        return None
+    end = item.meta[RANGE][1]
+    return Edit(end, end, f" AS `{name}`")
+
+
+def united(left: Outputs, right: Outputs) -> Outputs:
+    """The columns of a UNION or its like: names of the left side, types that take both.
+
+    SemanticError where numbers, texts and dates would be mixed, or the sides differ in width.
+    """
+    if left is None or right is None:
+        return left
+    if len(left) != len(right):
+        raise SemanticError("Schema of both sides of union should match: "
+                            f"{len(left)} columns and {len(right)}")  # fmt: skip
+    for one, other in zip(left, right, strict=True):
+        if not _mixable(one.type, other.type):
+            raise SemanticError(
+                f"Schema of both sides of setop should match: Column {one.name} is of type "
+                f"{one.type} on first table and type {other.type} on second table"
+            )
+    return tuple(
+        Output(
+            one.name,
+            _wider_char(one.type, other.type) or common([one.type, other.type]),
+            one.origins + other.origins,
+        )
+        for one, other in zip(left, right, strict=True)
+    )
+
+
+def _wider_char(left: Type, right: Type) -> Type:
+    """The longer of two CHAR, or of two VARCHAR; None for other types."""
+    one, other = text_limit(left or ""), text_limit(right or "")
+    if one is None or other is None or one[0] != other[0]:
+        return None
+    return f"{one[0]}({max(one[1], other[1])})"
+
+
+def _mixable(left: Type, right: Type) -> bool:
+    def group(kind: Type) -> str:
+        if is_number(kind):
+            return "number"
+        return "text" if is_text(kind) else "time" if kind in TIMES else ""
+
+    groups = {group(left), group(right)}
+    return len(groups) == 1 or "" in groups
+
+
+def renamed(columns: Outputs, alias: exp.Expr | None) -> Outputs:
+    """The columns under the names of an alias ``q(a, b)``."""
+    names = [name.name.lower() for name in alias.args.get("columns") or ()] if alias else []
+    if not names:
+        return columns
+    if columns is None or len(columns) != len(names):
+        return tuple(Output(name) for name in names)
+    return tuple(one._replace(name=name) for name, one in zip(names, columns, strict=True))
+
+
+def of_view(view: Table, given: Outputs) -> Outputs:
+    """The columns of a view under its own names and types; ``given`` are those of its query."""
+    columns = outputs_of(view)
+    if given is None or len(given) != len(columns):
+        return columns
+    pairs = zip(columns, given, strict=True)
+    return tuple(one._replace(origins=other.origins) for one, other in pairs)

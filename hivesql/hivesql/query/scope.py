@@ -1,0 +1,225 @@
+"""What names mean inside one SELECT: its tables, their columns, and the SELECTs around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import NamedTuple
+
+from hivesql.binder.context import Binding
+from hivesql.partition_tests import partition_tests
+from hivesql.query.pruning import Predicate, keeps
+from hivesql.query.pushdown import MOST_PUSHED, pushed_down
+from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.model.table import Partition, Table
+from hivesql_planner.plan import AsOf, Changes, Expr, Listing, Scan, Source
+
+ROW_ID = "row__id"
+
+
+class Output(NamedTuple):
+    """A column that a query or table gives; its Hive type when that is known."""
+
+    name: str
+    type: str | None = None
+    origins: tuple[tuple[TableUse, str], ...] = ()
+    """The partition columns that it is, of several tables below a UNION."""
+
+
+Outputs = tuple[Output, ...] | None
+"""None when only Spark knows the columns."""
+
+
+def outputs_of(table: Table) -> tuple[Output, ...]:
+    """The columns of a table as SELECT * gives them."""
+    return tuple(Output(column.name, column.type or None) for column in table.all_columns)
+
+
+@dataclass(slots=True, eq=False)
+class TableUse:
+    """One mention of a table: what is read of it becomes known while the query is walked."""
+
+    table: Table
+    view: str
+    with_row_id: bool = False
+    as_of: AsOf | None = None
+    changes: Changes | None = None
+    predicates: list[Predicate] = field(default_factory=list)
+    start: int = 0
+    """Where the statement's text names it, or the view that reads it."""
+    is_filtered: bool = False
+    """Whether some condition speaks of its partition columns alone."""
+
+    def scan(self, binding: Binding) -> Scan:
+        """The scan, its partitions pruned by the predicates."""
+        table = self.table
+        partitions, count, listing = self._listed(binding)
+        names = table.partition_names
+        types = {column.name: column.type for column in table.partition_columns}
+        kept = tuple(
+            partition
+            for partition in partitions
+            if all(
+                keeps(predicate, dict(zip(names, table.read_values(partition), strict=True)), types)
+                for predicate in self.predicates
+            )
+        )
+        data_types = {column.name: column.type for column in table.columns}
+        texts = (pushed_down(one, data_types) for one in self.predicates)
+        pushed = list(islice(filter(None, texts), MOST_PUSHED))
+        return Scan(
+            table=table,
+            partitions=kept,
+            partition_count=count,
+            with_row_id=self.with_row_id,
+            as_of=self.as_of,
+            changes=self.changes,
+            where=Expr(" AND ".join(pushed)) if pushed else None,
+            listing=listing,
+        )
+
+    def _listed(self, binding: Binding) -> tuple[tuple[Partition, ...], int, Listing | None]:
+        """The partitions that the catalog could not leave out, and how many there are."""
+        table, catalog = self.table, binding.catalog
+        if not table.partition_columns:
+            return (), 0, None
+        tests = partition_tests(table, self.predicates)
+        found = catalog.partitions(table.name, tests)
+        count = catalog.partition_count(table.name) if tests else len(found)
+        return found, count, Listing.of(tests, found)
+
+    def source(self, binding: Binding) -> Source:
+        """The scan under its view name."""
+        return Source(view=self.view, scan=self.scan(binding))
+
+
+@dataclass(slots=True, eq=False)
+class Relation:
+    """Something in FROM: its alias, and its columns if they are known.
+
+    ``nullable`` relations may be all NULL because of an outer join; ``hidden`` ones (right sides
+    of semi and anti joins) give nothing to ``*``.
+    """
+
+    alias: str
+    columns: Outputs
+    use: TableUse | None = None
+    nullable: bool = False
+    hidden: bool = False
+
+    def has(self, name: str) -> bool:
+        """Whether the column exists, or may exist."""
+        return self.columns is None or any(column.name == name for column in self.columns)
+
+    def knows(self, name: str) -> bool:
+        """Whether the column is known to exist."""
+        return self.columns is not None and self.has(name)
+
+
+class Meaning(NamedTuple):
+    """What a dotted name means: ``used`` of its parts name the column, ``dropped`` a database.
+
+    ``column`` is None when the name is of something whose columns are not known.
+    """
+
+    scope: Scope
+    relation: Relation
+    column: str | None
+    used: int
+    dropped: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """The relations of one SELECT, and the scope around it for correlated subqueries."""
+
+    outer: Scope | None = None
+    relations: list[Relation] = field(default_factory=list)
+    _by_alias: dict[str, list[Relation]] = field(default_factory=dict)
+    _by_column: dict[str, Relation] = field(default_factory=dict)
+    """The first relation that is known to have the column."""
+    _unknown: Relation | None = None
+    """The first relation whose columns are not known."""
+    _indexed: int = 0
+    """How many of the relations are in the three above: there may be thousands."""
+
+    def chain(self) -> Iterator[Scope]:
+        """The scope itself and those around it."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.outer
+
+    def meaning(self, parts: tuple[str, ...]) -> Meaning:
+        """What a dotted name means; innermost scope first.
+
+        Raises NoSuchObject 10002 (no such column in that table) or 10004 (nothing of that
+        name), SemanticError 10007 (more than one row__id).
+        """
+        for scope in self.chain():
+            scope._index()
+            found = scope._qualified(parts) or scope._plain(parts)
+            if found:
+                return found
+        for scope in self.chain():
+            for relation in scope.relations:
+                if relation.alias == parts[0] and len(parts) > 1:
+                    raise NoSuchObject(
+                        f"Invalid column reference '{parts[1]}' in '{'.'.join(parts)}': "
+                        f"{relation.alias} has {_names(relation)}",
+                        code=10002,
+                    )
+        known = ", ".join(_names(relation) for relation in self.relations)
+        raise NoSuchObject(
+            f"Invalid table alias or column reference '{parts[0]}': "
+            f"(possible column names are: {known})",
+            code=10004,
+        )
+
+    def _index(self) -> None:
+        """Look at the relations that were added since the last call."""
+        for relation in self.relations[self._indexed :]:
+            self._by_alias.setdefault(relation.alias, []).append(relation)
+            for column in relation.columns or ():
+                self._by_column.setdefault(column.name, relation)
+            if relation.columns is None and self._unknown is None:
+                self._unknown = relation
+        self._indexed = len(self.relations)
+
+    def _qualified(self, parts: tuple[str, ...]) -> Meaning | None:
+        for dropped in (0, 1):
+            if len(parts) < dropped + 2:
+                return None
+            for relation in self._by_alias.get(parts[dropped], ()):
+                if dropped and (relation.use is None
+                                or relation.use.table.name.database != parts[0]):  # fmt: skip
+                    continue
+                name = parts[dropped + 1]
+                is_row_id = name == ROW_ID and relation.use is not None
+                if relation.has(name) or is_row_id:
+                    known = relation.columns is not None
+                    return Meaning(self, relation, name if known else None, dropped + 2, dropped)
+        return None
+
+    def _plain(self, parts: tuple[str, ...]) -> Meaning | None:
+        name = parts[0]
+        if (known := self._by_column.get(name)) is not None:
+            return Meaning(self, known, name, 1)
+        if name == ROW_ID:
+            tables = [relation for relation in self.relations if relation.use]
+            acid = [one for one in tables if one.use and one.use.table.is_full_acid] or tables
+            if len(acid) > 1:
+                aliases = ", ".join(relation.alias for relation in acid)
+                raise SemanticError(
+                    f"Ambiguous column reference row__id: it may be of {aliases}", code=10007
+                )
+            if acid:
+                return Meaning(self, acid[0], name, 1)
+        return None if self._unknown is None else Meaning(self, self._unknown, None, 1)
+
+
+def _names(relation: Relation) -> str:
+    if relation.columns is None:
+        return f"{relation.alias}.*"
+    return ", ".join(column.name for column in relation.columns)

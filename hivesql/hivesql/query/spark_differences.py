@@ -1,0 +1,165 @@
+"""Where Hive's query text and Spark's differ: translated in place, or refused by name.
+
+Works on tokens, so that everything else of the user's text reaches Spark untouched.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from operator import attrgetter
+
+from hivesql.parser.tokens import Kind, Token, at, first_from
+from hivesql.plain_rows import number_edits
+from hivesql.query.edits import Edit, Spans
+from hivesql.script import StatementText
+from hivesql_planner.errors import NotSupported, ParseError
+
+_Tokens = list[Token]
+_UNIT = "year|years|month|months|week|weeks|day|days|hour|hours|minute|minutes|second|seconds"
+_UNITS = frozenset(_UNIT.split("|"))
+_Pattern = tuple[tuple[str | Kind, ...], str]
+# Each pattern is a row of words (choices by |) or kinds of tokens.
+_REFUSED: tuple[_Pattern, ...] = (
+    (("transform", "("), "TRANSFORM"),
+    (("using", Kind.STRING), "TRANSFORM"),
+    (("uniquejoin",), "UNIQUEJOIN"),
+    (("qualify",), "QUALIFY"),
+    (("between", "symmetric"), "BETWEEN SYMMETRIC"),
+    (("interval", "("), "INTERVAL with an expression"),
+    (("format", Kind.STRING), "CAST … FORMAT"),
+    (("(", "on"), "table functions with ON (partitioned table functions)"),
+    (("matchpath", "("), "matchpath"),
+    (("tablesample", "(", "bucket"), "TABLESAMPLE (BUCKET …)"),
+    (("tablesample", "(", Kind.WORD), "TABLESAMPLE by size"),
+    (("(", Kind.STRING, "=", Kind.STRING, ")"), "table properties in FROM"),
+    (
+        ("input__file__name|block__offset__inside__file|row__offset__inside__block|"
+         "raw__data__size|row__is__deleted|partition__spec__id|partition__hash|"
+         "partition__projection",),
+        "the virtual column",
+    ),
+)  # fmt: skip
+_REFUSED_BY_WORD: dict[str, list[_Pattern]] = {}
+for _one in _REFUSED:
+    for _word in str(_one[0][0]).split("|"):
+        _REFUSED_BY_WORD.setdefault(_word, []).append(_one)
+
+
+def tokens_in(tokens: tuple[Token, ...], spans: Spans) -> _Tokens:
+    """The tokens that lie in the spans."""
+    found: _Tokens = []
+    for start, end in spans:
+        found += tokens[first_from(tokens, start) : first_from(tokens, end)]
+    return found
+
+
+def check_slice(
+    text: StatementText, tokens: tuple[Token, ...], spans: Spans
+) -> tuple[tuple[int, str], ...]:
+    """Offset and text of each span, ready to be parsed.
+
+    Raises NotSupported for what has no counterpart in Spark. Words that Spark lacks are replaced
+    by others of the same length, and long rows of constants by blanks.
+    """
+    inside = tokens_in(tokens, spans)
+    _refuse(text, inside)
+    rows = (Edit(one.start, one.end, "") for one in inside if one.kind is Kind.ROWS)
+    edits = sorted((*rows, *_same_length(inside), *_readable(inside)))
+    return tuple((start, _blanked(text.text, start, end, edits)) for start, end in spans)
+
+
+def _blanked(text: str, start: int, end: int, edits: list[Edit]) -> str:
+    pieces, done = [], start
+    for edit in edits[bisect_left(edits, start, key=attrgetter("start")) :]:
+        if edit.start >= end:
+            break
+        pieces += [text[done : edit.start], edit.text.ljust(edit.end - edit.start)]
+        done = edit.end
+    return "".join([*pieces, text[done:end]])
+
+
+def _refuse(text: StatementText, tokens: _Tokens) -> None:
+    opened: list[int] = []
+    for i, token in enumerate(tokens):
+        for pattern, feature in _patterns_from(token):
+            if _matches(tokens, i, pattern):
+                name = f" {token.text}" if feature == "the virtual column" else ""
+                raise at(NotSupported(feature + name), text, token.start)
+        if token.kind is not Kind.SYMBOL:
+            continue
+        after = tokens[i + 1] if i + 1 < len(tokens) else None
+        if token.is_(":") or (token.is_("-") and after and after.is_(">")):
+            raise at(ParseError(f"unexpected {token.text!r}"), text, token.start)
+        if token.is_("("):
+            opened.append(i)
+        group = opened.pop() if token.is_(")") and opened else None
+        is_sum = group is not None and group > 0 and tokens[group - 1].value in ("+", "-")
+        if is_sum and after and after.kind is Kind.WORD and after.value in _UNITS:
+            raise at(NotSupported("intervals of an expression"), text, token.start)
+
+
+def _patterns_from(token: Token) -> Iterable[_Pattern]:
+    if token.kind is Kind.STRING:
+        return ()
+    return _REFUSED_BY_WORD.get(token.value, ())
+
+
+def bare_intervals(tokens: _Tokens) -> Iterator[tuple[Token, Token]]:
+    """Number and unit of every ``1 DAY``, in which Spark would see an alias."""
+    before = ""
+    for token, after in pairwise(tokens):
+        is_unit = after.kind is Kind.WORD and after.value in _UNITS
+        if token.kind is Kind.NUMBER and is_unit and before != "interval" and before not in _UNITS:
+            yield token, after
+        before = token.value
+
+
+def _matches(tokens: _Tokens, i: int, pattern: tuple[str | Kind, ...]) -> bool:
+    if i + len(pattern) > len(tokens):
+        return False
+    for token, wanted in zip(tokens[i : i + len(pattern)], pattern, strict=True):
+        if isinstance(wanted, Kind):
+            if token.kind is not wanted:
+                return False
+        elif token.kind is Kind.STRING or token.value not in wanted.split("|"):
+            return False
+    return True
+
+
+def _same_length(tokens: _Tokens) -> Iterator[Edit]:
+    if tokens and (tokens[0].is_("values") or len(tokens) == 1):
+        yield from (Edit(t.start, t.end, "NULL") for t in tokens if t.is_("default"))
+    for token, bracket, values in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if token.is_("table") and bracket.is_("(") and values.is_("values"):
+            yield Edit(token.start, token.end, "")
+
+
+def _readable(tokens: _Tokens) -> Iterator[Edit]:
+    for token, after in pairwise(tokens):
+        if token.is_("timestamplocaltz") and after.kind is Kind.STRING:
+            yield Edit(token.start, token.end, "TIMESTAMP")
+    for number, unit in bare_intervals(tokens):
+        # A call that is as long: i(   )
+        yield Edit(number.start, unit.end, "i(".ljust(unit.end - number.start - 1) + ")")
+
+
+def spark_edits(tokens: _Tokens) -> list[Edit]:
+    """The edits that make Spark SQL of a slice's tokens."""
+    edits = list(_same_length(tokens))
+    for i, token in enumerate(tokens):
+        after = tokens[i + 1] if i + 1 < len(tokens) else None
+        if token.is_("timestamplocaltz") and after and after.kind is Kind.STRING:
+            edits.append(Edit(token.start, token.end, "TIMESTAMP_LTZ"))
+        elif token.kind is Kind.STRING and after and after.kind is Kind.STRING:
+            # Touching strings are one string to Hive; to Spark the quotes would be doubled.
+            edits.append(Edit(token.end, after.start, " "))
+        elif token.kind is Kind.ROWS:
+            edits += number_edits(token.text, token.start)
+        elif token.is_("grouping__id"):
+            edits.append(Edit(token.start, token.end, "grouping_id()"))
+        elif token.is_("limit") and _matches(tokens, i + 2, (",", Kind.NUMBER)):
+            first, second = tokens[i + 1], tokens[i + 3]
+            edits.append(Edit(first.start, second.end, f"{second.text} OFFSET {first.text}"))
+    return edits

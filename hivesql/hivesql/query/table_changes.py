@@ -1,0 +1,79 @@
+"""``table_changes('table', from, to, 'key', …)`` in FROM: what happened between two writes."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import NamedTuple
+
+from sqlglot import exp
+
+from hivesql.binder.context import Binding
+from hivesql.parser.tokens import first_from
+from hivesql.query.edits import Edit
+from hivesql.query.scope import Output, TableUse, outputs_of
+from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.table import Table, TableName
+from hivesql_planner.plan import CHANGE_COLUMNS, Changes
+
+_NAME = "table_changes"
+_USAGE = "write table_changes('table', first write id[, last write id[, 'key column' …]])"
+
+
+class Found(NamedTuple):
+    """The table that a call reads, the columns it gives, and the edits that replace it."""
+
+    use: TableUse
+    columns: tuple[Output, ...]
+    alias: str
+    edits: tuple[Edit, ...]
+
+
+def changes_in(binding: Binding, node: exp.Table) -> Found | None:
+    """A call of table_changes; None for any other table function."""
+    call = node.this
+    if not isinstance(call, exp.Anonymous) or call.name.lower() != _NAME:
+        return None
+    arguments = call.expressions
+    tokens = binding.tokens
+    first = arguments[0].meta.get("start") if arguments else None
+    place = first_from(tokens, first) if first is not None else 0
+    start = tokens[max(0, place - 2)].start
+    numbers, words = _arguments(binding, arguments, start)
+    database, _, name = words[0].lower().rpartition(".")
+    table = binding.table_named(TableName(database or binding.database, name), start)
+    _check(binding, table, words[1:], start)
+    end = next(token.end for token in islice(tokens, place, None) if token.is_(")"))
+    use = TableUse(table, binding.view_name(table.name))
+    high = numbers[1] if len(numbers) > 1 else None
+    use.changes = Changes(low=numbers[0], high=high, key=tuple(one.lower() for one in words[1:]))
+    text = f"`{use.view}`" + ("" if node.args.get("alias") else f" AS `{_NAME}`")
+    columns = outputs_of(table) + tuple(Output(one.name, one.type) for one in CHANGE_COLUMNS)
+    return Found(use, columns, (node.alias or _NAME).lower(), (Edit(start, end, text),))
+
+
+def _arguments(
+    binding: Binding, arguments: list[exp.Expr], start: int
+) -> tuple[list[int], list[str]]:
+    """Write ids, and the table's name before the key's columns."""
+    numbers: list[int] = []
+    words: list[str] = []
+    for one in arguments:
+        text = str(one.this) if isinstance(one, exp.Literal) else ""
+        if isinstance(one, exp.Literal) and one.is_string:
+            words.append(text)
+        elif text.isdigit() and len(words) == 1:
+            numbers.append(int(text))
+        else:
+            binding.fail(NotSupported(f"such arguments of {_NAME}: {_USAGE}"), start)
+    if not words or len(numbers) not in (1, 2):
+        binding.fail(SemanticError(f"{_NAME} needs a table and a write id: {_USAGE}"), start)
+    return numbers, words
+
+
+def _check(binding: Binding, table: Table, key: list[str], start: int) -> None:
+    if table.is_view or not table.is_full_acid:
+        binding.fail(SemanticError(f"{table.name} is no full ACID table: it has no changes"), start)
+    known = {column.name for column in table.all_columns}
+    for name in key:
+        if name.lower() not in known:
+            binding.fail(SemanticError(f"{table.name} has no column {name} for a key"), start)

@@ -1,0 +1,413 @@
+"""Queries: names looked up, scans put in for tables, Hive's meaning kept in Spark's SQL.
+
+Spark gets the user's own text but for names of tables (each reading is a view of its own), ``*``
+beside row ids, and what it would understand differently (see also ``hive_only``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from sqlglot import exp
+
+from hivesql.binder.context import Binding
+from hivesql.expressions.translator import Translator
+from hivesql.expressions.types import Type, field_of, normal
+from hivesql.grouping import check_grouping
+from hivesql.learning import QUERIES, learn
+from hivesql.null_order import null_order
+from hivesql.query.deep_recursion import with_room
+from hivesql.query.dialect import RANGE, is_join, read_query, span_of
+from hivesql.query.edits import Edit, apply_edits, insert
+from hivesql.query.ordering import position_edits
+from hivesql.query.outputs import (
+    generated_types,
+    named_outputs,
+    of_view,
+    output_names,
+    renamed,
+    united,
+)
+from hivesql.query.pruning import conjuncts
+from hivesql.query.scope import (
+    ROW_ID,
+    Meaning,
+    Output,
+    Outputs,
+    Relation,
+    Scope,
+    TableUse,
+    outputs_of,
+)
+from hivesql.query.spark_differences import spark_edits, tokens_in
+from hivesql.query.strict_checks import StrictChecks, check_query, passed, traced
+from hivesql.query.table_changes import changes_in
+from hivesql.query.time_travel import clause_after, name_end
+from hivesql.stars import columns_of_star, mark_patterns
+from hivesql.syntax.slices import Slice
+from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.table import Column, Table, TableName
+from hivesql_planner.plan import Expr, Query
+
+Ctes = Mapping[str, Outputs]
+_ALIASES_SEEN = ("having", "order", "sort", "distribute", "cluster", "windows")
+# Under this property, Hive's queries show deleted rows too.
+_DELETED_ROWS = "acid.fetch.deleted.rows"
+_NO_ROW_ID = "CAST(NULL AS STRUCT<writeid:BIGINT,bucketid:INT,rowid:BIGINT>)"
+
+
+@dataclass(frozen=True, slots=True)
+class BoundQuery:
+    """Spark SQL, what it gives, and what it reads; ``hive`` has the tables by full name."""
+
+    sql: str
+    columns: Outputs
+    uses: tuple[TableUse, ...]
+    hive: str
+
+    def query(self, binding: Binding, sql: str | None = None, columns: Outputs = None) -> Query:
+        """The query of a plan; ``sql`` and its ``columns`` when it was wrapped."""
+        known = self.columns if sql is None else columns
+        return Query(
+            sql=sql or self.sql,
+            sources=tuple(use.source(binding) for use in self.uses),
+            columns=tuple(Column(one.name, one.type or "") for one in known or ()),
+        )
+
+
+def bind_query(
+    part: Slice,
+    binding: Binding,
+    *,
+    expand_stars: bool = False,
+    defaults: Mapping[int, str] | None = None,
+) -> BoundQuery:
+    """Bind a query. ``expand_stars`` writes out every ``*`` whose columns are known.
+
+    ``defaults`` says what the word DEFAULT at an offset stands for.
+    """
+    walk = Walk(binding, expand_stars=expand_stars, defaults=defaults or {})
+    columns = walk.query(part.tree, {}, None)
+    check_query(part.tree, walk.uses, binding)
+    hive = apply_edits(binding.text.text, part.spans, walk.hive_edits, part.prefix)
+    return BoundQuery(walk.render(part), columns, tuple(walk.uses), hive)
+
+
+@dataclass(slots=True)
+class Walk:
+    """Goes through the queries and expressions of one text and collects the edits."""
+
+    binding: Binding
+    expand_stars: bool = False
+    uses: list[TableUse] = field(default_factory=list)
+    edits: list[Edit] = field(default_factory=list)
+    hive_edits: list[Edit] = field(default_factory=list)
+    meanings: dict[int, Meaning] = field(default_factory=dict)
+    defaults: Mapping[int, str] = field(default_factory=dict)
+    translator: Translator = field(init=False)
+    strict: StrictChecks = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.translator = Translator(self.binding, self.edits)
+        self.strict = StrictChecks(self.binding, self.meanings)
+
+    def render(self, part: Slice) -> str:
+        """The slice as Spark SQL."""
+        edits = [
+            edit._replace(text=self.defaults[edit.start]) if edit.start in self.defaults else edit
+            for edit in spark_edits(tokens_in(self.binding.tokens, part.spans))
+        ]
+        if self.binding.settings.flag("hive.default.nulls.last"):
+            edits += null_order(part.tree, self.binding)
+        return apply_edits(self.binding.text.text, part.spans, edits + self.edits, part.prefix)
+
+    def expr(self, part: Slice, scope: Scope) -> Expr:
+        """Bind one expression."""
+        self.expression(part.tree, scope, {})
+        return Expr(self.render(part))
+
+    # -- queries
+    def query(self, node: exp.Expr, ctes: Ctes, outer: Scope | None) -> Outputs:
+        """Look up everything in a query; the columns it gives."""
+        return with_room(lambda: self._query(node, ctes, outer))
+
+    def _query(self, node: exp.Expr, ctes: Ctes, outer: Scope | None) -> Outputs:
+        # UNION and its like, of which the first one stands deepest.
+        row: list[tuple[exp.SetOperation, Ctes]] = []
+        while isinstance(node, exp.SetOperation):
+            ctes = self._with(node, ctes)
+            row.append((node, ctes))
+            node = node.this
+        columns = self._operand(node, ctes, outer)
+        for operation, seen in reversed(row):
+            other = self.query(operation.expression, seen, outer)
+            try:
+                columns = united(columns, other)
+            except SemanticError as error:
+                self.binding.fail(error, *span_of(operation.expression))
+        return columns
+
+    def _operand(self, node: exp.Expr, ctes: Ctes, outer: Scope | None) -> Outputs:
+        ctes = self._with(node, ctes)
+        if isinstance(node, exp.Select):
+            return self._select(node, ctes, outer)
+        if isinstance(node, exp.Subquery):
+            return self.query(node.this, ctes, outer)
+        if not isinstance(node, exp.Values):
+            self._refuse("this kind of query", node)
+        return self._values(node, ctes, outer)
+
+    def _with(self, node: exp.Expr, ctes: Ctes) -> Ctes:
+        with_ = node.args.get("with_")
+        if with_ is None:
+            return ctes
+        if with_.args.get("recursive"):
+            self._refuse("WITH RECURSIVE", node)
+        seen = dict(ctes)
+        for cte in with_.expressions:
+            columns = self.query(cte.this, seen, None)
+            seen[cte.alias.lower()] = renamed(columns, cte.args.get("alias"))
+        return seen
+
+    def _values(self, node: exp.Values, ctes: Ctes, outer: Scope | None) -> Outputs:
+        widths = set()
+        scope = Scope(outer)
+        for row in node.expressions:
+            self.expression(row, scope, ctes)
+            widths.add(len(row.expressions) if isinstance(row, exp.Tuple) else 1)
+        if len(widths) != 1:
+            error = SemanticError("the rows of VALUES have different numbers of columns")
+            self.binding.fail(error, *span_of(node))
+        # Without an alias, Hive and Spark name them col1, col2, ….
+        columns = tuple(Output(f"col{i + 1}") for i in range(widths.pop()))
+        return renamed(columns, node.args.get("alias"))
+
+    def _select(self, node: exp.Select, ctes: Ctes, outer: Scope | None) -> Outputs:
+        scope = Scope(outer)
+        mark_patterns(node, self.binding.settings)
+        from_ = node.args.get("from_")
+        joins = [] if from_ is None else self._relation(from_.this, scope, ctes)
+        joins += self._joins(node, scope, ctes)
+        for lateral in node.args.get("laterals") or ():
+            self._lateral(lateral, scope, ctes)
+        for join in joins:
+            if join.args.get("on") is not None:
+                self.expression(join.args["on"], scope, ctes)
+        for item in node.expressions:
+            if not item.is_star:
+                self.expression(item, scope, ctes)
+        named, edits = named_outputs(node.expressions)
+        self.edits += edits
+        self._clauses(node, scope, ctes, named)
+        check_grouping(node, self.binding)
+        self.edits += position_edits(node, self.binding.settings)
+        if node.args.get("where") is not None:
+            self._learn(node.args["where"].this, scope)
+        self.strict.select(node, scope, joins)
+        merges = any(join.args.get("using") for join in joins)
+        return passed(node, self._outputs(node, scope, merges))
+
+    def _clauses(self, node: exp.Select, scope: Scope, ctes: Ctes, aliases: frozenset[str]) -> None:
+        for key, value in node.args.items():
+            if key in ("expressions", "from_", "joins", "laterals", "with_", "hint", "kind"):
+                continue
+            seen = aliases if key in _ALIASES_SEEN else frozenset()
+            for part in value if isinstance(value, list) else [value]:
+                if isinstance(part, exp.Expr):
+                    self.expression(part, scope, ctes, seen)
+
+    # -- FROM
+    def _relation(
+        self, node: exp.Expr, scope: Scope, ctes: Ctes, *, hidden: bool = False
+    ) -> list[exp.Join]:
+        """Add what a FROM item names; the joins written inside it."""
+        if isinstance(node, exp.Table):
+            found = self._table(node, ctes)
+        elif isinstance(node, exp.Subquery) and is_join(node):
+            inner = node.this
+            joins = with_room(lambda: self._relation(inner, scope, ctes))
+            return joins + self._joins(node, scope, ctes)
+        elif isinstance(node, (exp.Subquery, exp.Values)):
+            columns = self.query(node, ctes, None)
+            found = Relation(node.alias.lower(), renamed(columns, node.args.get("alias")))
+        else:
+            self._refuse("this kind of FROM item", node)
+        found.hidden = hidden
+        scope.relations.append(found)
+        joins = self._joins(node, scope, ctes)
+        for lateral in node.args.get("laterals") or ():
+            self._lateral(lateral, scope, ctes)
+        return joins
+
+    def _joins(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> list[exp.Join]:
+        found: list[exp.Join] = []
+        for join in node.args.get("joins") or ():
+            before = len(scope.relations)
+            hidden = join.kind in ("SEMI", "ANTI")
+            found += [join, *self._relation(join.this, scope, ctes, hidden=hidden)]
+            self.strict.join(join, scope, before)
+            for relation in scope.relations[:before] if join.side in ("RIGHT", "FULL") else ():
+                relation.nullable = True
+            for relation in scope.relations[before:] if join.side in ("LEFT", "FULL") else ():
+                relation.nullable = True
+        return found
+
+    def _lateral(self, node: exp.Lateral, scope: Scope, ctes: Ctes) -> None:
+        if not node.args.get("view"):
+            self._refuse("LATERAL without VIEW", node)
+        self.expression(node.this, scope, ctes)
+        alias = node.args.get("alias")
+        columns = [name.name.lower() for name in alias.columns] if alias else []
+        given = node.this.expressions or [node.this.this]
+        called = str(node.this.this) if isinstance(node.this, exp.Anonymous) else node.this.key
+        types = generated_types(called, self.translator.type_of(given[0]))
+        if len(types) != len(columns):
+            types = (None,) * len(columns)
+        names = tuple(Output(name, kind) for name, kind in zip(columns, types, strict=True))
+        scope.relations.append(Relation(node.alias.lower(), names or None))
+
+    def _table(self, node: exp.Table, ctes: Ctes) -> Relation:
+        if not isinstance(node.this, exp.Identifier):
+            called = changes_in(self.binding, node)
+            if called is None:
+                self._refuse("table functions in FROM", node)
+            self.uses.append(called.use)
+            self.edits += called.edits
+            columns = renamed(called.columns, node.args.get("alias"))
+            return Relation(called.alias, columns, called.use)
+        if node.args.get("catalog") is not None:
+            self._refuse("names of three parts (metadata tables and branches)", node)
+        name, database = node.name.lower(), node.db.lower()
+        alias = (node.alias or node.name).lower()
+        if not database and name in ctes:
+            return Relation(alias, renamed(ctes[name], node.args.get("alias")))
+        first = node.args.get("db") or node.this
+        start, end = first.meta["start"], node.this.meta["end"] + 1
+        full = TableName(database or self.binding.database, name)
+        table = self.binding.table_named(full, start)
+        if table.properties.get(_DELETED_ROWS, "").lower() == "true":
+            self._refuse(f"reading a table with {_DELETED_ROWS}", node)
+        if table.is_view:
+            text, columns, use = *self._view(table, start), None
+        else:
+            use = TableUse(table, self.binding.view_name(full), start=start)
+            self.uses.append(use)
+            text, columns = f"`{use.view}`", traced(outputs_of(table), use)
+        self.edits.append(Edit(start, end, text))
+        self.hive_edits.append(Edit(start, end, f"`{full.database}`.`{full.name}`"))
+        after = name_end(self.binding, end)
+        clause = clause_after(self.binding, table, after)
+        if clause is not None:
+            assert use is not None
+            use.as_of = clause.as_of
+            self.edits.append(Edit(clause.start, clause.end, ""))
+            after = clause.end
+        if node.args.get("alias") is None:
+            named = insert(after, f" AS `{name}`")
+            self.edits.append(named)
+            self.hive_edits.append(named)
+        return Relation(alias, renamed(columns, node.args.get("alias")), use)
+
+    def _view(self, view: Table, start: int) -> tuple[str, Outputs]:
+        inside = self.binding.of_view(view, start)
+        part = read_query(inside.text, inside.tokens, ((0, inside.tokens[-2].end),))
+        bound = bind_query(part, inside)
+        for use in bound.uses:
+            use.start = start
+        self.uses += bound.uses
+        names = [column.name for column in view.columns]
+        if not names or (bound.columns and names == [one.name for one in bound.columns]):
+            return f"({bound.sql})", bound.columns
+        listed = ", ".join(f"`{name}`" for name in names)
+        outputs = of_view(view, bound.columns)
+        return f"(SELECT * FROM ({bound.sql}) AS `{view.name.name}`({listed}))", outputs
+
+    # -- expressions
+    def expression(
+        self, node: exp.Expr, scope: Scope, ctes: Ctes, aliases: frozenset[str] = frozenset()
+    ) -> None:
+        """Look up the columns and queries inside an expression."""
+        left = [(node, False)]
+        while left:
+            part, is_done = left.pop()
+            if is_done:
+                self.translator.leave(part)
+            elif isinstance(part, QUERIES):
+                columns = self.query(part, ctes, scope)
+                self.translator.types[id(part)] = columns[0].type if columns else None
+                self.strict.subquery(part, columns, scope)
+            elif isinstance(part, exp.Column):
+                self._column(part, scope, aliases)
+                self.translator.types[id(part)] = self._column_type(part)
+            elif not isinstance(part, exp.Hint):
+                left.append((part, True))
+                left += [(child, False) for child in part.iter_expressions(reverse=True)]
+
+    def _column(self, node: exp.Column, scope: Scope, aliases: frozenset[str]) -> None:
+        parts = node.parts
+        names = tuple(part.name.lower() for part in parts)
+        if node.is_star or names == ("grouping__id",) or (len(names) == 1 and names[0] in aliases):
+            return
+        try:
+            meaning = scope.meaning(names)
+        except SemanticError as error:
+            self.binding.fail(error, *span_of(node))
+        self.meanings[id(node)] = meaning
+        if meaning.dropped:
+            self.edits.append(Edit(parts[0].meta["start"], parts[1].meta["start"], ""))
+        use = meaning.relation.use
+        if names[meaning.used - 1] != ROW_ID or use is None or meaning.relation.knows(ROW_ID):
+            return
+        if use.table.is_full_acid:
+            use.with_row_id = True
+        else:
+            end = parts[meaning.used - 1].meta["end"] + 1
+            self.edits.append(Edit(parts[meaning.dropped].meta["start"], end, _NO_ROW_ID))
+
+    def _column_type(self, node: exp.Column) -> Type:
+        meaning = self.meanings.get(id(node))
+        if meaning is None or meaning.column is None:
+            return None
+        types = {one.name: one.type for one in meaning.relation.columns or ()}
+        found = types.get(meaning.column)
+        kind = normal(found) if found else None
+        for part in node.parts[meaning.used :]:
+            kind = field_of(kind, part.name.lower())
+        return kind
+
+    def _learn(self, condition: exp.Expr, scope: Scope) -> None:
+        """Give each table the conditions that speak of it alone."""
+        for part in conjuncts(condition):
+            learn(part, scope, self.meanings)
+
+    # -- select lists
+    def _outputs(self, node: exp.Select, scope: Scope, merges: bool) -> Outputs:
+        found: list[Outputs] = []
+        for item, name in zip(node.expressions, output_names(node.expressions), strict=True):
+            columns: Outputs = None
+            if item.is_star:
+                columns = self._star(item, scope, merges)
+            elif isinstance(item, exp.Aliases):
+                columns = tuple(Output(one.name.lower()) for one in item.args["expressions"])
+            elif name:
+                origins = self.strict.origins(item)
+                columns = (Output(name, self.translator.type_of(item.unalias()), origins),)
+            found.append(columns)
+        return None if None in found else tuple(one for part in found for one in part or ())
+
+    def _star(self, item: exp.Expr, scope: Scope, merges: bool) -> Outputs:
+        columns, written = columns_of_star(item, scope, self.binding, merges=merges)
+        if columns is None:
+            return None
+        if written or self.expand_stars:
+            start, end = item.meta[RANGE]
+            text = ", ".join(f"`{alias}`.`{column.name}`" for alias, column in columns)
+            self.edits.append(Edit(start, end, text))
+            self.hive_edits.append(Edit(start, end, text))
+        return tuple(column for _, column in columns)
+
+    # -- errors
+    def _refuse(self, feature: str, node: exp.Expr) -> NoReturn:
+        self.binding.fail(NotSupported(feature), *span_of(node))

@@ -1,0 +1,1 @@
+"""Parts of a session: its Spark, open transaction, temporary tables, frames, files and settings."""

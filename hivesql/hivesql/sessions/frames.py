@@ -1,0 +1,177 @@
+"""Rows that the caller holds, into tables: the INSERT or MERGE that means it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hivesql.dbapi_literals import literal
+from hivesql.script import StatementText
+from hivesql_planner.errors import SemanticError
+from hivesql_planner.model.constraints import default_of
+from hivesql_planner.model.table import FRAMES, Database, Partition, Table, TableName
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from hivesql.binder.context import Catalog
+    from hivesql_executor.spark.write.user_frames import Frame
+    from hivesql_planner.predicates.partitions import PartitionTest
+
+_NAME = TableName(FRAMES, "rows")
+Assignments = bool | Mapping[str, str]
+"""True for every column that both sides have, or expressions by column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Rows that a statement reads under a name of their own."""
+
+    table: Table
+    rows: DataFrame
+
+    @classmethod
+    def of(cls, frame: Frame, spark: SparkSession) -> Given:
+        """The rows of a DataFrame of Spark or pandas, or of an Arrow table."""
+        from hivesql_executor.spark.write.user_frames import adopted, columns_of
+
+        rows = adopted(frame, spark)
+        return cls(Table(name=_NAME, columns=columns_of(rows), location=""), rows)
+
+
+@dataclass(frozen=True, slots=True)
+class WithFrame:
+    """A catalog that also knows the rows of one frame."""
+
+    under: Catalog
+    given: Given
+
+    def database(self, name: str) -> Database:
+        """As the catalog's."""
+        return self.under.database(name)
+
+    def table(self, name: TableName) -> Table:
+        """The frame, or the catalog's."""
+        return self.given.table if name == _NAME else self.under.table(name)
+
+    def partitions(
+        self, name: TableName, tests: Sequence[PartitionTest] = ()
+    ) -> tuple[Partition, ...]:
+        """As the catalog's."""
+        return self.under.partitions(name, tests)
+
+    def partition(self, name: TableName, values: Sequence[str | None]) -> Partition | None:
+        """As the catalog's."""
+        return self.under.partition(name, values)
+
+    def partition_count(self, name: TableName) -> int:
+        """As the catalog's."""
+        return self.under.partition_count(name)
+
+    def tables_in(self, database: str) -> tuple[Table, ...]:
+        """As the catalog's."""
+        return self.under.tables_in(database)
+
+
+def append_text(
+    table: Table, given: Table, *, overwrite: bool, partition: Mapping[str, Any]
+) -> StatementText:
+    """INSERT of the frame's rows, columns matched by name."""
+    fixed = {name.lower(): value for name, value in partition.items()}
+    unknown = [name for name in fixed if name not in table.partition_names]
+    if unknown:
+        raise SemanticError(f"{table.name} has no partition column {unknown[0]}", code=10006)
+    columns = _listed(given.column_names)
+    into, chosen = f"INTO {_quoted(table.name)}", columns
+    if overwrite:
+        into, chosen = f"OVERWRITE TABLE {_quoted(table.name)}", _all(table, given, fixed)
+    if fixed:
+        parts = (
+            f"`{name}`" + (f"={literal(fixed[name])}" if name in fixed else "")
+            for name in table.partition_names
+        )
+        into += f" PARTITION ({', '.join(parts)})"
+    if not overwrite:
+        into += f" ({columns})"
+    text = f"INSERT {into} SELECT {chosen} FROM {_quoted(_NAME)}"
+    return StatementText(text, f"append to {table.name}")
+
+
+def _all(table: Table, given: Table, fixed: Mapping[str, Any]) -> str:
+    """What INSERT OVERWRITE selects, as Hive has no list of columns there."""
+    dynamic = [name for name in table.partition_names if name not in fixed]
+    names = [*table.column_names, *dynamic]
+    for name in given.column_names:
+        if name not in names:
+            raise SemanticError(f"'{name}' is not a column of {table.name}", code=10004)
+    for name in dynamic:
+        if name not in given.column_names:
+            text = f"the dynamic partition column {name} is not in the frame"
+            raise SemanticError(text, code=10044)
+    return ", ".join(
+        f"`{name}`" if name in given.column_names else f"({default_of(table, name) or 'NULL'})"
+        for name in names
+    )
+
+
+def merge_text(
+    table: Table,
+    given: Table,
+    on: str | Sequence[str],
+    *,
+    update: Assignments,
+    insert: Assignments,
+    delete: str | None,
+    update_if: str | None,
+    insert_if: str | None,
+) -> StatementText:
+    """MERGE of the frame's rows, called ``source``, into the table, called ``target``."""
+    keys = () if isinstance(on, str) else tuple(key.lower() for key in on)
+    condition = on if isinstance(on, str) else _equal(keys)
+    text = (
+        f"MERGE INTO {_quoted(table.name)} AS target USING {_quoted(_NAME)} AS source "
+        f"ON {condition}"
+    )
+    if delete is not None:
+        text += f" WHEN MATCHED AND ({delete}) THEN DELETE"
+    if update:
+        fixed = {*keys, *table.bucket_columns}
+        free = [name for name in table.column_names if name not in fixed]
+        sets = _assigned(update, free, given)
+        if not sets:
+            raise SemanticError(f"the frame has no column to update {table.name} with")
+        listed = ", ".join(f"`{name}` = {value}" for name, value in sets.items())
+        text += f" WHEN MATCHED{_and(update_if)} THEN UPDATE SET {listed}"
+    if insert:
+        values = _assigned(insert, [column.name for column in table.all_columns], given)
+        text += (
+            f" WHEN NOT MATCHED{_and(insert_if)} THEN INSERT ({_listed(values)}) "
+            f"VALUES ({', '.join(values.values())})"
+        )
+    return StatementText(text, f"merge into {table.name}")
+
+
+def _equal(keys: Sequence[str]) -> str:
+    if not keys:
+        raise SemanticError("MERGE needs a condition, or names of columns that must be equal: on=")
+    return " AND ".join(f"target.`{key}` = source.`{key}`" for key in keys)
+
+
+def _assigned(wanted: Assignments, names: Sequence[str], given: Table) -> dict[str, str]:
+    if isinstance(wanted, Mapping):
+        return {name.lower(): text for name, text in wanted.items()}
+    both = (name for name in names if name in given.column_names)
+    return {name: f"source.`{name}`" for name in both}
+
+
+def _and(condition: str | None) -> str:
+    return f" AND ({condition})" if condition is not None else ""
+
+
+def _listed(names: Sequence[str] | Mapping[str, str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _quoted(name: TableName) -> str:
+    return f"`{name.database}`.`{name.name}`"

@@ -1,0 +1,1 @@
+"""Parsed statements whose names are not bound yet."""

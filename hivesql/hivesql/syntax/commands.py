@@ -1,0 +1,168 @@
+"""What the parser understood, before any name is looked up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Union
+
+from hivesql_planner.compaction.request import NO_FILTER, CompactionFilter, OrderKey
+
+if TYPE_CHECKING:
+    from hivesql.parser.tokens import Name, TableRef
+    from hivesql.script import StatementText
+    from hivesql.syntax.alter import AlterBodies
+    from hivesql.syntax.ddl import DefinitionBodies
+    from hivesql.syntax.dml import RowBodies
+    from hivesql.syntax.slices import PartitionItems
+    from hivesql_planner.statements.bound import FileSystemShell, SessionFiles
+
+
+@dataclass(frozen=True, slots=True)
+class UseBody:
+    """USE."""
+
+    name: Name
+
+
+@dataclass(frozen=True, slots=True)
+class AbortCompactionsBody:
+    """ABORT COMPACTIONS."""
+
+    ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AbortBody:
+    """ABORT TRANSACTIONS."""
+
+    txn_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StartBody:
+    """START TRANSACTION, BEGIN."""
+
+    read_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EndBody:
+    """COMMIT and ROLLBACK."""
+
+    commit: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockBody:
+    """LOCK and UNLOCK (no ``mode``) of a table or a database."""
+
+    table: TableRef | None = None
+    database: Name | None = None
+    partition: PartitionItems | None = None
+    mode: Literal["SHARED", "EXCLUSIVE"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionFilter:
+    """``key operator value`` of DROP PARTITION and SHOW PARTITIONS."""
+
+    key: Name
+    operator: str
+    value: str | None
+    end: int = field(default=0, compare=False)
+    """Offset behind the filter."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenPartitions:
+    """WHERE (an AND of comparisons), ORDER BY (True is descending) and LIMIT."""
+
+    filters: tuple[PartitionFilter, ...]
+    order: tuple[tuple[Name, bool], ...]
+    limit: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowBody:
+    """SHOW …; ``kind`` as in the bound statement."""
+
+    kind: Literal[
+        "databases", "tables", "views", "columns", "partitions", "tblproperties", "create table",
+        "functions", "locks", "transactions", "compactions", "conf", "extended tables",
+        "tables of a type", "table extended", "create database", "materialized views",
+        "function",
+    ]  # fmt: skip
+    database: Name | None = None
+    table: TableRef | None = None
+    partition: PartitionItems | None = None
+    chosen: ChosenPartitions | None = None
+    pattern: str | None = None
+    extended: bool = False
+    key: str | None = None
+    compactions: CompactionFilter = NO_FILTER
+    order: tuple[tuple[Name, OrderKey], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribeBody:
+    """DESCRIBE."""
+
+    table: TableRef | None = None
+    database: Name | None = None
+    style: Literal["", "extended", "formatted"] = ""
+    partition: PartitionItems | None = None
+    column: Name | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetBody:
+    """SET and RESET."""
+
+    key: str | None = None
+    value: str | None = None
+    reset: bool = False
+    keys: tuple[str, ...] = ()
+    to_default: bool = False
+    all: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ClientBody:
+    """ADD, LIST, DELETE of files and DFS: nothing in them has to be looked up."""
+
+    statement: SessionFiles | FileSystemShell
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainBody:
+    """EXPLAIN."""
+
+    body: Body
+    style: Literal["", "extended", "formatted", "locks", "formatted locks"]
+
+
+# Not imported: most statements need none of them.
+Body = Union[
+    "RowBodies",
+    "DefinitionBodies",
+    "AlterBodies",
+    UseBody,
+    AbortBody,
+    AbortCompactionsBody,
+    StartBody,
+    EndBody,
+    LockBody,
+    ShowBody,
+    DescribeBody,
+    SetBody,
+    ClientBody,
+    ExplainBody,
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A parsed statement and the text it came from."""
+
+    text: StatementText
+    body: Body

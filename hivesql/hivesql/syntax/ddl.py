@@ -1,0 +1,154 @@
+"""What the parser understood of statements that make, remove or look after tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from hivesql_planner.compaction.request import NO_DETAILS, CompactionDetails, OrderKey
+
+if TYPE_CHECKING:
+    from hivesql.parser.tokens import Name, TableRef
+    from hivesql.syntax.slices import PartitionItems, Slice
+    from hivesql_planner.model.table import Column, Constraint, FileFormat
+
+
+@dataclass(frozen=True, slots=True)
+class CreateDatabaseBody:
+    """CREATE DATABASE."""
+
+    name: Name
+    if_not_exists: bool
+    comment: str | None
+    location: str
+    properties: Mapping[str, str]
+    managed_location: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DropDatabaseBody:
+    """DROP DATABASE."""
+
+    name: Name
+    if_exists: bool
+    cascade: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateTableBody:
+    """CREATE TABLE; ``partitioned_by`` holds bare names after PARTITIONED BY of AS SELECT."""
+
+    table: TableRef
+    if_not_exists: bool
+    external: bool
+    transactional: bool
+    temporary: bool = False
+    columns: tuple[Column, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    comment: str | None = None
+    partition_columns: tuple[Column, ...] = ()
+    partitioned_by: tuple[Name, ...] = ()
+    bucket_columns: tuple[Name, ...] = ()
+    sort_columns: tuple[Name, ...] = ()
+    sort_descending: tuple[str, ...] = ()
+    bucket_count: int = 0
+    serde_properties: Mapping[str, str] = field(default_factory=dict)
+    format: FileFormat | None = None
+    serde_format: FileFormat | None = None
+    """What the serde of ROW FORMAT makes of the table."""
+    location: str = ""
+    properties: Mapping[str, str] = field(default_factory=dict)
+    like: TableRef | None = None
+    query: Slice | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateViewBody:
+    """CREATE VIEW; ``columns`` renames the query's."""
+
+    table: TableRef
+    if_not_exists: bool
+    or_replace: bool
+    columns: tuple[tuple[Name, str | None], ...]
+    comment: str | None
+    properties: Mapping[str, str]
+    query: Slice
+
+
+@dataclass(frozen=True, slots=True)
+class DropTableBody:
+    """DROP TABLE, DROP VIEW."""
+
+    table: TableRef
+    if_exists: bool
+    purge: bool
+    view: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TruncateBody:
+    """TRUNCATE TABLE."""
+
+    table: TableRef
+    partition: PartitionItems | None
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CompactBody:
+    """ALTER TABLE … COMPACT."""
+
+    table: TableRef
+    kind: str
+    kind_start: int
+    partition: PartitionItems | None
+    wait: bool
+    order: tuple[tuple[Name, OrderKey], ...] = ()
+    details: CompactionDetails = NO_DETAILS
+    properties_start: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LoadBody:
+    """LOAD DATA."""
+
+    table: TableRef
+    path: str
+    path_start: int
+    local: bool
+    overwrite: bool
+    partition: PartitionItems | None
+
+
+@dataclass(frozen=True, slots=True)
+class AnalyzeBody:
+    """ANALYZE TABLE; ``columns`` is None without FOR COLUMNS, () for all of them."""
+
+    table: TableRef
+    partition: PartitionItems | None
+    columns: tuple[Name, ...] | None
+    no_scan: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RepairBody:
+    """MSCK [REPAIR]."""
+
+    table: TableRef
+    add: bool
+    drop: bool
+
+
+DefinitionBodies = (
+    CreateDatabaseBody
+    | DropDatabaseBody
+    | CreateTableBody
+    | CreateViewBody
+    | DropTableBody
+    | TruncateBody
+    | CompactBody
+    | LoadBody
+    | AnalyzeBody
+    | RepairBody
+)

@@ -1,0 +1,48 @@
+"""Parts of a statement that more than one kind of statement has.
+
+A ``Slice`` is a part of the statement's text that is a query or an expression: its places in the
+text and its sqlglot tree, whose nodes carry offsets into that text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from hivesql.parser.tokens import Name
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Parts of the text, in order; ``prefix`` is put before them when they are read."""
+
+    spans: tuple[tuple[int, int], ...]
+    tree: exp.Expr = field(repr=False, compare=False)
+    prefix: str = ""
+
+    @property
+    def start(self) -> int:
+        """Offset of the first character."""
+        return self.spans[0][0]
+
+    @property
+    def end(self) -> int:
+        """Offset behind the last character."""
+        return self.spans[-1][1]
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionItem:
+    """``ds='x'`` (given) or ``ds`` (dynamic); a given None is NULL."""
+
+    key: Name
+    value: str | None = None
+    given: bool = False
+    end: int = field(default=0, compare=False)
+    """Offset behind the item."""
+
+
+PartitionItems = tuple[PartitionItem, ...]

@@ -1,0 +1,1 @@
+"""The interactive shell: its commands, completion, hints and settings."""

@@ -1,0 +1,243 @@
+"""`!` commands: beeline's, and in scripts the shell's."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hivesql import HiveSqlError, ParseError
+from hivesql.script import split
+from hivesql.script_file import read_script
+from hivesql_repl.output.formats import FORMATS
+from hivesql_repl.output.render import open_for_append
+
+if TYPE_CHECKING:
+    from hivesql_repl.running import Runner
+
+Command = Callable[[str], bool]
+# Scripts of beeline begin and end with these.
+_OF_CONNECTIONS = (
+    "connect", "reconnect", "close", "go", "list", "properties", "autocommit", "isolation",
+    "addlocaldriverjar",
+)  # fmt: skip
+
+
+class Quit(Exception):
+    """The user wants to leave."""
+
+
+class Commands:
+    """What ``!name argument`` does. Each command tells whether it went well.
+
+    ``shell``: a name that is not ours is a command of the shell, as in hive's scripts; beeline,
+    and the shell that people type into, want ``!sh`` for that.
+    """
+
+    def __init__(self, runner: Runner, *, shell: bool) -> None:
+        self.runner = runner
+        self.shell = shell
+        self.history: Callable[[], list[str]] = list
+        self.known: dict[str, tuple[Command, str]] = {
+            "help": (self._help, "this list"),
+            "quit": (self._quit, "leave (also !exit, !q, quit, exit, Ctrl-D)"),
+            "tables": (self._sql("SHOW TABLES"), "tables of the current database"),
+            "databases": (self._sql("SHOW DATABASES"), "databases"),
+            "describe": (self._sql("DESCRIBE {}"), "columns of a table: !describe t"),
+            "columns": (self._sql("DESCRIBE {}"), "the same"),
+            "indexes": (self._nothing, "Hive has no indexes"),
+            "run": (self._run, "run a script: !run file.hql"),
+            "script": (self._run, "the same"),
+            "record": (self._record, "write results to a file too: !record FILE; again to stop"),
+            "once": (
+                self._once,
+                "where the next result goes: !once FILE, !once | wc -l",
+            ),
+            "outputformat": (self._outputformat, f"one of {', '.join(sorted(FORMATS))}"),
+            "set": (self._set, "what the screen shows, or a change of it: !set showHeader false"),
+            "timing": (self._timing, "row counts and times on or off"),
+            "pager": (self._pager, "page long results, or not"),
+            "verbose": (self._verbose, "print each statement before it runs"),
+            "brief": (self._brief, "stop that"),
+            "history": (self._history, "what was typed"),
+            "edit": (self._edit, "write a statement with $EDITOR and run it"),
+            "watch": (self._watch, "ask again and again until Ctrl-C: !watch 2 SHOW LOCKS"),
+            "sh": (self._sh, "run a command of the shell: !sh ls"),
+        }
+        self._hidden = {"desc": self.known["describe"]}
+        self._hidden |= dict.fromkeys(("exit", "q", "closeall"), self.known["quit"])
+        self._hidden |= dict.fromkeys(_OF_CONNECTIONS, (self._without_effect, ""))
+        for name in ("commit", "rollback"):
+            self._hidden[name] = (self._sql(name.upper()), "")
+        self._hidden["sql"] = (self._sql("{}"), "")
+        self.known |= self._hidden
+
+    def run(self, line: str) -> bool:
+        """Run one line without its ``!``."""
+        name, _, argument = line.partition(" ")
+        if known := self.known.get(name.lower()):
+            return known[0](argument.strip())
+        if self.shell:
+            return self._sh(line)
+        from hivesql_repl.shell.hints import nearest
+
+        meant = nearest(name, self.known)
+        instead = f"did you mean !{meant}?" if meant else "!help lists them, !sh runs a program"
+        return self._failed(f"!{name} is not a command; {instead}")
+
+    def _failed(self, message: str) -> bool:
+        print(f"ERROR: {message}", file=sys.stderr)
+        return False
+
+    def _help(self, argument: str) -> bool:
+        names = [name for name in self.known if name not in self._hidden]
+        for name in names:
+            print(f"!{name:<14}{self.known[name][1]}")
+        print("They begin with \\ or . as well: \\dt, \\d t, \\timing, .tables, .mode csv2, \\q.")
+        print("Statements end with ; or with \\G for one value a line.")
+        return True
+
+    def _quit(self, argument: str) -> bool:
+        raise Quit
+
+    def _without_effect(self, argument: str) -> bool:
+        self.runner.printer.tell("without effect here: there is no server to connect to")
+        return True
+
+    def _nothing(self, argument: str) -> bool:
+        return True
+
+    def _sql(self, template: str) -> Command:
+        def run(argument: str) -> bool:
+            if "{}" in template and not argument:
+                example = "describe t" if template != "{}" else "sql SHOW TABLES"
+                return self._failed(f"more is wanted, as in: !{example}")
+            return self.run_text(template.format(argument), None)
+
+        return run
+
+    def run_text(self, text: str, file: str | None) -> bool:
+        """Run every statement of a text; stops at the first that fails."""
+        try:
+            statements = split(text, file, self.runner.session.variables)
+            return all(self.runner.run(statement, text) for statement in statements)
+        except HiveSqlError as error:
+            self.runner.printer.fail(error, text)
+            return False
+
+    def _run(self, argument: str) -> bool:
+        names = shlex.split(argument)
+        if len(names) != 1:
+            return self._failed("one file is wanted, as in: !run file.hql")
+        try:
+            text = read_script(Path(names[0]).expanduser(), names[0])
+        except (OSError, ParseError) as error:
+            return self._failed(f"cannot read {names[0]}: {error}")
+        return self.run_text(text, names[0])
+
+    def _record(self, argument: str) -> bool:
+        printer = self.runner.printer
+        if printer.record:
+            printer.record.close()
+            printer.record = None
+            printer.tell("recording has ended")
+        if argument:
+            try:
+                printer.record = open_for_append(argument)
+            except HiveSqlError as error:
+                return self._failed(str(error))
+            printer.tell(f"recording to {argument}")
+        return True
+
+    def _outputformat(self, argument: str) -> bool:
+        if argument not in FORMATS:
+            return self._failed(f"formats are {', '.join(sorted(FORMATS))}")
+        self.runner.printer.format = argument
+        return True
+
+    def _set(self, argument: str) -> bool:
+        from hivesql_repl.shell.screen_settings import change, settings
+
+        if not argument:
+            for name, value in settings(self.runner.printer):
+                print(f"{name:<18}{value}")
+            return True
+        name, _, value = argument.partition(" ")
+        try:
+            change(self.runner.printer, name, value.strip())
+        except ValueError as error:
+            return self._failed(str(error))
+        return True
+
+    def _once(self, argument: str) -> bool:
+        if not argument:
+            return self._failed("a file or a program is wanted, as in: !once FILE or !once | wc -l")
+        self.runner.printer.once = argument
+        return True
+
+    def _timing(self, argument: str) -> bool:
+        self.runner.printer.report = not self.runner.printer.report
+        return True
+
+    def _pager(self, argument: str) -> bool:
+        printer = self.runner.printer
+        printer.paging = not printer.paging
+        printer.tell(f"pager {'on' if printer.paging else 'off'}")
+        return True
+
+    def _verbose(self, argument: str) -> bool:
+        self.runner.printer.verbose = True
+        return True
+
+    def _brief(self, argument: str) -> bool:
+        self.runner.printer.verbose = False
+        return True
+
+    def _history(self, argument: str) -> bool:
+        for line in self.history():
+            print(line)
+        return True
+
+    def _edit(self, argument: str) -> bool:
+        import subprocess
+        import tempfile
+
+        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+        with tempfile.NamedTemporaryFile("w+", suffix=".hql", encoding="utf-8") as file:
+            file.write(next(iter(self.history()[-1:]), ""))
+            file.flush()
+            if subprocess.run([*shlex.split(editor), file.name], check=False).returncode:
+                return self._failed(f"{editor} failed; nothing was run")
+            text = read_script(Path(file.name))
+        return self.run_text(text, None)
+
+    def _watch(self, argument: str) -> bool:
+        from hivesql_repl.shell.watch import EVERY, watch
+
+        first, _, rest = argument.partition(" ")
+        try:
+            every, text = float(first), rest
+        except ValueError:
+            every, text = EVERY, argument
+        if not 0.1 <= every <= 86400:
+            return self._failed("seconds between 0.1 and 86400 are wanted")
+        return watch(self.runner, text, every)
+
+    def _sh(self, argument: str) -> bool:
+        return run_shell_command(argument)
+
+
+def run_shell_command(command: str) -> bool:
+    """Run a command with the shell, this Python first on its PATH; False when it failed."""
+    import subprocess
+
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    sys.stdout.flush()
+    # The script's author asks for a shell, as in Hive's command line.
+    done = subprocess.run(command, shell=True, check=False, env={**os.environ, "PATH": path})
+    if done.returncode:
+        print(f"ERROR: !{command} ended with exit code {done.returncode}", file=sys.stderr)
+    return done.returncode == 0

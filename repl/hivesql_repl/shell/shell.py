@@ -1,0 +1,165 @@
+"""The interactive loop: read statements, run them, print, again."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+from prompt_toolkit import PromptSession
+from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
+from prompt_toolkit.completion import FuzzyCompleter, ThreadedCompleter
+from prompt_toolkit.document import Document
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.formatted_text import HTML, StyleAndTextTuples
+from prompt_toolkit.history import FileHistory, ThreadedHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.lexers import Lexer, PygmentsLexer, SimpleLexer
+from prompt_toolkit.patch_stdout import patch_stdout
+from pygments.lexers.sql import SqlLexer
+
+from hivesql import HiveSqlError, Session
+from hivesql.script import is_complete, split
+from hivesql_repl.running import Interrupted, Runner
+from hivesql_repl.shell.aliases import command_of
+from hivesql_repl.shell.commands import Quit
+from hivesql_repl.shell.completion import SqlCompleter
+
+MOST_COLOURED = 20_000
+"""Characters; of longer texts colours would take a tenth of a second and more for each key."""
+
+
+def run_shell(runner: Runner, *, show_database: bool = True) -> int:
+    r"""Talk until Ctrl-D or !quit; the exit code.
+
+    Enter ends the input when it ends with ``;`` or ``\G``, is a ``!`` command, or is empty; else
+    it opens a new line. Ctrl-C clears the input or stops the running statement.
+    """
+    home = Path(platformdirs.user_state_dir("hivesql", ensure_exists=True))
+    prompt = _prompt(runner, home)
+    runner.commands.shell = False
+    runner.commands.history = lambda: list(prompt.history.get_strings())
+    runner.printer.tell(
+        "Statements end with ;  Tab completes, Ctrl-R searches, !help, Ctrl-D leaves"
+    )
+    _quieten_java(home)
+    _warm_up(runner.session)
+    while True:
+        try:
+            with patch_stdout(raw=True):
+                text = prompt.prompt(lambda: _ask(runner.session, show_database))
+            _run(runner, text)
+        except KeyboardInterrupt:
+            pass
+        except (EOFError, Quit):
+            return 0
+        if runner.ended_by:
+            return 128 + runner.ended_by
+
+
+def _prompt(runner: Runner, home: Path) -> PromptSession[str]:
+    completer = SqlCompleter(runner.session, runner.commands.known)
+    return PromptSession(
+        history=ThreadedHistory(FileHistory(str(home / "history"))),
+        auto_suggest=AutoSuggestFromHistory(),
+        completer=FuzzyCompleter(ThreadedCompleter(completer)),
+        complete_while_typing=True,
+        enable_history_search=False,
+        lexer=ShortTexts(),
+        multiline=True,
+        prompt_continuation=lambda width, number, wrapped: f"{'->':>{max(width - 1, 2)}} ",
+        key_bindings=_keys(),
+        enable_open_in_editor=True,
+    )
+
+
+class ShortTexts(Lexer):
+    """Colours what is typed, but not where it is long."""
+
+    def __init__(self) -> None:
+        self._coloured = PygmentsLexer(SqlLexer)
+        self._plain = SimpleLexer()
+
+    def lex_document(self, document: Document) -> Callable[[int], StyleAndTextTuples]:
+        """The text of a line, by its number."""
+        lexer = self._coloured if len(document.text) <= MOST_COLOURED else self._plain
+        return lexer.lex_document(document)
+
+
+def _keys() -> KeyBindings:
+    keys = KeyBindings()
+
+    @Condition
+    def is_finished() -> bool:
+        from prompt_toolkit.application import get_app
+
+        return ends(get_app().current_buffer.text)
+
+    @keys.add("enter", filter=is_finished)
+    def accept(event: KeyPressEvent) -> Any:
+        event.current_buffer.validate_and_handle()
+
+    return keys
+
+
+def ends(text: str) -> bool:
+    """Whether Enter runs what was typed so far."""
+    typed = text.strip()
+    if not typed or command_of(typed) is not None:
+        return True
+    return typed.endswith("\\G") or is_complete(typed)
+
+
+def _ask(session: Session, show_database: bool) -> HTML:
+    name = session.database if show_database else "hivesql"
+    # A star, as in psql: what is done now waits for COMMIT.
+    star = "*" if session.open_transaction is not None else ""
+    return HTML("<ansigreen>{}</ansigreen>{}> ").format(name, star)
+
+
+def _quieten_java(home: Path) -> None:
+    """Send what Java writes to standard error to a file: it would tear the prompt apart."""
+    screen = os.dup(sys.stderr.fileno())
+    with (home / "spark.log").open("ab") as log:
+        os.dup2(log.fileno(), 2)
+    sys.stderr = os.fdopen(screen, "w", buffering=1)
+
+
+def _warm_up(session: Session) -> None:
+    """Start Spark while the user types; whoever needs it first waits for the rest."""
+
+    def start() -> None:
+        try:
+            session.start_spark()
+        except Exception:  # noqa: BLE001 - the statement that needs Spark will tell
+            return
+
+    threading.Thread(target=start, name="warm-up", daemon=True).start()
+
+
+def _run(runner: Runner, text: str) -> None:
+    typed = text.strip()
+    try:
+        if (command := command_of(typed)) is not None:
+            runner.commands.run(command)
+        elif typed.endswith("\\G"):
+            with runner.printer.formatted("vertical"):
+                _run_all(runner, typed[:-2])
+        else:
+            _run_all(runner, text)
+    except HiveSqlError as error:
+        runner.printer.fail(error, text)
+    except Interrupted:
+        return
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+
+
+def _run_all(runner: Runner, text: str) -> None:
+    for statement in split(text, None, runner.session.variables):
+        if not runner.run(statement, text):
+            return

@@ -1,0 +1,190 @@
+"""What may come next at the cursor: tables, columns of the aliases in scope, settings, words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from hivesql_planner.errors import HiveSqlError
+from hivesql_planner.model.table import Table, TableName
+from hivesql_planner.settings.settings import KEYS
+from hivesql_repl.shell.keywords import FUNCTIONS, KEYWORDS
+
+Kind = Literal["keyword", "function", "table", "view", "column", "database", "alias", "setting"]
+
+# Comments and texts say nothing about names; the last ones may still be open.
+_TOKEN = re.compile(
+    r"--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:\\.|[^'\\])*'?|\"(?:\\.|[^\"\\])*\"?"
+    r"|(?P<name>`[^`]*`?|[A-Za-z_]\w*)|(?P<mark>[^\s\w])|\w+",
+    re.DOTALL,
+)
+_WORD = re.compile(r"[\w`.:]*\Z")
+_SETTING = re.compile(r"\s*(?:re)?set\s+(?:-v\s+)?(?:hiveconf:)?([\w.]*)\Z", re.IGNORECASE)
+_BEFORE_TABLE = frozenset(
+    {"FROM", "JOIN", "INTO", "UPDATE", "TABLE", "USING", "DESCRIBE", "DESC", "FORMATTED",
+     "EXTENDED", "PARTITIONS", "TBLPROPERTIES", "VIEW", "COLUMNS"}
+)  # fmt: skip
+_ONLY_TABLE = frozenset({"FROM", "JOIN", "UPDATE", "USING"})
+_BEFORE_DATABASE = frozenset({"USE", "DATABASE", "SCHEMA"})
+_NO_ALIAS = frozenset(KEYWORDS)
+
+
+class Names(Protocol):
+    """The part of a metastore that completion looks at."""
+
+    def databases(self) -> tuple[str, ...]: ...
+    def tables(self, database: str) -> tuple[TableName, ...]: ...
+    def table(self, name: TableName) -> Table: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A word to put where the unfinished word of ``length`` characters stands."""
+
+    text: str
+    kind: Kind
+    length: int
+    about: str = ""
+
+
+def suggest(text: str, cursor: int, names: Names, *, database: str) -> Iterator[Suggestion]:
+    """What may stand at ``cursor`` (an offset into ``text``), best first."""
+    start = text.rfind(";", 0, cursor) + 1
+    end = text.find(";", cursor)
+    after, before = text[cursor : None if end < 0 else end], text[start:cursor]
+    if match := _SETTING.match(before):
+        for key in sorted(KEYS):
+            if key.startswith(match[1].lower()):
+                yield Suggestion(key, "setting", len(match[1]), KEYS[key].meaning)
+        return
+    found = _WORD.search(before)
+    word = found[0] if found else ""
+    tokens = _tokens(before[: len(before) - len(word)])
+    if tokens is None:
+        return
+    qualifier, dot, prefix = word.rpartition(".")
+    # What is being typed is no alias yet.
+    scope = _scope([*tokens, *(_tokens(f"?{after}") or [])], database)
+    if dot:
+        yield from _qualified(qualifier.replace("`", ""), prefix, scope, names)
+        return
+    last = next((token.upper() for token in reversed(tokens) if token != ","), "")
+    for suggestion in _unqualified(last, scope, names, database, started=bool(tokens)):
+        if suggestion.text.lower().startswith(prefix.strip("`").lower()):
+            text = suggestion.text
+            if suggestion.kind == "keyword" and prefix and prefix[0].islower():
+                text = text.lower()
+            yield Suggestion(text, suggestion.kind, len(prefix), suggestion.about)
+
+
+def _tokens(text: str) -> list[str] | None:
+    """Names and marks; None when the text ends inside a quoted text or a comment."""
+    tokens, end = [], 0
+    for match in _TOKEN.finditer(text):
+        token, end = match[0], match.end()
+        if match["name"] or match["mark"]:
+            tokens.append(token)
+        is_open = end == len(text) and (
+            token.startswith("--")
+            or (token.startswith("/*") and not token.endswith("*/"))
+            or (token[0] in "'\"" and (len(token) == 1 or token[-1] != token[0]))
+        )
+        if is_open:
+            return None
+    return tokens
+
+
+def _scope(tokens: list[str], database: str) -> dict[str, TableName]:
+    """Tables of the statement by alias and by name."""
+    scope: dict[str, TableName] = {}
+    expects, i = False, 0
+    while i < len(tokens):
+        token = tokens[i]
+        if token.upper() in ("FROM", "JOIN", "INTO", "UPDATE", "USING", "TABLE"):
+            expects = True
+        elif expects and token == ",":
+            pass
+        elif expects and _is_name(token):
+            name, i = _table_at(tokens, i, database)
+            alias, i = _alias_at(tokens, i)
+            scope[alias or name.name] = name
+            expects = tokens[i : i + 1] == [","]
+            continue
+        else:
+            expects = False
+        i += 1
+    return scope
+
+
+def _is_name(token: str) -> bool:
+    return token[0] == "`" or (token[0].isalpha() and token.upper() not in _NO_ALIAS)
+
+
+def _table_at(tokens: list[str], i: int, database: str) -> tuple[TableName, int]:
+    name = tokens[i].strip("`").lower()
+    if tokens[i + 1 : i + 2] == ["."] and i + 2 < len(tokens):
+        return TableName(name, tokens[i + 2].strip("`").lower()), i + 3
+    return TableName(database, name), i + 1
+
+
+def _alias_at(tokens: list[str], i: int) -> tuple[str | None, int]:
+    if i < len(tokens) and tokens[i].upper() == "AS":
+        i += 1
+    if i < len(tokens) and _is_name(tokens[i]):
+        return tokens[i].strip("`").lower(), i + 1
+    return None, i
+
+
+def _qualified(
+    qualifier: str, prefix: str, scope: Mapping[str, TableName], names: Names
+) -> Iterator[Suggestion]:
+    """After ``x.``: columns of an alias or a table, or tables of a database."""
+    known = scope.get(qualifier.lower())
+    if known is None and "." in qualifier:
+        known = TableName(*qualifier.lower().split(".", 1))
+    prefix = prefix.strip("`").lower()
+    columns = list(_columns(known, names)) if known else []
+    for suggestion in columns or _tables(qualifier.lower(), names):
+        if suggestion.text.startswith(prefix):
+            yield Suggestion(suggestion.text, suggestion.kind, len(prefix), suggestion.about)
+
+
+def _unqualified(
+    last: str, scope: Mapping[str, TableName], names: Names, database: str, *, started: bool
+) -> Iterator[Suggestion]:
+    if last in _BEFORE_DATABASE:
+        yield from (Suggestion(name, "database", 0) for name in names.databases())
+        return
+    if last in _BEFORE_TABLE:
+        yield from _tables(database, names)
+        yield from (Suggestion(name, "database", 0) for name in names.databases())
+        if last in _ONLY_TABLE:
+            return
+    elif started:
+        for alias, name in scope.items():
+            yield from _columns(name, names)
+            yield Suggestion(alias, "alias", 0, str(name))
+    yield from (Suggestion(word, "keyword", 0) for word in KEYWORDS)
+    if started and last not in _BEFORE_TABLE:
+        yield from (Suggestion(name, "function", 0) for name in FUNCTIONS)
+
+
+def _tables(database: str, names: Names) -> Iterator[Suggestion]:
+    try:
+        for name in names.tables(database):
+            yield Suggestion(name.name, "table", 0, database)
+    except HiveSqlError:
+        return
+
+
+def _columns(name: TableName, names: Names) -> Iterator[Suggestion]:
+    try:
+        table = names.table(name)
+    except HiveSqlError:
+        return
+    for column in table.all_columns:
+        yield Suggestion(column.name, "column", 0, column.type)
+    if table.is_full_acid:
+        yield Suggestion("row__id", "column", 0, "struct<writeid:bigint,bucketid:int,rowid:bigint>")

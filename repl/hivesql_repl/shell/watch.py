@@ -1,0 +1,83 @@
+"""The answer of a statement, asked for again and again, in one place of the screen."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rich.console import Group
+from rich.live import Live
+from rich.text import Text
+
+from hivesql import HiveSqlError
+from hivesql.script import split
+from hivesql_repl.output.console import Screen
+from hivesql_repl.output.formats import Style, to_text
+
+if TYPE_CHECKING:
+    from hivesql import Result
+    from hivesql_repl.running import Runner
+
+EVERY = 2.0
+"""Seconds between two answers."""
+_WIDEST = 30
+_NOTHING = ("", "None", "NULL")
+# These ask the metastore alone, so Ctrl-C may come at any time.
+_READS = ("show", "describe", "desc")
+
+
+def watch(runner: Runner, text: str, every: float = EVERY) -> bool:
+    """Show what SHOW or DESCRIBE answers until Ctrl-C; False when it could not be run."""
+    statements = list(split(text, None, runner.session.variables))
+    problem = ""
+    if len(statements) != 1 or not statements[0].text.lower().startswith(_READS):
+        problem = "one SHOW or DESCRIBE is wanted, as in: !watch 2 SHOW LOCKS"
+    elif not sys.stdout.isatty():
+        problem = "only a terminal can be watched"
+    if problem:
+        print(f"ERROR: {problem}", file=sys.stderr)
+        return False
+    console = Screen(highlight=False)
+    try:
+        with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
+            while True:
+                result = runner.session.run_statement(statements[0])
+                live.update(_drawn(result, runner, every, console.width), refresh=True)
+                time.sleep(every)
+    except KeyboardInterrupt:
+        return True
+    except HiveSqlError as error:
+        runner.printer.fail(error, text)
+        return False
+
+
+def _drawn(result: Result, runner: Runner, every: float, width: int) -> Group:
+    told = f"{time.strftime('%H:%M:%S')}  every {every:g} s, Ctrl-C ends"
+    if not result.rows:
+        return Group(Text(told, style="dim"), Text("no rows"))
+    style = replace(runner.printer.style, max_width=width, truncate=True, max_column_width=_WIDEST)
+    kept = _that_fit(result, style, width)
+    if len(kept) < len(result.columns):
+        left = (name for i, name in enumerate(result.columns) if i not in kept)
+        told += f"; no room for, or nothing in: {', '.join(left)}"
+    columns = [result.columns[i] for i in kept]
+    rows = [[row[i] for i in kept] for row in result.rows]
+    table = to_text("table", columns, rows, style).rstrip("\n")
+    lines = (Text(told, style="dim"), Text(table, no_wrap=True, overflow="crop"))
+    return Group(*lines)
+
+
+def _that_fit(result: Result, style: Style, width: int) -> list[int]:
+    """Columns with a value that fit beside each other, from the left: one line a row."""
+    kept: list[int] = []
+    for i, name in enumerate(result.columns):
+        texts = [style.text(row[i]) for row in result.rows if str(row[i]).strip() not in _NOTHING]
+        taken = min(max(map(len, (name, *texts))), _WIDEST) + 3
+        if texts and (not kept or taken < width):
+            kept.append(i)
+            width -= taken
+        elif texts:
+            break
+    return kept or [0]
