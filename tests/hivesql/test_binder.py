@@ -189,8 +189,53 @@ def test_a_view_keeps_full_names_and_the_columns_of_its_day() -> None:
     assert [(c.name, c.type) for c in made.table.columns] == [
         ("id", "int"), ("name", "string"), ("amount", "decimal(10,2)"), ("_c1", "int"),
     ]  # fmt: skip
+    assert made.table.view_original == "SELECT *, id + 1 FROM t WHERE id > 1"
     assert made.table.view_text == (
-        "SELECT `t`.`id`, `t`.`name`, `t`.`amount`, id + 1 FROM `default`.`t` AS `t` WHERE id > 1"
+        "SELECT `t`.`id`, `t`.`name`, `t`.`amount`, `t`.`id` + 1 FROM `default`.`t` "
+        "WHERE `t`.`id` > 1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "expanded"),
+    [
+        (
+            "t.id, count(1) N FROM default.t group by t.id order by n",
+            "`t`.`id`, count(1) `n` FROM `default`.`t` group by `t`.`id` order by n",
+        ),
+        (
+            "x.id FROM t x JOIN t AS `y z` ON x.id = `y z`.id",
+            "`x`.`id` FROM `default`.`t` `x` JOIN `default`.`t` AS `y z` ON `x`.`id` = `y z`.`id`",
+        ),
+        (
+            "* FROM (SELECT id AS k FROM t) s LATERAL VIEW explode(array(k)) e AS v",
+            "`s`.`k`, `e`.`v` FROM (SELECT `t`.`id` AS `k` FROM `default`.`t`) `s` "
+            "LATERAL VIEW explode(array(`s`.`k`)) `e` AS `v`",
+        ),
+        (
+            "a.name FROM t a JOIN t b USING (id) WHERE id > 1",
+            "`a`.`name` FROM `default`.`t` `a` JOIN `default`.`t` `b` USING (id) WHERE `id` > 1",
+        ),
+        (
+            "id FROM t WHERE EXISTS (SELECT 1 FROM p WHERE p.id = t.id)",
+            "`t`.`id` FROM `default`.`t` WHERE EXISTS "
+            "(SELECT 1 FROM `default`.`p` WHERE `p`.`id` = `t`.`id`)",
+        ),
+    ],
+)
+def test_the_query_of_a_view_is_expanded_as_in_hive(query: str, expanded: str) -> None:
+    made = bound(f"CREATE VIEW db2.w AS SELECT {query}", "default")
+    assert isinstance(made, CreateView)
+    assert made.table.view_original == f"SELECT {query}"
+    assert made.table.view_text == f"SELECT {expanded}"
+
+
+def test_a_view_that_names_its_columns_has_them_in_its_text() -> None:
+    made = bound("CREATE VIEW db2.w (x, y) AS SELECT id, name n FROM t", "default")
+    assert isinstance(made, CreateView)
+    assert made.table.view_text == (
+        "SELECT `id` AS `x`, `n` AS `y` FROM "
+        "(SELECT `t`.`id`, `t`.`name` `n` FROM `default`.`t`) `w`"
     )
 
 

@@ -111,7 +111,7 @@ def _formatted(
         rows += [
             _EMPTY,
             ("# View Information", "", ""),
-            ("Original Query:", table.view_text, ""),
+            ("Original Query:", table.view_original or table.view_text, ""),
             ("Expanded Query:", table.view_text, ""),
         ]
     return rows
@@ -232,7 +232,7 @@ def _table_text(table: Table) -> str:
         f"sd:{_storage_text(table, table.location)}, "
         f"partitionKeys:[{_fields_text(table.partition_columns)}], "
         f"parameters:{_braces(stored_properties(table))}, "
-        f"viewOriginalText:{table.view_text or 'null'}, "
+        f"viewOriginalText:{table.view_original or table.view_text or 'null'}, "
         f"viewExpandedText:{table.view_text or 'null'}, tableType:{table.type}, "
         f"ownerType:{table.owner_type})"
     )
@@ -249,11 +249,12 @@ def _partition_text(table: Table, partition: Partition) -> str:
 
 def _storage_text(table: Table, location: str) -> str:
     storage = STORAGE[table.format]
+    serde = "null" if table.is_view else storage.serde
     return (
         f"StorageDescriptor(cols:[{_fields_text(table.columns)}], location:{location or 'null'}, "
         f"inputFormat:{storage.input_format}, outputFormat:{storage.output_format}, "
         f"compressed:false, numBuckets:{table.bucket_count or -1}, "
-        f"serdeInfo:SerDeInfo(name:null, serializationLib:{storage.serde}, "
+        f"serdeInfo:SerDeInfo(name:null, serializationLib:{serde}, "
         f"parameters:{_braces(table.serde_properties)}), "
         f"bucketCols:[{', '.join(table.bucket_columns)}], sortCols:[{', '.join(_orders(table))}])"
     )

@@ -62,7 +62,12 @@ def bind_alter_view(body: AlterViewBody, binding: Binding) -> AlterView:
     """ALTER VIEW … AS: name, comment and properties stay."""
     view = _view(body.table, binding)
     made, reads = view_of(view.name, body.query, (), body.table.start, binding)
-    after = replace(view, columns=made.columns, view_text=made.view_text)
+    after = replace(
+        view,
+        columns=made.columns,
+        view_text=made.view_text,
+        view_original=made.view_original,
+    )
     return AlterView(view=view, altered=after, reads=reads)
 
 

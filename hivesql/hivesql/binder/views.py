@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from hivesql.binder.context import Binding
 from hivesql.parser.tokens import Name
-from hivesql.query.walk import bind_query
+from hivesql.query.expanded_text import quote_name
+from hivesql.query.walk import BoundQuery, bind_query
 from hivesql.syntax.ddl import CreateViewBody
 from hivesql.syntax.slices import Slice
 from hivesql_planner.errors import HiveSqlError, SemanticError
@@ -45,10 +46,20 @@ def bind_create_view(body: CreateViewBody, binding: Binding) -> CreateView:
     """CREATE VIEW: its text with full table names, so that it means the same everywhere."""
     name = new_name(body.table.full(binding.database), body.table.start, binding)
     table, _ = view_of(name, body.query, body.columns, body.table.start, binding)
-    table = replace(table, properties=dict(body.properties), comment=body.comment)
+    properties = {"bucketing_version": "2", **body.properties}
+    table = replace(table, properties=properties, comment=body.comment)
     return CreateView(
         table=table, if_not_exists=body.if_not_exists, or_replace=body.or_replace,
     )  # fmt: skip
+
+
+def _renamed(bound: BoundQuery, columns: tuple[Column, ...], view: TableName) -> str:
+    """The text of a view that names its columns: whoever reads it alone finds the same names."""
+    if bound.columns is None:
+        return bound.hive
+    pairs = zip(bound.columns, columns, strict=True)
+    items = ", ".join(f"{quote_name(one.name)} AS {quote_name(new.name)}" for one, new in pairs)
+    return f"SELECT {items} FROM ({bound.hive}) {quote_name(view.name)}"
 
 
 def view_of(
@@ -79,7 +90,16 @@ def view_of(
     else:
         columns = tuple(Column(one.name, one.type or "") for one in known or ())
     check_distinct((Name(one.name, start) for one in columns), binding)
-    view = Table(name=name, columns=columns, location="", type="VIRTUAL_VIEW", view_text=bound.hive)
+    text = binding.text.text
+    view = Table(
+        name=name,
+        columns=columns,
+        location="",
+        type="VIRTUAL_VIEW",
+        format="textfile",
+        view_text=_renamed(bound, columns, name) if given else bound.hive,
+        view_original="\n".join(text[start:end] for start, end in query.spans),
+    )
     reads = tuple(dict.fromkeys(one.scan.table for one in bound.query(binding).sources))
     for table in reads:
         if table.name.database.startswith(TEMPORARY):

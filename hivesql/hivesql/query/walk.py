@@ -21,6 +21,7 @@ from hivesql.null_order import null_order
 from hivesql.query.deep_recursion import with_room
 from hivesql.query.dialect import RANGE, is_join, read_query, span_of
 from hivesql.query.edits import Edit, apply_edits, insert
+from hivesql.query.expanded_text import expanded_names, quote_name
 from hivesql.query.ordering import position_edits
 from hivesql.query.outputs import (
     generated_types,
@@ -91,7 +92,8 @@ def bind_query(
     walk = Walk(binding, expand_stars=expand_stars, defaults=defaults or {})
     columns = walk.query(part.tree, {}, None)
     check_query(part.tree, walk.uses, binding)
-    hive = apply_edits(binding.text.text, part.spans, walk.hive_edits, part.prefix)
+    named = expanded_names(part.tree, walk.meanings) if expand_stars else []
+    hive = apply_edits(binding.text.text, part.spans, walk.hive_edits + named, part.prefix)
     return BoundQuery(walk.render(part), columns, tuple(walk.uses), hive)
 
 
@@ -305,9 +307,7 @@ class Walk:
             self.edits.append(Edit(clause.start, clause.end, ""))
             after = clause.end
         if node.args.get("alias") is None:
-            named = insert(after, f" AS `{name}`")
-            self.edits.append(named)
-            self.hive_edits.append(named)
+            self.edits.append(insert(after, f" AS `{name}`"))
         return Relation(alias, renamed(columns, node.args.get("alias")), use)
 
     def _view(self, view: Table, start: int) -> tuple[str, Outputs]:
@@ -403,7 +403,8 @@ class Walk:
             return None
         if written or self.expand_stars:
             start, end = item.meta[RANGE]
-            text = ", ".join(f"`{alias}`.`{column.name}`" for alias, column in columns)
+            pairs = ((quote_name(alias), quote_name(one.name)) for alias, one in columns)
+            text = ", ".join(".".join(pair) for pair in pairs)
             self.edits.append(Edit(start, end, text))
             self.hive_edits.append(Edit(start, end, text))
         return tuple(column for _, column in columns)

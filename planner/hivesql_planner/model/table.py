@@ -126,6 +126,9 @@ class Table:
     sort_descending: tuple[str, ...] = ()
     """Those of the sort columns whose order is descending."""
     view_text: str | None = None
+    """A view's query with full names, so that it means the same everywhere."""
+    view_original: str | None = None
+    """A view's query as its user wrote it; None where nobody has kept it."""
     owner: str = ""
     owner_type: OwnerType = "USER"
     created_at: int = 0

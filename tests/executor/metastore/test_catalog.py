@@ -68,7 +68,8 @@ VIEW = Table(
     columns=(Column("a", "int"),),
     location="",
     type="VIRTUAL_VIEW",
-    view_text="SELECT a FROM t",
+    view_text="SELECT `t`.`a` FROM `default`.`t`",
+    view_original="SELECT a FROM t",
     created_at=5,
 )
 
@@ -96,7 +97,7 @@ def test_every_format_comes_back(metastore: Metastore, format: FileFormat) -> No
         {"type": "MANAGED_TABLE"},
         {"bucket_columns": (), "bucket_count": 0, "sort_columns": (), "sort_descending": ()},
         {"location": "/moved", "owner": "bob", "comment": None},
-        {"view_text": "SELECT 1", "type": "VIRTUAL_VIEW"},
+        {"view_text": "SELECT 1", "view_original": "SELECT 1", "type": "VIRTUAL_VIEW"},
     ],
     ids=lambda change: "+".join(change),
 )

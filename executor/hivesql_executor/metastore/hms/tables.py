@@ -47,7 +47,7 @@ def read_table(found: Any, constraints: tuple[Constraint, ...]) -> Table:
         partition_columns=_read_columns(found.partitionKeys),
         location=storage.location or "",
         type=kind,
-        format="orc" if view else format_of(storage.inputFormat, serde.serializationLib, name),
+        format="textfile" if view else format_of(storage.inputFormat, serde.serializationLib, name),
         properties=properties,
         serde_properties=dict(serde.parameters or {}) if serde else {},
         bucket_columns=tuple(column.lower() for column in storage.bucketCols or ()),
@@ -57,6 +57,7 @@ def read_table(found: Any, constraints: tuple[Constraint, ...]) -> Table:
             order.col.lower() for order in storage.sortCols or () if order.order == _DESCENDING
         ),
         view_text=found.viewExpandedText if view else None,
+        view_original=found.viewOriginalText if view else None,
         owner=found.owner or "",
         owner_type=_owner_type(found.ownerType),
         created_at=found.createTime or 0,
@@ -82,7 +83,8 @@ def write_table(table: Table, old: Any = None) -> Any:
     new.parameters, new.tableType = properties, table.type
     new.partitionKeys = _write_columns(table.partition_columns)
     # The binary protocol has no null text in required places of older servers.
-    new.viewOriginalText = new.viewExpandedText = table.view_text
+    new.viewExpandedText = table.view_text
+    new.viewOriginalText = table.view_original or table.view_text
     new.sd = _write_storage(table, old.sd if old else None)
     return new
 

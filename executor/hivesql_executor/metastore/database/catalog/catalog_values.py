@@ -101,6 +101,7 @@ def table_of(
         sort_columns=tuple(sorting),
         sort_descending=tuple(one for one, order in sorting.items() if order == DESCENDING),
         view_text=row.view_text,
+        view_original=row.view_original,
         owner=row.owner or "",
         owner_type=row.owner_type or "USER",
         created_at=row.created_at,

@@ -218,7 +218,7 @@ def _own_values(table: Table, database_id: int) -> dict[str, Any]:
         "owner": table.owner,
         "owner_type": table.owner_type,
         "view_text": table.view_text,
-        "view_original": table.view_text,
+        "view_original": table.view_original or table.view_text,
     }
 
 
