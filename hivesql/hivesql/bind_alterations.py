@@ -14,6 +14,7 @@ from hivesql.binder.partitions import (
     bind_exchange,
     bind_move_partition,
     bind_rename_partition,
+    bind_tell_statistics,
     bind_touch,
 )
 from hivesql.syntax.alter import (
@@ -28,6 +29,7 @@ from hivesql.syntax.alter import (
     MovePartitionBody,
     RenameBody,
     RenamePartitionBody,
+    TellStatisticsBody,
     TouchBody,
 )
 from hivesql_planner.statements.bound import Statement
@@ -41,6 +43,7 @@ _BINDERS: dict[type, Callable[[Any, Binding], Statement]] = {
     MovePartitionBody: bind_move_partition,
     AlterPartitionsBody: bind_alter_partitions,
     ExchangeBody: bind_exchange,
+    TellStatisticsBody: bind_tell_statistics,
     TouchBody: bind_touch,
     AddPartitionsBody: bind_add_partitions,
     DropPartitionsBody: bind_drop_partitions,

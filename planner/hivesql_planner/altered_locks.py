@@ -32,6 +32,7 @@ from hivesql_planner.statements.ddl import (
     RenamePartition,
     RenameTable,
     RepairTable,
+    TellStatistics,
 )
 
 if TYPE_CHECKING:
@@ -69,6 +70,9 @@ def altered(statement: Statement, wanted: Wanted) -> Iterator[Lock]:  # noqa: C9
             yield from wanted.ddl(table, S)
         case Analyze(query=query) if query is not None:
             yield from wanted.reads(query)
+        case TellStatistics(table=table, partitions=partitions):
+            names = [name_of(table, one) for one in partitions or ()]
+            yield from wanted.ddl(table, S, names or (None,))
         case LoadData(table=table):
             yield from wanted.insert(_loading(statement))
         case RepairTable(table=table):

@@ -188,7 +188,7 @@ def test_views_and_databases(session: hivesql.Session, tmp_path: Path) -> None:
     assert table_of(session, "d.t").location == f"{tmp_path}/m/t"
     assert rows(session, "SELECT * FROM d.w") == [("x",)]
     assert (table_of(session, "v").comment, table_of(session, "v").properties) == (
-        "kept", {"k": "w"},
+        "kept", {"bucketing_version": "2", "k": "w"},
     )  # fmt: skip
     session.sql("ALTER VIEW v RENAME TO d.v2")
     assert rows(session, "SELECT * FROM d.v2") == [("x",)]

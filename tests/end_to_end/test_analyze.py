@@ -22,7 +22,8 @@ ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 def told(session: hivesql.Session, sql: str) -> dict[str, str]:
     """Keys of DESCRIBE FORMATTED with their values, parameters included."""
     rows: list[Any] = [tuple(row) for row in session.sql(sql).rows]
-    return {(row[0] or row[1]).rstrip(":"): row[-1] if not row[0] else row[1] for row in rows}
+    told = {(row[0] or row[1]).rstrip(":"): row[-1] if not row[0] else row[1] for row in rows}
+    return {key: value.replace('\\"', '"') for key, value in told.items()}
 
 
 def test_statistics_of_tables_partitions_and_columns(session: hivesql.Session) -> None:

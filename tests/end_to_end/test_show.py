@@ -65,11 +65,12 @@ SHOWN: dict[str, tuple[str, ...]] = {
     "DESCRIBE p": (
         "a|int|ca", "b|string|", "ds|string|pc", "hr|int|", "||", "# Partition Information||",
         "# col_name|data_type|comment", "ds|string|pc", "hr|int|"),
-    "DESCRIBE p a": ("a|int|ca",),
+    "DESCRIBE p a": ("a|int|from deserializer",),
     "DESCRIBE p b": ("b|string|from deserializer",),
     "DESCRIBE FORMATTED p a": (
         "col_name|a", "data_type|int", "min|", "max|", "num_nulls|", "distinct_count|",
-        "avg_col_len|", "max_col_len|", "num_trues|", "num_falses|", "bit_vector|", "comment|ca"),
+        "avg_col_len|", "max_col_len|", "num_trues|", "num_falses|", "bit_vector|",
+        "comment|from deserializer"),
     "DESCRIBE DATABASE dd": ("dd|its|ROOT/ddloc|ROOT/ddm|WHO|USER||",),
     "DESCRIBE DATABASE EXTENDED dd": ("dd|its|ROOT/ddloc|ROOT/ddm|WHO|USER|||{a=b}",),
     "SHOW CREATE DATABASE dd": (

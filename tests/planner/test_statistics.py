@@ -110,7 +110,9 @@ def test_hives_parameters(parameters: dict[str, str], expected: Statistics) -> N
 def test_one_row_per_partition_and_six_cells_per_column() -> None:
     parted = table("p", "a int, s string, b boolean", "ds string, hr int")
     sql = statistics_sql(parted, "view", parted.columns)
-    assert sql.startswith("SELECT `ds`, `hr`, count(*), count(`a`), approx_count_distinct(`a`), ")
+    assert sql.startswith(
+        "SELECT `ds`, `hr`, count(*), count(`a`), approx_count_distinct(`a`, 0.01), "
+    )
     assert sql.endswith("FROM `view` GROUP BY `ds`, `hr`")
     assert "max(length(`s`))" in sql
     assert "CAST(count_if(`b`) AS STRING)" in sql

@@ -16,6 +16,7 @@ from hivesql_executor.partitions import add_partitions, drop_partitions
 from hivesql_executor.runtime import Runtime
 from hivesql_planner.acid.layout import parse_original_file
 from hivesql_planner.errors import SemanticError, StaleSnapshot
+from hivesql_planner.model.statistics import BASICS, Statistics
 from hivesql_planner.model.table import Database, Partition, Table, partition_name
 from hivesql_planner.statements.alter import ChangeLocation
 from hivesql_planner.statements.ddl import (
@@ -30,6 +31,7 @@ from hivesql_planner.statements.ddl import (
     MovePartition,
     RenamePartition,
     RenameTable,
+    TellStatistics,
     Touch,
 )
 
@@ -68,8 +70,34 @@ def run_ddl(  # noqa: C901 - one flat list of statements
                 store.alter_partition(table.name, one.values, one, txn_id=txn_id)
         case ExchangePartitions():
             _exchange(statement, txn_id, runtime)
+        case TellStatistics(table=table):
+            _check_unchanged(table, runtime)
+            _tell_statistics(statement, runtime)
         case Touch():
             return
+
+
+def _tell_statistics(statement: TellStatistics, runtime: Runtime) -> None:
+    """Store what a user says of a column, or of partitions."""
+    store, name = runtime.metastore, statement.table.name
+    owners = (None,) if statement.partitions is None else tuple(
+        one.values for one in statement.partitions
+    )  # fmt: skip
+    rows, files, size = (statement.basics.get(key) for key in BASICS)
+    told = []
+    for values in owners:
+        known = store.statistics(name, values)
+        told.append(
+            Statistics(
+                values=values,
+                is_told=True,
+                rows=known.rows if rows is None else rows,
+                files=known.files if files is None else files,
+                bytes=known.bytes if size is None else size,
+                columns=() if statement.column is None else (statement.column,),
+            )
+        )
+    store.put_statistics(name, told)
 
 
 def complete_database(database: Database, runtime: Runtime) -> Database:

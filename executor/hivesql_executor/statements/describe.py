@@ -8,8 +8,15 @@ from datetime import UTC, datetime
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_executor.outcome import Outcome
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.model.statistics import Statistics, written_basics
-from hivesql_planner.model.table import Column, ConstraintKind, Database, Partition, Table
+from hivesql_planner.model.statistics import ACCURATE, Statistics, accuracy_text, written_basics
+from hivesql_planner.model.table import (
+    Column,
+    Constraint,
+    ConstraintKind,
+    Database,
+    Partition,
+    Table,
+)
 
 _COLUMNS = ("col_name", "data_type", "comment")
 _HEADER = ("# col_name", "data_type", "comment")
@@ -27,7 +34,19 @@ _TITLES: dict[ConstraintKind, str] = {
     "default": "Default Constraints",
     "check": "Check Constraints",
 }
+_EXTENDED = {"Check Value": "Check Expression "}
+"""What DESCRIBE EXTENDED calls otherwise than DESCRIBE FORMATTED."""
+_ESCAPES = {
+    '"': '\\"',
+    "\\": "\\\\",
+    "\b": "\\b",
+    "\n": "\\n",
+    "\t": "\\t",
+    "\f": "\\f",
+    "\r": "\\r",
+}
 _Row = tuple[str, str, str]
+_Pairs = tuple[tuple[str, str], ...]
 
 
 def describe_table(
@@ -40,14 +59,17 @@ def describe_table(
     table = table.stored_as(partition)
     if style == "formatted":
         return Outcome.of_table(_COLUMNS, _formatted(table, partition, basics_shown(statistics)))
-    rows = [_column_row(column) for column in table.all_columns]
+    rows = _column_rows(table.all_columns)
     if table.partition_columns:
         rows += [_EMPTY, ("# Partition Information", "", ""), _HEADER]
-        rows += [_column_row(column) for column in table.partition_columns]
+        rows += _column_rows(table.partition_columns)
     if style == "extended":
         what = "Partition" if partition else "Table"
         text = _partition_text(table, partition) if partition else _table_text(table)
-        rows += [_EMPTY, (f"Detailed {what} Information", text, "")]
+        rows += [_EMPTY, (f"Detailed {what} Information", escaped(text), "")]
+        constraints = [] if partition else _constraint_texts(table)
+        rows += [("Constraints", text, "") if i == 0 else (text, "", "")
+                 for i, text in enumerate(constraints)]  # fmt: skip
     return Outcome.of_table(_COLUMNS, rows)
 
 
@@ -55,18 +77,26 @@ def describe_column(
     table: Table, name: str, style: str, statistics: Statistics | None = None
 ) -> Outcome:
     """One column, or with FORMATTED its properties one below the other."""
-    found = next((column for column in table.columns if column.name == name), None)
+    found = next((column for column in table.all_columns if column.name == name), None)
     if found is None:
         known = ", ".join(f"{i}:{column.name}" for i, column in enumerate(table.columns))
         raise SemanticError(f"cannot find field {name} from [{known}]")
-    comment = found.comment or "from deserializer"
+    # As in Hive, the serde answers, and it knows no comments.
+    comment = (found.comment or "") if found in table.partition_columns else "from deserializer"
+    statistics = statistics or Statistics()
+    accurate = accuracy_text(statistics)
     if style != "formatted":
-        return Outcome.of_table(_COLUMNS, [(found.name, found.type, comment)])
-    measured = statistics.columns if statistics else ()
-    own = next((one for one in measured if one.name == name), None)
+        # Hive tells it here too, but not of partitioned tables.
+        more = (
+            [] if table.partition_columns or not accurate else [(ACCURATE, escaped(accurate), "")]
+        )
+        return Outcome.of_table(_COLUMNS, [(found.name, found.type, comment), *more])
+    own = next((one for one in statistics.columns if one.name == name), None)
     rows = [("col_name", found.name), ("data_type", found.type)]
     rows += [(label, _shown(getattr(own, field, None))) for label, field in _MEASURES]
     rows += [("bit_vector", ""), ("comment", comment)]
+    if accurate:
+        rows.append((ACCURATE, escaped(accurate)))
     return Outcome.of_table(("column_property", "value"), rows)
 
 
@@ -87,8 +117,18 @@ def describe_database(database: Database, *, extended: bool) -> Outcome:
     return Outcome.of_table(columns, [row])
 
 
-def _column_row(column: Column) -> _Row:
-    return (column.name, column.type, column.comment or "")
+def _column_rows(columns: Iterable[Column]) -> list[_Row]:
+    """A row for each column, and one more for each further line of its comment."""
+    rows = []
+    for column in columns:
+        first, *more = (column.comment or "").split("\n")
+        rows += [(column.name, column.type, first), *(("", "", line) for line in more)]
+    return rows
+
+
+def _lines(title: str, text: str) -> list[_Row]:
+    first, *more = text.split("\n")
+    return [(title, first, ""), *(("", line, "") for line in more)]
 
 
 def _formatted(
@@ -96,10 +136,10 @@ def _formatted(
     partition: Partition | None,
     basics: Mapping[str, str],
 ) -> list[_Row]:
-    rows = [_HEADER, *map(_column_row, table.columns), _EMPTY]
+    rows = [_HEADER, *_column_rows(table.columns), _EMPTY]
     if table.partition_columns:
         rows += [("# Partition Information", "", ""), _HEADER]
-        rows += [*map(_column_row, table.partition_columns), _EMPTY]
+        rows += [*_column_rows(table.partition_columns), _EMPTY]
     if partition:
         rows += _of_partition(table, partition, basics)
     else:
@@ -111,8 +151,8 @@ def _formatted(
         rows += [
             _EMPTY,
             ("# View Information", "", ""),
-            ("Original Query:", table.view_original or table.view_text, ""),
-            ("Expanded Query:", table.view_text, ""),
+            *_lines("Original Query:", table.view_original or table.view_text),
+            *_lines("Expanded Query:", table.view_text),
         ]
     return rows
 
@@ -172,32 +212,76 @@ def _of_storage(table: Table) -> list[_Row]:
         ("Sort Columns:", f"[{', '.join(_orders(table))}]", ""),
     ]
     if table.serde_properties:
-        rows += [("Storage Desc Params:", "", ""), *_pairs(table.serde_properties)]
+        pairs = sorted(table.serde_properties.items())
+        rows += [("Storage Desc Params:", "", ""), *(("", k, escaped(v)) for k, v in pairs)]
     return rows
 
 
 def _of_constraints(table: Table) -> list[_Row]:
     rows = [_EMPTY, ("# Constraints", "", "")]
-    for one in table.constraints:
-        rows += [
-            _EMPTY,
-            (f"# {_TITLES[one.kind]}", "", ""),
-            ("Table:", str(table.name), ""),
-            ("Constraint Name:", one.name, ""),
-        ]
-        if one.parent is not None:
-            pairs = zip(one.parent_columns, one.columns, strict=False)
-            rows += [
-                (f"Parent Column Name:{one.parent}.{theirs}", f"Column Name:{ours}", "")
-                for theirs, ours in pairs
-            ]
-        else:
-            rows += [("Column Name:", name, "") for name in one.columns]
-        if one.kind == "default":
-            rows.append(("Default Value:", one.text, ""))
-        if one.kind == "check":
-            rows.append(("Check Value:", one.text, ""))
+    for kind, ones in _by_kind(table):
+        rows += [_EMPTY, (f"# {_TITLES[kind]}", "", ""), ("Table:", str(table.name), "")]
+        for one in ones:
+            rows += [("Constraint Name:", one.name, ""), *map(_row_of_pairs, _cells(one))]
+            rows += [] if kind == "primary key" else [_EMPTY]
     return rows
+
+
+def _by_kind(table: Table) -> list[tuple[ConstraintKind, list[Constraint]]]:
+    """The constraints in the order in which Hive tells them."""
+    found = [
+        (kind, sorted((o for o in table.constraints if o.kind == kind), key=lambda o: o.name))
+        for kind in _TITLES
+    ]
+    return [(kind, ones) for kind, ones in found if ones]
+
+
+def _cells(one: Constraint) -> list[_Pairs]:
+    """What is told of a constraint, a row for each of its columns."""
+    columns = one.columns or ("null",)
+    match one.kind:
+        case "foreign key":
+            pairs = enumerate(zip(one.parent_columns, columns, strict=True), 1)
+            return [
+                (("Parent Column Name", f"{one.parent}.{theirs}"), ("Column Name", ours),
+                 ("Key Sequence", str(i)))
+                for i, (theirs, ours) in pairs
+            ]  # fmt: skip
+        case "unique":
+            keys = enumerate(columns, 1)
+            return [(("Column Name", name), ("Key Sequence", str(i))) for i, name in keys]
+        case "default":
+            return [(("Column Name", columns[0]), ("Default Value", one.text))]
+        case "check":
+            return [(("Column Name", columns[0]), ("Check Value", one.text))]
+    return [(("Column Name", name),) for name in columns]
+
+
+def _row_of_pairs(pairs: _Pairs) -> _Row:
+    if len(pairs) == 1:
+        return (f"{pairs[0][0]}:", pairs[0][1], "")
+    told = [f"{key}:{value}" for key, value in pairs]
+    return (told[0], told[1], told[2] if len(told) > 2 else "")
+
+
+def _constraint_texts(table: Table) -> list[str]:
+    """The constraints as DESCRIBE EXTENDED tells them, a text for each kind."""
+    texts = []
+    for kind, ones in _by_kind(table):
+        title = _TITLES[kind]
+        if kind == "primary key":
+            (key,) = ones
+            names = ",".join(key.columns)
+            texts.append(f"{title} for {table.name}:[{names}], Constraint Name: {key.name}")
+            continue
+        parts = []
+        for one in ones:
+            cells = [", ".join(f"{_EXTENDED.get(key, key)}: {value}" for key, value in pairs)
+                     for pairs in _cells(one)]  # fmt: skip
+            told = ", ".join(cells if kind == "not null" else [f"({cell})" for cell in cells])
+            parts.append(f" {{Constraint Name: {one.name}, {told}}}")
+        texts.append(f"{title} for {table.name}:[{','.join(parts)}]")
+    return texts
 
 
 def stored_properties(table: Table) -> dict[str, str]:
@@ -211,7 +295,16 @@ def stored_properties(table: Table) -> dict[str, str]:
 
 
 def _pairs(values: Mapping[str, str]) -> list[_Row]:
-    return [("", key, value) for key, value in sorted(values.items())]
+    rows = []
+    for key, value in sorted(values.items()):
+        first, *more = value.split("\n")
+        rows += [("", key, escaped(first)), *(("", "", escaped(line)) for line in more)]
+    return rows
+
+
+def escaped(text: str) -> str:
+    """Write a property's value as DESCRIBE shows it: as a text of Java."""
+    return "".join(_ESCAPES.get(c) or (c if c >= " " else f"\\u{ord(c):04X}") for c in text)
 
 
 def _orders(table: Table) -> list[str]:

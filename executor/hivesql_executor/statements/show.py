@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.patterns import matching
@@ -27,6 +28,7 @@ from hivesql_executor.statements.show_tables import (
 )
 from hivesql_executor.transactions.object_locks import show_object_locks
 from hivesql_planner.errors import NotSupported
+from hivesql_planner.model.statistics import Statistics, of_partition_column
 from hivesql_planner.model.table import TEMPORARY, Table, partition_name
 from hivesql_planner.settings.transaction_keys import DUMMY_TXN_MANAGER
 from hivesql_planner.statements.bound import Describe, Show
@@ -53,13 +55,27 @@ def describe(statement: Describe, runtime: Runtime) -> Outcome:
         return describe_database(database, extended=bool(statement.style))
     partition = statement.partition
     statistics = None
-    if statement.style == "formatted":
+    if statement.style == "formatted" or statement.column is not None:
         stored = statement.stored or statement.table.name
         values = partition.values if partition else None
         statistics = runtime.metastore.statistics(stored, values)
     if statement.column is not None:
+        statistics = statistics and _with_partition_columns(statement, statistics, runtime)
         return describe_column(statement.table, statement.column, statement.style, statistics)
     return describe_table(statement.table, partition, statement.style, statistics)
+
+
+def _with_partition_columns(
+    statement: Describe, statistics: Statistics, runtime: Runtime
+) -> Statistics:
+    """Add what the values of the partitions tell, where a partition column is asked for."""
+    table = statement.table
+    assert table is not None
+    for i, column in enumerate(table.partition_columns):
+        if column.name == statement.column:
+            values = [one.values[i] for one in runtime.metastore.partitions(table.name)]
+            return replace(statistics, columns=(of_partition_column(column, values),))
+    return statistics
 
 
 def _databases(statement: Show, runtime: Runtime) -> Outcome:
@@ -120,7 +136,8 @@ def _properties(statement: Show, runtime: Runtime) -> Outcome:
 
 
 def _create_table(statement: Show, runtime: Runtime) -> Outcome:
-    lines = create_statement(_table(statement)).splitlines()
+    text = create_statement(_table(statement), temporary=bool(statement.temporary))
+    lines = text.splitlines()
     return Outcome.of_table(["createtab_stmt"], [(line,) for line in lines])
 
 

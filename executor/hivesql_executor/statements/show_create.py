@@ -6,14 +6,27 @@ from collections.abc import Iterator, Mapping
 
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_planner.model.statistics import BASICS
-from hivesql_planner.model.table import Column, Constraint, Database, Table, TableName
+from hivesql_planner.model.table import (
+    Column,
+    Constraint,
+    ConstraintKind,
+    Database,
+    Table,
+    TableName,
+)
+
+_ORDER: tuple[ConstraintKind, ...] = (
+    "primary key", "foreign key", "unique", "default", "check", "not null",
+)  # fmt: skip
 
 
-def create_statement(table: Table) -> str:
-    """CREATE TABLE or CREATE VIEW in Hive's layout."""
+def create_statement(table: Table, *, temporary: bool = False) -> str:
+    """CREATE TABLE or CREATE VIEW in Hive's layout; what adds constraints follows behind ``;``."""
     if table.is_view:
         return f"CREATE VIEW {_name(table.name)} AS {table.view_text}"
-    return "\n".join(_lines(table))
+    text = "\n".join(_lines(table, "TEMPORARY " if temporary else ""))
+    added = list(_constraint_statements(table))
+    return "\n".join([f"{text};", *added]) if added else text
 
 
 def create_database_statement(database: Database) -> str:
@@ -35,12 +48,11 @@ def _name(name: TableName) -> str:
     return short if name.database == "default" else f"`{name.database}`.{short}"
 
 
-def _lines(table: Table) -> Iterator[str]:
+def _lines(table: Table, kind: str) -> Iterator[str]:
     storage = STORAGE[table.format]
     external = "EXTERNAL " if table.type == "EXTERNAL_TABLE" else ""
-    yield f"CREATE {external}TABLE {_name(table.name)}("
-    parts = [_column_list(table.columns, table.constraints), *_keys_and_checks(table)]
-    yield ", \n".join(parts) + ")"
+    yield f"CREATE {kind}{external}TABLE {_name(table.name)}("
+    yield _column_list(table.columns) + ")"
     if table.comment:
         yield f"COMMENT {_quoted(table.comment)}"
     if table.partition_columns:
@@ -76,38 +88,38 @@ def _lines(table: Table) -> Iterator[str]:
         yield _pairs(lasting) + ")"
 
 
-def _column_list(columns: tuple[Column, ...], constraints: tuple[Constraint, ...] = ()) -> str:
+def _column_list(columns: tuple[Column, ...]) -> str:
     lines = []
     for column in columns:
-        own = next((o for o in constraints if _is_inline(o) and o.columns == (column.name,)), None)
         comment = f" COMMENT {_quoted(column.comment)}" if column.comment else ""
-        lines.append(f"  `{column.name}` {column.type}{_inline(own)}{comment}")
+        lines.append(f"  `{column.name}` {column.type}{comment}")
     return ", \n".join(lines)
 
 
-def _is_inline(one: Constraint) -> bool:
-    return one.kind in ("not null", "default")
+def _constraint_statements(table: Table) -> Iterator[str]:
+    """One ALTER TABLE for each constraint, as in Hive: a column may have several."""
+    types = {column.name: column.type for column in table.columns}
+    altered = f"ALTER TABLE `{table.name.database}`.`{table.name.name}`"
+    for one in sorted(table.constraints, key=lambda one: (_ORDER.index(one.kind), one.name)):
+        called = f"CONSTRAINT `{one.name}`"
+        if one.kind in ("not null", "default"):
+            (name,) = one.columns
+            what = "NOT NULL" if one.kind == "not null" else f"DEFAULT {one.text}"
+            change = f"CHANGE COLUMN `{name}` `{name}` {types[name]} {called} {what}"
+        else:
+            change = f"ADD {called} {_key_or_check(one)}"
+        yield f"{altered} {change}{_options(one)};"
 
 
-def _inline(one: Constraint | None) -> str:
-    if one is None:
-        return ""
-    what = "NOT NULL" if one.kind == "not null" else f"DEFAULT {one.text}"
-    return f" CONSTRAINT `{one.name}` {what}{_options(one)}"
-
-
-def _keys_and_checks(table: Table) -> list[str]:
-    lines = []
-    for one in table.constraints:
-        if _is_inline(one):
-            continue
-        names = ", ".join(f"`{name}`" for name in one.columns)
-        what = f"CHECK ({one.text})" if one.kind == "check" else f"{one.kind.upper()} ({names})"
-        if one.parent is not None:
-            theirs = ", ".join(f"`{name}`" for name in one.parent_columns)
-            what += f" REFERENCES `{one.parent.database}`.`{one.parent.name}`({theirs})"
-        lines.append(f"  CONSTRAINT `{one.name}` {what}{_options(one)}")
-    return lines
+def _key_or_check(one: Constraint) -> str:
+    if one.kind == "check":
+        return f"CHECK ({one.text})"
+    names = ", ".join(f"`{name}`" for name in one.columns)
+    if one.parent is None:
+        return f"{one.kind.upper()} ({names})"
+    theirs = ", ".join(f"`{name}`" for name in one.parent_columns)
+    parent = f"`{one.parent.database}`.`{one.parent.name}`"
+    return f"FOREIGN KEY ({names}) REFERENCES {parent}({theirs})"
 
 
 def _options(one: Constraint) -> str:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from hivesql_executor.bookkeeping.avro_schema import with_file_columns
 from hivesql_executor.bookkeeping.directory_moves import hiding, making, placing
+from hivesql_executor.bookkeeping.file_columns import columns_of_file
 from hivesql_executor.bookkeeping.reachable_locations import reachable_location
 from hivesql_executor.bookkeeping.statistics import count
 from hivesql_executor.bounds import may_delete
@@ -16,9 +17,17 @@ from hivesql_executor.snapshot.listing import table_roots
 from hivesql_executor.transactions.file_changes import FileChanges, changing
 from hivesql_executor.transactions.transaction import Transaction
 from hivesql_planner.acid.layout import METADATA_FILE, base_name
-from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
+from hivesql_planner.model.names import check_table
 from hivesql_planner.model.statistics import StatisticsChange
-from hivesql_planner.model.table import Database, Table, TableName, partition_name
+from hivesql_planner.model.table import (
+    Database,
+    FileFormat,
+    Table,
+    TableName,
+    kept_columns,
+    partition_name,
+)
 from hivesql_planner.plan import Operation
 from hivesql_planner.statements.bound import CreateTable, DropDatabase, DropTable, TruncateTable
 
@@ -29,8 +38,30 @@ _TRUNCATED = b'{"thisFileVersion":"0","dataFormat":"truncated"}'
 def create_table_if_new(statement: CreateTable, txn_id: int, runtime: Runtime) -> None:
     """CREATE TABLE [IF NOT EXISTS]."""
     names = runtime.metastore.tables(statement.table.name.database)
-    if not (statement.if_not_exists and statement.table.name in names):
-        create_table(statement.table, txn_id, runtime)
+    if statement.if_not_exists and statement.table.name in names:
+        return
+    table = statement.table
+    if statement.like_file is not None:
+        table = _with_columns_of(table, *statement.like_file, runtime)
+    create_table(table, txn_id, runtime)
+
+
+def _with_columns_of(table: Table, format_: FileFormat, path: str, runtime: Runtime) -> Table:
+    """The table with the columns of a file; SemanticError where it cannot have them."""
+    files = runtime.files(path)
+    if not files.is_file(path):
+        raise SemanticError(f"Invalid path '{path}': No files matching path {path}", code=10028)
+    columns = kept_columns(table.format, columns_of_file(files, path, format_))
+    for column in columns:
+        if "uniontype" in column.type:
+            raise NotSupported(f"the type {column.type} of the column {column.name} in {path}")
+        if column.name in table.partition_names:
+            raise SemanticError(
+                f"Column repeated in partitioning columns: {column.name}", code=10035
+            )
+    table = replace(table, columns=columns)
+    check_table(table)
+    return table
 
 
 def create_table(table: Table, txn_id: int, runtime: Runtime) -> Table:

@@ -103,6 +103,8 @@ def _bound(statement: Statement) -> Iterator[tuple[Table, Bound]]:
             yield table, {one.values: None for one in partitions}
         case ddl.DropPartitions(table=table, partitions=partitions):
             yield table, {one.values: one for one in partitions}
+        case ddl.TellStatistics(table=table, partitions=told) if told is not None:
+            yield table, {one.values: one for one in told}
         case ddl.AlterPartitions(table=table, partitions=partitions):
             yield table, {one.values: one for one in partitions}
         case TruncateTable(table=table, partitions=named):

@@ -13,7 +13,7 @@ from hivesql.syntax.alter import AlterBody, AlterDatabaseBody, AlterViewBody, Re
 from hivesql_planner.errors import HiveSqlError, SemanticError
 from hivesql_planner.model.names import check_table
 from hivesql_planner.model.table import Table
-from hivesql_planner.statements.alter import AddConstraint, altered
+from hivesql_planner.statements.alter import AddConstraint, ChangeColumn, altered
 from hivesql_planner.statements.ddl import AlterDatabase, AlterTable, AlterView, RenameTable
 
 
@@ -38,6 +38,8 @@ def bind_alter(body: AlterBody, binding: Binding) -> AlterTable | AlterView:
     change = body.change
     if isinstance(change, AddConstraint):
         change = AddConstraint(complete(change.constraint, binding))
+    elif isinstance(change, ChangeColumn) and change.constraint is not None:
+        change = replace(change, constraint=complete(change.constraint, binding))
     try:
         after = altered(table, change)
         check_table(after, table)

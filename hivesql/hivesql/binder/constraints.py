@@ -12,7 +12,8 @@ from hivesql.expressions.calls import Call
 from hivesql.expressions.casts import write_template
 from hivesql.expressions.types import Type, normal
 from hivesql.query.dialect import read_expression
-from hivesql.query.edits import Edit
+from hivesql.query.edits import Edit, apply_edits
+from hivesql.query.expanded_text import quote_name
 from hivesql.query.scope import Output, Relation, Scope
 from hivesql.query.spark_differences import tokens_in
 from hivesql.query.walk import Walk
@@ -32,6 +33,8 @@ from hivesql_planner.plan import Expr
 ROW = "row"
 """The struct of data columns of which an enforced condition speaks."""
 _LONGEST_DEFAULT = 255
+_AHEAD = len("SELECT ")
+"""An expression is read behind the word SELECT, which needs its room."""
 
 
 def constrained(table: Table, new: Iterable[Constraint], start: int, binding: Binding) -> Table:
@@ -46,10 +49,23 @@ def constrained(table: Table, new: Iterable[Constraint], start: int, binding: Bi
 
 
 def complete(one: Constraint, binding: Binding) -> Constraint:
-    """The same with the database of its parent table."""
+    """Give a constraint the database of its parent table, and a CHECK's columns Hive's quotes."""
+    if one.kind == "check":
+        return replace(one, text=_quoted_columns(one.text, binding))
     if one.parent is None or one.parent.database:
         return one
     return replace(one, parent=TableName(binding.database, one.parent.name))
+
+
+def _quoted_columns(text: str, binding: Binding) -> str:
+    part, own = _read(text, "constraint", binding)
+    edits = [
+        Edit(name.meta["start"], name.meta["end"] + 1, quote_name(name.name.lower()))
+        for column in part.tree.find_all(exp.Column)
+        for name in column.parts
+        if isinstance(name, exp.Identifier)
+    ]
+    return apply_edits(own.text.text, part.spans, edits)
 
 
 def check_new(table: Table, new: Iterable[Constraint], binding: Binding) -> None:
@@ -112,13 +128,17 @@ def _expression(text: str, table: Table, binding: Binding, column: Column | None
     return _as_written(found, part, column, walk) if column is not None else found
 
 
+def _read(text: str, origin: str, binding: Binding) -> tuple[Slice, Binding]:
+    """A constraint's text as it was read, and the binding of its places."""
+    inner = StatementText(" " * _AHEAD + text, origin)
+    own = Binding(binding.catalog, binding.database, binding.settings, inner)
+    return read_expression(inner, own.tokens, (_AHEAD, _AHEAD + len(text))), own
+
+
 def _understood(text: str, table: Table, binding: Binding) -> tuple[Slice, Walk]:
     """A constraint's text as it was read, and what became of it."""
-    # An expression is read behind the word SELECT, which needs its room.
-    start = len("SELECT ")
-    inner = StatementText(" " * start + text, f"constraint of {table.name}")
-    own = Binding(binding.catalog, table.name.database, binding.settings, inner)
-    part = read_expression(inner, own.tokens, (start, start + len(text)))
+    inside = Binding(binding.catalog, table.name.database, binding.settings, binding.text)
+    part, own = _read(text, f"constraint of {table.name}", inside)
     walk = Walk(own)
     columns = tuple(Output(column.name, column.type) for column in table.columns)
     walk.expression(part.tree, Scope(relations=[Relation(ROW, columns)]), {})

@@ -46,8 +46,9 @@ def bind_create_table(body: CreateTableBody, binding: Binding) -> CreateTable:
         known = _known(name, body, binding)
         table, rows = (known, None) if known else (table, rows)
     return CreateTable(
-        table=table, if_not_exists=body.if_not_exists, rows=rows, temporary=body.temporary
-    )
+        table=table, if_not_exists=body.if_not_exists, rows=rows, temporary=body.temporary,
+        like_file=body.like_file,
+    )  # fmt: skip
 
 
 def _known(name: TableName, body: CreateTableBody, binding: Binding) -> Table | None:
@@ -224,6 +225,8 @@ def _implied_kind(body: CreateTableBody, table: Table, binding: Binding) -> str 
     if table.is_transactional:
         # The model of LIKE.
         return "default" if may_be_full and table.is_full_acid else "insert_only"
+    if body.temporary:
+        return None
     if may_be_full and binding.settings.flag("hive.create.as.acid"):
         return "default"
     return "insert_only" if binding.settings.flag("hive.create.as.insert.only") else None

@@ -15,12 +15,14 @@ from hivesql.syntax.alter import (
     ExchangeBody,
     MovePartitionBody,
     RenamePartitionBody,
+    TellStatisticsBody,
     TouchBody,
 )
 from hivesql.syntax.commands import ChosenPartitions, PartitionFilter
 from hivesql.syntax.slices import PartitionItems
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
 from hivesql_planner.model.partition_values import normal_value
+from hivesql_planner.model.statistics import BASICS, told_statistics
 from hivesql_planner.model.table import (
     DEFAULT_PARTITION,
     Partition,
@@ -36,6 +38,7 @@ from hivesql_planner.statements.ddl import (
     ExchangePartitions,
     MovePartition,
     RenamePartition,
+    TellStatistics,
     Touch,
 )
 
@@ -68,6 +71,32 @@ def bind_alter_partitions(body: AlterPartitionsBody, binding: Binding) -> AlterP
     except HiveSqlError as error:
         binding.fail(error, body.start)
     return AlterPartitions(table=table, change=body.change, partitions=found, altered=after)
+
+
+def bind_tell_statistics(body: TellStatisticsBody, binding: Binding) -> TellStatistics:
+    """UPDATE STATISTICS."""
+    table = base_table(body.table, binding)
+    partitions = None
+    if body.partition is not None:
+        partitions = binding.matching(partitioned_table(body.table, binding), body.partition)
+    if body.column is None:
+        basics = {key: body.values[key] for key in BASICS if key in body.values}
+        wrong = next((key for key, value in basics.items() if not value.isdecimal()), None)
+        if wrong is not None:
+            error = SemanticError(f"{wrong} is no number: {basics[wrong]}")
+            binding.fail(error, body.start)
+        numbers = {key: int(value) for key, value in basics.items()}
+        return TellStatistics(table=table, partitions=partitions, basics=numbers)
+    name = body.column.text
+    column = next((one for one in table.columns if one.name == name), None)
+    if column is None:
+        error = SemanticError(f"Column {name} is not found in {table.name}", code=10002)
+        binding.fail(error, body.column.start)
+    try:
+        told = told_statistics(column, body.values)
+    except SemanticError as error:
+        binding.fail(error, body.start)
+    return TellStatistics(table=table, partitions=partitions, column=told)
 
 
 def bind_touch(body: TouchBody, binding: Binding) -> Touch:

@@ -22,6 +22,7 @@ from hivesql.syntax.alter import (
     MovePartitionBody,
     RenameBody,
     RenamePartitionBody,
+    TellStatisticsBody,
     TouchBody,
 )
 from hivesql.syntax.commands import Body
@@ -117,6 +118,8 @@ def _alter_table(cursor: Cursor) -> Body:
         items = parse_partition(cursor, dynamic=False)
         cursor.expect("with", "table")
         return ExchangeBody(table, items, cursor.table())
+    if cursor.at("update", "statistics", "for"):
+        return _tell_statistics(cursor, table, None)
     if cursor.take("touch"):
         partition = parse_partition(cursor, dynamic=False) if cursor.at("partition") else None
         return TouchBody(table, partition)
@@ -141,6 +144,8 @@ def _alter_partition(cursor: Cursor, table: TableRef, items: PartitionItems) -> 
     if cursor.take("compact"):
         return parse_compact(cursor, table, items)
     start = cursor.peek().start
+    if cursor.at("update", "statistics"):
+        return _tell_statistics(cursor, table, items)
     if change := _storage_of_partition(cursor):
         return AlterPartitionsBody(table, items, change, start)
     if any(not item.given for item in items):
@@ -150,6 +155,18 @@ def _alter_partition(cursor: Cursor, table: TableRef, items: PartitionItems) -> 
     if not cursor.take("set", "location"):
         _refuse(cursor, "PARTITION … ")
     return MovePartitionBody(table, items, cursor.location())
+
+
+def _tell_statistics(
+    cursor: Cursor, table: TableRef, items: PartitionItems | None
+) -> TellStatisticsBody:
+    start = cursor.expect("update", "statistics").start
+    column = None
+    if cursor.take("for"):
+        cursor.take("column")
+        column = cursor.name("a column name")
+    cursor.expect("set")
+    return TellStatisticsBody(table, items, column, parse_properties(cursor), start)
 
 
 def _partition_column(cursor: Cursor, table: TableRef) -> AlterBody:

@@ -70,7 +70,7 @@ def parse_column_constraint(cursor: Cursor, column: str) -> Constraint | None:
     elif cursor.take("default"):
         found = Constraint(kind="default", name=name, columns=(column,), text=_default(cursor))
     elif cursor.take("check"):
-        found = Constraint(kind="check", name=name, text=_bracketed(cursor))
+        found = Constraint(kind="check", name=name, columns=(column,), text=_bracketed(cursor))
     elif cursor.at("references"):
         found = _references(cursor, name, (column,))
     else:

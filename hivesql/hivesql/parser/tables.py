@@ -10,11 +10,15 @@ from hivesql.parser.clauses import parse_partition
 from hivesql.parser.constraints import parse_definitions
 from hivesql.parser.query import rest_as_query
 from hivesql.parser.storage import parse_buckets, parse_file_format, parse_row_format
-from hivesql.parser.tokens import Cursor, Kind, Name
+from hivesql.parser.tokens import Cursor, Kind, Name, at
 from hivesql.parser.types import parse_columns
 from hivesql.syntax.commands import Body
 from hivesql.syntax.ddl import CreateDatabaseBody, CreateTableBody, CreateViewBody, TruncateBody
+from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.avro_schema import LITERAL, URL
+from hivesql_planner.model.table import FileFormat
+
+_SELF_DESCRIBING: dict[str, FileFormat] = {"orc": "orc", "parquet": "parquet", "avro": "avro"}
 
 _CREATE_REFUSED = {
     "function": "CREATE FUNCTION",
@@ -101,9 +105,10 @@ def _create_table(cursor: Cursor) -> CreateTableBody:
     table = cursor.table()
     parts: dict[str, Any] = {}
     if cursor.take("like"):
-        if cursor.at("file"):
-            cursor.refuse("CREATE TABLE … LIKE FILE")
-        parts["like"] = cursor.table()
+        if cursor.take("file"):
+            parts["like_file"] = _like_file(cursor)
+        else:
+            parts["like"] = cursor.table()
     elif cursor.at("("):
         parts["columns"], parts["constraints"] = parse_definitions(cursor)
     while not cursor.at_end and not cursor.at("as"):
@@ -120,13 +125,27 @@ def _create_table(cursor: Cursor) -> CreateTableBody:
     )  # fmt: skip
 
 
+def _like_file(cursor: Cursor) -> tuple[FileFormat, str]:
+    """``ORC '…'``: the format and the path of a file whose columns the table gets."""
+    token = cursor.peek()
+    format_ = _SELF_DESCRIBING.get(token.value)
+    if format_ is None:
+        error = SemanticError(
+            f"CREATE TABLE LIKE FILE is not supported by the '{token.text.upper()}' file format",
+        )
+        raise at(error, cursor.text, token.start, token.end)
+    cursor.next()
+    return format_, cursor.location()
+
+
 def _check_complete(cursor: Cursor, parts: dict[str, Any]) -> None:
     if "query" in parts:
         if "partition_columns" in parts:
             cursor.fail("PARTITIONED BY of CREATE TABLE … AS SELECT takes names only")
         return
     given = {**parts.get("properties", {}), **parts.get("serde_properties", {})}
-    if "columns" not in parts and "like" not in parts and not {LITERAL, URL} & given.keys():
+    told = {"columns", "like", "like_file"} & parts.keys()
+    if not told and not {LITERAL, URL} & given.keys():
         cursor.fail("expected the columns of the table")
     if "partitioned_by" in parts:
         cursor.fail("the types of the partition columns are missing")
@@ -185,7 +204,7 @@ def parse_truncate(cursor: Cursor) -> TruncateBody:
     cursor.expect("truncate")
     cursor.take("table")
     table = cursor.table()
-    partition = parse_partition(cursor, dynamic=False) if cursor.at("partition") else None
+    partition = parse_partition(cursor) if cursor.at("partition") else None
     if cursor.at("columns"):
         cursor.refuse("TRUNCATE TABLE … COLUMNS")
     force = cursor.take("force")

@@ -30,7 +30,7 @@ def _edits(node: exp.Expr, meanings: Mapping[int, Meaning]) -> Iterator[Edit]:
     elif isinstance(node, exp.TableAlias):
         for name in (node.this, *node.columns):
             yield from _quoted(name)
-    elif (meaning := meanings.get(id(node))) is not None:
+    elif isinstance(node, exp.Column) and (meaning := meanings.get(id(node))) is not None:
         parts = node.parts[: meaning.used]
         names = [meaning.relation.alias, parts[-1].name.lower()]
         if meaning.used == 1 and (meaning.column is None or _is_merged(node)):

@@ -68,8 +68,10 @@ class TemporaryTables:
                 shown = replace(table, name=self._visible(table.name) or table.name)
                 return replace(statement, table=shown, stored=table.name)
             case Show(kind="create table", table=Table() as table):
-                shown = replace(table, name=self._visible(table.name) or table.name)
-                return replace(statement, table=shown)
+                visible = self._visible(table.name)
+                own = (visible.name,) if visible else ()
+                shown = replace(table, name=visible or table.name)
+                return replace(statement, table=shown, temporary=own)
             case Show(kind="tables", database=database):
                 names = {one.name for one in self.hidden if one.database == database}
                 return replace(statement, temporary=tuple(sorted(names)))

@@ -82,6 +82,17 @@ class AlterPartitionsBody:
 
 
 @dataclass(frozen=True, slots=True)
+class TellStatisticsBody:
+    """ALTER TABLE … UPDATE STATISTICS of partitions, or FOR COLUMN."""
+
+    table: TableRef
+    partition: PartitionItems | None
+    column: Name | None
+    values: Mapping[str, str]
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
 class ExchangeBody:
     """ALTER TABLE … EXCHANGE PARTITION … WITH TABLE."""
 
@@ -127,6 +138,7 @@ AlterBodies = (
     | MovePartitionBody
     | AlterPartitionsBody
     | ExchangeBody
+    | TellStatisticsBody
     | TouchBody
     | AddPartitionsBody
     | DropPartitionsBody

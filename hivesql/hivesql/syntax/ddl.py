@@ -60,6 +60,8 @@ class CreateTableBody:
     location: str = ""
     properties: Mapping[str, str] = field(default_factory=dict)
     like: TableRef | None = None
+    like_file: tuple[FileFormat, str] | None = None
+    """The format and the path of the file that tells the columns."""
     query: Slice | None = None
 
 

@@ -33,6 +33,7 @@ from hivesql_planner.statements.ddl import (
     RenamePartition,
     RenameTable,
     RepairTable,
+    TellStatistics,
     Touch,
 )
 
@@ -102,7 +103,7 @@ def _wanted(statement: Statement) -> Iterator[tuple[Path, bool]]:  # noqa: C901 
             yield _path(table.name, names), True
         case RepairTable(table=table):
             yield _path(table.name), True
-        case Touch(table=table):
+        case Touch(table=table) | TellStatistics(table=table):
             yield _path(table.name), False
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from hivesql_planner.errors import SemanticError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from hivesql_planner.model.table import Column, Table, TableName
 
@@ -20,6 +23,9 @@ ACCURATE = "COLUMN_STATS_ACCURATE"
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 _TIMES = ("date", "timestamp")
 _TEXTS = ("string", "varchar", "char", "binary")
+_GUESSED_LENGTH = 100
+_DISTINCT_ERROR = 0.01
+"""The relative error at which some dozens of values are counted exactly, as Hive counts them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +56,8 @@ class Statistics:
     files: int = 0
     bytes: int = 0
     columns: tuple[ColumnStatistics, ...] = ()
+    is_told: bool = False
+    """Given to be stored: a user says so, and nobody has counted."""
     writes: str = ""
     """Given to be stored: Hive's text of the write ids under which the rows were counted."""
     is_accurate: bool = False
@@ -125,6 +133,93 @@ def changed(known: Statistics, change: StatisticsChange, *, in_order: bool) -> S
     )
 
 
+def added_up(partitions: Iterable[Iterable[ColumnStatistics]]) -> tuple[ColumnStatistics, ...]:
+    """Sum up what was measured of the columns of several partitions, a row for each column.
+
+    Values that are in more than one partition are taken for the same: the number of distinct ones
+    is that of the partition with most of them.
+    """
+    found: dict[str, ColumnStatistics] = {}
+    for columns in partitions:
+        for one in columns:
+            before = found.get(one.name)
+            found[one.name] = one if before is None else _both(before, one)
+    return tuple(found[name] for name in sorted(found))
+
+
+def _both(one: ColumnStatistics, other: ColumnStatistics) -> ColumnStatistics:
+    def most(a: float | None, b: float | None) -> Any:
+        return max((x for x in (a, b) if x is not None), default=None)
+
+    def total(a: int | None, b: int | None) -> int | None:
+        return None if a is None and b is None else (a or 0) + (b or 0)
+
+    bounds = [x for x in (one.low, other.low) if x is not None]
+    tops = [x for x in (one.high, other.high) if x is not None]
+    is_number = _kind(one) in _NUMBERS
+    order: Any = Decimal if is_number else str
+    return replace(
+        one,
+        nulls=one.nulls + other.nulls,
+        distinct=most(one.distinct, other.distinct),
+        low=min(bounds, key=order, default=None),
+        high=max(tops, key=order, default=None),
+        average_length=most(one.average_length, other.average_length),
+        longest=most(one.longest, other.longest),
+        trues=total(one.trues, other.trues),
+        falses=total(one.falses, other.falses),
+    )
+
+
+def of_partition_column(column: Column, values: Collection[str | None]) -> ColumnStatistics:
+    """What the values of the partitions tell of a partition column."""
+    present = {value for value in values if value is not None}
+    kind = _kind(column)
+    order: Any = Decimal if kind in _NUMBERS else str
+    ordered = kind in (*_NUMBERS, *_TIMES)
+    return ColumnStatistics(
+        name=column.name,
+        type=column.type,
+        nulls=0 if None not in values else 1,
+        distinct=len(present),
+        low=min(present, key=order, default=None) if ordered else None,
+        high=max(present, key=order, default=None) if ordered else None,
+        # Hive's own guess for texts of any length.
+        average_length=float(_GUESSED_LENGTH) if kind in _TEXTS else None,
+        longest=_GUESSED_LENGTH if kind in _TEXTS else None,
+    )
+
+
+_TOLD: Mapping[str, tuple[str, Callable[[str], object]]] = {
+    "numDVs": ("distinct", int),
+    "numNulls": ("nulls", int),
+    "numTrues": ("trues", int),
+    "numFalses": ("falses", int),
+    "lowValue": ("low", str),
+    "highValue": ("high", str),
+    "avgColLen": ("average_length", float),
+    "maxColLen": ("longest", int),
+}
+
+
+def told_statistics(column: Column, values: Mapping[str, str]) -> ColumnStatistics:
+    """Read what UPDATE STATISTICS FOR COLUMN says; SemanticError where Hive refuses it."""
+    found: dict[str, Any] = {"nulls": 0}
+    if not is_simple(column):
+        raise SemanticError(f"{column.name} is of type {column.type}, which has no statistics")
+    for key, text in values.items():
+        if key == "bitVector":
+            continue
+        if key not in _TOLD:
+            raise SemanticError(f"Unknown stat {key}. These are known: {', '.join(_TOLD)}")
+        field, read = _TOLD[key]
+        try:
+            found[field] = read(text)
+        except ValueError as error:
+            raise SemanticError(f"{key} is no number: {text}") from error
+    return ColumnStatistics(name=column.name, type=column.type, **found)
+
+
 def accuracy_text(known: Statistics) -> str:
     """Hive's COLUMN_STATS_ACCURATE; empty when nothing is accurate."""
     if not known.is_accurate:
@@ -198,7 +293,7 @@ def _items(column: Column) -> list[str]:
         low = f"CAST(count_if({name}) AS STRING)"
     return [
         f"count({name})",
-        f"approx_count_distinct({name})",
+        f"approx_count_distinct({name}, {_DISTINCT_ERROR})",
         low,
         f"CAST(max({name}) AS STRING)" if ordered else "CAST(NULL AS STRING)",
         f"avg({length})" if length else "CAST(NULL AS DOUBLE)",
@@ -206,7 +301,7 @@ def _items(column: Column) -> list[str]:
     ]
 
 
-def _kind(column: Column) -> str:
+def _kind(column: Column | ColumnStatistics) -> str:
     return column.type.partition("(")[0].partition(" ")[0]
 
 

@@ -144,6 +144,8 @@ class CreateTable:
     if_not_exists: bool = False
     rows: Query | None = None
     temporary: bool = False
+    like_file: tuple[FileFormat, str] | None = None
+    """The format and the path of a file that tells the columns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,7 +245,7 @@ class Show:
     extended: bool = False
     key: str | None = None
     temporary: tuple[str, ...] = ()
-    """The session's own tables, for SHOW TABLES."""
+    """The session's own tables, for SHOW TABLES; the one that is asked for, where it is one."""
     compactions: CompactionFilter = NO_FILTER
 
 

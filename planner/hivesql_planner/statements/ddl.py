@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hivesql_planner.model.table import Column, Database, Partition, Table, TableName
 from hivesql_planner.statements.alter import Change
 
 if TYPE_CHECKING:
+    from hivesql_planner.model.statistics import ColumnStatistics
     from hivesql_planner.plan import Query
 
 Values = tuple[str | None, ...]
@@ -134,6 +136,19 @@ class Analyze:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TellStatistics:
+    """ALTER TABLE … UPDATE STATISTICS: what a user says of a column, or of partitions.
+
+    ``partitions`` are None for the table; ``basics`` are numbers by Hive's names of them.
+    """
+
+    table: Table
+    partitions: tuple[Partition, ...] | None = None
+    column: ColumnStatistics | None = None
+    basics: Mapping[str, int] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RepairTable:
     """MSCK: partitions follow the directories; without either it only reports."""
 
@@ -162,6 +177,7 @@ DdlStatement = (
     | ExchangePartitions
     | LoadData
     | Analyze
+    | TellStatistics
     | RepairTable
     | Touch
 )

@@ -151,13 +151,14 @@ class PartitionCalls(CatalogCalls):
         """Store rows, files and bytes, but for those that Hive keeps accurate itself."""
         name = lower(name)
         if any(one.columns for one in found):
-            raise NotSupported("ANALYZE … FOR COLUMNS with a Hive Metastore")
+            raise NotSupported("statistics of columns with a Hive Metastore")
         changed = []
         for one in found:
             owner = self._owner(name, one.values)
             parameters = dict(owner.parameters or {})
-            if ACCURATE in parameters:
+            if ACCURATE in parameters and not one.is_told:
                 continue
+            parameters.pop(ACCURATE, None)
             owner.parameters = parameters | written_basics(replace(one, is_accurate=False))
             if one.values is None:
                 self._send_table(name, owner, {})

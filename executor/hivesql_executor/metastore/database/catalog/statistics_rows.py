@@ -42,6 +42,7 @@ from hivesql_planner.model.statistics import (
     BASICS,
     ColumnStatistics,
     Statistics,
+    added_up,
     read_basics,
     written_basics,
 )
@@ -69,6 +70,10 @@ def put_statistics(db: Connection, name: TableName, found: Collection[Statistics
     for one in found:
         owner, numbers, columns = _owner(db, table, one.values)
         old = read_kept(db, numbers, [owner])[owner]
+        if one.is_told:
+            write_kept(db, numbers, {owner: Kept(_told(old.known, one), old.base)})
+            _put_columns(db, columns, owner, one.columns)
+            continue
         rows = old.known.rows if one.rows is None else one.rows
         accurate = one.rows is not None and _is_of(current, one.writes)
         counted = {column.name for column in one.columns}
@@ -78,14 +83,32 @@ def put_statistics(db: Connection, name: TableName, found: Collection[Statistics
             one, rows=rows, is_accurate=accurate, accurate_columns=tuple(sorted(counted))
         )
         write_kept(db, numbers, {owner: Kept(known, old.base)})
-        names = [column.name for column in one.columns]
-        db.execute(delete(columns).where(columns.c.owner_id == owner, columns.c.name.in_(names)))
-        new = [
-            {"owner_id": owner} | {field: getattr(column, field) for field in STATISTICS_FIELDS}
-            for column in one.columns
-        ]
-        if new:
-            db.execute(insert(columns), new)
+        _put_columns(db, columns, owner, one.columns)
+
+
+def _told(known: Statistics, told: Statistics) -> Statistics:
+    """What is known where a user tells something: columns are believed, numbers are not."""
+    if told.columns:
+        names = {one.name for one in told.columns}
+        accurate = names.union(known.accurate_columns) if known.is_accurate else ()
+        return replace(known, accurate_columns=tuple(sorted(accurate)))
+    return replace(
+        known, rows=told.rows, files=told.files, bytes=told.bytes, is_accurate=False,
+        accurate_columns=(),
+    )  # fmt: skip
+
+
+def _put_columns(
+    db: Connection, columns: SqlTable, owner: int, measured: Sequence[ColumnStatistics]
+) -> None:
+    names = [column.name for column in measured]
+    db.execute(delete(columns).where(columns.c.owner_id == owner, columns.c.name.in_(names)))
+    new = [
+        {"owner_id": owner} | {field: getattr(column, field) for field in STATISTICS_FIELDS}
+        for column in measured
+    ]
+    if new:
+        db.execute(insert(columns), new)
 
 
 def _current(db: Connection, table: Table) -> ValidWriteIdList | None:
@@ -106,12 +129,12 @@ def statistics(db: Connection, name: TableName, values: Sequence[str | None] | N
     table = catalog.table(db, name)
     owner, numbers, columns = _owner(db, table, values)
     query = select(columns).where(columns.c.owner_id == owner).order_by(columns.c.name)
-    measured = tuple(
-        ColumnStatistics(**{field: getattr(row, field) for field in STATISTICS_FIELDS})
-        for row in db.execute(query)
-    )
     if values is None and table.partition_columns:
-        return replace(_sums(db, owner), columns=measured)
+        return replace(_sums(db, owner), columns=_columns_of_partitions(db, table))
+    types = {column.name: column.type for column in table.columns}
+    measured = tuple(
+        one for one in map(_measured, db.execute(query)) if types.get(one.name) == one.type
+    )
     known = read_kept(db, numbers, [owner])[owner].known
     present = {one.name for one in measured}
     return replace(
@@ -119,6 +142,20 @@ def statistics(db: Connection, name: TableName, values: Sequence[str | None] | N
         values=None if values is None else tuple(values),
         columns=measured,
         accurate_columns=tuple(one for one in known.accurate_columns if one in present),
+    )
+
+
+def _measured(row: Any) -> ColumnStatistics:
+    return ColumnStatistics(**{field: getattr(row, field) for field in STATISTICS_FIELDS})
+
+
+def _columns_of_partitions(db: Connection, table: Table) -> tuple[ColumnStatistics, ...]:
+    columns, rows = schema.partition_statistics, schema.partitions
+    here = and_(rows.c.id == columns.c.owner_id, rows.c.table_id == table.id)
+    query = select(columns).select_from(columns.join(rows, here))
+    types = {column.name: column.type for column in table.columns}
+    return added_up(
+        [one] for one in map(_measured, db.execute(query)) if types.get(one.name) == one.type
     )
 
 

@@ -121,12 +121,7 @@ def replace_table(db: Connection, table_id: int, database_id: int, table: Table)
     told = [] if table.properties.keys() & set(BASICS) else [ACCURATE]
     kept = {key: kept[key] for key in (*BASICS, *told, BASE_WRITE) if key in kept}
     table = replace(table, properties={**kept, **table.properties})
-    statistics = table_statistics
-    db.execute(
-        delete(statistics).where(
-            statistics.c.owner_id == table_id, statistics.c.name.not_in(table.column_names)
-        )
-    )
+    _forget_columns(db, table_id, table)
     db.execute(update(tbls).where(tbls.c.id == table_id).values(_own_values(table, database_id)))
     db.execute(
         update(sds)
@@ -136,6 +131,17 @@ def replace_table(db: Connection, table_id: int, database_id: int, table: Table)
     storage = STORAGE[table.format]
     db.execute(update(serdes).where(serdes.c.id == serde_id).values(library=storage.serde))
     _add_details(db, table, owned)
+
+
+def _forget_columns(db: Connection, table_id: int, table: Table) -> None:
+    """Forget what was measured of columns that the table no longer has, or has as other types."""
+    measured = table_statistics.c
+    rows = db.execute(select(measured.name, measured.type).where(measured.owner_id == table_id))
+    types = {column.name: column.type for column in table.columns}
+    stale = [name for name, type_ in rows if types.get(name) != type_]
+    if stale:
+        own = delete(table_statistics).where(measured.owner_id == table_id)
+        db.execute(own.where(measured.name.in_(stale)))
 
 
 def delete_table(db: Connection, table_id: int) -> None:

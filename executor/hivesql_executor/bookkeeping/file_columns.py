@@ -1,0 +1,82 @@
+"""The columns that a file tells of itself: those of CREATE TABLE … LIKE FILE."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from typing import TYPE_CHECKING, BinaryIO
+
+from hivesql_executor.files.api import Files, RangeFile
+from hivesql_planner.errors import DataError, NotSupported
+from hivesql_planner.model.avro_schema import columns_of as columns_of_schema
+from hivesql_planner.model.avro_schema import parsed_schema
+from hivesql_planner.model.table import Column, FileFormat
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_PLAIN = {
+    "bool": "boolean", "int8": "tinyint", "int16": "smallint", "int32": "int", "int64": "bigint",
+    "float": "float", "double": "double", "string": "string", "large_string": "string",
+    "binary": "binary", "large_binary": "binary", "date32[day]": "date", "uint8": "smallint",
+    "uint16": "int", "uint32": "bigint",
+}  # fmt: skip
+
+
+def columns_of_file(files: Files, path: str, format_: FileFormat) -> tuple[Column, ...]:
+    """Read the columns of a file; DataError where it is of another format."""
+    if format_ == "orc":
+        from hivesql_executor.orc.tail import read_tail
+
+        tail = read_tail(files, path)
+        pairs = zip(tail.row_fields, tail.row_types, strict=True)
+        return tuple(Column(name.lower(), type_) for name, type_ in pairs)
+    if format_ == "avro":
+        return _of_avro(files, path)
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        schema = pq.read_schema(_opened(files, path))
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{path} is not a readable Parquet file ({error})") from error
+    return tuple(Column(one.name.lower(), _of_arrow(one.type, path)) for one in schema)
+
+
+def _opened(files: Files, path: str) -> BinaryIO:
+    return io.BufferedReader(RangeFile(files, path, files.size(path)))
+
+
+def _of_avro(files: Files, path: str) -> tuple[Column, ...]:
+    try:
+        from fastavro import reader
+    except ImportError as error:
+        raise DataError("Avro files are read by the package fastavro: install it") from error
+    try:
+        schema = reader(_opened(files, path)).writer_schema
+    except (ValueError, EOFError, OSError) as error:
+        raise DataError(f"{path} is not a readable Avro file ({error})") from error
+    return columns_of_schema(parsed_schema(json.dumps(schema)))
+
+
+def _of_arrow(kind: pa.DataType, path: str) -> str:
+    """Hive's name of a type of Parquet, as Arrow reads it."""
+    import pyarrow as pa
+
+    text = str(kind)
+    if text in _PLAIN:
+        return _PLAIN[text]
+    if pa.types.is_timestamp(kind):
+        return "timestamp"
+    if pa.types.is_decimal(kind):
+        return f"decimal({kind.precision},{kind.scale})"
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return f"array<{_of_arrow(kind.value_type, path)}>"
+    if pa.types.is_map(kind):
+        return f"map<{_of_arrow(kind.key_type, path)},{_of_arrow(kind.item_type, path)}>"
+    if pa.types.is_struct(kind):
+        fields = (kind.field(i) for i in range(kind.num_fields))
+        inner = ",".join(f"{one.name.lower()}:{_of_arrow(one.type, path)}" for one in fields)
+        return f"struct<{inner}>"
+    raise NotSupported(f"the type {re.sub(r'[^ -~]', '?', text)} in {path}")
