@@ -82,7 +82,9 @@ def altered(statement: Statement, wanted: Wanted) -> Iterator[Lock]:  # noqa: C9
 def _altering(wanted: Wanted, table: Table, altered: Table, change: Change) -> LockType:
     match change:
         case ChangeProperties(unset=()):
-            converts = altered.is_transactional and not table.is_transactional
+            converts = (altered.is_transactional, altered.is_full_acid) != (
+                table.is_transactional, table.is_full_acid,
+            )  # fmt: skip
             return X if converts else S
         case ChangeSerde(serde=None, unset=()):
             return S

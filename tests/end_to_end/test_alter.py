@@ -123,6 +123,33 @@ def test_location_format_and_buckets_of_a_table(session: hivesql.Session, tmp_pa
     assert (found.bucket_count, found.bucket_columns, found.sort_columns) == (5, ("z",), ())
 
 
+def test_partitions_of_text_keep_their_columns(session: hivesql.Session) -> None:
+    """As real Hive: without CASCADE a partition is read with the columns it had, by position."""
+    session.sql("""
+        CREATE TABLE px (a int, b string) PARTITIONED BY (p int) STORED AS TEXTFILE;
+        INSERT INTO px PARTITION (p=1) VALUES (1, 'x');
+        ALTER TABLE px ADD COLUMNS (c int);
+        INSERT INTO px PARTITION (p) VALUES (2, 'y', 7, 1), (3, 'z', 8, 2);
+    """)
+    every = "SELECT * FROM px ORDER BY a"
+    assert rows(session, every) == [(1, "x", None, 1), (2, "y", None, 1), (3, "z", 8, 2)]
+    session.sql("INSERT OVERWRITE TABLE px PARTITION (p=1) VALUES (2, 'w', 9)")
+    assert rows(session, every) == [(2, "w", None, 1), (3, "z", 8, 2)]
+    session.sql("ALTER TABLE px PARTITION (p=1) ADD COLUMNS (c bigint)")
+    assert rows(session, every) == [(2, "w", 9, 1), (3, "z", 8, 2)]
+    session.sql("""
+        ALTER TABLE px CHANGE c cc string CASCADE;
+        ALTER TABLE px PARTITION (p=2) CLUSTERED BY (a) SORTED BY (b) INTO 4 BUCKETS;
+        ALTER TABLE px PARTITION (p=2) INTO 6 BUCKETS;
+        ALTER TABLE px PARTITION (p=2) NOT SORTED;
+    """)
+    assert rows(session, every) == [(2, "w", "9", 1), (3, "z", "8", 2)]
+    told = {tuple(row)[:2] for row in session.sql("DESCRIBE FORMATTED px PARTITION (p=2)").rows}
+    assert told >= {("Num Buckets:", "6"), ("Bucket Columns:", "[a]"), ("Sort Columns:", "[]")}
+    told = {tuple(row)[:2] for row in session.sql("DESCRIBE FORMATTED px PARTITION (p=1)").rows}
+    assert told >= {("cc", "string"), ("Num Buckets:", "-1")}
+
+
 def test_partitions_keep_how_they_are_stored(session: hivesql.Session) -> None:
     """As real Hive: a table's change leaves its partitions, and an overwritten one follows it."""
     csv = "'org.apache.hadoop.hive.serde2.OpenCSVSerde'"
@@ -215,3 +242,29 @@ def test_nobodys_change_is_lost(session: hivesql.Session, monkeypatch: pytest.Mo
     assert table_of(session, "t").column_names == ("a", "theirs", "ours")
     with pytest.raises(HiveSqlError, match="Duplicate column name"):
         session.sql("ALTER TABLE t ADD COLUMNS (ours int)")
+
+
+def test_insert_only_tables_become_full_acid(session: hivesql.Session) -> None:
+    """As real Hive: their files stay as they are, and rows get ids from their places."""
+    only = "TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"
+    session.sql(f"""
+        CREATE TABLE oa (a int, b string) STORED AS ORC {only};
+        INSERT INTO oa VALUES (1, 'x'), (2, 'y');
+        INSERT INTO oa VALUES (3, 'z');
+        CREATE TABLE ob (a int) PARTITIONED BY (p int) CLUSTERED BY (a) INTO 2 BUCKETS
+            STORED AS ORC {only};
+        INSERT INTO ob PARTITION (p) VALUES (1, 1), (2, 1), (3, 2);
+        INSERT OVERWRITE TABLE ob PARTITION (p=2) VALUES (5), (6);
+        ALTER TABLE oa CONVERT TO ACID;
+        ALTER TABLE ob SET TBLPROPERTIES ('transactional_properties'='default');
+        UPDATE oa SET b = 'u' WHERE a <> 2;
+        DELETE FROM ob WHERE a IN (2, 5);
+    """)
+    for compact in ("", "minor", "major"):
+        if compact:
+            session.sql(f"ALTER TABLE oa COMPACT '{compact}'")
+            session.sql(f"ALTER TABLE ob PARTITION (p=2) COMPACT '{compact}'")
+        assert rows(session, "SELECT * FROM oa ORDER BY a") == [(1, "u"), (2, "y"), (3, "u")]
+        assert rows(session, "SELECT * FROM ob ORDER BY a") == [(1, 1), (6, 2)]
+    with pytest.raises(SemanticError, match="ACID compliant format"):
+        session.sql("CREATE TABLE ot (a int) STORED AS TEXTFILE; ALTER TABLE ot CONVERT TO ACID")

@@ -417,3 +417,11 @@ def test_names_are_looked_up_in_the_current_database() -> None:
     made = bind(parse(StatementText("SELECT A FROM My.T")), catalog)
     assert isinstance(made, SelectRows)
     assert made.query.sources[0].scan.table.name == TableName("my", "t")
+
+
+def test_properties_that_settings_give_new_tables() -> None:
+    given = {"hive__table__parameters__default": "k=w, l = m,odd"}
+    made = bound("CREATE TABLE x (a int) TBLPROPERTIES ('k'='v')", **given).table
+    assert made.properties == {"k": "v", "l": "m", "bucketing_version": "2"}
+    like = bound("CREATE TABLE x LIKE plain", **given).table
+    assert like.properties == {"k": "w", "l": "m", "bucketing_version": "2"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.files.staging import working_directory
@@ -34,7 +33,7 @@ def record_partitions(
     for name, partition in foreign_partitions(table, work.runtime).items() if replaced else ():
         if name in touched and partition.storage:
             # Nothing is left of what was stored otherwise.
-            store.alter_partition(table.name, partition.values, replace(partition, storage=None))
+            store.alter_partition(table.name, partition.values, table.stored_anew(partition))
     if table.is_transactional and dynamic:
         work.txn.touched.setdefault((table.name, operation), set()).update(touched)
 

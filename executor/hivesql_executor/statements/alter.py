@@ -133,7 +133,7 @@ def _alter_table(statement: AlterTable, txn_id: int, runtime: Runtime) -> None:
     if altered.is_full_acid and not table.is_transactional:
         _check_file_names(altered, runtime)
         runtime.metastore.seed_write_id(table.name, _CONVERTED_NEXT_WRITE_ID)
-    runtime.metastore.alter_table(table.name, altered, txn_id=txn_id)
+    runtime.metastore.alter_table(table.name, altered, txn_id=txn_id, cascade=statement.cascade)
 
 
 def _check_file_names(table: Table, runtime: Runtime) -> None:

@@ -54,13 +54,15 @@ def describe_table(
     partition: Partition | None,
     style: str,
     statistics: Statistics | None = None,
+    *,
+    separately: bool = True,
 ) -> Outcome:
-    """Columns, partition columns, and with a style everything else."""
-    table = table.stored_as(partition)
+    """Columns, partition columns (also ``separately``), and with a style everything else."""
+    table = table.described_as(partition)
     if style == "formatted":
         return Outcome.of_table(_COLUMNS, _formatted(table, partition, basics_shown(statistics)))
     rows = _column_rows(table.all_columns)
-    if table.partition_columns:
+    if table.partition_columns and separately:
         rows += [_EMPTY, ("# Partition Information", "", ""), _HEADER]
         rows += _column_rows(table.partition_columns)
     if style == "extended":

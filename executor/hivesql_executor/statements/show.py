@@ -62,7 +62,10 @@ def describe(statement: Describe, runtime: Runtime) -> Outcome:
     if statement.column is not None:
         statistics = statistics and _with_partition_columns(statement, statistics, runtime)
         return describe_column(statement.table, statement.column, statement.style, statistics)
-    return describe_table(statement.table, partition, statement.style, statistics)
+    separately = runtime.settings.flag("hive.display.partition.cols.separately")
+    return describe_table(
+        statement.table, partition, statement.style, statistics, separately=separately
+    )
 
 
 def _with_partition_columns(

@@ -13,8 +13,17 @@ from hivesql.syntax.alter import AlterBody, AlterDatabaseBody, AlterViewBody, Re
 from hivesql_planner.errors import HiveSqlError, SemanticError
 from hivesql_planner.model.names import check_table
 from hivesql_planner.model.table import Table
-from hivesql_planner.statements.alter import AddConstraint, ChangeColumn, altered
+from hivesql_planner.statements.alter import (
+    AddColumns,
+    AddConstraint,
+    ChangeColumn,
+    ReplaceColumns,
+    altered,
+)
 from hivesql_planner.statements.ddl import AlterDatabase, AlterTable, AlterView, RenameTable
+
+_OF_COLUMNS = (AddColumns, ReplaceColumns, ChangeColumn)
+"""What leaves partitions alone without CASCADE."""
 
 
 def _view(ref: TableRef, binding: Binding) -> Table:
@@ -50,7 +59,8 @@ def bind_alter(body: AlterBody, binding: Binding) -> AlterTable | AlterView:
         binding.fail(error, body.start)
     if body.view:
         return AlterView(view=table, altered=after)
-    return AlterTable(table=table, change=change, altered=after)
+    cascade = body.cascade or not isinstance(change, _OF_COLUMNS)
+    return AlterTable(table=table, change=change, altered=after, cascade=cascade)
 
 
 def _check_renamed(before: Table, after: Table, binding: Binding) -> None:

@@ -154,7 +154,13 @@ def _like(body: CreateTableBody, binding: Binding, name: TableName) -> Table:
         created_at=0,
         comment=body.comment or model.comment,
     )
-    return replace(table, properties=_properties(body, table, binding))
+    wanted = binding.settings.text("hive.ddl.createtablelike.properties.whitelist").split(",")
+    kept = {
+        key.strip(): model.properties[key.strip()]
+        for key in wanted
+        if key.strip() in model.properties
+    }
+    return replace(table, properties={**kept, **_properties(body, table, binding)})
 
 
 def _format(body: CreateTableBody, binding: Binding) -> FileFormat:
@@ -185,7 +191,7 @@ def _properties(body: CreateTableBody, table: Table, binding: Binding) -> dict[s
     """The table's properties as the metastore keeps them."""
     found = {
         (key.lower() if key.lower() in (_TRANSACTIONAL, _KIND) else key): value
-        for key, value in body.properties.items()
+        for key, value in {**_default_properties(binding), **body.properties}.items()
     }
     value = found.get(_TRANSACTIONAL, "").strip().lower()
     if _KIND in found and _TRANSACTIONAL not in found:
@@ -210,6 +216,13 @@ def _properties(body: CreateTableBody, table: Table, binding: Binding) -> dict[s
     if body.external:
         found.setdefault("EXTERNAL", "TRUE")
     return found
+
+
+def _default_properties(binding: Binding) -> dict[str, str]:
+    """hive.table.parameters.default: ``a=b,c=d``."""
+    pairs = binding.settings.text("hive.table.parameters.default").split(",")
+    parts = (pair.partition("=") for pair in pairs)
+    return {key.strip(): value.strip() for key, equals, value in parts if equals and key.strip()}
 
 
 def _implied_kind(body: CreateTableBody, table: Table, binding: Binding) -> str | None:

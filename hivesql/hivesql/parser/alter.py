@@ -146,7 +146,14 @@ def _alter_partition(cursor: Cursor, table: TableRef, items: PartitionItems) -> 
     start = cursor.peek().start
     if cursor.at("update", "statistics"):
         return _tell_statistics(cursor, table, items)
-    if change := _storage_of_partition(cursor):
+    change: Change | None = _storage_of_partition(cursor) or _clustering(cursor)
+    if change is None and (cursor.at("add", "columns") or cursor.at("replace", "columns")):
+        change = _columns(cursor)
+    if change is None and cursor.take("change"):
+        change = _change_column(cursor)
+    if change is not None:
+        if not cursor.take("cascade"):
+            cursor.take("restrict")
         return AlterPartitionsBody(table, items, change, start)
     if any(not item.given for item in items):
         cursor.refuse("ALTER TABLE … PARTITION with keys that have no value")
@@ -172,7 +179,8 @@ def _tell_statistics(
 def _partition_column(cursor: Cursor, table: TableRef) -> AlterBody:
     start = cursor.expect("partition", "column", "(").start
     name = cursor.name("a partition column")
-    column = Column(name.text, parse_type(cursor))
+    type_ = parse_type(cursor)
+    column = Column(name.text, type_, cursor.string() if cursor.take("comment") else None)
     cursor.expect(")")
     return AlterBody(table, ChangePartitionColumn(column), start)
 
@@ -206,6 +214,13 @@ def _storage_change(cursor: Cursor) -> Change:  # noqa: C901 - one flat list
             cursor.position -= 1
             _refuse(cursor)
         return AddConstraint(parse_constraint(cursor))
+    if cursor.take("convert", "to", "acid"):
+        more = parse_properties(cursor) if cursor.take("tblproperties") else {}
+        kind = {key.lower(): value for key, value in more.items() if key.lower() in _LOWERED}
+        others = {key: value for key, value in more.items() if key.lower() not in _LOWERED}
+        return ChangeProperties(
+            set={"transactional_properties": "default", **others, **kind, "transactional": "true"}
+        )
     if cursor.take("drop", "constraint"):
         return DropConstraint(cursor.name("a constraint's name").text)
     if cursor.take("update", "statistics", "set"):
@@ -216,6 +231,13 @@ def _storage_change(cursor: Cursor) -> Change:  # noqa: C901 - one flat list
         return ChangeLocation(cursor.location())
     if cursor.take("set", "owner"):
         return ChangeOwner(*parse_owner(cursor))
+    if (clustering := _clustering(cursor)) is None:
+        _refuse(cursor)
+    return clustering
+
+
+def _clustering(cursor: Cursor) -> ChangeBuckets | ChangeBucketCount | Unsort | None:
+    """CLUSTERED BY and its like, of a table or of partitions."""
     if cursor.take("clustered", "by"):
         found = parse_buckets(cursor)
         return ChangeBuckets(
@@ -228,9 +250,7 @@ def _storage_change(cursor: Cursor) -> Change:  # noqa: C901 - one flat list
         return ChangeBuckets()
     if cursor.take("not", "sorted"):
         return Unsort()
-    if not cursor.at("into"):
-        _refuse(cursor)
-    return ChangeBucketCount(parse_bucket_count(cursor))
+    return ChangeBucketCount(parse_bucket_count(cursor)) if cursor.at("into") else None
 
 
 def _storage_of_partition(cursor: Cursor) -> ChangeSerde | ChangeFormat | None:

@@ -14,6 +14,8 @@ ConstraintKind = Literal["primary key", "foreign key", "unique", "not null", "de
 OwnerType = Literal["USER", "ROLE", "GROUP"]
 FileFormat = Literal["orc", "parquet", "textfile", "avro", "json", "csv", "sequencefile", "rcfile"]
 
+OF_LINES: tuple[FileFormat, ...] = ("textfile", "csv", "json")
+"""Formats whose files are lines of text: they differ in their SerDe alone."""
 TEMPORARY = "_hivesql_tmp_"
 """What the databases of temporary tables begin with."""
 FRAMES = "_hivesql_frames"
@@ -90,11 +92,25 @@ class Database:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Buckets:
+    """What CLUSTERED BY says; without columns nothing is clustered."""
+
+    columns: tuple[str, ...] = ()
+    count: int = 0
+    sort_columns: tuple[str, ...] = ()
+    sort_descending: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionStorage:
     """How the files of a partition are stored that does not follow its table."""
 
     format: FileFormat
     serde_properties: Mapping[str, str] = field(default_factory=dict, hash=False)
+    columns: tuple[Column, ...] | None = None
+    """Its own data columns; None for those of the table."""
+    buckets: Buckets | None = None
+    """What it was clustered by; None for what its table says. Writes heed the table alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,7 +202,7 @@ class Table:
 
     @property
     def is_frame(self) -> bool:
-        """True for rows that the caller hands to one statement: they are in no catalog."""
+        """True for rows that are in no catalog: of a caller's frame or, located, files to load."""
         return self.name.database == FRAMES
 
     @property
@@ -206,11 +222,62 @@ class Table:
             return self
         return replace(self, format=storage.format, serde_properties=storage.serde_properties)
 
+    @property
+    def buckets(self) -> Buckets:
+        """What CLUSTERED BY says."""
+        return Buckets(
+            columns=self.bucket_columns,
+            count=self.bucket_count,
+            sort_columns=self.sort_columns,
+            sort_descending=self.sort_descending,
+        )
+
+    def clustered(self, buckets: Buckets) -> Table:
+        """The table with another CLUSTERED BY."""
+        return replace(
+            self,
+            bucket_columns=buckets.columns,
+            bucket_count=buckets.count,
+            sort_columns=buckets.sort_columns,
+            sort_descending=buckets.sort_descending,
+        )
+
+    def described_as(self, partition: Partition | None) -> Table:
+        """The table as one of its partitions is described: with its own columns and buckets."""
+        stored, own = self.stored_as(partition), partition.storage if partition else None
+        if own is None:
+            return stored
+        if own.columns is not None:
+            stored = replace(stored, columns=own.columns)
+        return stored if own.buckets is None else stored.clustered(own.buckets)
+
+    def read_as(self, partition: Partition | None) -> Table:
+        """The table as the files of a partition are read: lines of text have its own columns."""
+        stored = self.stored_as(partition)
+        own = partition.storage.columns if partition and partition.storage else None
+        if own is None or stored.format not in OF_LINES:
+            return stored
+        return replace(stored, columns=own)
+
     def storage_of(self, stored: Table) -> PartitionStorage | None:
-        """What a partition that is stored as another table keeps of it; None where they agree."""
-        if (stored.format, stored.serde_properties) == (self.format, self.serde_properties):
+        """What a partition that is described as another table keeps of it; None if they agree."""
+        same_columns = _described(stored.columns) == _described(self.columns)
+        same_buckets = stored.buckets == self.buckets
+        same_serde = stored.serde_properties == self.serde_properties
+        if same_columns and same_buckets and same_serde and stored.format == self.format:
             return None
-        return PartitionStorage(format=stored.format, serde_properties=stored.serde_properties)
+        return PartitionStorage(
+            format=stored.format,
+            serde_properties=stored.serde_properties,
+            columns=None if same_columns else stored.columns,
+            buckets=None if same_buckets else stored.buckets,
+        )
+
+    def stored_anew(self, partition: Partition) -> Partition:
+        """A partition all of whose files are new; its columns stay its own, as in Hive."""
+        own = partition.storage.columns if partition.storage else None
+        kept = None if own is None else self.storage_of(replace(self, columns=own))
+        return replace(partition, storage=kept)
 
     def writes_like(self, partition: Partition) -> bool:
         """Whether files that are written as the table says can be read in the partition."""
@@ -232,6 +299,11 @@ class Table:
     def partition_names(self) -> tuple[str, ...]:
         """Names of the partition columns."""
         return tuple(column.name for column in self.partition_columns)
+
+
+def _described(columns: Sequence[Column]) -> list[tuple[str, str]]:
+    """Columns without their comments."""
+    return [(one.name, one.type) for one in columns]
 
 
 def default_value(type_: str) -> str | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.constraints import with_constraints, without_constraint
 from hivesql_planner.model.table import (
+    OF_LINES,
     Column,
     Constraint,
     FileFormat,
@@ -22,8 +23,6 @@ from hivesql_planner.model.table import (
 from hivesql_planner.statements.convert import altered_properties, check_compatible
 
 _ORC_LIKE = ("orc",)
-_OF_LINES = ("textfile", "csv", "json")
-"""They differ in their SerDe alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +193,7 @@ def altered(table: Table, change: Change) -> Table:  # noqa: C901 - one flat lis
 
 def altered_partition(table: Table, partition: Partition, change: Change) -> Partition:
     """The partition after a change of how it is stored; SemanticError where Hive refuses it."""
-    stored = altered(table.stored_as(partition), change)
+    stored = altered(table.described_as(partition), change)
     return replace(partition, storage=table.storage_of(stored))
 
 
@@ -312,7 +311,9 @@ def _change_partition_column(table: Table, column: Column) -> Table:
     if column.name not in table.partition_names:
         raise SemanticError(f"Invalid partition column: {column.name}")
     columns = tuple(
-        replace(old, type=column.type) if old.name == column.name else old
+        replace(old, type=column.type, comment=column.comment or old.comment)
+        if old.name == column.name
+        else old
         for old in table.partition_columns
     )
     return replace(table, partition_columns=columns)
@@ -336,7 +337,7 @@ def _change_serde(table: Table, change: ChangeSerde) -> Table:
                 f"Changing SerDe (from OrcSerde) is not supported for table {table.name}. "
                 "File format may be incompatible",
             )
-        if not {table.format, change.format} <= set(_OF_LINES):
+        if not {table.format, change.format} <= set(OF_LINES):
             feature = f"SET SERDE '{change.serde}' for the {table.format} table {table.name}"
             raise NotSupported(feature)
         table = replace(table, format=change.format)

@@ -18,11 +18,15 @@ Values = tuple[str | None, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlterTable:
-    """ALTER TABLE whose outcome is another description: ``altered``."""
+    """ALTER TABLE whose outcome is another description: ``altered``.
+
+    Without ``cascade`` partitions keep the columns that the table had.
+    """
 
     table: Table
     change: Change
     altered: Table
+    cascade: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

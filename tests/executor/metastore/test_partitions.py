@@ -9,9 +9,18 @@ from typing import Any
 
 import pytest
 
+from executor.metastore.conftest import Store
 from hivesql_executor.metastore.api import Metastore
+from hivesql_executor.metastore.database.schema import cds, columns_v2
 from hivesql_planner.errors import NoSuchObject, SemanticError
-from hivesql_planner.model.table import Column, Partition, PartitionStorage, Table, TableName
+from hivesql_planner.model.table import (
+    Buckets,
+    Column,
+    Partition,
+    PartitionStorage,
+    Table,
+    TableName,
+)
 from hivesql_planner.predicates.partitions import PartitionTest
 
 MakeTable = Callable[..., Table]
@@ -198,3 +207,58 @@ def test_no_listing_leaves_out_what_is_wanted(metastore: Metastore, make_table: 
             assert set(passing(metastore, name, test)) >= set(wanted), test
         # The metastore cannot test numbers once a value is none.
         metastore.add_partitions(name, [part("x", "x", "2024-03-01")], if_not_exists=True)
+
+
+@pytest.mark.thrift
+def test_partitions_keep_their_columns_and_buckets(
+    metastore: Metastore, make_table: MakeTable
+) -> None:
+    table = metastore.table(make_table(partitioned_by=("p",)).name)
+    metastore.add_partitions(table.name, [part("1"), part("2")])
+    old, buckets = table.columns, Buckets(columns=("a",), count=3, sort_columns=("a",))
+    wider = replace(table, columns=(*old, Column("z", "int")))
+    metastore.alter_table(table.name, wider, cascade=False)
+    metastore.add_partitions(table.name, [part("3")])
+
+    def kept() -> dict[str | None, Any]:
+        return {
+            one.values[0]: one.storage and (one.storage.columns, one.storage.buckets)
+            for one in metastore.partitions(table.name)
+        }
+
+    assert metastore.table(table.name).columns == wider.columns
+    assert kept() == {"1": (old, None), "2": (old, None), "3": None}
+    own = PartitionStorage(
+        format=table.format,
+        serde_properties=table.serde_properties,
+        columns=(Column("a", "bigint"),),
+        buckets=buckets,
+    )
+    metastore.alter_partition(table.name, ("3",), replace(part("3"), storage=own))
+    metastore.alter_partition(table.name, ("2",), part("2"))
+    assert kept() == {"1": (old, None), "2": None, "3": ((Column("a", "bigint"),), buckets)}
+    one = metastore.partition(table.name, ("3",))
+    assert one is not None and wider.described_as(one).bucket_count == 3
+    assert wider.read_as(one).columns == (
+        wider.columns if table.format == "orc" else (Column("a", "bigint"),)
+    )
+    widest = replace(wider, columns=(*wider.columns, Column("zz", "int")))
+    metastore.alter_table(table.name, widest)
+    assert kept() == {"1": None, "2": None, "3": (None, buckets)}
+    metastore.drop_table(table.name)
+
+
+def test_lists_of_columns_go_with_the_last_that_has_them(
+    store: Store, make_table: MakeTable
+) -> None:
+    table = make_table(partitioned_by=("p",))
+    store.calls.add_partitions(table.name, [part("1"), part("2")])
+    wider = replace(table, columns=(*table.columns, Column("z", "int")))
+    store.calls.alter_table(table.name, wider, cascade=False)
+    left = []
+    for value in "12":
+        left.append(len(store.rows(cds, "id")))
+        store.calls.drop_partitions(table.name, [(value,)])
+    left.append(len(store.rows(cds, "id")))
+    store.calls.drop_table(table.name)
+    assert [*left, store.rows(cds, "id"), store.rows(columns_v2, "name")] == [2, 2, 1, [], []]

@@ -112,14 +112,18 @@ class DatabaseMetastore(
         """Tables and views of a database, sorted."""
         return self._read(lambda db: catalog.tables(db, database))
 
-    def alter_table(self, name: TableName, table: Table, *, txn_id: int = 0) -> None:
+    def alter_table(
+        self, name: TableName, table: Table, *, txn_id: int = 0, cascade: bool = True
+    ) -> None:
         """Replace the description of a table, its name included.
+
+        Without ``cascade`` its partitions keep the columns that it had.
 
         When it is renamed, partitions under its old location follow it to the new one. With a
         ``txn_id`` the change belongs to that transaction's write in the table, as in the calls
         about partitions below: while a notification log is kept, it gets a write id for that.
         """
-        self._write(lambda db: catalog.alter_table(db, name, table, txn_id=txn_id))
+        self._write(lambda db: catalog.alter_table(db, name, table, txn_id=txn_id, cascade=cascade))
 
     def drop_table(self, name: TableName) -> None:
         """Drop a table or view with its partitions and its write history."""

@@ -111,7 +111,9 @@ class CatalogCalls:
             self.database(name)
         return tuple(TableName(name, one) for one in sorted(found))
 
-    def alter_table(self, name: TableName, table: Table, *, txn_id: int = 0) -> None:
+    def alter_table(
+        self, name: TableName, table: Table, *, txn_id: int = 0, cascade: bool = True
+    ) -> None:
         """Replace the description of a table, its name included.
 
         Not one transaction: constraints change before all else, and when the table is renamed,
@@ -132,13 +134,13 @@ class CatalogCalls:
             location=table.location or before.location,
             created_at=before.created_at,
         )
-        # Partitions read with their table's columns here, so they must have them in Hive too.
-        cascades = bool(before.partition_columns) and altered.columns != before.columns
+        parted = bool(before.partition_columns)
+        cascades = cascade and parted and altered.columns != before.columns
         # Without a list of writes the metastore would call no statistics accurate any more.
         keeps = ACCURATE in (old.parameters or {}) and to == name
         state = self._state(name, old.writeId or 0) if keeps else {}
-        cascade = {"CASCADE": "true"} if cascades else {}
-        self._send_table(name, write_table(altered, old), cascade, **state)
+        context = {"CASCADE": "true"} if cascades else {}
+        self._send_table(name, write_table(altered, old), context, **state)
         if to != name and altered.location != before.location:
             self._move_partitions(to, before.location, altered.location)
 

@@ -12,6 +12,7 @@ from hivesql_planner.errors import DataError, NotSupported
 from hivesql_planner.model.statistics import ACCURATE, BASICS, Statistics, written_basics
 from hivesql_planner.model.table import (
     DEFAULT_PARTITION,
+    Buckets,
     Column,
     Constraint,
     Database,
@@ -50,12 +51,6 @@ def read_table(found: Any, constraints: tuple[Constraint, ...]) -> Table:
         format="textfile" if view else format_of(storage.inputFormat, serde.serializationLib, name),
         properties=properties,
         serde_properties=dict(serde.parameters or {}) if serde else {},
-        bucket_columns=tuple(column.lower() for column in storage.bucketCols or ()),
-        bucket_count=max(storage.numBuckets or 0, 0),
-        sort_columns=tuple(order.col.lower() for order in storage.sortCols or ()),
-        sort_descending=tuple(
-            order.col.lower() for order in storage.sortCols or () if order.order == _DESCENDING
-        ),
         view_text=found.viewExpandedText if view else None,
         view_original=found.viewOriginalText if view else None,
         owner=found.owner or "",
@@ -63,7 +58,7 @@ def read_table(found: Any, constraints: tuple[Constraint, ...]) -> Table:
         created_at=found.createTime or 0,
         comment=comment,
         constraints=constraints,
-    )
+    ).clustered(_read_buckets(storage))
 
 
 def write_table(table: Table, old: Any = None) -> Any:
@@ -108,13 +103,29 @@ def _write_storage(table: Table, old: Any) -> Any:
     new.cols = _write_columns(table.columns)
     new.location = table.location or None
     new.inputFormat, new.outputFormat = storage.input_format, storage.output_format
-    new.numBuckets, new.serdeInfo = table.bucket_count or -1, serde
-    new.bucketCols = list(table.bucket_columns)
-    new.sortCols = [
+    new.serdeInfo = serde
+    _write_buckets(new, table)
+    return new
+
+
+def _write_buckets(storage: Any, table: Table) -> None:
+    wire = idl()
+    storage.numBuckets = table.bucket_count or -1
+    storage.bucketCols = list(table.bucket_columns)
+    storage.sortCols = [
         wire.Order(col=name, order=_DESCENDING if name in table.sort_descending else _ASCENDING)
         for name in table.sort_columns
     ]
-    return new
+
+
+def _read_buckets(storage: Any) -> Buckets:
+    orders = storage.sortCols or ()
+    return Buckets(
+        columns=tuple(column.lower() for column in storage.bucketCols or ()),
+        count=max(storage.numBuckets or 0, 0),
+        sort_columns=tuple(order.col.lower() for order in orders),
+        sort_descending=tuple(order.col.lower() for order in orders if order.order == _DESCENDING),
+    )
 
 
 def read_partition(found: Any, table: Table) -> Partition:
@@ -124,7 +135,8 @@ def read_partition(found: Any, table: Table) -> Partition:
         table,
         format=format_of(storage.inputFormat, serde.serializationLib, table.name),
         serde_properties=dict(serde.parameters or {}),
-    )
+        columns=_read_columns(storage.cols) or table.columns,
+    ).clustered(_read_buckets(storage))
     values = tuple(None if value == DEFAULT_PARTITION else value for value in found.values)
     return Partition(
         values=values, location=storage.location or "", storage=table.storage_of(stored)
@@ -138,7 +150,10 @@ def write_partition(partition: Partition, table: Table, old: Any = None) -> Any:
     new.values = written_values(partition.values)
     new.dbName, new.tableName = table.name.database, table.name.name
     new.sd = new.sd or _write_storage(table, None)
-    stored = table.stored_as(partition)
+    stored = table.described_as(partition)
+    if partition.storage is not None or old is None:
+        new.sd.cols = _write_columns(stored.columns)
+        _write_buckets(new.sd, stored)
     storage = STORAGE[stored.format]
     new.sd.location = partition.location or None
     new.sd.inputFormat, new.sd.outputFormat = storage.input_format, storage.output_format

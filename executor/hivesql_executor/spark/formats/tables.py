@@ -38,10 +38,34 @@ def scan_plain(
     """
     kinds: dict[Table, list[Part]] = {}
     for part in parts:
-        kinds.setdefault(table.stored_as(part[0]), []).append(part)
+        kinds.setdefault(table.read_as(part[0]), []).append(part)
     if len(kinds) > 1 or (kinds and table not in kinds):
-        frames = [scan_plain(spark, stored, found, files=files) for stored, found in kinds.items()]
+        frames = [
+            _as_columns_of(table, stored, _scan(spark, stored, found, files=files))
+            for stored, found in kinds.items()
+        ]
         return reduce(DataFrame.union, frames)
+    return _scan(spark, table, parts, files=files)
+
+
+def _as_columns_of(table: Table, stored: Table, rows: DataFrame) -> DataFrame:
+    """The rows of partitions with columns of their own, in the table's: by position, as Hive."""
+    if stored.columns == table.columns:
+        return rows
+    items = []
+    for i, column in enumerate(table.columns):
+        wanted = spark_type(column.type)
+        if i >= len(stored.columns):
+            value = f.lit(None).cast(wanted)
+        else:
+            own = stored.columns[i]
+            same = own.type == column.type
+            value = f.expr(f"`{own.name}`" if same else f"try_cast(`{own.name}` AS {wanted})")
+        items.append(value.alias(column.name))
+    return rows.select(*items, *(f.col(f"`{name}`") for name in table.partition_names))
+
+
+def _scan(spark: SparkSession, table: Table, parts: Sequence[Part], *, files: Files) -> DataFrame:
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     homes: dict[str, Partition | None] = {}
     for partition, location, found in parts:

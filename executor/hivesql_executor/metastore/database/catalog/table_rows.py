@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -44,7 +45,7 @@ from hivesql_executor.metastore.database.schema import (
     tbls,
 )
 from hivesql_planner.model.statistics import ACCURATE, BASICS, Statistics, written_basics
-from hivesql_planner.model.table import Column, Table, TableName
+from hivesql_planner.model.table import Buckets, Column, Table, TableName
 
 TableRow = Row[Any]
 
@@ -156,15 +157,79 @@ def delete_table(db: Connection, table_id: int) -> None:
         db.execute(delete(table).where(table.c.id == own_id))
 
 
+def add_column_list(db: Connection, columns: Sequence[Column]) -> int:
+    """Insert a list of columns; its id."""
+    cd_id = int(db.execute(insert(cds).returning(cds.c.id)).scalar_one())
+    _add_columns(db, columns_v2, cd_id, columns)
+    return cd_id
+
+
+def read_column_list(db: Connection, cd_id: int) -> tuple[Column, ...]:
+    """The columns of a list."""
+    return _read_columns(db, columns_v2, cd_id)
+
+
+def give_own_columns(db: Connection, table_id: int) -> None:
+    """Give a table a new list of the same columns; its partitions keep the old one."""
+    _, cd_id, _, sd_id = _owned_ids(db, table_id)
+    new = add_column_list(db, read_column_list(db, cd_id))
+    db.execute(update(sds).where(sds.c.id == sd_id).values(cd_id=new))
+
+
+def delete_unused_columns(db: Connection, cd_ids: Sequence[int]) -> None:
+    """Delete those of some lists of columns that nothing has any more."""
+    used = set(db.scalars(select(sds.c.cd_id).where(sds.c.cd_id.in_(cd_ids)))) if cd_ids else set()
+    unused = [one for one in cd_ids if one not in used]
+    if unused:
+        db.execute(delete(columns_v2).where(columns_v2.c.owner_id.in_(unused)))
+        db.execute(delete(cds).where(cds.c.id.in_(unused)))
+
+
+def replace_buckets(db: Connection, sd_id: int, buckets: Buckets) -> None:
+    """Make the rows say what a partition of its own is clustered and sorted by."""
+    for table in (bucketing_cols, sort_cols):
+        db.execute(delete(table).where(table.c.owner_id == sd_id))
+    _add_names(db, bucketing_cols, sd_id, buckets.columns)
+    for i, name in enumerate(buckets.sort_columns):
+        order = DESCENDING if name in buckets.sort_descending else ASCENDING
+        row = {"owner_id": sd_id, "position": i, "name": name.lower(), "order": order}
+        db.execute(insert(sort_cols).values(row))
+
+
+def read_buckets(db: Connection, sd_ids: Select[Any]) -> dict[int, Buckets]:
+    """What those of some storage descriptors say that are clustered by themselves."""
+    columns: dict[int, list[str]] = defaultdict(list)
+    named = select(bucketing_cols).where(bucketing_cols.c.owner_id.in_(sd_ids))
+    for row in db.execute(named.order_by(bucketing_cols.c.position)):
+        columns[row.owner_id].append(row.name)
+    sorting: dict[int, dict[str, int]] = defaultdict(dict)
+    ordered = select(sort_cols).where(sort_cols.c.owner_id.in_(sd_ids))
+    for row in db.execute(ordered.order_by(sort_cols.c.position)):
+        sorting[row.owner_id][row.name] = row.order
+    return {
+        owner: Buckets(
+            columns=tuple(names),
+            sort_columns=tuple(sorting[owner]),
+            sort_descending=tuple(n for n, order in sorting[owner].items() if order == DESCENDING),
+        )
+        for owner, names in columns.items()
+    }
+
+
 def delete_partitions(db: Connection, ids: Sequence[int]) -> None:
     """Delete every row of some partitions."""
     sd_ids = select(partitions.c.sd_id).where(partitions.c.id.in_(ids))
-    owned = db.execute(select(sds.c.id, sds.c.serde_id).where(sds.c.id.in_(sd_ids))).all()
+    owned = db.execute(select(sds.c.id, sds.c.serde_id, sds.c.cd_id).where(sds.c.id.in_(sd_ids)))
+    owned_rows = owned.all()
     for table in (partition_key_vals, partition_params, partition_statistics):
         db.execute(delete(table).where(table.c.owner_id.in_(ids)))
     db.execute(delete(partitions).where(partitions.c.id.in_(ids)))
-    serde_ids = [serde_id for _, serde_id in owned]
-    db.execute(delete(sds).where(sds.c.id.in_([sd_id for sd_id, _ in owned])))
+    serde_ids = [row.serde_id for row in owned_rows]
+    descriptors = [row.id for row in owned_rows]
+    for table in (bucketing_cols, sort_cols):
+        db.execute(delete(table).where(table.c.owner_id.in_(descriptors)))
+    db.execute(delete(sds).where(sds.c.id.in_(descriptors)))
+    delete_unused_columns(db, sorted({row.cd_id for row in owned_rows if row.cd_id is not None}))
     db.execute(delete(serde_params).where(serde_params.c.owner_id.in_(serde_ids)))
     db.execute(delete(serdes).where(serdes.c.id.in_(serde_ids)))
 

@@ -10,7 +10,12 @@ from sqlalchemy import Connection, Select, bindparam, delete, insert, select, up
 from hivesql_executor.metastore.database import history_cleanup as cleanup
 from hivesql_executor.metastore.database.catalog import table_rows
 from hivesql_executor.metastore.database.catalog.catalog_values import database_of
-from hivesql_executor.metastore.database.catalog.partition_storage import keep_storage
+from hivesql_executor.metastore.database.catalog.partition_storage import (
+    keep_columns,
+    keep_storage,
+    mark,
+    share_columns,
+)
 from hivesql_executor.metastore.database.catalog.table_rows import add_params, params
 from hivesql_executor.metastore.database.connection import now
 from hivesql_executor.metastore.database.notification_log import note, note_change
@@ -156,8 +161,12 @@ def tables(db: Connection, name: str) -> tuple[TableName, ...]:
     return tuple(TableName(name.lower(), one) for one in sorted(found))
 
 
-def alter_table(db: Connection, name: TableName, new: Table, *, txn_id: int = 0) -> None:
+def alter_table(
+    db: Connection, name: TableName, new: Table, *, txn_id: int = 0, cascade: bool = True
+) -> None:
     """Make the table be what ``new`` says; it keeps its id and its partitions.
+
+    Without ``cascade`` partitions keep the columns that the table had.
 
     Another name renames it in the transaction tables too, and partitions that live under the old
     location follow it to the new one.
@@ -175,17 +184,33 @@ def alter_table(db: Connection, name: TableName, new: Table, *, txn_id: int = 0)
     renamed_to = to if to != name else None
     give_write_id(db, txn_id, old)
     note_change(db, EventKind.ALTER_TABLE, name, found, renamed_to=renamed_to, txn_id=txn_id)
-    if old.storage_of(altered) is not None:
+    converted = (old.format, old.serde_properties) != (altered.format, altered.serde_properties)
+    if converted:
         keep_storage(db, old)
+    _keep_described(db, old, altered, cascade=cascade)
     table_rows.replace_table(db, found, home, altered)
     moved = to == name and altered.location != old.location
-    if moved or old.storage_of(altered) is not None:
+    if moved or converted:
         # Nobody has counted what is read from now on.
         table_rows.distrust(db, table_params, [found])
     if to != name:
         cleanup.rename_table(db, name, to)
     if to != name and altered.location != old.location:
         _move_partitions(db, found, old.location, altered.location)
+
+
+def _keep_described(db: Connection, old: Table, altered: Table, *, cascade: bool) -> None:
+    """Leave the partitions of an altered table how they were described, as Hive does."""
+    if not old.partition_columns:
+        return
+    if old.buckets != altered.buckets:
+        mark(db, old.id)
+    if old.columns == altered.columns:
+        return
+    if cascade:
+        share_columns(db, old.id)
+    else:
+        keep_columns(db, old)
 
 
 def drop_table(db: Connection, name: TableName) -> None:
