@@ -56,6 +56,43 @@ def test_text_files_are_copied_or_moved(session: hivesql.Session, source: Path) 
     assert rows(session, "SELECT * FROM p") == [(1, "a", "1"), (2, "b", "1")]
 
 
+def test_files_are_read_where_their_rows_are_to_be_distributed(
+    session: hivesql.Session, source: Path
+) -> None:
+    """As real Hive: LOAD DATA becomes an INSERT; the last columns of the files are partitions."""
+    for name in ("k1.txt", "k2.txt", "other.txt"):
+        (source / name).write_text("1,a,x\n2,b,y\n3,c\n", encoding="utf-8")
+    commas = "INPUTFORMAT 'org.apache.hadoop.mapred.TextInputFormat' SERDE"
+    session.sql(f"""
+        CREATE TABLE lb (a int, b string) CLUSTERED BY (a) INTO 2 BUCKETS {TEXT};
+        LOAD DATA LOCAL INPATH '{source}/k*.txt' INTO TABLE lb;
+        CREATE TABLE lp (a int, b string) PARTITIONED BY (hr int, ds string) {TEXT};
+        LOAD DATA LOCAL INPATH '{source}/k1.txt' INTO TABLE lp PARTITION (ds, hr='07');
+        CREATE TABLE lc (a int, b string) CLUSTERED BY (a) INTO 2 BUCKETS {ACID};
+        LOAD DATA LOCAL INPATH '{source}/k{{1,3}}.t?t' INTO TABLE lc {commas}
+            'org.apache.hadoop.hive.serde2.OpenCSVSerde';
+        CREATE TABLE lt (a int, b string) {TEXT};
+        LOAD DATA LOCAL INPATH '{source}/k[2-9].txt' INTO TABLE lt;
+    """)
+    twice = [(1, "a"), (1, "a"), (2, "b"), (2, "b"), (3, "c"), (3, "c")]
+    assert rows(session, "SELECT * FROM lb ORDER BY a") == twice
+    assert len(files(session, "lb")) == 2
+    assert rows(session, "SELECT * FROM lp ORDER BY a") == [
+        (1, "a", 7, "x"), (2, "b", 7, "y"), (3, "c", 7, "__HIVE_DEFAULT_PARTITION__"),
+    ]  # fmt: skip
+    assert rows(session, "SELECT * FROM lc ORDER BY a") == [(1, "a"), (2, "b"), (3, "c")]
+    assert files(session, "lt") == ["k2.txt"]
+    for statement in (
+        f"LOAD DATA LOCAL INPATH '{source}/z*.txt' INTO TABLE lt",
+        f"LOAD DATA LOCAL INPATH '{source}/*/z.txt' INTO TABLE lt",
+        f"LOAD DATA LOCAL INPATH '{source}/k1.txt' INTO TABLE lp PARTITION (hr, ds='1')",
+        f"LOAD DATA LOCAL INPATH '{source}/nosuch' INTO TABLE lb",
+    ):
+        with pytest.raises(HiveSqlError):
+            session.sql(statement)
+    assert (source / "k1.txt").exists()
+
+
 def test_acid_tables_get_a_directory_that_the_commit_shows(
     session: hivesql.Session, source: Path
 ) -> None:

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from hivesql_executor.bookkeeping.loaded_files import check_file, files_to_load
 from hivesql_executor.bookkeeping.reachable_locations import named_path
 from hivesql_executor.bookkeeping.statistics import count
 from hivesql_executor.files.api import Files
-from hivesql_executor.orc.tail import read_tail
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.file_changes import FileChanges, changing
 from hivesql_executor.transactions.transaction import Transaction
 from hivesql_planner.acid.layout import base_name, delta_name
-from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.statistics import StatisticsChange
-from hivesql_planner.model.table import Partition, Table, partition_name
+from hivesql_planner.model.table import Partition, partition_name
 from hivesql_planner.plan import Operation
 from hivesql_planner.statements.ddl import LoadData
-
-_MAGIC = {"orc": b"ORC", "parquet": b"PAR1", "avro": b"Obj\x01", "sequencefile": b"SEQ"}
 
 
 def load_data(statement: LoadData, txn: Transaction | None, runtime: Runtime) -> Outcome:
@@ -29,7 +26,7 @@ def load_data(statement: LoadData, txn: Transaction | None, runtime: Runtime) ->
     # The file system of the source reads it; the one of the table reaches both.
     path = named_path(statement.path, runtime, local=statement.local)
     source_files, files = runtime.files(path), runtime.files(table.location)
-    sources = _sources(source_files, path)
+    sources = files_to_load(source_files, path)
     kept = statement.partition is not None and not statement.overwrite
     stored = table.stored_as(statement.partition) if kept else table
     if (
@@ -39,7 +36,7 @@ def load_data(statement: LoadData, txn: Transaction | None, runtime: Runtime) ->
     ):
         raise NotSupported(f"LOAD DATA into a partition of {table.name} that is stored otherwise")
     for source in sources:
-        _check(source_files, source, stored)
+        check_file(source_files, source, stored)
     location = _location(statement)
     sizes = [source_files.size(source) for source in sources]
     with changing(txn, runtime) as changes:
@@ -54,7 +51,7 @@ def load_data(statement: LoadData, txn: Transaction | None, runtime: Runtime) ->
             else:
                 _into_place(statement, sources, location, changes, files)
                 if statement.partition and statement.partition.storage and not kept:
-                    one = replace(statement.partition, storage=None)
+                    one = table.stored_anew(statement.partition)
                     runtime.metastore.alter_partition(table.name, one.values, one)
         except BaseException:
             if added is not None:
@@ -75,40 +72,6 @@ def _loaded(statement: LoadData, sizes: Sequence[int]) -> StatisticsChange:
         bytes=sum(sizes),
         replaces=statement.overwrite,
     )
-
-
-def _sources(files: Files, path: str) -> list[str]:
-    if files.is_file(path):
-        return [path]
-    if not files.exists(path):
-        raise SemanticError(f"Invalid path '{path}': No files matching path {path}", code=10028)
-    if files.directories(path):
-        raise SemanticError(
-            f"Invalid path '{path}': source contains directory {files.directories(path)[0]}",
-            code=10028,
-        )
-    names = [status.path for status in files.list(path)]
-    return [f"{path.rstrip('/')}/{name}" for name in names if not name.startswith("_")]
-
-
-def _check(files: Files, path: str, table: Table) -> None:
-    """The file's format is the table's, and it carries no row ids of another ACID table."""
-    magic = _MAGIC.get(table.format)
-    size = files.size(path)
-    if size == 0:
-        return
-    if magic is not None and files.read(path, 0, len(magic)) != magic:
-        raise SemanticError(
-            f"Unable to load data to destination table {table.name}: {path} is no {table.format} "
-            "file. The file that you are trying to load does not match the file format of the "
-            "destination table.",
-            code=30019,
-        )
-    if table.format == "orc" and read_tail(files, path).is_acid:
-        raise SemanticError(
-            f'"{path}" was created by Acid write - it cannot be loaded into another Acid table',
-            code=10413,
-        )
 
 
 def _location(statement: LoadData) -> str:

@@ -5,37 +5,42 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from hivesql.binder.constraints import enforced
 from hivesql.binder.context import Binding
-from hivesql.binder.targets import new_values
+from hivesql.binder.targets import check_lengths, new_values, written_value
 from hivesql.query.strict_checks import check_chosen
 from hivesql.syntax.ddl import AnalyzeBody, LoadBody, RepairBody
-from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql.syntax.slices import PartitionItems
+from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.statistics import is_simple, statistics_sql
-from hivesql_planner.model.table import Column, Partition, Table
+from hivesql_planner.model.table import FRAMES, Column, Partition, Table, TableName
 from hivesql_planner.plan import Query, Scan, Source
-from hivesql_planner.statements.bound import Statement
+from hivesql_planner.statements.bound import InsertRows, InsertTarget, Statement
 from hivesql_planner.statements.ddl import Analyze, LoadData, RepairTable
 
 
-def bind_load(body: LoadBody, binding: Binding) -> LoadData:
-    """LOAD DATA, with the checks that need no file."""
+def bind_load(body: LoadBody, binding: Binding) -> LoadData | InsertRows:
+    """LOAD DATA, with the checks that need no file.
+
+    Files that have to be read, as they are to be distributed or of another format, are inserted.
+    """
     table = binding.table(body.table)
     if table.is_view:
         error = SemanticError(
             "A view cannot be used as target table for LOAD or INSERT", code=10090
         )
         binding.fail(error, body.table.start)
-    if table.is_bucketed:
-        binding.fail(NotSupported("LOAD DATA into a bucketed table"), body.table.start)
-    if body.partition is not None and not table.partition_columns:
+    items = body.partition or ()
+    if items and not table.partition_columns:
         error = SemanticError(
             f"{table.name} table is not partitioned but partition spec exists", code=10006
         )
-        binding.fail(error, body.partition[0].key.start)
-    if body.partition is None and table.partition_columns:
-        binding.fail(NotSupported("LOAD DATA into partitions that no specification names"),
-                     body.table.start)  # fmt: skip
-    values = new_values(table, body.partition, binding) if body.partition else None
+        binding.fail(error, items[0].key.start)
+    given = binding.partition_values(table, items)
+    dynamic = tuple(name for name in table.partition_names if name not in given)
+    if table.is_bucketed or dynamic or body.format is not None:
+        return _as_insert(body, table, items, binding)
+    values = new_values(table, items, binding) if items else None
     return LoadData(
         table=table,
         path=body.path,
@@ -44,6 +49,49 @@ def bind_load(body: LoadBody, binding: Binding) -> LoadData:
         values=values,
         partition=binding.catalog.partition(table.name, values) if values else None,
     )
+
+
+def _as_insert(body: LoadBody, table: Table, items: PartitionItems, binding: Binding) -> InsertRows:
+    """The INSERT that reads the files: they hold data columns, then those that have no value."""
+    given = binding.partition_values(table, items)
+    static = {
+        column.name: written_value(column, given[column.name], items, binding)
+        for column in table.partition_columns
+        if column.name in given
+    }
+    dynamic = table.partition_columns[len(static) :]
+    if any(column.name in static for column in dynamic):
+        text = "Partition columns in the partition clause: a dynamic one comes before a static one"
+        binding.fail(SemanticError(text, code=10094), items[0].key.start)
+    if static:
+        check_lengths(tuple(static), tuple(static.values()), items, binding)
+    files = Table(
+        name=TableName(FRAMES, "files"),
+        columns=(*table.columns, *dynamic),
+        location=body.path,
+        type="EXTERNAL_TABLE",
+        format=body.format or table.format,
+        serde_properties={} if body.format else table.serde_properties,
+        properties={"local": "true"} if body.local else {},
+    )
+    view = binding.view_name(files.name)
+    query = Query(
+        sql=f"SELECT * FROM `{view}`",
+        sources=(Source(view=view, scan=Scan(table=files)),),
+        columns=files.columns,
+    )
+    values = tuple(static.values())
+    whole = bool(static) and not dynamic
+    target = InsertTarget(
+        table=table,
+        query=query,
+        overwrite=body.overwrite,
+        static_partition=static,
+        dynamic_partition=tuple(column.name for column in dynamic),
+        check=enforced(table, binding),
+        partition=binding.catalog.partition(table.name, values) if whole else None,
+    )
+    return InsertRows(targets=(target,))
 
 
 def bind_repair(body: RepairBody, binding: Binding) -> RepairTable:

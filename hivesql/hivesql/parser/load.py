@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hivesql.parser.clauses import parse_partition
+from hivesql.parser.storage import parse_serde
 from hivesql.parser.tokens import Cursor, Name
 from hivesql.syntax.ddl import AnalyzeBody, DefinitionBodies, LoadBody, RepairBody
-
-_PATTERN = "*?[]{}"
+from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 
 
 def parse_load(cursor: Cursor) -> LoadBody:
@@ -18,16 +18,20 @@ def parse_load(cursor: Cursor) -> LoadBody:
     cursor.expect("inpath")
     start = cursor.peek()
     path = cursor.location()
-    if any(char in path for char in _PATTERN):
-        cursor.refuse("LOAD DATA … INPATH with a pattern", start)
     overwrite = cursor.take("overwrite")
     cursor.expect("into", "table")
     table = cursor.table()
-    partition = parse_partition(cursor, dynamic=False) if cursor.at("partition") else None
-    if cursor.at("inputformat") or cursor.at("serde"):
-        cursor.refuse("LOAD DATA … INPUTFORMAT … SERDE")
+    partition = parse_partition(cursor) if cursor.at("partition") else None
+    format_ = None
+    if cursor.take("inputformat"):
+        given = cursor.peek()
+        input_format = cursor.string("a class")
+        cursor.expect("serde")
+        _, format_ = parse_serde(cursor)
+        if STORAGE[format_].input_format != input_format:
+            cursor.refuse(f"the INPUTFORMAT '{input_format}' with this SERDE", given)
     cursor.end()
-    return LoadBody(table, path, start.start, local, overwrite, partition)
+    return LoadBody(table, path, start.start, local, overwrite, partition, format_)
 
 
 def parse_repair(cursor: Cursor) -> RepairBody:
@@ -40,9 +44,9 @@ def parse_repair(cursor: Cursor) -> RepairBody:
         cursor.refuse("MSCK … PARTITION")
     add, drop = repair, False
     for word in ("add", "drop", "sync"):
-        if repair and cursor.take(word):
+        if cursor.take(word):
             cursor.expect("partitions")
-            add, drop = word != "drop", word != "add"
+            add, drop = repair and word != "drop", repair and word != "add"
             break
     cursor.end()
     return RepairBody(table, add, drop)

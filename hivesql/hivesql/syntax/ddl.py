@@ -121,6 +121,8 @@ class LoadBody:
     local: bool
     overwrite: bool
     partition: PartitionItems | None
+    format: FileFormat | None = None
+    """What INPUTFORMAT … SERDE says of the files; None for the table's format."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame
 
+from hivesql_executor.bookkeeping.loaded_files import check_file, files_to_load
+from hivesql_executor.bookkeeping.reachable_locations import named_path
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import plain_files, scan_files
 from hivesql_executor.snapshot.partition_files import PartitionFiles
@@ -43,7 +46,7 @@ def read(
     """
     table, spark = wanted.table, runtime.spark()
     if table.is_frame:
-        return runtime.frames[table.name]
+        return _read_files(table, runtime) if table.location else runtime.frames[table.name]
     files = runtime.files(table.location)
     if not table.is_transactional:
         found = plain_files(table, wanted.partitions, runtime)
@@ -60,6 +63,18 @@ def read(
         ]  # fmt: skip
         return scan_plain(spark, table, whole, files=files)
     return _scanned(wanted, parts, txn, runtime, with_fine_texts=with_fine_texts).rows
+
+
+def _read_files(table: Table, runtime: Runtime) -> DataFrame:
+    """The rows of the files that LOAD DATA names."""
+    local = table.properties.get("local") == "true"
+    path = named_path(table.location, runtime, local=local)
+    files = runtime.files(path)
+    paths = files_to_load(files, path)
+    for one in paths:
+        check_file(files, one, table)
+    parts = [(None, path, [(one, files.size(one)) for one in paths])]
+    return scan_plain(runtime.spark(), replace(table, location=path), parts, files=files)
 
 
 def read_target(

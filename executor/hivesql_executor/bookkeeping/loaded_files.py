@@ -1,0 +1,88 @@
+"""The files that LOAD DATA names, and whether they are what their table wants."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from hivesql_executor.files.api import Files
+from hivesql_executor.orc.tail import read_tail
+from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.table import Table
+
+_MAGIC = {"orc": b"ORC", "parquet": b"PAR1", "avro": b"Obj\x01", "sequencefile": b"SEQ"}
+_PATTERN = "*?[]{}"
+_HIDDEN = ("_", ".")
+
+
+def files_to_load(files: Files, path: str) -> list[str]:
+    """List the files that LOAD DATA names: one, those of a directory, or what fits a pattern."""
+    if any(char in path for char in _PATTERN) and not files.exists(path):
+        return _fitting(files, path)
+    if files.is_file(path):
+        return [path]
+    if not files.exists(path):
+        raise SemanticError(f"Invalid path '{path}': No files matching path {path}", code=10028)
+    if files.directories(path):
+        raise SemanticError(
+            f"Invalid path '{path}': source contains directory {files.directories(path)[0]}",
+            code=10028,
+        )
+    names = [status.path for status in files.list(path)]
+    return [f"{path.rstrip('/')}/{name}" for name in names if not name.startswith("_")]
+
+
+def check_file(files: Files, path: str, table: Table) -> None:
+    """The file's format is the table's, and it carries no row ids of another ACID table."""
+    magic = _MAGIC.get(table.format)
+    size = files.size(path)
+    if size == 0:
+        return
+    if magic is not None and files.read(path, 0, len(magic)) != magic:
+        raise SemanticError(
+            f"Unable to load data to destination table {table.name}: {path} is no {table.format} "
+            "file. The file that you are trying to load does not match the file format of the "
+            "destination table.",
+            code=30019,
+        )
+    if table.format == "orc" and read_tail(files, path).is_acid:
+        raise SemanticError(
+            f'"{path}" was created by Acid write - it cannot be loaded into another Acid table',
+            code=10413,
+        )
+
+
+def _fitting(files: Files, path: str) -> list[str]:
+    """List the files of a directory that a pattern of Hadoop's matches."""
+    home, _, pattern = path.rpartition("/")
+    if any(char in home for char in _PATTERN):
+        raise NotSupported("LOAD DATA … INPATH with a pattern of directories")
+    fits = re.compile("".join(_translated(pattern))).fullmatch
+    found = [status.path for status in files.list(home)] if files.exists(home) else []
+    names = [name for name in found if fits(name) and not name.startswith(_HIDDEN)]
+    if not names:
+        raise SemanticError(f"Invalid path '{path}': No files matching path {path}", code=10028)
+    return [f"{home}/{name}" for name in names]
+
+
+def _translated(pattern: str) -> Iterator[str]:
+    """The regular expression of a pattern of Hadoop: ``*``, ``?``, ``[a-z]``, ``{a,b}``."""
+    depth = 0
+    inside = False
+    for char in pattern:
+        if inside:
+            inside = char != "]"
+            yield char
+        elif char == "[":
+            inside = True
+            yield char
+        elif char == "{":
+            depth += 1
+            yield "(?:"
+        elif char == "}" and depth:
+            depth -= 1
+            yield ")"
+        elif char == "," and depth:
+            yield "|"
+        else:
+            yield {"*": ".*", "?": "."}.get(char) or re.escape(char)
