@@ -17,6 +17,12 @@ from hivesql_planner.statements.ddl import AddPartitions, DropPartitions
 def add_partitions(statement: AddPartitions, txn_id: int, runtime: Runtime) -> None:
     """Add partitions to the catalog and make their directories."""
     table = statement.table
+    if table.is_view:
+        # They are names alone: nothing lies anywhere.
+        runtime.metastore.add_partitions(
+            table.name, statement.partitions, if_not_exists=statement.if_not_exists, txn_id=txn_id
+        )
+        return
     files = runtime.files(table.location)
     placed = []
     for partition in statement.partitions:

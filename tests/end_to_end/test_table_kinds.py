@@ -115,3 +115,34 @@ def test_patterns_and_parts_of_show(alone: hivesql.Session) -> None:
     assert [line for line in told if line.startswith("tableName")] == [
         "tableName:a_b", "tableName:axb",
     ]  # fmt: skip
+
+
+def test_views_have_partitions_that_are_names_alone(alone: hivesql.Session) -> None:
+    alone.sql("""
+        CREATE TABLE vt (k int, v string) PARTITIONED BY (p string);
+        CREATE VIEW vp (a, b) PARTITIONED ON (b) AS SELECT k, p FROM vt;
+        ALTER VIEW vp ADD PARTITION (b='x') PARTITION (b='y');
+        ALTER VIEW vp ADD IF NOT EXISTS PARTITION (b='y');
+        ALTER VIEW vp DROP IF EXISTS PARTITION (b='z'), PARTITION (b='x');
+    """)
+    assert rows(alone, "SHOW PARTITIONS vp") == [("b=y",)]
+    assert rows(alone, "SHOW CREATE TABLE vp") == [
+        ("CREATE VIEW `vp` PARTITIONED ON (`b`) AS SELECT `k` AS `a`, `p` AS `b` FROM "
+         "(SELECT `vt`.`k`, `vt`.`p` FROM `default`.`vt`) `vp`",),
+    ]  # fmt: skip
+    told = [line for (line,) in rows(alone, "SHOW TABLE EXTENDED LIKE vp PARTITION (b='y')")]
+    assert {"location:null", "partitionColumns:struct partition_columns { string b}"} <= set(told)
+    for statement, code in [
+        ("CREATE VIEW vq PARTITIONED ON (k) AS SELECT k, p FROM vt", 10093),
+        ("CREATE VIEW vq PARTITIONED ON (k, p) AS SELECT k, p FROM vt", 10092),
+        ("ALTER TABLE vp ADD PARTITION (b='w')", 10131),
+        ("ALTER VIEW vt ADD PARTITION (p='w')", 10132),
+        ("ALTER VIEW vp ADD PARTITION (b='y')", 10073),
+        ("CREATE OR REPLACE VIEW vp AS SELECT k FROM vt", 10217),
+        ("ALTER VIEW vp AS SELECT k FROM vt", None),
+    ]:
+        with pytest.raises(HiveSqlError) as caught:
+            alone.sql(statement)
+        assert (statement, caught.value.code) == (statement, code)
+    alone.sql("DROP VIEW vp")
+    assert rows(alone, "SHOW VIEWS") == []

@@ -102,8 +102,16 @@ def _abort(txn_ids: Sequence[int], runtime: Runtime) -> None:
 def _create_view(view: Table, runtime: Runtime, *, if_not_exists: bool, or_replace: bool) -> None:
     store = runtime.metastore
     if or_replace and view.name in store.tables(view.name.database):
-        if not store.table(view.name).is_view:
+        before = store.table(view.name)
+        if not before.is_view:
             raise SemanticError(f"{view.name} is a table, not a view", code=10218)
+        changes = before.partition_names != view.partition_names
+        if changes and store.partition_count(view.name):
+            raise SemanticError(
+                f"Cannot replace a view with CREATE VIEW or REPLACE VIEW or ALTER VIEW AS SELECT "
+                f"if the view has partitions: {view.name}. Drop them first",
+                code=10217,
+            )
         store.alter_table(view.name, view)
         return
     store.create_table(view, if_not_exists=if_not_exists)

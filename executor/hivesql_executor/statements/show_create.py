@@ -23,7 +23,9 @@ _ORDER: tuple[ConstraintKind, ...] = (
 def create_statement(table: Table, *, temporary: bool = False) -> str:
     """CREATE TABLE or CREATE VIEW in Hive's layout; what adds constraints follows behind ``;``."""
     if table.is_view:
-        return f"CREATE VIEW {_name(table.name)} AS {table.view_text}"
+        names = ", ".join(f"`{name}`" for name in table.partition_names)
+        on = f" PARTITIONED ON ({names})" if names else ""
+        return f"CREATE VIEW {_name(table.name)}{on} AS {table.view_text}"
     text = "\n".join(_lines(table, "TEMPORARY " if temporary else ""))
     added = list(_constraint_statements(table))
     return "\n".join([f"{text};", *added]) if added else text

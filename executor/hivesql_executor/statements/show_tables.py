@@ -77,8 +77,18 @@ def _paragraph(table: Table, partition: Partition | None, runtime: Runtime) -> l
     storage = STORAGE[table.stored_as(partition).format]
     location = partition.location if partition else table.location
     lines = [f"tableName:{table.name.name}", f"owner:{table.owner}"]
+    described = [
+        f"location:{'null' if table.is_view else location}",
+        f"inputformat:{storage.input_format}",
+        f"outputformat:{storage.output_format}",
+        f"columns:struct columns {{ {_thrift(table.columns)}}}",
+        f"partitioned:{str(bool(table.partition_columns)).lower()}",
+        f"partitionColumns:struct partition_columns {{ {_thrift(table.partition_columns)}}}"
+        if table.partition_columns
+        else "partitionColumns:",
+    ]
     if table.is_view:
-        return [*lines, "location:null"]
+        return [*lines, *described]
     partitions = [partition] if partition else list(runtime.metastore.partitions(table.name))
     files = runtime.files(table.location)
     from hivesql_executor.snapshot.listing import data_sizes, table_roots
@@ -87,14 +97,7 @@ def _paragraph(table: Table, partition: Partition | None, runtime: Runtime) -> l
     sizes = [size for _, root in roots for size in data_sizes(files.list(root))]
     return [
         *lines,
-        f"location:{location}",
-        f"inputformat:{storage.input_format}",
-        f"outputformat:{storage.output_format}",
-        f"columns:struct columns {{ {_thrift(table.columns)}}}",
-        f"partitioned:{str(bool(table.partition_columns)).lower()}",
-        f"partitionColumns:struct partition_columns {{ {_thrift(table.partition_columns)}}}"
-        if table.partition_columns
-        else "partitionColumns:",
+        *described,
         f"totalNumberFiles:{len(sizes)}",
         f"totalFileSize:{sum(sizes)}",
         f"maxFileSize:{max(sizes, default=0)}",

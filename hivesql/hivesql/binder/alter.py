@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from hivesql.binder.constraints import check_new, check_texts, complete
 from hivesql.binder.context import Binding
-from hivesql.binder.targets import base_table
+from hivesql.binder.targets import base_table, view_named
 from hivesql.binder.views import view_of
-from hivesql.parser.tokens import Name, TableRef
+from hivesql.parser.tokens import Name
 from hivesql.syntax.alter import AlterBody, AlterDatabaseBody, AlterViewBody, RenameBody
-from hivesql_planner.errors import HiveSqlError, SemanticError
+from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
 from hivesql_planner.model.names import check_table
 from hivesql_planner.model.table import Table
 from hivesql_planner.statements.alter import (
@@ -26,19 +26,9 @@ _OF_COLUMNS = (AddColumns, ReplaceColumns, ChangeColumn)
 """What leaves partitions alone without CASCADE."""
 
 
-def _view(ref: TableRef, binding: Binding) -> Table:
-    table = binding.table(ref)
-    if not table.is_view:
-        error = SemanticError(
-            "To alter a base table you need to use the ALTER TABLE command.", code=10132
-        )
-        binding.fail(error, ref.start)
-    return table
-
-
 def bind_alter(body: AlterBody, binding: Binding) -> AlterTable | AlterView:
     """What is altered by a pure function of the table."""
-    table = (_view if body.view else base_table)(body.table, binding)
+    table = (view_named if body.view else base_table)(body.table, binding)
     if body.cascade and not table.partition_columns:
         error = SemanticError(
             "Alter table with non-partitioned table does not support cascade", code=10410
@@ -72,7 +62,9 @@ def _check_renamed(before: Table, after: Table, binding: Binding) -> None:
 
 def bind_alter_view(body: AlterViewBody, binding: Binding) -> AlterView:
     """ALTER VIEW … AS: name, comment and properties stay."""
-    view = _view(body.table, binding)
+    view = view_named(body.table, binding)
+    if view.partition_columns:
+        binding.fail(NotSupported("ALTER VIEW … AS of a view with partitions"), body.table.start)
     made, reads = view_of(view.name, body.query, (), body.table.start, binding)
     after = replace(
         view,
@@ -85,7 +77,7 @@ def bind_alter_view(body: AlterViewBody, binding: Binding) -> AlterView:
 
 def bind_rename(body: RenameBody, binding: Binding) -> RenameTable:
     """RENAME TO."""
-    table = (_view if body.view else base_table)(body.table, binding)
+    table = (view_named if body.view else base_table)(body.table, binding)
     to = body.to.full(binding.database)
     binding.check_new_name(to, body.to.start)
     binding.check_database(body.to.database or Name(to.database, body.to.start))

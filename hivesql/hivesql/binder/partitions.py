@@ -149,7 +149,7 @@ def bind_exchange(body: ExchangeBody, binding: Binding) -> ExchangePartitions:
 
 def bind_add_partitions(body: AddPartitionsBody, binding: Binding) -> AddPartitions:
     """ADD PARTITION: every one with a value for each partition column."""
-    table = partitioned_table(body.table, binding)
+    table = partitioned_table(body.table, binding, view=body.view)
     found = []
     for items, location in body.partitions:
         values = new_values(table, items, binding)
@@ -166,7 +166,7 @@ def bind_add_partitions(body: AddPartitionsBody, binding: Binding) -> AddPartiti
 
 def bind_drop_partitions(body: DropPartitionsBody, binding: Binding) -> DropPartitions:
     """DROP PARTITION: all that match."""
-    table = partitioned_table(body.table, binding)
+    table = partitioned_table(body.table, binding, view=body.view)
     types = {column.name: column.type for column in table.partition_columns}
     doomed: dict[Partition, None] = {}
     may_miss = body.if_exists or binding.settings.flag("hive.exec.drop.ignorenonexistent")

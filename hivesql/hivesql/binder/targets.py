@@ -32,9 +32,20 @@ def base_table(ref: TableRef, binding: Binding) -> Table:
     return table
 
 
-def partitioned_table(ref: TableRef, binding: Binding) -> Table:
-    """A table with partition columns."""
-    table = base_table(ref, binding)
+def view_named(ref: TableRef, binding: Binding) -> Table:
+    """A view."""
+    table = binding.table(ref)
+    if not table.is_view:
+        error = SemanticError(
+            "To alter a base table you need to use the ALTER TABLE command.", code=10132
+        )
+        binding.fail(error, ref.start)
+    return table
+
+
+def partitioned_table(ref: TableRef, binding: Binding, *, view: bool = False) -> Table:
+    """A table with partition columns, or a view with them."""
+    table = (view_named if view else base_table)(ref, binding)
     if not table.partition_columns:
         error = SemanticError(f"Table is not a partitioned table: {table.name}", code=10241)
         binding.fail(error, ref.start)

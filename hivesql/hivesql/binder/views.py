@@ -48,6 +48,7 @@ def bind_create_view(body: CreateViewBody, binding: Binding) -> CreateView:
     table, _ = view_of(name, body.query, body.columns, body.table.start, binding)
     properties = {"bucketing_version": "2", **body.properties}
     table = replace(table, properties=properties, comment=body.comment)
+    table = _partitioned(table, body.partitioned_on, binding)
     return CreateView(
         table=table, if_not_exists=body.if_not_exists, or_replace=body.or_replace,
     )  # fmt: skip
@@ -60,6 +61,25 @@ def _renamed(bound: BoundQuery, columns: tuple[Column, ...], view: TableName) ->
     pairs = zip(bound.columns, columns, strict=True)
     items = ", ".join(f"{quote_name(one.name)} AS {quote_name(new.name)}" for one, new in pairs)
     return f"SELECT {items} FROM ({bound.hive}) {quote_name(view.name)}"
+
+
+def _partitioned(view: Table, on: tuple[Name, ...], binding: Binding) -> Table:
+    """The view whose last columns are those of its partitions; SemanticError 10092, 10093."""
+    if not on:
+        return view
+    names = [one.text for one in on]
+    if list(view.column_names[-len(names) :]) != names:
+        error = SemanticError(
+            "Rightmost columns in view output do not match PARTITIONED ON clause", code=10093
+        )
+        binding.fail(error, on[0].start)
+    if len(names) == len(view.columns):
+        error = SemanticError(
+            "At least one non-partitioning column must be present in view", code=10092
+        )
+        binding.fail(error, on[0].start)
+    columns, partitions = view.columns[: -len(names)], view.columns[-len(names) :]
+    return replace(view, columns=columns, partition_columns=partitions)
 
 
 def view_of(

@@ -90,8 +90,12 @@ def _alter_database(cursor: Cursor) -> AlterDatabaseBody:
 def _alter_view(cursor: Cursor) -> Body:
     table = cursor.table()
     start = cursor.peek().start
+    if cursor.at("add", "partition") or cursor.at("add", "if"):
+        return parse_add_partitions(cursor, table, view=True)
+    if cursor.at("drop", "partition") or cursor.at("drop", "if", "exists", "partition"):
+        return parse_drop_partitions(cursor, table, view=True)
     if cursor.at("partition") or cursor.at("add") or cursor.at("drop"):
-        cursor.refuse("partitions of views")
+        cursor.refuse("ALTER VIEW … PARTITION and ALTER VIEW … COLUMNS")
     if cursor.take("rename", "to"):
         return RenameBody(table, cursor.table(), view=True)
     if cursor.at("set", "tblproperties") or cursor.at("unset", "tblproperties"):

@@ -84,13 +84,15 @@ def _create_view(cursor: Cursor) -> CreateViewBody:
                 break
         cursor.expect(")")
     comment = cursor.string() if cursor.take("comment") else None
-    if cursor.at("partitioned"):
-        cursor.refuse("CREATE VIEW … PARTITIONED ON")
+    partitioned_on: tuple[Name, ...] = ()
+    if cursor.take("partitioned", "on"):
+        partitioned_on = cursor.names()
     properties = parse_properties(cursor) if cursor.take("tblproperties") else {}
     cursor.expect("as")
     return CreateViewBody(
         table=table, if_not_exists=if_not_exists, or_replace=or_replace, columns=tuple(columns),
-        comment=comment, properties=properties, query=rest_as_query(cursor),
+        comment=comment, properties=properties, partitioned_on=partitioned_on,
+        query=rest_as_query(cursor),
     )  # fmt: skip
 
 

@@ -317,7 +317,7 @@ class Walk:
         for use in bound.uses:
             use.start = start
         self.uses += bound.uses
-        names = [column.name for column in view.columns]
+        names = [column.name for column in view.all_columns]
         if not names or (bound.columns and names == [one.name for one in bound.columns]):
             return f"({bound.sql})", bound.columns
         listed = ", ".join(f"`{name}`" for name in names)

@@ -116,6 +116,7 @@ class AddPartitionsBody:
     table: TableRef
     partitions: tuple[tuple[PartitionItems, str], ...]
     if_not_exists: bool
+    view: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,7 @@ class DropPartitionsBody:
     if_exists: bool
     purge: bool
     start: int
+    view: bool = False
 
 
 AlterBodies = (

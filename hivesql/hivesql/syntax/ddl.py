@@ -67,7 +67,7 @@ class CreateTableBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateViewBody:
-    """CREATE VIEW; ``columns`` renames the query's."""
+    """CREATE VIEW; ``columns`` renames the query's, and the last ones are ``partitioned_on``."""
 
     table: TableRef
     if_not_exists: bool
@@ -76,6 +76,7 @@ class CreateViewBody:
     comment: str | None
     properties: Mapping[str, str]
     query: Slice
+    partitioned_on: tuple[Name, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

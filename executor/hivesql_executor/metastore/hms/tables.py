@@ -131,13 +131,15 @@ def _read_buckets(storage: Any) -> Buckets:
 def read_partition(found: Any, table: Table) -> Partition:
     """A partition, with its storage where that is not its table's."""
     storage, serde = found.sd, found.sd.serdeInfo
+    values = tuple(None if value == DEFAULT_PARTITION else value for value in found.values)
+    if table.is_view:
+        return Partition(values=values, location="")
     stored = replace(
         table,
         format=format_of(storage.inputFormat, serde.serializationLib, table.name),
         serde_properties=dict(serde.parameters or {}),
         columns=_read_columns(storage.cols) or table.columns,
     ).clustered(_read_buckets(storage))
-    values = tuple(None if value == DEFAULT_PARTITION else value for value in found.values)
     return Partition(
         values=values, location=storage.location or "", storage=table.storage_of(stored)
     )

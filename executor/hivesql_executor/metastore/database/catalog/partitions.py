@@ -112,7 +112,8 @@ def add_partitions(
         return
     give_write_id(db, txn_id, table)
     note_change(db, EventKind.ADD_PARTITION, table.name, table_id, txn_id=txn_id)
-    locations = [one.location or f"{table.location}/{key}" for key, one in fresh.items()]
+    homes = {key: "" if table.is_view else f"{table.location}/{key}" for key in fresh}
+    locations = [one.location or homes[key] for key, one in fresh.items()]
     cd_id, created = table_rows.columns_id(db, table_id), now(db) // 1000
     storage = table_rows.add_storage(db, table, cd_id, locations)
     ids = db.scalars(
