@@ -119,6 +119,34 @@ COMPUTED: dict[str, tuple[str, object]] = {
 }
 
 
+# Queries by the branches of their UNION ALL.
+CONSTANTS = [
+    ["1 AS a, 'x' AS a", "2, 'y'", "-3, NULL"],
+    ["1", "2.5", "NULL", "10000000000", "12345678.125"],
+    ["1.5D", "1", "2.25", "1L"],
+    ["NULL", "true", "false"],
+    ["CAST('ab' AS CHAR(3)) AS c, DATE '2020-01-01'", "CAST('x' AS CHAR(3)), NULL"],
+    ["CAST('ab' AS CHAR(3))", "CAST('abcd' AS VARCHAR(4))", "'e'"],
+    ["id FROM t WHERE id > 18", "1", "2L", "3.5", "4.25", "NULL"],
+    ["DATE '2020-01-01' AS d, id FROM t WHERE id = 1", "TIMESTAMP '2020-01-01 00:00:00.5', 2",
+     "DATE '2021-01-01', 3L", "NULL, 4"],
+    ["(1) -- one", "- 7", "- (2)"],
+    ["'it''s; -- no'", "\"or 'so'\"", "'a' 'b'"],
+]  # fmt: skip
+
+
+def check_constants(session: hivesql.Session) -> None:
+    """Constants below a union are what they are as queries of their own."""
+    for branches in CONSTANTS:
+        found, apart = (
+            session.sql("SELECT " + "\nUNION ALL SELECT ".join(
+                one if " FROM " in one else one + end for one in branches))
+            for end in ("", "\nWHERE true")
+        )  # fmt: skip
+        assert (found.columns, found.types) == (apart.columns, apart.types)
+        assert sorted(map(repr, found.rows)) == sorted(map(repr, apart.rows))
+
+
 @pytest.mark.spark
 def test_through_spark(session: hivesql.Session) -> None:
     fill(session)
@@ -130,8 +158,9 @@ def test_through_spark(session: hivesql.Session) -> None:
     condition, holds = CONDITIONS["AND"]
     gone = {one[0] for one in ROWS if holds(one)}
     assert session.sql(f"DELETE FROM t WHERE {condition(1_010)}").affected == len(gone)
-    union = " UNION ALL ".join(f"SELECT {i} AS id" for i in range(20))
-    assert session.sql(f"SELECT sum(id) AS s FROM ({union}) u").rows[0].s == sum(range(20))
+    union = " UNION ALL ".join(f"SELECT {i} AS id, 'x{i}'" for i in range(10_000))
+    assert session.sql(f"SELECT sum(id) AS s FROM ({union}) u").rows[0].s == sum(range(10_000))
+    check_constants(session)
     with pytest.raises(hivesql.ExecutionError, match=r"spark\.driver\.extraJavaOptions .*-Xss64m"):
         session.sql("SELECT repeat('ab', 3000000) RLIKE '^(a|b)*$' AS c FROM t")
 

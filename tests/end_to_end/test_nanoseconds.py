@@ -114,8 +114,8 @@ PASSED = {
     "SELECT ts, row_number() OVER (ORDER BY id) FROM t": (FINE, WHOLE, "NULL"),
     "SELECT ts, one FROM t LATERAL VIEW explode(array(1, 2)) e AS one WHERE id = 1": (FINE, FINE),
     "SELECT ts FROM t WHERE ts IN (SELECT ts FROM t WHERE id = 1)": (FINE,),
-    "SELECT ts FROM t WHERE id = 1 UNION ALL SELECT TIMESTAMP '2020-01-01 00:00:00.123'": (
-        FINE, "2020-01-01 00:00:00.123"),
+    "SELECT ts FROM t WHERE id = 1 UNION ALL SELECT TIMESTAMP '2020-01-01 00:00:00.123' "
+    "UNION ALL SELECT NULL": (FINE, "2020-01-01 00:00:00.123", "NULL"),
     "SELECT TIMESTAMP '2020-01-01 00:00:00.5' UNION ALL SELECT ts FROM (SELECT * FROM t) s "
     "WHERE id = 1": (FINE, "2020-01-01 00:00:00.5"),
     # Computed: microseconds, unlike real Hive.

@@ -261,12 +261,16 @@ def test_insert_with_everything() -> None:
 @pytest.mark.parametrize(
     ("query", "branches"),
     [
-        ("SELECT 1 UNION ALL SELECT 2", 2),
-        ("SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3", 3),
-        ("SELECT 1 UNION SELECT 2", 0),
-        ("SELECT 1 UNION ALL SELECT 2 UNION SELECT 3", 0),
-        ("SELECT 1 UNION ALL SELECT 2 LIMIT 1", 0),
+        ("SELECT a FROM t UNION ALL SELECT f(2)", 2),
+        ("SELECT a FROM t UNION ALL SELECT f(2) UNION ALL SELECT 3", 3),
+        ("SELECT a FROM t UNION SELECT f(2)", 0),
+        ("SELECT a FROM t UNION ALL SELECT f(2) UNION SELECT 3", 0),
+        ("SELECT a FROM t UNION ALL SELECT f(2) LIMIT 1", 0),
         ("SELECT 1", 0),
+        # As in real Hive, constants are written together.
+        ("SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT NULL", 0),
+        ("SELECT 1 UNION ALL SELECT 2L UNION ALL SELECT a FROM t UNION ALL SELECT -3", 2),
+        ("SELECT 1 UNION ALL SELECT a FROM t UNION ALL SELECT DATE '2020-01-01'", 2),
         ("SELECT * FROM (SELECT 1 UNION ALL SELECT 2) q", 0),
     ],
 )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from hivesql.parser.clauses import parse_partition
 from hivesql.parser.storage import parse_file_format, parse_row_format
 from hivesql.parser.tokens import Cursor, Kind, Name
 from hivesql.query.dialect import RANGE, read_query
-from hivesql.query.edits import Spans
+from hivesql.query.edits import Span, Spans
+from hivesql.query.inline_tables import is_constant_select
 from hivesql.syntax.dml import DirectoryBody, InsertBody, InsertBranch, QueryBody
 from hivesql.syntax.slices import Slice
 
@@ -101,6 +104,10 @@ def _branch(cursor: Cursor, shared: Spans, *, many: bool) -> InsertBranch:
 
 
 def _insert_query(cursor: Cursor, shared: Spans, *, many: bool) -> tuple[Slice, tuple[Slice, ...]]:
+    """The query, and those that Hive writes one after the other where it is a UNION ALL.
+
+    As in Hive, all branches that are nothing but constants are one, the last.
+    """
     token = cursor.peek()
     if token.is_("with"):
         cursor.fail("WITH goes before INSERT")
@@ -111,6 +118,7 @@ def _insert_query(cursor: Cursor, shared: Spans, *, many: bool) -> tuple[Slice, 
         cursor.fail("expected SELECT" if many else "expected VALUES or a query")
     starts = [token.start]
     pieces: list[tuple[int, int]] = []
+    joints = [token.start]
     while True:
         end = cursor.find("union", "insert" if many else "union")
         if not cursor.at("union", "all"):
@@ -120,15 +128,34 @@ def _insert_query(cursor: Cursor, shared: Spans, *, many: bool) -> tuple[Slice, 
             starts.clear()
             continue
         pieces += [(starts[-1], end)] if starts else []
-        cursor.expect("union", "all")
+        joints.append(cursor.expect("union", "all").start)
         starts += [cursor.peek().start] if starts else []
     pieces += [(starts[-1], end)] if starts else []
     query = read_query(cursor.text, cursor.tokens, (*shared, (token.start, end)))
     branches = _union_all(query.tree)
     if len(pieces) != len(branches) or len(branches) < 2:
         return query, ()
-    parts = zip(pieces, branches, strict=True)
-    return query, tuple(_branch_of(cursor, shared, *part) for part in parts)
+    constant = [i for i, tree in enumerate(branches) if is_constant_select(tree)]
+    if len(constant) == len(branches):
+        return query, ()
+    apart = frozenset(constant) if len(constant) > 1 else frozenset()
+    parts = list(zip(pieces, branches, strict=True))
+    found = [_branch_of(cursor, shared, *part) for i, part in enumerate(parts) if i not in apart]
+    if apart:
+        spans = _joined(apart, pieces, joints)
+        found.append(read_query(cursor.text, cursor.tokens, (*shared, *spans)))
+    return query, tuple(found)
+
+
+def _joined(chosen: frozenset[int], pieces: Sequence[Span], joints: Sequence[int]) -> Spans:
+    """The chosen pieces as one query; ``joints`` are where UNION ALL stands before each."""
+    spans: list[Span] = []
+    for i in sorted(chosen):
+        if i - 1 in chosen:
+            spans[-1] = (spans[-1][0], pieces[i][1])
+        else:
+            spans.append((joints[i] if spans else pieces[i][0], pieces[i][1]))
+    return tuple(spans)
 
 
 def _branch_of(cursor: Cursor, shared: Spans, piece: tuple[int, int], tree: exp.Expr) -> Slice:

@@ -20,8 +20,9 @@ from hivesql.learning import QUERIES, learn
 from hivesql.null_order import null_order
 from hivesql.query.deep_recursion import with_room
 from hivesql.query.dialect import RANGE, is_join, read_query, span_of
-from hivesql.query.edits import Edit, apply_edits, insert
+from hivesql.query.edits import Edit, Spans, apply_edits, insert
 from hivesql.query.expanded_text import expanded_names, quote_name
+from hivesql.query.inline_tables import constant_rows, tables_of_rows
 from hivesql.query.ordering import position_edits
 from hivesql.query.outputs import (
     generated_types,
@@ -89,7 +90,7 @@ def bind_query(
 
     ``defaults`` says what the word DEFAULT at an offset stands for.
     """
-    walk = Walk(binding, expand_stars=expand_stars, defaults=defaults or {})
+    walk = Walk(binding, part.spans, expand_stars=expand_stars, defaults=defaults or {})
     columns = walk.query(part.tree, {}, None)
     check_query(part.tree, walk.uses, binding)
     named = expanded_names(part.tree, walk.meanings) if expand_stars else []
@@ -102,6 +103,7 @@ class Walk:
     """Goes through the queries and expressions of one text and collects the edits."""
 
     binding: Binding
+    spans: Spans = ()
     expand_stars: bool = False
     uses: list[TableUse] = field(default_factory=list)
     edits: list[Edit] = field(default_factory=list)
@@ -142,14 +144,32 @@ class Walk:
             ctes = self._with(node, ctes)
             row.append((node, ctes))
             node = node.this
-        columns = self._operand(node, ctes, outer)
-        for operation, seen in reversed(row):
-            other = self.query(operation.expression, seen, outer)
+        row.reverse()
+        operands = [(node, ctes), *((operation.expression, seen) for operation, seen in row)]
+        known = constant_rows(
+            [operand for operand, _ in operands], [one for one, _ in row], self._constant_row
+        )
+        self.edits += tables_of_rows(known, self.binding.tokens, self.spans)
+        columns: Outputs = None
+        for i, (operand, seen) in enumerate(operands):
+            if i in known:
+                other: Outputs = known[i].columns
+            elif i == 0:
+                other = self._operand(operand, seen, outer)
+            else:
+                other = self.query(operand, seen, outer)
             try:
-                columns = united(columns, other)
+                columns = united(columns, other) if i else other
             except SemanticError as error:
-                self.binding.fail(error, *span_of(operation.expression))
+                self.binding.fail(error, *span_of(operand))
         return columns
+
+    def _constant_row(self, select: exp.Select) -> tuple[Output, ...]:
+        for item in select.expressions:
+            self.expression(item.unalias(), Scope(), {})
+        names = output_names(select.expressions)
+        types = [self.translator.type_of(item.unalias()) for item in select.expressions]
+        return tuple(Output(name or "", kind) for name, kind in zip(names, types, strict=True))
 
     def _operand(self, node: exp.Expr, ctes: Ctes, outer: Scope | None) -> Outputs:
         ctes = self._with(node, ctes)

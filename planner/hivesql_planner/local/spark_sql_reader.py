@@ -76,25 +76,36 @@ class Reader:
 
     def query(self) -> tuple[tuple[Node, ...], ...]:
         """VALUES, or a SELECT list without FROM or over nothing but VALUES: the rows it gives."""
+        return self._whole(self._query)
+
+    def _query(self) -> tuple[tuple[Node, ...], ...]:
         if not self._word("select"):
-            return self._whole(self.rows)
+            return self.rows()
         self._at += 1
-        chosen = self._listed(self._item)
-        if self._word("from"):
+        if self._word("*"):
             self._at += 1
-            self._take("(")
+            self._take("from")
             rows = self.rows()
-            self._take(")")
-            self._take("as")
-            self._name()
-            self._take("(")
-            names = self._listed(self._name)
-            self._take(")")
-            rows = tuple(_chosen(chosen, dict(zip(names, row, strict=True))) for row in rows)
-        else:
-            rows = (chosen,)
-        self._end()
-        return rows
+            self._named()
+            return rows
+        chosen = self._listed(self._item)
+        if not self._word("from"):
+            return (chosen,)
+        self._at += 1
+        self._take("(")
+        rows = self._query()
+        self._take(")")
+        names = self._named()
+        return tuple(_chosen(chosen, dict(zip(names, row, strict=True))) for row in rows)
+
+    def _named(self) -> tuple[str, ...]:
+        """``AS name(column, …)``: the columns."""
+        self._take("as")
+        self._name()
+        self._take("(")
+        names = self._listed(self._name)
+        self._take(")")
+        return names
 
     def expression(self) -> Node:
         """One expression, to the end of the text."""
