@@ -15,7 +15,8 @@ from hivesql.query.edits import Edit
 
 _TEXT = r"(?:'[^'\\]*+(?:\\.[^'\\]*+)*+'|\"[^\"\\]*+(?:\\.[^\"\\]*+)*+\")"
 _NUMBER = r"\d{1,18}(?:\.\d{1,18})?(?![\w.])"
-_CONSTANT = rf"(?:[-+]?{_NUMBER}|(?:(?:date|timestamp)\s++)?{_TEXT}|(?:null|true|false)\b)"
+_TIME = rf"(?:date|timestamp)\s++{_TEXT}"
+_CONSTANT = rf"(?:[-+]?{_NUMBER}|{_TIME}|{_TEXT}|(?:null|true|false)\b)"
 _FLAGS = re.IGNORECASE | re.DOTALL
 _FIRST = re.compile(rf"\s*\(\s*{_CONSTANT}(?:\s*,\s*{_CONSTANT})*+\s*\)", _FLAGS)
 _ONE = re.compile(_CONSTANT, _FLAGS)
@@ -27,14 +28,28 @@ def plain_tail(sql: str, position: int) -> tuple[int, int] | None:
     first = _FIRST.match(sql, position)
     if first is None:
         return None
-    width = sum(1 for _ in _ONE.finditer(sql, position, first.end()))
-    tail = _rows(width).match(sql, first.end())
+    kinds = tuple(_kind(one[0]) for one in _ONE.finditer(sql, position, first.end()))
+    tail = _rows(kinds).match(sql, first.end())
     return tail.span("rows") if tail else None
 
 
+def _kind(constant: str) -> str:
+    """The pattern of constants that may stand below this one."""
+    word = constant.lower()
+    if word == "null":
+        return _CONSTANT
+    if word in ("true", "false"):
+        return r"(?:true|false|null)\b"
+    if word[0] in "'\"":
+        return rf"(?:{_TEXT}|null\b)"
+    kind = _TIME if word[0] in "dt" else rf"[-+]?{_NUMBER}"
+    return rf"(?:{kind}|null\b)"
+
+
 @functools.lru_cache(maxsize=64)
-def _rows(width: int) -> re.Pattern[str]:
-    row = rf"\(\s*{_CONSTANT}(?:\s*,\s*{_CONSTANT}){{{width - 1}}}\s*\)"
+def _rows(kinds: tuple[str, ...]) -> re.Pattern[str]:
+    """Rows as wide as the first one, each value of its column's kind or NULL."""
+    row = r"\(\s*" + r"\s*,\s*".join(kinds) + r"\s*\)"
     return re.compile(rf"(?P<rows>(?:\s*,\s*{row})++)\s*\Z", _FLAGS)
 
 

@@ -117,6 +117,8 @@ REFUSED: list[tuple[str, int | None]] = [
         ("CREATE TABLE bad (id int, PRIMARY KEY (id) ENABLE)", 10326),
         ("CREATE TABLE bad (id int, PRIMARY KEY (id))", 10326),
         ("CREATE TABLE bad (id int PRIMARY KEY)", 10326),
+        *((f"CREATE TABLE bad (id int DEFAULT {value})", None)
+          for value in ("-1", "+1", "(1)", "1 + 1", "- cast(1 AS int)", "NOT true")),
         ("CREATE TABLE bad (id int UNIQUE ENFORCED)", 10326),
         ("CREATE TABLE bad (id int, PRIMARY KEY (zz) DISABLE NOVALIDATE)", 40000),
         ("CREATE TABLE bad (id int, UNIQUE (zz) DISABLE NOVALIDATE)", 40000),
@@ -195,7 +197,7 @@ TAKEN = [
     "a timestamp DEFAULT timestamp '2020-01-01 00:00:00'", "a string DEFAULT cast(null AS string)",
     "a double DEFAULT 1.0D", "a float DEFAULT cast(1.5 AS float)", "a double DEFAULT 1.0e0",
     "a decimal(5,2) DEFAULT cast(1 AS decimal(5,2))", "a string DEFAULT upper('a')",
-    "a int DEFAULT length('abc')", "a array<int> DEFAULT array(1)", "a int DEFAULT -1",
+    "a int DEFAULT length('abc')", "a array<int> DEFAULT array(1)", "a int DEFAULT cast(-1 AS int)",
     f"a string DEFAULT '{'x' * 253}'", "a string DEFAULT 'a' DISABLE",
 ]  # fmt: skip
 

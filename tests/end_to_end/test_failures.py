@@ -61,6 +61,8 @@ REFUSED = {
         "FROM t INSERT INTO s SELECT id INSERT INTO s SELECT id",
         hivesql.SemanticError, 10087, "s"),
     "existing table": ("CREATE TABLE t (a int)", hivesql.SemanticError, 10073, "default.t"),
+    "taken name": ("ALTER TABLE t RENAME TO s", hivesql.SemanticError, 40013, "default.s"),
+    "taken name of a view": ("ALTER VIEW w RENAME TO t", hivesql.SemanticError, 40013, "default.t"),
     "external transactional": (
         f"CREATE EXTERNAL TABLE e (a int) {ACID}", hivesql.SemanticError, None, "external"),
     "unknown compaction": ("ALTER TABLE t COMPACT 'foo'", hivesql.SemanticError, 10282, "foo"),
@@ -89,6 +91,8 @@ def session(spark: SparkSession, tmp_path: Path) -> hivesql.Session:
           ('transactional'='true', 'transactional_properties'='insert_only');
         CREATE TABLE p (id int) PARTITIONED BY (k int) {ACID};
         CREATE TABLE b (id int) CLUSTERED BY (id) INTO 2 BUCKETS {ACID};
+        CREATE VIEW w AS SELECT id FROM t;
+        ALTER TABLE s RENAME TO s;
     """)
     return session
 

@@ -135,6 +135,20 @@ CONSTANTS = [
 ]  # fmt: skip
 
 
+def check_kinds(session: hivesql.Session) -> None:
+    """Columns of VALUES of more than one kind are texts, as in real Hive."""
+    session.sql("""
+        CREATE TABLE kinds (a STRING, b BOOLEAN, i INT);
+        INSERT INTO kinds VALUES (true, 'a', 1), ('a', true, 2);
+        INSERT INTO kinds VALUES (1, true, '2'), (1.5, false, 3);
+        INSERT INTO kinds VALUES (DATE '2020-01-01', NULL, '4'), ('x', 'no', 5)
+    """)
+    assert sorted(map(tuple, session.sql("SELECT i, a, b FROM kinds").rows)) == [
+        (1, "TRUE", True), (2, "1.0", True), (2, "a", True), (3, "1.5", False),
+        (4, "2020-01-01", None), (5, "x", False),
+    ]  # fmt: skip
+
+
 def check_constants(session: hivesql.Session) -> None:
     """Constants below a union are what they are as queries of their own."""
     for branches in CONSTANTS:
@@ -161,6 +175,7 @@ def test_through_spark(session: hivesql.Session) -> None:
     union = " UNION ALL ".join(f"SELECT {i} AS id, 'x{i}'" for i in range(10_000))
     assert session.sql(f"SELECT sum(id) AS s FROM ({union}) u").rows[0].s == sum(range(10_000))
     check_constants(session)
+    check_kinds(session)
     with pytest.raises(hivesql.ExecutionError, match=r"spark\.driver\.extraJavaOptions .*-Xss64m"):
         session.sql("SELECT repeat('ab', 3000000) RLIKE '^(a|b)*$' AS c FROM t")
 

@@ -273,3 +273,33 @@ def test_spark_understands_the_text_and_means_what_hive_means(spark: SparkSessio
     assert rows("SELECT * FROM TABLE(VALUES (1, 'x')) q(a, b)") == (["a", "b"], [(1, "x")])
     assert rows("SELECT id FROM (t JOIN s USING (id))")[1] == [(1,)]
     assert len(rows("SELECT id FROM t TABLESAMPLE (5 ROWS)")[1]) == 3
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT t.id, count(1) FROM t GROUP BY id",
+        "SELECT ID + 1, (id+1)*2, count(1) FROM t GROUP BY (id + 1)",
+        "SELECT id, sum(count(*)) OVER (PARTITION BY id) FROM t GROUP BY id",
+        "SELECT id, rank() OVER (ORDER BY sum(id)) FROM t GROUP BY id",
+        "SELECT max(id) OVER (), name FROM t",
+        "SELECT first_value(id) OVER (ORDER BY name) FROM t",
+        "SELECT substr(name, 1, 2), count(1) FROM t GROUP BY SUBSTR(name,1,2)",
+        "SELECT id, name, grouping__id, grouping(id), count(1) FROM t GROUP BY id, name WITH CUBE",
+        "SELECT id, name, count(1) FROM t GROUP BY id, name GROUPING SETS ((id), (id, name), ())",
+        "SELECT id, name, count(1) FROM t GROUP BY cube(id, name)",
+        "SELECT id k, count(1) c FROM t GROUP BY id HAVING c > 1 AND k > 2",
+        "SELECT count(1), (SELECT max(id) FROM s) FROM t",
+        "SELECT id FROM t WHERE EXISTS (SELECT 1 FROM s WHERE s.id = t.id HAVING count(*) > 1)",
+        "SELECT id FROM t a WHERE a.id > (SELECT max(s.id) + a.id FROM s)",
+        "SELECT *, count(1) FROM t GROUP BY id, name, amount",
+        "SELECT x, count(1) FROM t LATERAL VIEW explode(array(1, 2)) e AS x GROUP BY x",
+        "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY id), name FROM t GROUP BY name",
+        "SELECT CASE WHEN id = 1 THEN 'a' END, count(1) FROM t "
+        "GROUP BY case when id = 1 then 'a' end",
+        "SELECT name IS NULL, count(1) FROM t GROUP BY name IS NULL",
+        "SELECT r.a.b, r.a, count(1) FROM (SELECT named_struct('b', 1) AS a FROM t) r GROUP BY r.a",
+    ],
+)
+def test_what_may_stand_beside_aggregates(sql: str) -> None:
+    assert isinstance(bind(parse(StatementText(sql)), warehouse()), SelectRows)

@@ -155,9 +155,9 @@ def _rename(statement: RenameTable, txn_id: int, runtime: Runtime) -> None:
     """Rename in the catalog; the directory moves only when it has the default name."""
     table, to, store = statement.table, statement.to, runtime.metastore
     if to == table.name:
-        raise SemanticError(f"Cannot rename {table.name} to itself")
+        return
     if to in store.tables(to.database):
-        raise SemanticError(f"new table {to} already exists", code=10073)
+        raise SemanticError(f"new table {to} already exists", code=40013)
     managed = table.type == "MANAGED_TABLE"
     old_home = store.database(table.name.database).home_of(table.name.name, managed=managed)
     new_home = store.database(to.database).home_of(to.name, managed=managed)

@@ -257,6 +257,10 @@ RULES: dict[str, Rule] = {
     "coalesce": _first_known,
     "concat": _concatenated,
     "concat_ws": _joined,
+    # What does not begin with a digit is 0 to Hive; Spark leaves out blanks before it.
+    "conv": lambda call: (
+        "conv(regexp_replace(@0, '^ ', '.'), @1, @2)" if is_text(call.type(0)) else None
+    ),
     "field": _position_in_list,
     "greatest": _null_if_any_null,
     "grouping": lambda call: "grouping_id(@*)" if len(call.types) > 1 else None,

@@ -161,6 +161,28 @@ class Translator:
             return common([self.type_of(node.this), self.type_of(node.expression)])
         return None
 
+    def bring_together(self, values: Sequence[exp.Expr]) -> None:
+        """Make texts of all values of a column of VALUES where some are; else they must agree."""
+        kinds = [self.type_of(value) for value in values]
+        groups = {_group(kind) for kind in kinds} - {"void"}
+        if len(groups) < 2 or None in groups:
+            return
+        if "text" not in groups:
+            first = next(kind for kind in kinds if kind != "void")
+            value, kind = next(
+                pair for pair in zip(values, kinds, strict=True)
+                if _group(pair[1]) not in (_group(first), "void")
+            )  # fmt: skip
+            error = SemanticError(
+                f"Argument type mismatch: {kind} is different from the values before it in "
+                f"VALUES, whose type is {first}"
+            )
+            self.binding.fail(error, *place_of(value))
+        for value, kind in zip(values, kinds, strict=True):
+            if _group(kind) != "text":
+                text = text_of(kind, "@0")
+                self._replace(value, "CAST(@0 AS STRING)" if text == "@0" else text, [value])
+
     # -- literals and casts
     def _number(self, node: exp.Expr) -> Type:
         kind, shown = number(self._text(node))
@@ -392,3 +414,12 @@ _GRAMMAR_CALLS: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
     exp.Substring: ("substring", ("this", "start", "length")),
     exp.Trim: ("trim", ("this", "expression")),
 }
+
+
+def _group(kind: Type) -> str | None:
+    """What values of VALUES must have in common; None where only Spark knows."""
+    if is_text(kind):
+        return "text"
+    if is_number(kind):
+        return "number"
+    return "time" if kind in TIMES else kind if kind in ("boolean", "void") else None

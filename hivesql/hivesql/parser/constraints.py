@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sqlglot import exp
+
 from hivesql.parser.tokens import Cursor, Kind
 from hivesql.parser.types import parse_type
 from hivesql.query.dialect import read_expression
@@ -117,9 +119,12 @@ def _bracketed(cursor: Cursor) -> str:
 
 
 def _default(cursor: Cursor) -> str:
-    start = cursor.peek().start
+    first = cursor.peek()
+    start = first.start
     end = cursor.find(",", *_AFTER)
-    read_expression(cursor.text, cursor.tokens, (start, max(start, end)))
+    value = read_expression(cursor.text, cursor.tokens, (start, max(start, end))).tree
+    if first.is_("+") or isinstance(value, (exp.Unary, exp.Binary)):
+        cursor.fail("expected a constant, a call or CAST(… AS …) as the default value", first)
     return cursor.text.text[start:end]
 
 

@@ -18,6 +18,7 @@ from hivesql.expressions.types import Type, field_of, normal
 from hivesql.grouping import check_grouping
 from hivesql.learning import QUERIES, learn
 from hivesql.null_order import null_order
+from hivesql.query.aggregation import check_aggregation, check_places
 from hivesql.query.deep_recursion import with_room
 from hivesql.query.dialect import RANGE, is_join, read_query, span_of
 from hivesql.query.edits import Edit, Spans, apply_edits, insert
@@ -130,6 +131,7 @@ class Walk:
     def expr(self, part: Slice, scope: Scope) -> Expr:
         """Bind one expression."""
         self.expression(part.tree, scope, {})
+        check_places([part.tree], self.binding)
         return Expr(self.render(part))
 
     # -- queries
@@ -194,14 +196,17 @@ class Walk:
         return seen
 
     def _values(self, node: exp.Values, ctes: Ctes, outer: Scope | None) -> Outputs:
-        widths = set()
+        rows = []
         scope = Scope(outer)
         for row in node.expressions:
             self.expression(row, scope, ctes)
-            widths.add(len(row.expressions) if isinstance(row, exp.Tuple) else 1)
+            rows.append(row.expressions if isinstance(row, exp.Tuple) else [row])
+        widths = set(map(len, rows))
         if len(widths) != 1:
             error = SemanticError("the rows of VALUES have different numbers of columns")
             self.binding.fail(error, *span_of(node))
+        for column in zip(*rows, strict=True):
+            self.translator.bring_together(column)
         # Without an alias, Hive and Spark name them col1, col2, ….
         columns = tuple(Output(f"col{i + 1}") for i in range(widths.pop()))
         return renamed(columns, node.args.get("alias"))
@@ -229,7 +234,10 @@ class Walk:
             self._learn(node.args["where"].this, scope)
         self.strict.select(node, scope, joins)
         merges = any(join.args.get("using") for join in joins)
-        return passed(node, self._outputs(node, scope, merges))
+        stars: dict[int, tuple[Output, ...]] = {}
+        outputs = self._outputs(node, scope, merges, stars)
+        check_aggregation(node, scope, self.meanings, stars, self.binding)
+        return passed(node, outputs)
 
     def _clauses(self, node: exp.Select, scope: Scope, ctes: Ctes, aliases: frozenset[str]) -> None:
         for key, value in node.args.items():
@@ -403,12 +411,16 @@ class Walk:
             learn(part, scope, self.meanings)
 
     # -- select lists
-    def _outputs(self, node: exp.Select, scope: Scope, merges: bool) -> Outputs:
+    def _outputs(
+        self, node: exp.Select, scope: Scope, merges: bool, stars: dict[int, tuple[Output, ...]]
+    ) -> Outputs:
+        """The columns of a select list; those of each ``*`` are put into ``stars`` by its id."""
         found: list[Outputs] = []
         for item, name in zip(node.expressions, output_names(node.expressions), strict=True):
             columns: Outputs = None
             if item.is_star:
                 columns = self._star(item, scope, merges)
+                stars[id(item)] = columns or ()
             elif isinstance(item, exp.Aliases):
                 columns = tuple(Output(one.name.lower()) for one in item.args["expressions"])
             elif name:
