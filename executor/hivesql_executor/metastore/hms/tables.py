@@ -153,9 +153,8 @@ def write_partition(partition: Partition, table: Table, old: Any = None) -> Any:
     new.dbName, new.tableName = table.name.database, table.name.name
     new.sd = new.sd or _write_storage(table, None)
     stored = table.described_as(partition)
-    if partition.storage is not None or old is None:
-        new.sd.cols = _write_columns(stored.columns)
-        _write_buckets(new.sd, stored)
+    new.sd.cols = _write_columns(stored.columns)
+    _write_buckets(new.sd, stored)
     storage = STORAGE[stored.format]
     new.sd.location = partition.location or None
     new.sd.inputFormat, new.sd.outputFormat = storage.input_format, storage.output_format
