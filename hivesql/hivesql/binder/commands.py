@@ -40,7 +40,11 @@ def bind_show(body: ShowBody, binding: Binding) -> Show:
     if table is not None and body.kind == "partitions" and not table.partition_columns:
         error = SemanticError(f"Table {table.name.name} is not a partitioned table", code=10241)
         binding.fail(error, ref.start if ref else 0)
-    if body.kind == "table extended" and body.partition:
+    if body.kind == "functions":
+        from hivesql.expressions.function_names import listed_functions
+
+        names = listed_functions()
+    elif body.kind == "table extended" and body.partition:
         of = binding.table_named(TableName(database or "", body.pattern or ""), 0)
         part = existing(of, body.partition, binding)
     elif table is not None and body.kind == "partitions" and (body.partition or body.chosen):

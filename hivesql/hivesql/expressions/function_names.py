@@ -40,6 +40,9 @@ _GRAMMAR = """
 and any or not in exists case when cast extract all tinyint smallint int bigint float double decimal
 boolean string binary date timestamp values
 """
+_OPERATORS = """
+! != % & * + - / < <= <=> <> = == > >= ^ | ~ and between case in like not or regexp rlike when
+"""
 HIVE = frozenset((_LISTED + _GRAMMAR).split())
 _FAMILIES = ("ds_", "st_")  # DataSketches and ESRI geometry
 # Spark has no such function, or one of another meaning.
@@ -59,6 +62,11 @@ REFUSED = frozenset(
 def is_hive_function(name: str) -> bool:
     """Whether Hive has a function of that name (lower case)."""
     return name in HIVE or name.startswith(_FAMILIES)
+
+
+def listed_functions() -> tuple[str, ...]:
+    """List what SHOW FUNCTIONS tells: Hive's operators and functions that queries may call."""
+    return tuple(sorted({*_OPERATORS.split(), *_LISTED.split()} - REFUSED))
 
 
 def is_refused(name: str) -> bool:

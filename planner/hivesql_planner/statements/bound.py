@@ -239,7 +239,7 @@ class Show:
     part: Partition | None = None
     """One partition of SHOW TABLE EXTENDED."""
     names: tuple[str, ...] | None = None
-    """The names of SHOW PARTITIONS, when they were chosen before."""
+    """The names of SHOW PARTITIONS, when they were chosen before, and those of SHOW FUNCTIONS."""
     partition: str | None = None
     pattern: str | None = None
     extended: bool = False
