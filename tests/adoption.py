@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.model.table import Partition, Table, parse_partition_name
-from hivesql_planner.plan import Lock, LockType, Operation
 
 if TYPE_CHECKING:
     import hivesql

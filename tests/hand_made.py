@@ -17,8 +17,8 @@ from hivesql_executor.metastore.database.connection import Rdbms
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.metastore.database.schema import compaction_queue, txns
 from hivesql_executor.runtime import Runtime
+from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.model.table import Column, Partition, Table, TableName
-from hivesql_planner.plan import Lock, LockType, Operation
 from hivesql_planner.settings.settings import Settings
 
 T = TableName("default", "t")

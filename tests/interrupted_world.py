@@ -16,7 +16,7 @@ from conftest import move_warehouse
 from hivesql.connections import connect
 from hivesql_executor.compaction.aborts import clean_aborted
 from hivesql_executor.compaction.cleaner import clean
-from hivesql_executor.metastore.compaction_api import AbortLimits
+from hivesql_executor.metastore.api import AbortLimits
 from hivesql_executor.snapshot.listing import acid_state
 from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.model.table import Table, partition_name

@@ -12,6 +12,13 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+
+from hivesql_planner.errors import DataError
+
 HIVE_TYPE = "hivesql.type"
 """Key of a column's metadata: its type in Hive, where Spark's does not tell enough."""
 
@@ -60,3 +67,126 @@ def types_of(schema: StructType) -> tuple[str, ...]:
         or field.dataType.simpleString().replace("timestamp_ntz", "timestamp")
         for field in schema.fields
     )
+
+
+class NamedRow(tuple[Any, ...]):
+    """A tuple whose values also have names: what PySpark's Row is to a caller."""
+
+    __fields__: tuple[str, ...]
+
+    def __new__(cls, fields: Sequence[str], values: Sequence[Any]) -> NamedRow:
+        row = super().__new__(cls, values)
+        row.__fields__ = tuple(fields)
+        return row
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, (int, slice)):
+            return super().__getitem__(key)
+        if key not in self.__fields__:
+            raise KeyError(key)
+        return super().__getitem__(self.__fields__.index(key))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name not in self.__fields__:
+            raise AttributeError(name)
+        return self[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.__fields__
+
+    def asDict(self, recursive: bool = False) -> dict[str, Any]:  # noqa: N802 - PySpark's name
+        """Values by name, those of rows and of collections inside too where ``recursive``."""
+        values = map(_as_dict, self) if recursive else self
+        return dict(zip(self.__fields__, values, strict=True))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NamedRow, (self.__fields__, tuple(self))
+
+    def __repr__(self) -> str:
+        inside = zip(self.__fields__, self, strict=True)
+        return f"Row({', '.join(f'{name}={value!r}' for name, value in inside)})"
+
+
+def _as_dict(value: Any) -> Any:
+    if isinstance(value, NamedRow):
+        return value.asDict(recursive=True)
+    if isinstance(value, list):
+        return [_as_dict(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _as_dict(one) for key, one in value.items()}
+    return value
+
+
+_FINER = re.compile(r":\d\d\.\d{6}(\d{1,3})$")
+
+
+class FineTime(datetime):
+    """A datetime that knows and shows what comes after its microseconds.
+
+    It compares, and counts, as the datetime that it is: by microseconds.
+    """
+
+    nanosecond: int = 0
+    """Billionths of a second after the microsecond: 0 to 999."""
+
+    @classmethod
+    def of(cls, time: datetime, nanosecond: int) -> FineTime:
+        """The time, and so many nanoseconds."""
+        made = cls(*time.timetuple()[:6], time.microsecond)
+        made.nanosecond = nanosecond
+        return made
+
+    def isoformat(self, sep: str = "T", timespec: str = "auto") -> str:
+        """As of every datetime, with nine digits where no other number is asked for."""
+        if timespec != "auto":
+            return super().isoformat(sep, timespec)
+        return f"{super().isoformat(sep, 'microseconds')}{self.nanosecond:03d}"
+
+    def __repr__(self) -> str:
+        return f"FineTime({self.isoformat(' ')!r})"
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        plain = datetime(*self.timetuple()[:6], self.microsecond)
+        return FineTime.of, (plain, self.nanosecond)
+
+
+def with_text(time: datetime | None, text: str | None) -> datetime | None:
+    """The time, with what its text says of nanoseconds."""
+    found = _FINER.search(text) if text else None
+    if found is None or time is None:
+        return time
+    nanosecond = int(found[1].ljust(3, "0"))
+    return FineTime.of(time, nanosecond) if nanosecond else time
+
+
+# What the conversions of Python, PySpark and pyarrow say.
+_SAID = re.compile(
+    r"year -?\d+ is out of range|ordinal must be >= 1|date value out of range|year is out of range"
+    r"|days=-?\d+; must have magnitude"
+)
+
+
+def is_outside_years(error: Exception) -> bool:
+    """Tell whether the error is that of a time whose year Python does not have."""
+    return isinstance(error, (ValueError, OverflowError)) and bool(_SAID.search(str(error)))
+
+
+def outside_years(columns: Sequence[str] = ()) -> DataError:
+    """Make the error for the user; ``columns`` may hold the value, none where that is unknown."""
+    where = f" in {' or '.join(columns)}" if columns else ""
+    return DataError(
+        f"a DATE or TIMESTAMP{where} is outside of the years 1 to 9999, and Python has no others: "
+        "select it as CAST(… AS STRING), or leave such rows out by a condition"
+    )
+
+
+@contextmanager
+def naming_times(columns: Sequence[tuple[str, str]]) -> Iterator[None]:
+    """Tell which columns, of these names and Spark's types, hold what Python has not."""
+    try:
+        yield
+    except (ValueError, OverflowError) as error:
+        times = [name for name, kind in columns if "date" in kind or "timestamp" in kind]
+        if not times or not is_outside_years(error):
+            raise
+        raise outside_years(times) from error

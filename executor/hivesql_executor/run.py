@@ -6,9 +6,9 @@ plan of their kind runs, so that statements which only ask the metastore answer 
 
 from __future__ import annotations
 
-from hivesql_executor.command import run_command
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
+from hivesql_executor.statements.command import run_command
 from hivesql_executor.statements.context import Consume, Work
 from hivesql_executor.transactions.object_locks import holding_objects
 from hivesql_executor.transactions.transaction import OpenTransaction, continuing, transaction

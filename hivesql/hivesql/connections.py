@@ -109,7 +109,7 @@ def _files(place: str, spark: LazySpark) -> Files:
 def _encryption(url: str, settings: Settings) -> SSLContext | None:
     if not url.startswith(THRIFT):
         return None
-    from hivesql_executor.metastore.hms.security import encryption
+    from hivesql_executor.metastore.hms.client import encryption
 
     return encryption(settings)
 

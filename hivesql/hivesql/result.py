@@ -104,7 +104,7 @@ class Result:
                 for i in range(len(self.columns))
             ]
             return pa.Table.from_arrays(arrays, names=list(self.columns))
-        from hivesql_executor.spark.arrow import arrow_of
+        from hivesql_executor.spark.values import arrow_of
 
         return arrow_of(self.rows, self.spark_schema)
 

@@ -13,8 +13,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from hivesql.binder.statement import bind
-from hivesql.cache_calls import CacheCalls
-from hivesql.key_calls import KeyCalls
 from hivesql.parser.statement import parse
 from hivesql.positional_parameters import Positional
 from hivesql.result import Result
@@ -26,7 +24,6 @@ from hivesql.sessions.session_files import AddedFiles
 from hivesql.sessions.settings import after_reset, setting_lines, setting_text
 from hivesql.sessions.spark_start import CANCELLED
 from hivesql.sessions.temporary_tables import TemporaryTables
-from hivesql.spark_calls import SparkCalls
 from hivesql_executor.metastore.api import Once
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.statements.context import of_user
@@ -62,6 +59,97 @@ if TYPE_CHECKING:
     from hivesql_executor.runtime import Runtime
     from hivesql_planner.plan import Plan
     from hivesql_planner.settings.settings import Settings
+
+
+from typing import TYPE_CHECKING
+
+from hivesql_planner.errors import NotSupported
+
+if TYPE_CHECKING:
+    from hivesql.script import StatementText
+    from hivesql_executor.runtime import Runtime
+
+
+from typing import TYPE_CHECKING
+
+from hivesql_executor.metastore.opening import counters_of
+
+if TYPE_CHECKING:
+    from hivesql_executor.metastore.cache.counters import Counters
+    from hivesql_executor.runtime import Runtime
+
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hivesql.sessions.spark_start import LazySpark, Progress
+
+
+class SparkCalls:
+    """The calls about the Spark that runs a session's statements."""
+
+    _spark: LazySpark
+    _query_id: str
+
+    def progress(self) -> Progress | None:
+        """How far the running statement's Spark jobs are; None when none run."""
+        return self._spark.progress(self._query_id) if self._query_id else None
+
+    @property
+    def starts_spark(self) -> bool:
+        """Whether the running statement may be waiting for Spark to start."""
+        return bool(self._query_id) and self._spark.starting
+
+    def start_spark(self) -> None:
+        """Start Spark now, so that the first statement that needs it does not wait."""
+        self._spark()
+
+
+class CacheCalls:
+    """How the metastore's cache does."""
+
+    runtime: Runtime
+
+    @property
+    def cache_counters(self) -> Counters | None:
+        """Hits, misses and the rest since the session began; None without a cache."""
+        return counters_of(self.runtime.metastore)
+
+
+class KeyCalls:
+    """What has been committed under keys, and under which key a statement commits."""
+
+    runtime: Runtime
+    _key: str | None
+    _statements: int
+
+    def forget(self, idempotency_key: str) -> int:
+        """Forget what was committed under a key, so that it can run again; how many statements."""
+        return self.runtime.metastore.forget_key(idempotency_key)
+
+    @property
+    def keeps_keys(self) -> bool:
+        """Whether the metastore records keys: a Hive Metastore has no place for them."""
+        try:
+            self.runtime.metastore.done(Once(key=""))
+        except NotSupported:
+            return False
+        return True
+
+    def _once(self, text: StatementText, key: str | Once | None) -> Once | None:
+        """Under which key the statement is recorded: its own, or the session's and a number."""
+        if isinstance(key, Once) and key.number is not None:
+            return key
+        self._statements += 1
+        if key is None and self._key is not None:
+            key = f"{self._key}/{self._statements}"
+        if key is None:
+            return None
+        if self._statements == 1:
+            kept = self.runtime.settings.seconds("hivesql.idempotency.retention")
+            self.runtime.metastore.forget_keys(kept)
+        return key if isinstance(key, Once) else Once(key=key, text=text.text)
+
 
 Consume = Callable[["DataFrame"], Any]
 
@@ -285,11 +373,11 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
             case SessionFiles():
                 return self._files.run(statement), None
             case FileSystemShell(words=words):
-                from hivesql_executor.spark.file_shell import run_file_shell
+                from hivesql_executor.spark.session import run_file_shell
 
                 return run_file_shell(words, self._spark()), None
             case Explain(statement=inner, style=style):
-                from hivesql_planner.explain_details import explained
+                from hivesql_planner.explain import explained
 
                 told = explained(inner, style, self.settings)
                 lines = [(line,) for line in told.splitlines()]

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from typing import Any
 
-from hivesql_planner.model.table import partition_name
+from hivesql_planner.locks.lock import Lock
+from hivesql_planner.model.table import Table, TableName, partition_name
 from hivesql_planner.plan import (
     Change,
     ChangeBranch,
     Command,
     Insert,
     InsertBranch,
-    Lock,
     Plan,
-    Query,
-    Scan,
     Select,
     Write,
     WriteKind,
 )
+from hivesql_planner.planning import plan
 from hivesql_planner.predicates.predicate import SmallChange, SmallSelect
+from hivesql_planner.relations import Expr, Query, Scan
+from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.bound import Statement, WriteDirectory
+from hivesql_planner.transactional_plans import requested
 
 _LOCKS = "LOCK INFORMATION:"
 
@@ -159,3 +162,166 @@ def _write_text(write: Write) -> str:
             return f"base_W of {table}"
         case WriteKind.FILES:
             return f"{'replace ' if write.overwrite else ''}files of {table}"
+
+
+_Json = dict[str, Any]
+
+
+def explained(statement: Statement, style: str, settings: Settings) -> str:
+    """What EXPLAIN answers in one of its styles; ``locks`` may go with ``formatted``."""
+    if style.endswith("locks"):
+        return explain_locks(requested(statement, settings), formatted=style != "locks")
+    tell = {"extended": explain_extended, "formatted": explain_formatted}.get(style, explain)
+    return tell(plan(statement, settings))
+
+
+def explain_extended(decided: Plan) -> str:
+    """The plan, then every table in it: what it is, where it lies, which partitions are read."""
+    lines = [explain(decided)]
+    read = {one.table.name: one for one in _scans(decided)}
+    tables: dict[TableName, Table] = {name: one.table for name, one in read.items()}
+    tables |= {write.table.name: write.table for write in _writes(decided)}
+    if tables:
+        lines.append("TABLES")
+    for name in sorted(tables, key=str):
+        table = tables[name]
+        lines.append(f"  {name} {_kind(table)}, {table.format}, {table.location or 'new'}")
+        if table.bucket_columns:
+            columns = ", ".join(table.bucket_columns)
+            lines.append(f"    clustered by ({columns}) into {table.bucket_count} buckets")
+        for partition in read[name].partitions if name in read else ():
+            spec = partition_name(table.partition_names, partition.values)
+            lines.append(f"    partition {spec} {partition.location}")
+    return "\n".join(lines)
+
+
+def explain_formatted(decided: Plan) -> str:
+    """The plan as JSON on one line."""
+    told = {
+        "transaction": decided.opens_txn,
+        "writeIds": [
+            {"table": str(target.table), "operation": target.operation.name.lower()}
+            for target in decided.targets
+        ],
+        "locks": [_lock(lock) for lock in decided.locks],
+        "objectLocks": [str(lock) for lock in decided.object_locks],
+        **_body(decided),
+    }
+    return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+
+
+def _kind(table: Table) -> str:
+    if table.is_transactional:
+        return "full ACID" if table.is_full_acid else "insert-only"
+    return "not transactional"
+
+
+def _queries(decided: Plan) -> Iterator[Query]:
+    match decided.body:
+        case Select(query=query):
+            yield query
+        case Insert(branches=branches):
+            yield from (branch.query for branch in branches)
+        case Change(source=source) if source is not None:
+            yield source
+
+
+def _scans(decided: Plan) -> Iterator[Scan]:
+    for query in _queries(decided):
+        yield from (source.scan for source in query.sources)
+    if isinstance(decided.body, Change):
+        yield decided.body.target
+        yield from (source.scan for source in decided.body.queries)
+
+
+def _writes(decided: Plan) -> Iterator[Write]:
+    match decided.body:
+        case Insert(branches=branches):
+            yield from (branch.write for branch in branches)
+        case Change(branches=clauses):
+            for clause in clauses:
+                yield from filter(None, (clause.delete, clause.insert))
+
+
+def _lock(lock: Lock) -> _Json:
+    names = {"database": lock.database, "table": lock.table, "partition": lock.partition}
+    return {"type": str(lock.type), **{key: name for key, name in names.items() if name}}
+
+
+def _body(decided: Plan) -> _Json:
+    match decided.body:
+        case Select(query=query, small=small):
+            told = {"withoutSpark": {"mostBytes": small.most_bytes}} if small else {}
+            return {"select": _query(query) | told}
+        case Insert(branches=branches, create=create):
+            made = {"create": str(create.name)} if create else {}
+            return {**made, "insert": [_branch(branch) for branch in branches]}
+        case Change() as change:
+            return {"change": _change(change)}
+        case Command(statement=statement):
+            return {"command": type(statement).__name__}
+
+
+def _query(query: Query) -> _Json:
+    return {
+        "sql": query.sql,
+        "scans": [{"view": source.view, **_scan(source.scan)} for source in query.sources],
+    }
+
+
+def _scan(scan: Scan) -> _Json:
+    told: _Json = {"table": str(scan.table.name)}
+    names = scan.table.partition_names
+    if names:
+        told["partitions"] = [partition_name(names, one.values) for one in scan.partitions]
+        told["partitionCount"] = scan.partition_count
+    if scan.with_row_id:
+        told["rowId"] = True
+    given = {"search": scan.where, "asOf": scan.as_of, "changes": scan.changes}
+    return told | {key: str(value) for key, value in given.items() if value}
+
+
+def _write(write: Write) -> _Json:
+    told = {"directory": write.kind.value, "table": str(write.table.name)}
+    more = {"overwrite": True} if write.overwrite else {}
+    return {**told, "statementId": write.statement_id, **more}
+
+
+def _branch(branch: InsertBranch) -> _Json:
+    told: _Json = {"write": _write(branch.write), "query": _query(branch.query)}
+    if branch.static_partition:
+        told["partition"] = dict(branch.static_partition)
+    if branch.dynamic_partition:
+        told["dynamicPartition"] = list(branch.dynamic_partition)
+    if branch.small:
+        told["withoutSpark"] = {"rows": len(branch.small.rows)}
+    return told | _texts(constraint=branch.check)
+
+
+def _change(change: Change) -> _Json:
+    told: _Json = {"target": {"alias": change.target_alias, **_scan(change.target)}}
+    if change.source:
+        told["source"] = {"alias": change.source_alias, **_query(change.source)}
+    told |= _texts(on=change.on, constraint=change.check)
+    if change.queries:
+        told["scans"] = [{"view": one.view, **_scan(one.scan)} for one in change.queries]
+    if change.small:
+        told["withoutSpark"] = {"mostBytes": change.small.most_bytes}
+    if change.cardinality_check:
+        told["cardinalityCheck"] = True
+    return {**told, "branches": [_clause(branch) for branch in change.branches]}
+
+
+def _clause(branch: ChangeBranch) -> _Json:
+    told: _Json = {"when": branch.when.value}
+    told |= _texts(condition=branch.condition)
+    if branch.delete:
+        told["delete"] = _write(branch.delete)
+    if branch.insert:
+        told["insert"] = _write(branch.insert)
+        told["values"] = [str(one) for one in branch.values]
+    return told
+
+
+def _texts(**given: Expr | None) -> _Json:
+    return {key: str(value) for key, value in given.items() if value}

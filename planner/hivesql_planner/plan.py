@@ -6,164 +6,18 @@ SQL text inside a plan is Spark SQL, written by the binder.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
-from enum import Enum, StrEnum
+from enum import Enum
 from typing import TYPE_CHECKING
 
-from hivesql_planner.model.table import Column, Partition, Table, TableName
+from hivesql_planner.locks.lock import Lock, ObjectLock, Operation
+from hivesql_planner.model.table import Table, TableName
+from hivesql_planner.relations import Expr, Query, Scan, Source
 
 if TYPE_CHECKING:
-    from hivesql_planner.predicates.partitions import PartitionTest
     from hivesql_planner.predicates.predicate import SmallChange, SmallInsert, SmallSelect
     from hivesql_planner.statements.bound import Statement
-
-
-class LockType(StrEnum):
-    """Hive's lock types, as HIVE_LOCKS and SHOW LOCKS name them."""
-
-    SHARED_READ = "SHARED_READ"
-    SHARED_WRITE = "SHARED_WRITE"
-    EXCL_WRITE = "EXCL_WRITE"
-    EXCLUSIVE = "EXCLUSIVE"
-
-
-class Operation(StrEnum):
-    """What a transaction does to a table: TXN_COMPONENTS.TC_OPERATION_TYPE."""
-
-    SELECT = "s"
-    INSERT = "i"
-    UPDATE = "u"
-    DELETE = "d"
-    COMPACT = "c"
-    NO_TXN = "n"
-
-
-@dataclass(frozen=True, slots=True)
-class Lock:
-    """One component of a lock request."""
-
-    type: LockType
-    database: str
-    table: str | None = None
-    partition: str | None = None
-    operation: Operation = Operation.SELECT
-    dynamic_partition: bool = False
-
-    def __str__(self) -> str:
-        parts = [part for part in (self.database, self.table, self.partition) if part]
-        return f"{'.'.join(parts)} -> {self.type}"
-
-
-@dataclass(frozen=True, slots=True)
-class ObjectLock:
-    """A lock of DummyTxnManager; ``path`` is database, table, then ``k=v`` of a partition."""
-
-    path: tuple[str, ...]
-    exclusive: bool
-
-    @property
-    def name(self) -> str:
-        """The object as SHOW LOCKS prints it."""
-        return "@".join(self.path)
-
-    def __str__(self) -> str:
-        return f"{self.name} -> {'EXCLUSIVE' if self.exclusive else 'SHARED'}"
-
-
-@dataclass(frozen=True, slots=True)
-class Expr:
-    """A Spark SQL expression; ``sql`` is its text."""
-
-    sql: str
-
-    def __str__(self) -> str:
-        return self.sql
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AsOf:
-    """An earlier state: after a write, or at a time (with its zone)."""
-
-    write_id: int | None = None
-    time: datetime | None = None
-
-    def __str__(self) -> str:
-        return f"write {self.write_id}" if self.time is None else self.time.isoformat(" ")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Changes:
-    """What happened from one write to another (None: the last), both included.
-
-    ``key`` are the columns by which the two halves of an update find each other.
-    """
-
-    low: int
-    high: int | None = None
-    key: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        return f"writes {self.low} to {'the last' if self.high is None else self.high}"
-
-
-CHANGE_COLUMNS = (Column("_change_type", "string"), Column("_write_id", "bigint"))
-"""insert, update_preimage, update_postimage or delete; and the write that did it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """What the catalog answered when a statement was planned: which partitions, and where."""
-
-    tests: tuple[PartitionTest, ...]
-    found: frozenset[tuple[tuple[str | None, ...], str]]
-
-    @classmethod
-    def of(cls, tests: Sequence[PartitionTest], partitions: Iterable[Partition]) -> Listing:
-        """The catalog's answer to a question for the partitions that pass all tests."""
-        return cls(tuple(tests), frozenset((one.values, one.location) for one in partitions))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scan:
-    """A read of a table under the statement's snapshot.
-
-    ``partitions`` are those left after pruning (empty for an unpartitioned table).
-    ``where`` is a pushed-down predicate over the data columns: a hint that may skip stripes, never
-    a substitute for the filter above it.
-    """
-
-    table: Table
-    partitions: tuple[Partition, ...] = field(default=(), repr=False)
-    partition_count: int = 0
-    """How many partitions the table had before pruning."""
-    with_row_id: bool = False
-    where: Expr | None = None
-    as_of: AsOf | None = None
-    """None reads the statement's snapshot."""
-    changes: Changes | None = None
-    """Set, the scan gives what happened instead of what is there."""
-    listing: Listing | None = field(default=None, repr=False, compare=False)
-    """What the partitions were chosen from; None where nobody needs to ask again."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """A scan under the view name by which the query's text speaks of it."""
-
-    view: str
-    scan: Scan
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
-    """Spark SQL text over the views of its sources."""
-
-    sql: str
-    sources: tuple[Source, ...] = ()
-    columns: tuple[Column, ...] = ()
-    """Output columns, of an empty type where only Spark knows it; empty when it alone knows all."""
 
 
 class WriteKind(Enum):

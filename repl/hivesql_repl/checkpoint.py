@@ -14,7 +14,7 @@ from hivesql.parser.statement import parse
 from hivesql.script import StatementText
 from hivesql.syntax.commands import ClientBody, SetBody, UseBody
 from hivesql.syntax.ddl import CreateTableBody
-from hivesql_executor.metastore.idempotence_api import Once
+from hivesql_executor.metastore.api import Once
 
 # What these change is gone with the process, so every run repeats them.
 _OF_THE_SESSION = (ClientBody, SetBody, UseBody)

@@ -13,7 +13,7 @@ from types import TracebackType
 
 from hivesql import Cancelled, HiveSqlError, Result, Session
 from hivesql.script import StatementText
-from hivesql_executor.metastore.idempotence_api import Once
+from hivesql_executor.metastore.api import Once
 from hivesql_executor.statements.context import OrRows
 from hivesql_repl.output.render import Printer
 from hivesql_repl.shell.commands import Commands

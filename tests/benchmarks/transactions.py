@@ -25,8 +25,8 @@ from urllib.parse import urlsplit
 
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_planner.acid.write_ids import ValidTxnList
+from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.model.table import TableName
-from hivesql_planner.plan import Lock, LockType, Operation
 
 Once = Callable[[], None]
 

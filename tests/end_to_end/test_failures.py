@@ -183,7 +183,7 @@ def test_damaged_directories_are_named(session: hivesql.Session) -> None:
 
 
 def test_waits_for_a_lock_and_tells_whose(session: hivesql.Session) -> None:
-    from hivesql_planner.plan import Lock, LockType
+    from hivesql_planner.locks.lock import Lock, LockType
 
     told: list[str] = []
     store = session.runtime.metastore

@@ -14,7 +14,7 @@ import hivesql
 from acid_files import EVENT
 from adoption import adopt
 from golden_tables import golden_tables
-from hivesql_executor.fine_time import FineTime
+from hivesql_executor.outcome import FineTime
 from hivesql_planner.model.table import TableName
 from hivesql_repl.output.formats import hive_text
 from tables import make_table

@@ -12,7 +12,7 @@ from hivesql_executor.snapshot.listing import scan_files
 from hivesql_planner.acid.snapshot import FileStatus
 from hivesql_planner.acid.write_ids import ALL_TXNS, ValidWriteIdList
 from hivesql_planner.model.table import Column, Partition
-from hivesql_planner.plan import Scan
+from hivesql_planner.relations import Scan
 from tables import make_table
 
 

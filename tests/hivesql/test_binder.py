@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import pytest
 
-from hivesql.binder.statement import bind
+from hivesql.binder.statement import BINDERS, bind
 from hivesql.parser.statement import parse
 from hivesql.script import StatementText
+from hivesql.syntax import alter, commands, ddl, dml
 from hivesql_planner.errors import HiveSqlError, NoSuchObject
 from hivesql_planner.model.table import DEFAULT_PARTITION, TableName
 from hivesql_planner.settings.settings import Settings
@@ -425,3 +427,16 @@ def test_properties_that_settings_give_new_tables() -> None:
     assert made.properties == {"k": "v", "l": "m", "bucketing_version": "2"}
     like = bound("CREATE TABLE x LIKE plain", **given).table
     assert like.properties == {"k": "w", "l": "m", "bucketing_version": "2"}
+
+
+def test_every_statement_has_a_function_that_binds_it() -> None:
+    bodies = {
+        name
+        for module in (alter, commands, ddl, dml)
+        for name, kind in vars(module).items()
+        if isinstance(kind, type) and name.endswith("Body")
+    }
+    assert set(BINDERS) == bodies - {"ExplainBody", "WhenBody"}
+    for place in BINDERS.values():
+        module, function = place.split(".")
+        assert callable(getattr(import_module(f"hivesql.binder.{module}"), function))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hivesql.binder.statement import bind
+from hivesql.parser.plain_rows import plain_tail
 from hivesql.parser.statement import parse
-from hivesql.plain_rows import plain_tail
 from hivesql.script import StatementText
 from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.plan import Insert

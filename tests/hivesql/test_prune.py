@@ -23,7 +23,7 @@ from hivesql.query.pruning import (
     keeps,
 )
 from hivesql.script import StatementText
-from hivesql_planner.plan import Scan
+from hivesql_planner.relations import Scan
 from hivesql_planner.statements.bound import SelectRows, UpdateRows
 from memory_catalog import warehouse
 

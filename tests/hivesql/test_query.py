@@ -11,7 +11,7 @@ from hivesql.parser.statement import parse
 from hivesql.script import StatementText
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.conversions import TEXT_TO_INSTANT
-from hivesql_planner.plan import Query
+from hivesql_planner.relations import Query
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.bound import InsertRows, SelectRows
 from memory_catalog import warehouse

@@ -22,8 +22,8 @@ from hivesql.streaming import State
 from hivesql_executor.failpoints import VARIABLE, FailPoint
 from hivesql_executor.metastore.api import Metastore
 from hivesql_planner.errors import CommitUnknown
+from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.model.table import TableName
-from hivesql_planner.plan import Lock, LockType, Operation
 
 TABLES = """
 CREATE TABLE t (a int, b string) STORED AS ORC TBLPROPERTIES ('transactional'='true');

@@ -13,8 +13,7 @@ import pytest
 import hivesql
 from executor.metastore.conftest import empty
 from hivesql_executor.metastore.api import LockState, Metastore
-from hivesql_executor.metastore.hms.client import Client
-from hivesql_executor.metastore.hms.wire import idl
+from hivesql_executor.metastore.hms.client import Client, idl
 from hivesql_planner.errors import (
     ExecutionError,
     HiveSqlError,
@@ -22,8 +21,8 @@ from hivesql_planner.errors import (
     TransactionLost,
     WriteConflict,
 )
+from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.model.table import TableName
-from hivesql_planner.plan import Lock, LockType, Operation
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from hivesql_planner.locks.lock import Lock
 from hivesql_planner.locks.requested import wanted
 from hivesql_planner.locks.rules import merge
 from hivesql_planner.model.table import Column, Database, Partition
-from hivesql_planner.plan import Lock
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.alter import (
     ChangeBucketCount,

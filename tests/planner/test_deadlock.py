@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hivesql_planner.locks.deadlock import Queued, cycle, victim
+from hivesql_planner.locks.lock import Lock
 from hivesql_planner.locks.rules import XW, S, X
-from hivesql_planner.plan import Lock
 
 
 def queue(*texts: str) -> list[Queued]:

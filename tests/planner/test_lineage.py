@@ -8,8 +8,7 @@ from hivesql.binder.statement import bind
 from hivesql.parser.statement import parse
 from hivesql.script import StatementText
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.lineage import tables_read, tables_written
-from hivesql_planner.plan_facts import is_recorded
+from hivesql_planner.plan_facts import is_recorded, tables_read, tables_written
 from hivesql_planner.planning import plan
 from memory_catalog import MemoryCatalog, table
 

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 import pytest
 
+from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.locks.requested import wanted
 from hivesql_planner.locks.rules import SW, XW, S, X, conflicts, merge
 from hivesql_planner.model.table import Column, Database, Partition, Table, TableName, TableType
-from hivesql_planner.plan import Expr, Lock, LockType, Operation, Query, Scan, Source
+from hivesql_planner.relations import Expr, Query, Scan, Source
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.alter import AddColumns, ChangeProperties
 from hivesql_planner.statements.bound import (

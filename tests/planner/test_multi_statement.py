@@ -15,8 +15,9 @@ from hivesql_planner.multi_statement import (
     next_statement_id,
     replaced_tables,
 )
-from hivesql_planner.plan import Change, Insert, Query, Scan
+from hivesql_planner.plan import Change, Insert
 from hivesql_planner.planning import plan
+from hivesql_planner.relations import Query, Scan
 from hivesql_planner.statements.alter import AddColumns
 from hivesql_planner.statements.bound import (
     CompactTable,

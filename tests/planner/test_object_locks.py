@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.locks.lock import ObjectLock
 from hivesql_planner.locks.object_locks import blocks, object_locks
 from hivesql_planner.model.table import Column, Partition, Table, TableName
-from hivesql_planner.plan import ObjectLock, Query, Scan, Source
 from hivesql_planner.planning import plan
+from hivesql_planner.relations import Query, Scan, Source
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.settings.transaction_keys import DUMMY_TXN_MANAGER
 from hivesql_planner.statements.alter import AddColumns, ChangeFormat, ChangeProperties, ChangeSerde

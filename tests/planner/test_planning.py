@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 
-from hivesql_planner.deciding import requested
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.explain import explain, explain_locks
-from hivesql_planner.explain_details import explained
+from hivesql_planner.explain import explain, explain_locks, explained
 from hivesql_planner.model.table import Column, Partition, Table, TableName
-from hivesql_planner.plan import Expr, Query, Scan, Source
 from hivesql_planner.planning import plan
+from hivesql_planner.relations import Expr, Query, Scan, Source
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.bound import (
     DeleteRows,
@@ -27,6 +25,7 @@ from hivesql_planner.statements.bound import (
     Statement,
     UpdateRows,
 )
+from hivesql_planner.transactional_plans import requested
 
 ACID = {"transactional": "true"}
 T = Table(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.locks.lock import LockType
 from hivesql_planner.model.table import Column, Table, TableName
-from hivesql_planner.plan import LockType, Query
 from hivesql_planner.planning import plan
+from hivesql_planner.relations import Query
 from hivesql_planner.settings.settings import KEYS, Settings
 from hivesql_planner.statements.bound import CreateTable, InsertRows, InsertTarget, SelectRows
 

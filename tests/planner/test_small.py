@@ -12,7 +12,7 @@ from hivesql_planner.explain import explain
 from hivesql_planner.local.spark_sql_reader import Reader, Unclear
 from hivesql_planner.local.values import stored
 from hivesql_planner.model.table import DEFAULT_PARTITION, Column, Table, TableName
-from hivesql_planner.plan import Change, Expr, Insert, Plan, Query, Scan
+from hivesql_planner.plan import Change, Insert, Plan
 from hivesql_planner.planning import plan
 from hivesql_planner.predicates.predicate import (
     AllOf,
@@ -31,6 +31,7 @@ from hivesql_planner.predicates.predicate import (
     Stored,
     UnlessFalse,
 )
+from hivesql_planner.relations import Expr, Query, Scan
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.bound import DeleteRows, InsertRows, InsertTarget, UpdateRows
 

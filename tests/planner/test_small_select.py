@@ -8,7 +8,7 @@ import pytest
 
 from hivesql_planner.explain import explain
 from hivesql_planner.model.table import Column, Table, TableName
-from hivesql_planner.plan import AsOf, Query, Scan, Select, Source
+from hivesql_planner.plan import Select
 from hivesql_planner.planning import plan
 from hivesql_planner.predicates.predicate import (
     Compare,
@@ -19,6 +19,7 @@ from hivesql_planner.predicates.predicate import (
     Sorting,
     Total,
 )
+from hivesql_planner.relations import AsOf, Query, Scan, Source
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.bound import SelectRows
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import hivesql
-from hivesql_planner.plan import Lock, LockType, Operation
+from hivesql_planner.locks.lock import Lock, LockType, Operation
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 

@@ -11,15 +11,15 @@ import pytest
 
 # What only changes of definitions, rewrites of rows and lists of files need.
 CHANGES = {
-    "hivesql.syntax.alter", "hivesql.syntax.ddl", "hivesql.plain_rows", "hivesql.dry_run",
+    "hivesql.syntax.alter", "hivesql.syntax.ddl", "hivesql.parser.plain_rows", "hivesql.dry_run",
     "hivesql.syntax.dml", "hivesql_executor.statements.definitions",
-    "hivesql_planner.acid.snapshot", "hivesql_planner.statements.ddl", "hivesql_planner.deciding",
-    "hivesql_planner.explain", "hivesql_planner.local",
+    "hivesql_planner.acid.snapshot", "hivesql_planner.statements.ddl",
+    "hivesql_planner.transactional_plans", "hivesql_planner.explain", "hivesql_planner.local",
 }  # fmt: skip
 # What only changes of definitions need.
 ALTERATIONS = {
     "hivesql.syntax.alter", "hivesql.binder.alter", "hivesql.syntax.ddl", "hivesql.parser.alter",
-    "hivesql_planner.altered_locks", "hivesql_planner.statements.alter",
+    "hivesql_planner.locks.alterations", "hivesql_planner.statements.alter",
     "hivesql_planner.statements.ddl",
 }  # fmt: skip
 # What takes longer to import than a metastore in a file takes to answer.

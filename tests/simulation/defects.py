@@ -16,19 +16,19 @@ from unittest import mock
 from sqlalchemy import Connection, delete, select
 
 from hivesql_executor.compaction import aborts, cleaner
-from hivesql_executor.metastore.compaction_calls import CompactionCalls
 from hivesql_executor.metastore.database import compactions, housekeeping
+from hivesql_executor.metastore.database.compaction_calls import CompactionCalls
 from hivesql_executor.metastore.database.schema import txn_components, txn_to_write_id, txns
+from hivesql_executor.metastore.database.transaction_calls import TransactionCalls
 from hivesql_executor.metastore.database.transactions import commit, locks, snapshots, transactions
 from hivesql_executor.metastore.database.transactions.moves import MoveCalls
-from hivesql_executor.metastore.transaction_calls import TransactionCalls
 from hivesql_executor.statements import definitions
 from hivesql_executor.streaming import batch
 from hivesql_planner.acid.layout import METADATA_FILE, base_name
 from hivesql_planner.acid.write_ids import ListMode, ValidWriteIdList
 from hivesql_planner.errors import ExecutionError
+from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.table import TableName, partition_name
-from hivesql_planner.plan import Operation
 from hivesql_planner.statements.bound import TruncateTable
 from simulation.cases import Case, Fault, Script, Step
 

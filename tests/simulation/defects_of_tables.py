@@ -14,9 +14,9 @@ from hivesql_executor.statements import tables
 from hivesql_executor.streaming import deltas
 from hivesql_executor.transactions import file_changes, transaction
 from hivesql_executor.transactions.reaper import mend
-from hivesql_planner import altered_locks
 from hivesql_planner.acid.layout import delta_name
-from hivesql_planner.plan import Lock
+from hivesql_planner.locks import alterations
+from hivesql_planner.locks.lock import Lock
 from hivesql_planner.statements.ddl import RepairTable
 from simulation.cases import Step
 from simulation.defects import Defect, Patch, after, forget_moves
@@ -62,13 +62,13 @@ def _loads_without_notes() -> list[Patch]:
 
 
 def _msck_takes_no_lock() -> list[Patch]:
-    wanted = altered_locks.altered
+    wanted = alterations.altered
 
     def altered(statement: Any, rules: Any) -> Iterator[Lock]:
         if not isinstance(statement, RepairTable):
             yield from wanted(statement, rules)
 
-    return [(altered_locks, "altered", altered)]
+    return [(alterations, "altered", altered)]
 
 
 def _copies_are_never_refreshed() -> list[Patch]:

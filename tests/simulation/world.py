@@ -19,7 +19,6 @@ from sqlalchemy import Connection
 
 from hivesql.session import Session
 from hivesql.sessions.spark_start import LazySpark
-from hivesql_executor import insert_query
 from hivesql_executor.checks import check_events
 from hivesql_executor.compaction import worker
 from hivesql_executor.files.local import LocalFiles
@@ -27,6 +26,7 @@ from hivesql_executor.metastore.api import Metastore
 from hivesql_executor.metastore.cache.metastore import CachingMetastore
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.runtime import Clock, Runtime
+from hivesql_executor.statements import insert as insert_query
 from hivesql_executor.streaming.batch import Batch
 from hivesql_planner.acid.write_ids import ValidTxnList
 from hivesql_planner.errors import HiveSqlError, NotSupported

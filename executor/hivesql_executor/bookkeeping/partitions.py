@@ -8,8 +8,8 @@ from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.files.staging import working_directory
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.statements.context import Work
+from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.table import Partition, Table, parse_partition_name, partition_name
-from hivesql_planner.plan import Operation
 
 
 def record_partitions(

@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from hivesql_executor.processes import is_alive
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.statements.tables import drop_database
+from hivesql_executor.transactions.reaper import is_alive
 from hivesql_planner.errors import NoSuchObject
 from hivesql_planner.model.table import TEMPORARY
 from hivesql_planner.statements.bound import DropDatabase

@@ -8,7 +8,7 @@ from hivesql_executor.compaction.cleaner import delete, empty_directories, uncom
 from hivesql_executor.compaction.initiator import abort_limits
 from hivesql_executor.compaction.unit import Place, find_place, list_roots, never_added
 from hivesql_executor.files.staging import abandoned
-from hivesql_executor.metastore.compaction_api import AbortLimits
+from hivesql_executor.metastore.api import AbortLimits
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import acid_state
 from hivesql_planner.compaction.initiator import NO_CLEANUP, Candidate, flag_property

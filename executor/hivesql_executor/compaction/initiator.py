@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from hivesql_executor.compaction.unit import each, find_place
-from hivesql_executor.metastore.api import Compaction
-from hivesql_executor.metastore.compaction_api import AbortLimits
+from hivesql_executor.metastore.api import AbortLimits, Compaction
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import acid_state
 from hivesql_planner.compaction.initiator import (

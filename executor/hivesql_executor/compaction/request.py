@@ -6,7 +6,7 @@ from hivesql_executor.compaction.aborts import clean_aborted
 from hivesql_executor.compaction.cleaner import clean
 from hivesql_executor.compaction.initiator import decide_kind
 from hivesql_executor.compaction.worker import release_abandoned, run_next
-from hivesql_executor.metastore.compaction_api import CompactionAnswer
+from hivesql_executor.metastore.api import CompactionAnswer
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.reaper import reap

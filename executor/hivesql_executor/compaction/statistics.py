@@ -6,8 +6,8 @@ from hivesql_executor.compaction.unit import Place
 from hivesql_executor.metastore.api import Compaction
 from hivesql_executor.runtime import Runtime
 from hivesql_planner.model.statistics import statistics_sql
-from hivesql_planner.plan import Query, Scan, Source
 from hivesql_planner.planning import plan
+from hivesql_planner.relations import Query, Scan, Source
 from hivesql_planner.statements.ddl import Analyze
 
 

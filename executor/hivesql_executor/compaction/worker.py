@@ -14,16 +14,16 @@ from hivesql_executor.compaction.time_limit import limited
 from hivesql_executor.compaction.unit import Place, find_place
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.metastore.api import Compaction, LockState, TxnType
-from hivesql_executor.processes import is_alive
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.hidden_deltas import require_none_hidden
 from hivesql_executor.snapshot.listing import acid_state, check_versions, visible_sizes
 from hivesql_executor.transactions.heartbeat import Heartbeat
+from hivesql_executor.transactions.reaper import is_alive
 from hivesql_planner.compaction.decide import decide, refusal
 from hivesql_planner.compaction.queue import READY, WORKING
 from hivesql_planner.errors import CommitUnknown, ExecutionError, NoSuchObject
+from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.model.statistics import StatisticsChange
-from hivesql_planner.plan import Lock, LockType, Operation
 
 _claims = threading.Lock()
 _running: set[int] = set()

@@ -10,13 +10,13 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hivesql_executor.event_file import EventFile
 from hivesql_executor.local.evaluate import hold
 from hivesql_executor.local.events import delete_events, insert_events, stage
 from hivesql_executor.local.fitting import KEYS, Fitting, fitting
 from hivesql_executor.local.read import OnlySpark, SmallSnapshot
 from hivesql_executor.local.types import arrow_type, row_type
 from hivesql_executor.orc.publish import Publication, WrittenFile, publish_events
+from hivesql_executor.snapshot.partition_files import EventFile
 from hivesql_planner.acid.row_id import BUCKET_MASK
 from hivesql_planner.local.values import base_type
 from hivesql_planner.model.table import Table

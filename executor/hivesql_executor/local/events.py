@@ -14,12 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import orc
 
-from hivesql_executor.event_file import EventFile
 from hivesql_executor.files.api import Files
 from hivesql_executor.local.types import row_type
 from hivesql_executor.orc.bucket_hash import hash_array
 from hivesql_executor.orc.publish import row_types
 from hivesql_executor.orc.tail import amended, stripe_rows
+from hivesql_executor.snapshot.partition_files import EventFile
 from hivesql_planner.acid.layout import (
     ACID_FIELDS,
     DELETE_EVENT,

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from hivesql_executor.event_file import EventFile
 from hivesql_executor.files.api import Files
 from hivesql_executor.local.evaluate import hold
 from hivesql_executor.local.events import bucket_numbers, insert_events, stage
 from hivesql_executor.local.types import arrow_type
 from hivesql_executor.orc.publish import Publication, StagedRows, stage_rows
+from hivesql_executor.snapshot.partition_files import EventFile
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import InsertBranch
 from hivesql_planner.predicates.predicate import SmallInsert

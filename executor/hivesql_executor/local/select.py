@@ -13,9 +13,7 @@ from hivesql_executor.local.fitting import Fitting, first_rows, fitting, partiti
 from hivesql_executor.local.read import OnlySpark, SmallSnapshot
 from hivesql_executor.local.types import arrow_type
 from hivesql_executor.orc.types import has_instant, orc_type, spark_type
-from hivesql_executor.outcome import Outcome
-from hivesql_executor.outside_years import is_outside_years
-from hivesql_executor.rows import NamedRow
+from hivesql_executor.outcome import NamedRow, Outcome, is_outside_years
 from hivesql_planner.local.values import base_type
 from hivesql_planner.model.table import Column, Table
 from hivesql_planner.predicates.predicate import Given, Shown, SmallSelect, Sorting, Total

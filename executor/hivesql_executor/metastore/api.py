@@ -8,25 +8,255 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from hivesql_executor.metastore.compaction_api import Compaction as Compaction
-from hivesql_executor.metastore.compaction_api import CompactionAnswer as CompactionAnswer
-from hivesql_executor.metastore.compaction_api import CompactionQueue
-from hivesql_executor.metastore.idempotence_api import Done as Done
-from hivesql_executor.metastore.idempotence_api import Once as Once
-from hivesql_executor.metastore.move_api import BegunMoves as BegunMoves
-from hivesql_executor.metastore.move_api import Move as Move
-from hivesql_executor.metastore.move_api import MoveKind as MoveKind
-from hivesql_executor.metastore.move_api import Remedy as Remedy
-from hivesql_executor.metastore.notification_api import NotificationSource
 from hivesql_planner.locks.rules import STRENGTH
 
 if TYPE_CHECKING:
-    from hivesql_executor.metastore.table_notes import TableNote as TableNote
     from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
+    from hivesql_planner.locks.lock import Lock, LockType, ObjectLock, Operation
     from hivesql_planner.model.statistics import Statistics, StatisticsChange
     from hivesql_planner.model.table import Database, Partition, Table, TableName
-    from hivesql_planner.plan import Lock, LockType, ObjectLock, Operation
     from hivesql_planner.predicates.partitions import PartitionTest
+
+
+from typing import TYPE_CHECKING
+
+from hivesql_planner.compaction.queue import Compaction as Compaction
+from hivesql_planner.compaction.request import NO_DETAILS, CompactionDetails
+
+if TYPE_CHECKING:
+    from hivesql_planner.acid.write_ids import ValidWriteIdList
+    from hivesql_planner.compaction.decide import Kind
+    from hivesql_planner.compaction.initiator import Candidate
+    from hivesql_planner.compaction.queue import HistoryLimits
+    from hivesql_planner.model.table import TableName
+
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
+    from hivesql_planner.cache.events import LogPage
+    from hivesql_planner.model.table import Table, TableName
+
+
+from typing import TYPE_CHECKING
+
+from hivesql_planner.model.table import Database, Table, TableName
+
+if TYPE_CHECKING:
+    from hivesql_planner.model.table import Table
+
+
+class NotificationSource(Protocol):
+    """Notification log, and the state of tables together with their write ids."""
+
+    @property
+    def changes_are_writes(self) -> bool: ...
+    def keep_log(self) -> int: ...
+    def events_after(self, last: int) -> LogPage: ...
+    def writes_of(self, txn_id: int) -> frozenset[tuple[TableName, int]]: ...
+    def completed(self, table: Table) -> Table: ...
+    def described(self, name: TableName) -> tuple[Table, ValidWriteIdList | None]: ...
+    def table_ids(
+        self, txns: ValidTxnList, tables: Collection[TableName]
+    ) -> Mapping[TableName, tuple[int, ValidWriteIdList]]: ...
+    def purge_events(self, seconds: float) -> int: ...
+
+
+class MoveKind(StrEnum):
+    """What is about to happen to files, and what decides whether that was right.
+
+    What a commit decides is right once the note is settled: by the commit of the transaction that
+    noted it, or by `settle_moves` where there is no transaction.
+    """
+
+    MOVED = "moved"
+    """``source`` becomes ``target``, and the catalog decides which of them it is."""
+    MADE = "made"
+    """The directory ``target`` is made. The catalog decides: it stays where it is named."""
+    BORN = "born"
+    """The table ``source`` is added at ``target``, and its rows are to come. A commit decides."""
+    FILLED = "filled"
+    """The directory ``target``, in which nothing was, is filled. A commit decides."""
+    BROUGHT = "brought"
+    """The file ``source`` becomes ``target``. A commit decides."""
+    EMPTIED = "emptied"
+    """The files of ``source`` are hidden in ``target``. A commit decides."""
+    ASIDE = "aside"
+    """``target`` is where a statement works before it publishes: it goes in any case."""
+
+
+class Remedy(StrEnum):
+    """What is left to do with files whose mover has died, or is done."""
+
+    TAKE_BACK = "take back"
+    """``source`` is still right."""
+    DELETE = "delete"
+    """``target`` is nothing that anybody needs any more."""
+    KEEP = "keep"
+    """``target`` is right."""
+    REMOVE_EMPTY = "remove empty"
+    """``target`` is not needed, and goes unless somebody has put something there."""
+    PUT_BACK = "put back"
+    """What is in ``target`` belongs into ``source``."""
+    UNDO_BIRTH = "undo birth"
+    """The table ``source`` goes, whose rows never came."""
+    CLEAR = "clear"
+    """Everything in ``target`` goes, but not the directory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """A directory's, or file's, old and new place.
+
+    MOVED with ``table_id`` is hidden, to be deleted once that table, or the ``partition`` of it,
+    is dropped; BORN has the id of the new table.
+    """
+
+    source: str
+    target: str
+    table_id: int = 0
+    partition: str = ""
+    kind: MoveKind = MoveKind.MOVED
+
+
+_DECIDED_BY_COMMIT = {
+    MoveKind.BORN: (Remedy.UNDO_BIRTH, Remedy.KEEP),
+    MoveKind.FILLED: (Remedy.CLEAR, Remedy.KEEP),
+    MoveKind.BROUGHT: (Remedy.TAKE_BACK, Remedy.KEEP),
+    MoveKind.EMPTIED: (Remedy.PUT_BACK, Remedy.DELETE),
+    MoveKind.ASIDE: (Remedy.DELETE, Remedy.DELETE),
+}
+
+
+def decide_remedy(move: Move, *, named: bool, owned: bool, settled: bool) -> Remedy:
+    """Decide what is left to do.
+
+    ``named``: the catalog has something at ``target``; ``owned``: it has the table (or partition)
+    of ``table_id``.
+    """
+    match move.kind:
+        case MoveKind.MADE:
+            return Remedy.KEEP if named else Remedy.REMOVE_EMPTY
+        case MoveKind.MOVED if move.table_id:
+            return Remedy.TAKE_BACK if owned else Remedy.DELETE
+        case MoveKind.MOVED:
+            return Remedy.KEEP if named else Remedy.TAKE_BACK
+        case _:
+            undone, done = _DECIDED_BY_COMMIT[move.kind]
+            return done if settled else undone
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BegunMoves:
+    """What one statement has noted, in its order, and what would put each right."""
+
+    key: str
+    moves: tuple[tuple[Move, Remedy], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Once:
+    """A key under which something may commit once.
+
+    With a ``number``, as batches of a stream have, everything up to the last committed number is
+    done. ``text`` is the statement: the same key under another statement is an error. Unless it is
+    ``required``, a statement that cannot be recorded runs without its key.
+    """
+
+    key: str
+    number: int | None = None
+    text: str = ""
+    required: bool = True
+
+    @property
+    def digest(self) -> str:
+        """The text, in few characters."""
+        import hashlib
+
+        return hashlib.sha256(self.text.encode()).hexdigest()[:32] if self.text else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """Which transaction did it, and when, in milliseconds since the epoch."""
+
+    txn_id: int
+    committed: int
+
+    def __str__(self) -> str:
+        return f"transaction {self.txn_id} has committed this before; nothing was run again"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionAnswer:
+    """Answer to a compaction request: refused when one is already scheduled."""
+
+    id: int
+    state: str
+    accepted: bool
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AbortLimits:
+    """From when on aborted writes of a unit are cleaned up: more than ``count``, or ``age`` old.
+
+    ``age`` is in seconds; None: never for their age.
+    """
+
+    count: int
+    age: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AbortedWrites:
+    """All that is known of a table's aborted writes at one moment.
+
+    ``visible`` has every aborted write id of the table, and those that are open; ``txns`` are the
+    aborted transactions, compactions among them, that wrote to it.
+    """
+
+    visible: ValidWriteIdList
+    txns: frozenset[int]
+
+
+class CompactionQueue(Protocol):
+    """The compaction queue, its history, and what aborted transactions left behind."""
+
+    def enqueue_compaction(
+        self, table: TableName, partition: str | None, kind: Kind, *, initiator_id: str,
+        details: CompactionDetails = NO_DETAILS, run_as: str | None = None,
+    ) -> CompactionAnswer: ...  # fmt: skip
+    def record_not_initiated(self, candidate: Candidate, error: str, initiator_id: str) -> None: ...
+    def next_compaction(
+        self, worker_id: str, *, id: int | None = None, pool: str | None = None,
+        pool_timeout: float | None = None,
+    ) -> Compaction | None: ...  # fmt: skip
+    def set_compaction_txn(self, id: int, txn_id: int, highest_write_id: int) -> None: ...
+    def mark_compacted(self, id: int) -> None: ...
+    def mark_failed(self, id: int, error: str, *, refused: bool = False) -> None: ...
+    def release_compactions(
+        self, *, worker_id: str | None = None, silent: float | None = None
+    ) -> int: ...
+    def ready_to_clean(self, *, delay: float = 0, limit: int = 1000) -> tuple[Compaction, ...]: ...
+    def mark_cleaned(self, id: int, *, kept: Collection[int] = ()) -> None: ...
+    def retry_cleaning(self, id: int, error: str, *, base: float, attempts: int) -> bool: ...
+    def compactions(self) -> tuple[Compaction, ...]: ...
+    def abort_compactions(self, ids: Collection[int]) -> Mapping[int, str | None]: ...
+    def purge_compactions(self, limits: HistoryLimits) -> int: ...
+    def min_open_txn(self) -> int: ...
+    def now(self) -> int: ...
+
+    # -- who was written to, and what was aborted
+    def compactor_write_ids(self, table: TableName) -> ValidWriteIdList: ...
+    def compaction_candidates(self, *, limit: int = 1000) -> tuple[Candidate, ...]: ...
+    def aborted_units(self, limits: AbortLimits, *, limit: int = 1000) -> tuple[Candidate, ...]: ...
+    def aborted_writes(self, table: TableName) -> AbortedWrites: ...
+    def forget_aborted(
+        self, unit: Candidate, aborted: AbortedWrites, *, kept: Collection[int] = ()
+    ) -> None: ...
+
 
 T = TypeVar("T")
 
@@ -121,6 +351,15 @@ class TxnRow:
     last_heartbeat: int
     user: str
     host: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableNote:
+    """A table property that changes with a commit: its new value."""
+
+    table: TableName
+    key: str
+    value: str
 
 
 class Metastore(CompactionQueue, NotificationSource, Protocol):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hivesql_executor.runtime import Runtime
     from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
     from hivesql_planner.model.table import Partition, Table
-    from hivesql_planner.plan import Scan
+    from hivesql_planner.relations import Scan
 
 _LISTING_THREADS = 8
 _METADATA_VERSION = "0"

@@ -21,3 +21,18 @@ class PartitionFiles:
         """The partition's values as its directory has them, () for the whole table."""
         values = self.partition.values if self.partition else ()
         return tuple(value or DEFAULT_PARTITION for value in values)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventFile:
+    """A complete file in staging, footer and all; ``keys`` as in the rows.
+
+    ``write`` is an index into the publication's writes.
+    """
+
+    name: str
+    rows: int
+    bytes: int
+    write: int
+    writer: int
+    keys: tuple[str, ...]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hivesql_planner.acid.snapshot import AcidState
     from hivesql_planner.acid.write_ids import ValidWriteIdList
     from hivesql_planner.model.table import TableName
-    from hivesql_planner.plan import AsOf
+    from hivesql_planner.relations import AsOf
 
 
 def visible_as_of(

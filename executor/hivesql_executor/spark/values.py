@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql import types as t
+from pyspark.sql.conversion import LocalDataToArrowConversion
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
 
 from hivesql_executor.orc.types import decimal_scale, has_instant, has_sized_text, spark_type
 from hivesql_executor.outcome import HIVE_TYPE
@@ -16,6 +20,10 @@ from hivesql_planner.model.partition_values import FALSE
 from hivesql_planner.model.table import DEFAULT_PARTITION, Table
 from hivesql_planner.model.table import Column as TableColumn
 from hivesql_planner.model.types import parts_of, text_limit
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 
 _UNICODE = ("parquet", "avro")
 
@@ -190,3 +198,10 @@ def value_text(value: Column, hive_type: str) -> Column:
     # Spark's cast would write small decimals with an exponent.
     plain = f.format_number(value.cast(spark_type(hive_type)), scale)
     return f.translate(plain, ",", "")
+
+
+def arrow_of(rows: Sequence[Any], schema: StructType) -> pa.Table:
+    """The rows with the types that Spark gave them."""
+    if not rows:
+        return to_arrow_schema(schema).empty_table()
+    return LocalDataToArrowConversion.convert(list(rows), schema, use_large_var_types=False)

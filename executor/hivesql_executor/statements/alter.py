@@ -12,8 +12,8 @@ from hivesql_executor.bookkeeping.directory_moves import placing
 from hivesql_executor.bookkeeping.reachable_locations import reachable_location
 from hivesql_executor.files.locations import is_absolute
 from hivesql_executor.metastore.api import Move
-from hivesql_executor.partitions import add_partitions, drop_partitions
 from hivesql_executor.runtime import Runtime
+from hivesql_executor.statements.partitions import add_partitions, drop_partitions
 from hivesql_planner.acid.layout import parse_original_file
 from hivesql_planner.errors import SemanticError, StaleSnapshot
 from hivesql_planner.model.statistics import BASICS, Statistics

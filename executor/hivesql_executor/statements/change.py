@@ -18,7 +18,8 @@ from hivesql_executor.snapshot.listing import scan_files
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.statements.context import Work
 from hivesql_executor.statements.tables import refuse_filled
-from hivesql_planner.plan import Change, Operation, WriteKind
+from hivesql_planner.locks.lock import Operation
+from hivesql_planner.plan import Change, WriteKind
 from hivesql_planner.predicates.predicate import SmallChange
 from hivesql_planner.rewrite.change import change_writes
 
@@ -51,7 +52,7 @@ def _write(change: Change, work: Work) -> tuple[WrittenFile, ...]:
         written = _write_small(change, change.small, parts, work)
         if written is not None:
             return written
-    from hivesql_executor.change_rows import write_by_spark
+    from hivesql_executor.statements.change_by_spark import write_by_spark
 
     return write_by_spark(change, work, parts)
 

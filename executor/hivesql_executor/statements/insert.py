@@ -15,8 +15,9 @@ from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.statements.context import Work
 from hivesql_executor.statements.tables import bear_table, refuse_filled
+from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.table import Table, partition_name
-from hivesql_planner.plan import Insert, InsertBranch, Operation, WriteKind
+from hivesql_planner.plan import Insert, InsertBranch, WriteKind
 
 if TYPE_CHECKING:
     from hivesql_executor.orc.publish import StagedRows, WrittenFile
@@ -28,7 +29,7 @@ def run_insert(insert: Insert, work: Work) -> Outcome:
         for branch in insert.branches:
             _check_immutable(branch, work)
         return _insert_branches(insert, work, None)
-    from hivesql_executor.insert_query import shaped
+    from hivesql_executor.statements.insert_by_spark import shaped
 
     (branch,) = insert.branches
     created = bear_table(shaped(insert.create, branch, work), work.txn.changes, work.runtime)
@@ -85,7 +86,7 @@ def _finish(
 def _stage(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
     files = work.runtime.files(table.location)
     if branch.small is None or not isinstance(files, LocalFiles):
-        from hivesql_executor.insert_query import stage_query
+        from hivesql_executor.statements.insert_by_spark import stage_query
 
         return stage_query(branch, table, work)
     from hivesql_executor.local.insert import stage_literals

@@ -14,9 +14,9 @@ from hivesql_executor.transactions.file_changes import FileChanges, changing
 from hivesql_executor.transactions.transaction import Transaction
 from hivesql_planner.acid.layout import base_name, delta_name
 from hivesql_planner.errors import NotSupported
+from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.statistics import StatisticsChange
 from hivesql_planner.model.table import Partition, partition_name
-from hivesql_planner.plan import Operation
 from hivesql_planner.statements.ddl import LoadData
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.statements.context import OrRows, Work
-from hivesql_planner.plan import Query, Select
+from hivesql_planner.plan import Select
 from hivesql_planner.predicates.predicate import SmallSelect
+from hivesql_planner.relations import Query
 
 _MOST_PARTITIONS = 100
 """More are listed once, for Spark."""
@@ -18,7 +19,7 @@ def run_select(select: Select, work: Work) -> Outcome:
         found = _without_spark(select.small, select.query, work)
         if found is not None:
             return found
-    from hivesql_executor.query_rows import query_rows
+    from hivesql_executor.statements.select_by_spark import query_rows
 
     return query_rows(select.query, work)
 

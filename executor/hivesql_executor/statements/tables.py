@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hivesql_executor.bookkeeping.avro_schema import with_file_columns
-from hivesql_executor.bookkeeping.directory_moves import hiding, making, placing
+from hivesql_executor.bookkeeping.directory_moves import hiding, making, may_delete, placing
 from hivesql_executor.bookkeeping.file_columns import columns_of_file
 from hivesql_executor.bookkeeping.reachable_locations import reachable_location
 from hivesql_executor.bookkeeping.statistics import count
-from hivesql_executor.bounds import may_delete
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
@@ -18,6 +17,7 @@ from hivesql_executor.transactions.file_changes import FileChanges, changing
 from hivesql_executor.transactions.transaction import Transaction
 from hivesql_planner.acid.layout import METADATA_FILE, base_name
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
+from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.names import check_table
 from hivesql_planner.model.statistics import StatisticsChange
 from hivesql_planner.model.table import (
@@ -28,7 +28,6 @@ from hivesql_planner.model.table import (
     kept_columns,
     partition_name,
 )
-from hivesql_planner.plan import Operation
 from hivesql_planner.statements.bound import CreateTable, DropDatabase, DropTable, TruncateTable
 
 # What Hive 4 leaves in the empty base of a truncated table.

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from hivesql_planner.errors import NoSuchObject, StaleSnapshot
 from hivesql_planner.multi_statement import writes_of
-from hivesql_planner.plan import Command, Insert, Listing
+from hivesql_planner.plan import Command, Insert
 from hivesql_planner.predicates.partitions import among
+from hivesql_planner.relations import Listing
 
 if TYPE_CHECKING:
     from hivesql_executor.metastore.api import Metastore
@@ -46,7 +47,7 @@ def check_listings(plan: Plan, store: Metastore) -> None:
     partitions in between, the plan would read a part.
     """
     # Imported late: START TRANSACTION decides nothing.
-    from hivesql_planner.deciding import scans
+    from hivesql_planner.transactional_plans import scans
 
     for scan in scans(plan.body):
         then, name = scan.listing, scan.table.name
@@ -79,7 +80,7 @@ def _place(table: Table) -> tuple[object, ...]:
 
 def _tables(body: Body) -> Iterator[Table]:
     """List the tables whose rows are written or read."""
-    from hivesql_planner.deciding import scans
+    from hivesql_planner.transactional_plans import scans
 
     if not (isinstance(body, Insert) and body.create is not None):
         yield from (write.table for write in writes_of(body))

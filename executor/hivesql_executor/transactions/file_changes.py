@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hivesql_executor.failpoints import FailPoint, reach
-from hivesql_executor.metastore.move_api import BegunMoves, Move, MoveKind, decide_remedy
+from hivesql_executor.metastore.api import BegunMoves, Move, MoveKind, decide_remedy
 from hivesql_executor.transactions.reaper import is_same, mend
 from hivesql_planner.errors import ExecutionError, HiveSqlError
 

@@ -12,7 +12,8 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.heartbeat import Heartbeat
 from hivesql_executor.transactions.lock_wait import sleep_in_line
 from hivesql_planner.errors import LockTimeout, SemanticError
-from hivesql_planner.plan import ObjectLock, Plan
+from hivesql_planner.locks.lock import ObjectLock
+from hivesql_planner.plan import Plan
 from hivesql_planner.settings.transaction_keys import DB_TXN_MANAGER, DUMMY_TXN_MANAGER
 from hivesql_planner.statements.bound import LockObject, Show
 

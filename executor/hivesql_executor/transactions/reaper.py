@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from hivesql_executor.files.api import Files
 
 
+import os
+
+
 def reap(runtime: Runtime) -> None:
     """Put directories where the catalog says, then abort whoever is silent.
 
@@ -92,3 +95,16 @@ def _undo_birth(move: Move, runtime: Runtime) -> None:
         table = runtime.metastore.table(TableName(database, name))
         if table.id == move.table_id:
             runtime.metastore.drop_table(table.name)
+
+
+def is_alive(process: str) -> bool:
+    """Whether the process of that number runs; True where the text is no number."""
+    if not process.isdigit():
+        return True
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

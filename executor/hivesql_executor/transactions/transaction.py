@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from hivesql_executor.metastore.api import LockAnswer
     from hivesql_executor.runtime import Runtime
     from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
+    from hivesql_planner.locks.lock import Operation
     from hivesql_planner.model.statistics import StatisticsChange
     from hivesql_planner.model.table import TableName
-    from hivesql_planner.plan import Operation, Plan
+    from hivesql_planner.plan import Plan
 
 
 _DATABASE_FAILED = 10280

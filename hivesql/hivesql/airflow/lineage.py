@@ -16,8 +16,8 @@ from airflow.providers.common.compat.openlineage.facet import (
 from airflow.providers.openlineage.extractors import OperatorLineage
 
 import hivesql
-from hivesql_planner.lineage import tables_read, tables_written
 from hivesql_planner.model.table import Table
+from hivesql_planner.plan_facts import tables_read, tables_written
 
 
 def lineage_of(results: Sequence[hivesql.Result], conn_id: str, hql: str) -> OperatorLineage:

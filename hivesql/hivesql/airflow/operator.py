@@ -13,7 +13,7 @@ from airflow.sdk.execution_time.context import context_to_airflow_vars
 import hivesql
 from hivesql.airflow.assets import asset_of
 from hivesql.airflow.hook import HiveSqlHook
-from hivesql_planner.lineage import tables_written
+from hivesql_planner.plan_facts import tables_written
 
 
 class HiveSqlOperator(BaseOperator):

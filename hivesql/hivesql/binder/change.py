@@ -8,8 +8,8 @@ from sqlglot import exp
 
 from hivesql.binder.constraints import default_sql, enforced, value
 from hivesql.binder.context import Binding
-from hivesql.learning import learn
 from hivesql.parser.tokens import Name, TableRef
+from hivesql.query.learning import learn
 from hivesql.query.pruning import conjuncts
 from hivesql.query.scope import Relation, Scope, TableUse, outputs_of
 from hivesql.query.strict_checks import check_filtered, traced
@@ -18,7 +18,7 @@ from hivesql.syntax.dml import DeleteBody, MergeBody, UpdateBody, WhenBody
 from hivesql.syntax.slices import Slice
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.table import Table
-from hivesql_planner.plan import Expr, Query, Source
+from hivesql_planner.relations import Expr, Query, Source
 from hivesql_planner.statements.bound import DeleteRows, MergeClause, MergeRows, UpdateRows
 
 

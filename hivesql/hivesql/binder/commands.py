@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from hivesql.bind_compact import bind_filter
+from hivesql.binder.compaction import bind_filter
 from hivesql.binder.context import Binding
 from hivesql.binder.targets import existing
 from hivesql.parser.tokens import Name, TableRef
-from hivesql.syntax.commands import AbortBody, ClientBody, DescribeBody, SetBody, ShowBody, UseBody
+from hivesql.syntax.commands import (
+    AbortBody,
+    ClientBody,
+    DescribeBody,
+    EndBody,
+    LockBody,
+    SetBody,
+    ShowBody,
+    StartBody,
+    UseBody,
+)
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.table import TableName, partition_name
 from hivesql_planner.statements.bound import (
     AbortTransactions,
     Describe,
+    EndTransaction,
+    LockObject,
     SetSetting,
     Show,
+    StartTransaction,
     Statement,
     UseDatabase,
 )
@@ -89,3 +102,28 @@ def bind_set(body: SetBody, binding: Binding) -> SetSetting:
 def bind_client(body: ClientBody, binding: Binding) -> Statement:
     """ADD, LIST, DELETE of files and DFS."""
     return body.statement
+
+
+def bind_start(body: StartBody, binding: Binding) -> StartTransaction:
+    """START TRANSACTION."""
+    return StartTransaction(read_only=body.read_only)
+
+
+def bind_end(body: EndBody, binding: Binding) -> EndTransaction:
+    """COMMIT and ROLLBACK."""
+    return EndTransaction(commit=body.commit)
+
+
+def bind_lock(body: LockBody, binding: Binding) -> LockObject:
+    """LOCK and UNLOCK of a database, a table or a partition that exists."""
+    if body.database is not None:
+        return LockObject(database=binding.check_database(body.database), mode=body.mode)
+    assert body.table is not None
+    table = binding.table(body.table)
+    partition = None
+    if body.partition:
+        found = binding.matching(table, body.partition)[0]
+        partition = partition_name(table.partition_names, found.values)
+    return LockObject(
+        database=table.name.database, table=table, partition=partition, mode=body.mode
+    )

@@ -28,7 +28,7 @@ from hivesql_planner.model.constraints import (
 )
 from hivesql_planner.model.conversions import check_conversion
 from hivesql_planner.model.table import Column, Constraint, Table, TableName
-from hivesql_planner.plan import Expr
+from hivesql_planner.relations import Expr
 
 ROW = "row"
 """The struct of data columns of which an enforced condition speaks."""

@@ -22,7 +22,7 @@ from hivesql_planner.model.table import (
     TableName,
     kept_columns,
 )
-from hivesql_planner.plan import Query
+from hivesql_planner.relations import Query
 from hivesql_planner.statements.bound import CreateTable
 
 _TRANSACTIONAL = "transactional"

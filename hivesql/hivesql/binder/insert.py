@@ -18,7 +18,7 @@ from hivesql.syntax.slices import Slice
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.conversions import check_conversion
 from hivesql_planner.model.table import Partition, Table
-from hivesql_planner.plan import Query
+from hivesql_planner.relations import Query
 from hivesql_planner.statements.bound import InsertRows, InsertTarget
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from hivesql.binder.constraints import enforced
 from hivesql.binder.context import Binding
 from hivesql.binder.targets import check_lengths, new_values, written_value
@@ -14,8 +11,8 @@ from hivesql.syntax.slices import PartitionItems
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.statistics import is_simple, statistics_sql
 from hivesql_planner.model.table import FRAMES, Column, Partition, Table, TableName
-from hivesql_planner.plan import Query, Scan, Source
-from hivesql_planner.statements.bound import InsertRows, InsertTarget, Statement
+from hivesql_planner.relations import Query, Scan, Source
+from hivesql_planner.statements.bound import InsertRows, InsertTarget
 from hivesql_planner.statements.ddl import Analyze, LoadData, RepairTable
 
 
@@ -146,10 +143,3 @@ def _columns(body: AnalyzeBody, table: Table, binding: Binding) -> tuple[Column,
             )
             binding.fail(error, name.start)
     return tuple(known[name.text] for name in body.columns) or tuple(known.values())
-
-
-BINDERS: dict[type, Callable[[Any, Binding], Statement]] = {
-    LoadBody: bind_load,
-    RepairBody: bind_repair,
-    AnalyzeBody: bind_analyze,
-}

@@ -6,8 +6,17 @@ from functools import partial
 
 from hivesql.binder.context import Binding, partition_value
 from hivesql.binder.targets import base_table, existing, new_values, partitioned_table
-from hivesql.partition_tests import partition_tests
-from hivesql.query.pruning import And, Compare, Constant, IsNull, Not, Or, Predicate, keeps
+from hivesql.query.pruning import (
+    And,
+    Compare,
+    Constant,
+    IsNull,
+    Not,
+    Or,
+    Predicate,
+    keeps,
+    partition_tests,
+)
 from hivesql.syntax.alter import (
     AddPartitionsBody,
     AlterPartitionsBody,

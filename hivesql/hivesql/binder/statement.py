@@ -2,35 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from importlib import import_module
 
-from hivesql.bind_compact import bind_abort_compactions
-from hivesql.bind_transaction import bind_end, bind_lock, bind_start
-from hivesql.binder.commands import (
-    bind_abort,
-    bind_client,
-    bind_describe,
-    bind_set,
-    bind_show,
-    bind_use,
-)
 from hivesql.binder.context import Binding, Catalog
-from hivesql.syntax.commands import (
-    AbortBody,
-    AbortCompactionsBody,
-    Body,
-    ClientBody,
-    DescribeBody,
-    EndBody,
-    ExplainBody,
-    LockBody,
-    SetBody,
-    ShowBody,
-    StartBody,
-    Tree,
-    UseBody,
-)
+from hivesql.syntax.commands import Body, ExplainBody, Tree
 from hivesql_planner.errors import HiveSqlError, ParseError
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.bound import Explain, Statement
@@ -60,35 +35,50 @@ def bind(
 def _bind(body: Body, binding: Binding) -> Statement:
     if isinstance(body, ExplainBody):
         return Explain(statement=_bind(body.body, binding), style=body.style)
-    bind_body = _BINDERS.get(type(body)) or _binder_of(type(body).__module__)
-    return bind_body(body, binding)
+    module, function = BINDERS[type(body).__name__].split(".")
+    bound: Statement = getattr(import_module(f"hivesql.binder.{module}"), function)(body, binding)
+    return bound
 
 
-def _binder_of(trees: str) -> Callable[[Any, Binding], Statement]:
-    """What binds the trees of a module that most sessions do not need."""
-    match trees.rpartition(".")[2]:
-        case "dml":
-            from hivesql.bind_rows import bind_rows
-
-            return bind_rows
-        case "ddl":
-            from hivesql.bind_definitions import bind_definition
-
-            return bind_definition
-    from hivesql.bind_alterations import bind_alteration
-
-    return bind_alteration
-
-
-_BINDERS: dict[type, Callable[[Any, Binding], Statement]] = {
-    UseBody: bind_use,
-    AbortCompactionsBody: bind_abort_compactions,
-    AbortBody: bind_abort,
-    StartBody: bind_start,
-    EndBody: bind_end,
-    LockBody: bind_lock,
-    ShowBody: bind_show,
-    DescribeBody: bind_describe,
-    SetBody: bind_set,
-    ClientBody: bind_client,
+# Named, not imported: a statement waits for nothing that only others need (sqlglot, above all).
+BINDERS = {
+    "AbortBody": "commands.bind_abort",
+    "ClientBody": "commands.bind_client",
+    "DescribeBody": "commands.bind_describe",
+    "EndBody": "commands.bind_end",
+    "LockBody": "commands.bind_lock",
+    "SetBody": "commands.bind_set",
+    "ShowBody": "commands.bind_show",
+    "StartBody": "commands.bind_start",
+    "UseBody": "commands.bind_use",
+    "AbortCompactionsBody": "compaction.bind_abort_compactions",
+    "CompactBody": "compaction.bind_compact",
+    "QueryBody": "queries.bind_select",
+    "DirectoryBody": "queries.bind_directory",
+    "InsertBody": "insert.bind_insert",
+    "UpdateBody": "change.bind_update",
+    "DeleteBody": "change.bind_delete",
+    "MergeBody": "change.bind_merge",
+    "CreateDatabaseBody": "tables.bind_create_database",
+    "DropDatabaseBody": "tables.bind_drop_database",
+    "DropTableBody": "tables.bind_drop_table",
+    "TruncateBody": "tables.bind_truncate",
+    "CreateTableBody": "create.bind_create_table",
+    "CreateViewBody": "views.bind_create_view",
+    "LoadBody": "load.bind_load",
+    "RepairBody": "load.bind_repair",
+    "AnalyzeBody": "load.bind_analyze",
+    "AlterBody": "alter.bind_alter",
+    "AlterViewBody": "alter.bind_alter_view",
+    "AlterDatabaseBody": "alter.bind_alter_database",
+    "RenameBody": "alter.bind_rename",
+    "AddPartitionsBody": "partitions.bind_add_partitions",
+    "AlterPartitionsBody": "partitions.bind_alter_partitions",
+    "DropPartitionsBody": "partitions.bind_drop_partitions",
+    "ExchangeBody": "partitions.bind_exchange",
+    "MovePartitionBody": "partitions.bind_move_partition",
+    "RenamePartitionBody": "partitions.bind_rename_partition",
+    "TellStatisticsBody": "partitions.bind_tell_statistics",
+    "TouchBody": "partitions.bind_touch",
 }
+"""Which function of this package binds a statement, by the name of its class."""

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from hivesql.binder.context import Binding
-from hivesql.compare import comparison, unsafe
 from hivesql.expressions.calls import Call
-from hivesql.expressions.casts import cast_template, number
+from hivesql.expressions.casts import cast_template, comparison, number, unsafe
 from hivesql.expressions.composed_functions import discrete_percentile
 from hivesql.expressions.date_rules import as_date, as_timestamp
 from hivesql.expressions.function_names import is_hive_function, is_refused

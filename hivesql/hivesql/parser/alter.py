@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from hivesql.parse_partitions import parse_add_partitions, parse_drop_partitions
-from hivesql.parser.clauses import parse_partition
+from hivesql.parser.clauses import parse_filters, parse_partition
 from hivesql.parser.commands import parse_keys, parse_owner, parse_properties
 from hivesql.parser.compaction import parse_compact
 from hivesql.parser.constraints import parse_column_constraint, parse_constraint
@@ -14,10 +13,12 @@ from hivesql.parser.storage import parse_bucket_count, parse_buckets, parse_file
 from hivesql.parser.tokens import Cursor, Kind, TableRef
 from hivesql.parser.types import parse_columns, parse_type
 from hivesql.syntax.alter import (
+    AddPartitionsBody,
     AlterBody,
     AlterDatabaseBody,
     AlterPartitionsBody,
     AlterViewBody,
+    DropPartitionsBody,
     ExchangeBody,
     MovePartitionBody,
     RenameBody,
@@ -45,6 +46,37 @@ from hivesql_planner.statements.alter import (
     ReplaceColumns,
     Unsort,
 )
+
+
+def parse_add_partitions(
+    cursor: Cursor, table: TableRef, *, view: bool = False
+) -> AddPartitionsBody:
+    """``ADD [IF NOT EXISTS] PARTITION (…) [LOCATION '…'] …``."""
+    cursor.expect("add")
+    if_not_exists = cursor.take("if", "not", "exists")
+    found = []
+    while cursor.at("partition"):
+        items = parse_partition(cursor, dynamic=False)
+        located = not view and cursor.take("location")
+        found.append((items, cursor.location() if located else ""))
+    if not found:
+        cursor.fail("expected PARTITION")
+    return AddPartitionsBody(table, tuple(found), if_not_exists, view)
+
+
+def parse_drop_partitions(
+    cursor: Cursor, table: TableRef, *, view: bool = False
+) -> DropPartitionsBody:
+    """``DROP [IF EXISTS] PARTITION (k op v, …), … [PURGE]``."""
+    cursor.expect("drop")
+    if_exists = cursor.take("if", "exists")
+    start = cursor.peek().start
+    found = [parse_filters(cursor)]
+    while cursor.take(","):
+        found.append(parse_filters(cursor))
+    purge = not view and cursor.take("purge")
+    return DropPartitionsBody(table, tuple(found), if_exists, purge, start, view)
+
 
 _REFUSED = ("materialized", "scheduled", "index", "resource", "dataconnector")
 _LOWERED = ("transactional", "transactional_properties")

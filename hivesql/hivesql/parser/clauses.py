@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hivesql.parser.tokens import Cursor, Kind
+from hivesql.parser.tokens import Cursor, Kind, Name
+from hivesql.syntax.commands import ChosenPartitions, PartitionFilter
 from hivesql.syntax.slices import PartitionItem, PartitionItems
 
 
@@ -52,3 +53,60 @@ def _number_text(text: str) -> str:
         return text
     rest = rest.rstrip("0")
     return f"{int(whole or 0)}.{rest}" if rest else str(int(whole or 0))
+
+
+def parse_filters(cursor: Cursor) -> tuple[PartitionFilter, ...]:
+    """``PARTITION (k op v, …)``."""
+    cursor.expect("partition", "(")
+    found = [_filter(cursor)]
+    while cursor.take(","):
+        found.append(_filter(cursor))
+    cursor.expect(")")
+    return tuple(found)
+
+
+def _filter(cursor: Cursor) -> PartitionFilter:
+    key = cursor.name("a partition column")
+    operator = cursor.peek().text
+    if operator not in ("=", "<>", "!=", "<", "<=", ">", ">="):
+        cursor.fail("expected a comparison")
+    cursor.next()
+    value = constant(cursor)
+    return PartitionFilter(key, operator, value, cursor.last_end)
+
+
+def parse_chosen(cursor: Cursor) -> ChosenPartitions:
+    """``WHERE k op v AND … ORDER BY k DESC, … LIMIT n`` of SHOW PARTITIONS."""
+    filters: list[PartitionFilter] = []
+    order: list[tuple[Name, bool]] = []
+    if cursor.take("where"):
+        filters.append(_filter(cursor))
+        while cursor.take("and"):
+            filters.append(_filter(cursor))
+        if cursor.at("or"):
+            cursor.refuse("SHOW PARTITIONS … WHERE … OR")
+    if cursor.take("order", "by"):
+        while True:
+            name = cursor.name("a partition column")
+            descending = cursor.take("desc")
+            if not descending:
+                cursor.take("asc")
+            order.append((name, descending))
+            if not cursor.take(","):
+                break
+    limit = cursor.integer("a limit") if cursor.take("limit") else None
+    return ChosenPartitions(tuple(filters), tuple(order), limit)
+
+
+def parse_properties(cursor: Cursor) -> dict[str, str]:
+    """``('k'='v', …)``."""
+    cursor.expect("(")
+    found: dict[str, str] = {}
+    while True:
+        key = cursor.string("a property key")
+        cursor.expect("=")
+        found[key] = cursor.string("a property value")
+        if not cursor.take(","):
+            break
+    cursor.expect(")")
+    return found

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
-from hivesql.parse_filters import parse_chosen
-from hivesql.parse_properties import parse_properties as parse_properties
-from hivesql.parser.clauses import parse_partition
+from hivesql.parser.clauses import parse_chosen, parse_partition
+from hivesql.parser.clauses import parse_properties as parse_properties
 from hivesql.parser.compaction import parse_abort_compactions, parse_show_compactions
 from hivesql.parser.tokens import Cursor, Kind, at
 from hivesql.script import StatementText
 from hivesql.syntax.commands import (
     AbortBody,
     AbortCompactionsBody,
+    ClientBody,
     DescribeBody,
     SetBody,
     ShowBody,
@@ -21,6 +22,7 @@ from hivesql.syntax.commands import (
 )
 from hivesql_planner.errors import NotSupported, ParseError
 from hivesql_planner.model.table import OwnerType
+from hivesql_planner.statements.bound import FileSystemShell, SessionFiles
 
 _SHOW_REFUSED = ("current", "grant", "roles", "principals", "resource", "index", "role")
 
@@ -291,3 +293,29 @@ def _reset(text: StatementText, rest: str) -> SetBody:
     if words == ["-d"]:
         raise at(ParseError("RESET -d needs a key"), text, 0)
     return SetBody(keys=tuple(words[to_default:]), reset=True, to_default=to_default)
+
+
+KINDS: dict[str, Literal["jar", "file", "archive"]] = {
+    "jar": "jar", "jars": "jar", "file": "file", "files": "file",
+    "archive": "archive", "archives": "archive",
+}  # fmt: skip
+
+
+def parse_files(text: StatementText) -> ClientBody:
+    """ADD, LIST and DELETE of JARs, files and archives."""
+    action, kind, *paths = text.text.split()
+    if action.lower() == "add" and not paths:
+        raise at(ParseError(f"expected a path after {action.upper()} {kind.upper()}"), text, 0)
+    done = cast(Literal["add", "list", "delete"], action.lower())
+    return ClientBody(SessionFiles(action=done, kind=KINDS[kind.lower()], paths=tuple(paths)))
+
+
+def parse_dfs(text: StatementText) -> ClientBody:
+    """DFS: quotes hold blanks together, as in a shell."""
+    try:
+        words = shlex.split(text.text)[1:]
+    except ValueError as error:
+        raise at(ParseError(f"DFS: {str(error).lower()}"), text, 0, len(text.text)) from error
+    if not words:
+        raise at(ParseError("expected a command after DFS, such as -ls"), text, 0)
+    return ClientBody(FileSystemShell(words=tuple(words)))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hivesql.parse_properties import parse_properties
-from hivesql.parser.clauses import parse_partition
+from hivesql.parser.clauses import parse_partition, parse_properties
 from hivesql.parser.tokens import Cursor, Name, TableRef
 from hivesql.syntax.commands import AbortCompactionsBody
 from hivesql.syntax.slices import PartitionItems

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hivesql.parse_client import KINDS, parse_dfs, parse_files
-from hivesql.parser.commands import parse_abort, parse_describe, parse_set, parse_show, parse_use
+from hivesql.parser.commands import (
+    KINDS,
+    parse_abort,
+    parse_describe,
+    parse_dfs,
+    parse_files,
+    parse_set,
+    parse_show,
+    parse_use,
+)
 from hivesql.parser.tokens import Cursor, Kind, at
 from hivesql.parser.transactions import parse_begin, parse_end, parse_lock, parse_start
 from hivesql.script import StatementText
@@ -71,7 +79,7 @@ def parse(text: StatementText) -> Tree:
 def _body(cursor: Cursor) -> Body:
     token = cursor.peek()
     if token.is_("(") or token.value in ("select", "values", "with", "from", "map", "reduce"):
-        from hivesql.parse_rows import parse_rows
+        from hivesql.parser.dml import parse_rows
 
         return parse_rows(cursor)
     if token.kind is not Kind.WORD:
@@ -96,7 +104,7 @@ def _parser_of(word: str) -> Callable[[Cursor], Body] | None:
     """
     match word:
         case "insert" | "update" | "delete" | "merge":
-            from hivesql.parse_rows import STATEMENTS
+            from hivesql.parser.dml import STATEMENTS
 
             return STATEMENTS[word]
         case "create" | "truncate":
@@ -108,7 +116,7 @@ def _parser_of(word: str) -> Callable[[Cursor], Body] | None:
 
             return parse_alter
         case "drop":
-            from hivesql.parse_drop import parse_drop
+            from hivesql.parser.tables import parse_drop
 
             return parse_drop
         case "load" | "msck" | "analyze":

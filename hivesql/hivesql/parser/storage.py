@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import get_args
 
-from hivesql.parse_properties import parse_properties
+from hivesql.parser.clauses import parse_properties
 from hivesql.parser.tokens import Cursor, Kind, Name
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_planner.model.table import FileFormat

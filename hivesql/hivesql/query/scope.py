@@ -8,12 +8,11 @@ from itertools import islice
 from typing import NamedTuple
 
 from hivesql.binder.context import Binding
-from hivesql.partition_tests import partition_tests
-from hivesql.query.pruning import Predicate, keeps
+from hivesql.query.pruning import Predicate, keeps, partition_tests
 from hivesql.query.pushdown import MOST_PUSHED, pushed_down
 from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.model.table import Partition, Table
-from hivesql_planner.plan import AsOf, Changes, Expr, Listing, Scan, Source
+from hivesql_planner.relations import AsOf, Changes, Expr, Listing, Scan, Source
 
 ROW_ID = "row__id"
 

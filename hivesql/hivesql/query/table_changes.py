@@ -13,7 +13,7 @@ from hivesql.query.edits import Edit
 from hivesql.query.scope import Output, TableUse, outputs_of
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.table import Table, TableName
-from hivesql_planner.plan import CHANGE_COLUMNS, Changes
+from hivesql_planner.relations import CHANGE_COLUMNS, Changes
 
 _NAME = "table_changes"
 _USAGE = "write table_changes('table', first write id[, last write id[, 'key column' …]])"

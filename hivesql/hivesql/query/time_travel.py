@@ -11,7 +11,7 @@ from hivesql.binder.context import Binding
 from hivesql.parser.tokens import Kind, Token, first_from
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.table import Table
-from hivesql_planner.plan import AsOf
+from hivesql_planner.relations import AsOf
 
 _UNITS = ("seconds", "minutes", "hours", "days", "weeks")
 # FOR SYSTEM_TIME AS OF CURRENT_TIMESTAMP ( ) - INTERVAL 'n' DAYS

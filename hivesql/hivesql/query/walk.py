@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import prod
 from typing import NoReturn
 
 from sqlglot import exp
@@ -15,18 +16,18 @@ from sqlglot import exp
 from hivesql.binder.context import Binding
 from hivesql.expressions.translator import Translator
 from hivesql.expressions.types import Type, field_of, normal
-from hivesql.grouping import check_grouping
-from hivesql.learning import QUERIES, learn
-from hivesql.null_order import null_order
 from hivesql.query.aggregation import check_aggregation, check_places
 from hivesql.query.deep_recursion import with_room
 from hivesql.query.dialect import RANGE, is_join, read_query, span_of
 from hivesql.query.edits import Edit, Spans, apply_edits, insert
 from hivesql.query.expanded_text import expanded_names, quote_name
 from hivesql.query.inline_tables import constant_rows, tables_of_rows
-from hivesql.query.ordering import position_edits
+from hivesql.query.learning import QUERIES, learn
+from hivesql.query.ordering import null_order, position_edits
 from hivesql.query.outputs import (
+    columns_of_star,
     generated_types,
+    mark_patterns,
     named_outputs,
     of_view,
     output_names,
@@ -48,11 +49,59 @@ from hivesql.query.spark_differences import spark_edits, tokens_in
 from hivesql.query.strict_checks import StrictChecks, check_query, passed, traced
 from hivesql.query.table_changes import changes_in
 from hivesql.query.time_travel import clause_after, name_end
-from hivesql.stars import columns_of_star, mark_patterns
 from hivesql.syntax.slices import Slice
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.table import Column, Table, TableName
-from hivesql_planner.plan import Expr, Query
+from hivesql_planner.relations import Expr, Query
+
+_MOST_COLUMNS = 64
+_MOST_SETS = 2**14
+"""Spark makes a copy of its plan's columns for each set before anything can stop it."""
+
+
+def check_grouping(select: exp.Select, binding: Binding) -> None:
+    """Fail where there are more columns or sets than can be grouped by.
+
+    Raises SemanticError 10411, or NotSupported where Hive would go on for days.
+    """
+    group = select.args.get("group")
+    if not isinstance(group, exp.Group):
+        return
+    plain = [one for one in group.expressions if not isinstance(one, _SETS)]
+    # GROUP BY cube(a, b) has them among its columns, GROUP BY a, b WITH CUBE behind them.
+    parts = [one for one in group.expressions if isinstance(one, _SETS)]
+    behind = [
+        one for key in ("cube", "rollup", "grouping_sets") for one in group.args.get(key) or ()
+    ]
+    if not parts and not behind:
+        return
+    columns = {one.sql() for part in parts for one in part.find_all(exp.Column)}
+    count = len(plain) + len(columns)
+    if count > _MOST_COLUMNS:
+        error = SemanticError(
+            f"Grouping sets size cannot be greater than 64: there are {count} columns", code=10411
+        )
+        binding.fail(error, *span_of(group))
+    sets = prod(_sets(one, len(plain)) for one in (*parts, *behind))
+    if sets > _MOST_SETS:
+        binding.fail(NotSupported(f"GROUP BY with {sets:,} grouping sets (at most {_MOST_SETS:,}): "
+                                  "name those that are wanted with GROUPING SETS"),
+                     *span_of(group))  # fmt: skip
+
+
+_SETS = (exp.Cube, exp.Rollup, exp.GroupingSets)
+
+
+def _sets(node: exp.Expr, columns_before: int) -> int:
+    """How many sets one of them stands for; without columns of its own it is about those before."""
+    width = len(node.expressions) or columns_before
+    if isinstance(node, exp.Cube):
+        return 1 << width
+    if isinstance(node, exp.Rollup):
+        return width + 1
+    inner = (_sets(one, 0) if isinstance(one, _SETS) else 1 for one in node.expressions)
+    return max(1, sum(inner))
+
 
 Ctes = Mapping[str, Outputs]
 _ALIASES_SEEN = ("having", "order", "sort", "distribute", "cluster", "windows")

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hivesql.sessions.frames import Assignments, Given, append_text, merge_text
-from hivesql.table_calls import TableCalls
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -18,6 +17,45 @@ if TYPE_CHECKING:
     from hivesql.sessions.temporary_tables import TemporaryTables
     from hivesql_executor.metastore.api import Once
     from hivesql_executor.spark.write.user_frames import Frame
+
+
+from abc import ABC
+from typing import TYPE_CHECKING
+
+from hivesql_planner.model.table import TableName
+
+if TYPE_CHECKING:
+    from hivesql_executor.checks.finding import Finding
+    from hivesql_executor.checks.inspect import Inspection
+    from hivesql_executor.runtime import Runtime
+
+
+class TableCalls(ABC):
+    """The calls about one table that are no statements."""
+
+    database: str
+    runtime: Runtime
+
+    def inspect(self, table: str) -> Inspection:
+        """What lies in a table's directories and what a reader takes of it; starts no Spark."""
+        from hivesql_executor.checks.inspect import inspect_table
+
+        return inspect_table(self._table_name(table), self.runtime)
+
+    def check(self, table: str) -> tuple[Finding, ...]:
+        """Everything that is wrong with a transactional table's files; () when nothing is."""
+        from hivesql_executor.checks.check import check_table
+
+        return check_table(self._table_name(table), self.runtime)
+
+    @abstractmethod
+    def _check_open(self) -> None:
+        """SessionClosed once the session was closed."""
+
+    def _table_name(self, text: str) -> TableName:
+        self._check_open()
+        database, _, name = text.replace("`", "").lower().rpartition(".")
+        return TableName(database or self.database, name)
 
 
 class FrameCalls(TableCalls):

@@ -8,17 +8,7 @@ from dataclasses import replace
 from hivesql_planner.local.spark_sql_reader import Literal, Node, Operation, Reader, Unclear
 from hivesql_planner.local.values import base_type, operand, partition_text, same_kind, stored
 from hivesql_planner.model.table import Column, Table
-from hivesql_planner.plan import (
-    Body,
-    Change,
-    ChangeBranch,
-    Expr,
-    Insert,
-    InsertBranch,
-    Query,
-    Select,
-    WriteKind,
-)
+from hivesql_planner.plan import Body, Change, ChangeBranch, Insert, InsertBranch, Select, WriteKind
 from hivesql_planner.predicates.conditions import condition, literals, named_column, table_condition
 from hivesql_planner.predicates.predicate import (
     Computed,
@@ -28,6 +18,7 @@ from hivesql_planner.predicates.predicate import (
     SmallChange,
     SmallInsert,
 )
+from hivesql_planner.relations import Expr, Query
 from hivesql_planner.settings.settings import Settings
 
 MOST_BYTES = "hivesql.local.max.bytes"

@@ -15,9 +15,9 @@ from hivesql_planner.local.select_syntax import (
 from hivesql_planner.local.spark_sql_reader import Literal, Name, Unclear
 from hivesql_planner.local.values import WHOLE, base_type, stored
 from hivesql_planner.model.table import Column, Table
-from hivesql_planner.plan import Query, Scan
 from hivesql_planner.predicates.conditions import check_partitions, named_column, table_condition
 from hivesql_planner.predicates.predicate import Given, Shown, SmallSelect, Sorting, Total
+from hivesql_planner.relations import Query, Scan
 
 _EXTREME = (*WHOLE, "decimal", "string", "date", "timestamp")
 _ORDERED = (*_EXTREME, "varchar", "char")

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from hivesql_planner.locks.lock import Lock
 from hivesql_planner.locks.rules import conflicts
-from hivesql_planner.plan import Lock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

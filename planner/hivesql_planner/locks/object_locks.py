@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from hivesql_planner.locks.lock import ObjectLock
 from hivesql_planner.model.table import Partition, Table, TableName, partition_name
-from hivesql_planner.plan import ObjectLock, Query
+from hivesql_planner.relations import Query
 from hivesql_planner.statements.alter import ChangeFormat, ChangeSerde
 from hivesql_planner.statements.bound import (
     CreateTable,

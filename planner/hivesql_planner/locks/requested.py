@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.locks.rules import SW, XW, S, X
 from hivesql_planner.model.table import Partition, Table, partition_name
-from hivesql_planner.plan import Lock, LockType, Operation, Query, Scan
+from hivesql_planner.relations import Query, Scan
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.bound import (
     CreateTable,
@@ -82,7 +83,7 @@ class Wanted:
                 yield from self.reads(query)
             case _:
                 # Imported late: changes of definitions have many classes.
-                from hivesql_planner.altered_locks import altered
+                from hivesql_planner.locks.alterations import altered
 
                 yield from altered(statement, self)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from hivesql_planner.plan import Lock, LockType, Operation
+from hivesql_planner.locks.lock import Lock, LockType, Operation
 
 S, SW, XW, X = (
     LockType.SHARED_READ,

@@ -9,17 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import count
 
+from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.table import Table
-from hivesql_planner.plan import (
-    Change,
-    ChangeBranch,
-    Expr,
-    Operation,
-    Target,
-    When,
-    Write,
-    WriteKind,
-)
+from hivesql_planner.plan import Change, ChangeBranch, Target, When, Write, WriteKind
+from hivesql_planner.relations import Expr
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.bound import DeleteRows, MergeClause, MergeRows, UpdateRows
 

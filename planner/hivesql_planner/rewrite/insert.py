@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from hivesql_planner.acid.row_id import MAX_STATEMENT
 from hivesql_planner.errors import NotSupported
+from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.table import Table
-from hivesql_planner.plan import Insert, InsertBranch, Operation, Query, Target, Write, WriteKind
+from hivesql_planner.plan import Insert, InsertBranch, Target, Write, WriteKind
+from hivesql_planner.relations import Query
 from hivesql_planner.statements.bound import CreateTable, InsertRows, InsertTarget
 
 

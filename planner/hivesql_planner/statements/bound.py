@@ -15,8 +15,9 @@ from hivesql_planner.compaction.request import (
 
 if TYPE_CHECKING:
     from hivesql_planner.model.table import Database, FileFormat, Partition, Table, TableName
-    from hivesql_planner.plan import Expr, Query, Scan, Source
+    from hivesql_planner.relations import Expr, Query, Scan, Source
     from hivesql_planner.statements.ddl import DdlStatement
+
 
 PartitionSpec = Mapping[str, str | None]
 
@@ -329,3 +330,11 @@ Statement = Union[
     FileSystemShell,
     Explain,
 ]
+
+
+COMPACTION_COLUMNS = (
+    "compactionid", "dbname", "tabname", "partname", "type", "state", "workerhost", "workerid",
+    "enqueuetime", "starttime", "duration", "hadoopjobid", "errormessage", "initiatorhost",
+    "initiatorid", "poolname", "txnid", "nexttxnid", "committime", "hightestwriteid",
+)  # fmt: skip
+"""As in Hive, the misspelt last one included."""

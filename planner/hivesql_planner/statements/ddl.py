@@ -11,7 +11,7 @@ from hivesql_planner.statements.alter import Change
 
 if TYPE_CHECKING:
     from hivesql_planner.model.statistics import ColumnStatistics
-    from hivesql_planner.plan import Query
+    from hivesql_planner.relations import Query
 
 Values = tuple[str | None, ...]
 

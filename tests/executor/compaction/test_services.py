@@ -14,7 +14,7 @@ from hand_made import T, Warehouse
 from hivesql_executor.compaction.aborts import clean_aborted
 from hivesql_executor.compaction.initiator import initiate
 from hivesql_executor.compaction.worker import release_dead, run_next
-from hivesql_executor.metastore.compaction_api import AbortLimits
+from hivesql_executor.metastore.api import AbortLimits
 from hivesql_executor.metastore.database.schema import txn_components
 from hivesql_executor.services import run_round, services_of
 from hivesql_planner.model.table import TableName

@@ -17,8 +17,8 @@ from hivesql_executor.metastore.database.connection import Rdbms
 from hivesql_executor.metastore.database.schema import hive_locks, txns
 from hivesql_executor.metastore.opening import THRIFT as URI
 from hivesql_executor.metastore.opening import open_metastore
+from hivesql_planner.locks.lock import Lock
 from hivesql_planner.model.table import Column, Table, TableName
-from hivesql_planner.plan import Lock
 
 T = TableName("default", "t")
 

@@ -15,8 +15,8 @@ from hivesql_executor.metastore.cache.metastore import CachingMetastore
 from hivesql_executor.metastore.database.schema import txn_to_write_id
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.model.table import Column, Partition
-from hivesql_planner.plan import Lock, LockType, Operation
 from hivesql_planner.predicates.partitions import PartitionTest
 
 

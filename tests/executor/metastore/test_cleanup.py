@@ -14,8 +14,8 @@ from hivesql_executor.metastore.database.schema import (
     txn_to_write_id,
     write_set,
 )
+from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.model.table import Partition, Table, TableName
-from hivesql_planner.plan import Lock, LockType, Operation
 
 MakeTable = Callable[..., Table]
 TABLES = (txn_components, completed_txn_components, compaction_queue)

@@ -15,8 +15,8 @@ from hivesql_executor.metastore.database.schema import (
     write_set,
 )
 from hivesql_planner.errors import TransactionLost, WriteConflict
+from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.model.table import TableName
-from hivesql_planner.plan import Lock, LockType, Operation
 
 PART = TableName("default", "tab_part")
 INSERT, UPDATE, DELETE = Operation.INSERT, Operation.UPDATE, Operation.DELETE

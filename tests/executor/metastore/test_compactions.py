@@ -13,8 +13,8 @@ from hivesql_executor.metastore.database.schema import (
     txns,
 )
 from hivesql_planner.errors import ExecutionError
+from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.model.table import TableName
-from hivesql_planner.plan import Lock, LockType, Operation
 
 T = TableName("default", "t")
 

@@ -11,8 +11,8 @@ from hivesql_executor.metastore.api import LockState
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.metastore.database.schema import txn_to_write_id
 from hivesql_planner.errors import WriteConflict
+from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.model.table import TableName
-from hivesql_planner.plan import Lock, LockType, Operation
 
 T = TableName("default", "t")
 EXCLUSIVE = Lock(LockType.EXCL_WRITE, "default", "t", None, Operation.UPDATE)

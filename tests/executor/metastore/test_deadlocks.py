@@ -9,7 +9,7 @@ import pytest
 from hivesql_executor.metastore.api import LockState
 from hivesql_executor.metastore.database.schema import txn_components
 from hivesql_planner.errors import Deadlock
-from hivesql_planner.plan import Lock, LockType, Operation
+from hivesql_planner.locks.lock import Lock, LockType, Operation
 
 S, XW, X = LockType.SHARED_READ, LockType.EXCL_WRITE, LockType.EXCLUSIVE
 HELD, WAITS, ABORTED = LockState.ACQUIRED, LockState.WAITING, LockState.ABORTED

@@ -13,10 +13,8 @@ from thriftpy2.protocol import TBinaryProtocolFactory
 from thriftpy2.thrift import TProcessor
 from thriftpy2.transport import TBufferedTransportFactory, TServerSocket
 
-from hivesql_executor.metastore.hms.client import addresses
+from hivesql_executor.metastore.hms.client import addresses, encryption, idl
 from hivesql_executor.metastore.hms.metastore import HiveMetastore
-from hivesql_executor.metastore.hms.security import encryption
-from hivesql_executor.metastore.hms.wire import idl
 from hivesql_planner.errors import (
     CommitUnknown,
     ExecutionError,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from hivesql_executor.metastore.hms.client import idl
 from hivesql_executor.metastore.hms.events import read_event
-from hivesql_executor.metastore.hms.wire import idl
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.model.table import TableName
 

@@ -14,8 +14,8 @@ from hivesql_executor.metastore.database.schema import (
     write_set,
 )
 from hivesql_planner.errors import ExecutionError, TransactionLost
+from hivesql_planner.locks.lock import Lock, LockType, ObjectLock, Operation
 from hivesql_planner.model.table import Database, TableName
-from hivesql_planner.plan import Lock, LockType, ObjectLock, Operation
 
 T = TableName("default", "t")
 READ = Lock(LockType.SHARED_READ, "default", "t")

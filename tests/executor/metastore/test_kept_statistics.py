@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from executor.metastore.conftest import Store, T
+from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.model.statistics import ColumnStatistics, Statistics, StatisticsChange
 from hivesql_planner.model.table import Partition, Table
-from hivesql_planner.plan import Lock, LockType, Operation
 
 MakeTable = Callable[..., Table]
 NOTHING = StatisticsChange(table=T)

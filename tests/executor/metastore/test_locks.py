@@ -9,7 +9,7 @@ import pytest
 from hivesql_executor.metastore.api import LockAnswer, LockState
 from hivesql_executor.metastore.database.schema import txn_components
 from hivesql_planner.errors import ExecutionError, TransactionLost
-from hivesql_planner.plan import Lock, LockType, Operation
+from hivesql_planner.locks.lock import Lock, LockType, Operation
 
 S, SW, XW, X = (
     LockType.SHARED_READ,

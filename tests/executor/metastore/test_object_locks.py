@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hivesql_executor.metastore.api import ObjectLockRow
-from hivesql_planner.plan import ObjectLock
+from hivesql_planner.locks.lock import ObjectLock
 
 S = [ObjectLock(("d",), exclusive=False), ObjectLock(("d", "t"), exclusive=False)]
 X = [ObjectLock(("d",), exclusive=False), ObjectLock(("d", "t"), exclusive=True)]

@@ -16,8 +16,8 @@ from hivesql_executor.metastore.database.schema import (
 )
 from hivesql_planner.acid.write_ids import ListMode, ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import ExecutionError, TransactionLost
+from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.model.table import TableName
-from hivesql_planner.plan import Lock, LockType, Operation
 
 T = TableName("default", "t")
 

@@ -19,6 +19,7 @@ from hivesql_executor.metastore.opening import open_metastore
 from hivesql_executor.metastore.sqlite_fast_start.quick_start import QuickStart
 from hivesql_executor.metastore.sqlite_fast_start.sqlite_reads import SqliteReads
 from hivesql_planner.errors import NoSuchObject
+from hivesql_planner.locks.lock import Lock, LockType, ObjectLock
 from hivesql_planner.model.statistics import ColumnStatistics, Statistics
 from hivesql_planner.model.table import (
     Column,
@@ -29,7 +30,6 @@ from hivesql_planner.model.table import (
     Table,
     TableName,
 )
-from hivesql_planner.plan import Lock, LockType, ObjectLock
 from hivesql_planner.predicates.partitions import PartitionTest
 
 DAY = 86400.0

@@ -10,8 +10,8 @@ from hivesql_executor.metastore.api import Metastore, TxnType
 from hivesql_executor.metastore.database.schema import min_history_level, txn_components, txns
 from hivesql_planner.acid.write_ids import ValidTxnList
 from hivesql_planner.errors import ExecutionError, SemanticError, TransactionLost
+from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.model.table import TableName
-from hivesql_planner.plan import Lock, LockType, Operation
 
 
 def test_first_ids(metastore: Metastore) -> None:

@@ -27,8 +27,9 @@ from hivesql_planner.acid.layout import delete_delta_name, delta_name
 from hivesql_planner.acid.row_id import encode_bucket
 from hivesql_planner.errors import StaleSnapshot
 from hivesql_planner.model.table import Column, Table, TableName
-from hivesql_planner.plan import Change, Expr, Insert, Plan, Query, Scan, Source, Write
+from hivesql_planner.plan import Change, Insert, Plan, Write
 from hivesql_planner.planning import plan
+from hivesql_planner.relations import Expr, Query, Scan, Source
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.bound import (
     DeleteRows,

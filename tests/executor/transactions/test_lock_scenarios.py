@@ -13,8 +13,8 @@ from hivesql_executor.metastore.api import LockAnswer, LockState, Metastore
 from hivesql_planner.errors import StaleSnapshot, WriteConflict
 from hivesql_planner.locks.rules import XW, X
 from hivesql_planner.model.table import Column, Partition, Table, TableName
-from hivesql_planner.plan import Expr, Query, Scan, Source
 from hivesql_planner.planning import plan
+from hivesql_planner.relations import Expr, Query, Scan, Source
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.alter import (
     AddColumns,

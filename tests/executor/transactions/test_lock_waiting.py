@@ -15,7 +15,7 @@ from hivesql_executor.metastore.api import LockAnswer, LockState
 from hivesql_executor.runtime import Clock
 from hivesql_executor.transactions.lock_wait import await_locks
 from hivesql_planner.errors import Cancelled, LockTimeout, TransactionLost
-from hivesql_planner.plan import Lock, LockType, Operation
+from hivesql_planner.locks.lock import Lock, LockType, Operation
 
 LOCK = Lock(LockType.EXCL_WRITE, "default", "c", None, Operation.UPDATE)
 

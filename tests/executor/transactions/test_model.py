@@ -15,9 +15,9 @@ from hivesql_executor.metastore.api import LockState
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_planner.acid.write_ids import ValidTxnList
 from hivesql_planner.errors import TransactionLost, WriteConflict
+from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.locks.rules import conflicts
 from hivesql_planner.model.table import TableName
-from hivesql_planner.plan import Lock, LockType, Operation
 from scratch import in_memory
 
 TABLES = [TableName("default", name) for name in ("t", "u")]

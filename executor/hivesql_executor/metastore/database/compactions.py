@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, and_, delete, func, insert, or_, select, update
 from sqlalchemy import Table as SqlTable
 
-from hivesql_executor.metastore.compaction_api import Compaction, CompactionAnswer
+from hivesql_executor.metastore.api import Compaction, CompactionAnswer
 from hivesql_executor.metastore.database.catalog.catalog_values import ABORTED, OPEN
 from hivesql_executor.metastore.database.connection import hold_mutex, now
 from hivesql_executor.metastore.database.schema import (
@@ -34,8 +34,8 @@ from hivesql_planner.compaction.request import (
     parse_properties,
 )
 from hivesql_planner.errors import ExecutionError
+from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.table import TableName
-from hivesql_planner.plan import Operation
 
 KINDS: dict[Kind, str] = {"major": "a", "minor": "i", "rebalance": "r"}
 _KIND_NAMES = {code: kind for kind, code in KINDS.items()}

@@ -7,18 +7,18 @@ from typing import TypeVar
 
 from sqlalchemy import Connection
 
-from hivesql_executor.metastore.compaction_calls import CompactionCalls
 from hivesql_executor.metastore.database import housekeeping, notification_log, revisions, schema
 from hivesql_executor.metastore.database.catalog import partitions as partition_rows
 from hivesql_executor.metastore.database.catalog import statistics_changes, statistics_rows
 from hivesql_executor.metastore.database.catalog import tables as catalog
+from hivesql_executor.metastore.database.compaction_calls import CompactionCalls
 from hivesql_executor.metastore.database.connection import Rdbms
+from hivesql_executor.metastore.database.known_revisions import REVISIONS
+from hivesql_executor.metastore.database.notification_calls import NotificationCalls
+from hivesql_executor.metastore.database.transaction_calls import TransactionCalls
 from hivesql_executor.metastore.database.transactions.idempotence import IdempotenceCalls
 from hivesql_executor.metastore.database.transactions.moves import MoveCalls
 from hivesql_executor.metastore.database.transactions.object_locks import ObjectLockCalls
-from hivesql_executor.metastore.known_revisions import REVISIONS
-from hivesql_executor.metastore.notification_calls import NotificationCalls
-from hivesql_executor.metastore.transaction_calls import TransactionCalls
 from hivesql_planner.model.statistics import Statistics, StatisticsChange
 from hivesql_planner.model.table import Database, Partition, Table, TableName
 from hivesql_planner.predicates.partitions import PartitionTest

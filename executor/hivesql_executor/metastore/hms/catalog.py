@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from hivesql_executor.metastore.hms.client import Client
+from hivesql_executor.metastore.hms.client import Client, idl
 from hivesql_executor.metastore.hms.constraints import (
     change_constraints,
     constraint_lists,
@@ -17,7 +17,6 @@ from hivesql_executor.metastore.hms.tables import (
     write_database,
     write_table,
 )
-from hivesql_executor.metastore.hms.wire import idl
 from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.model.names import check_database, check_table
 from hivesql_planner.model.statistics import ACCURATE

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from hivesql_executor.metastore.hms.failures import failure
-from hivesql_executor.metastore.hms.wire import idl
 from hivesql_planner.errors import (
     CommitUnknown,
     ExecutionError,
@@ -20,6 +19,30 @@ from hivesql_planner.errors import (
 
 if TYPE_CHECKING:
     from ssl import SSLContext
+
+
+import ssl
+from functools import cache
+from pathlib import Path
+
+from hivesql_planner.settings.settings import Settings
+
+CATALOG = "hive"
+"""The only catalog that tables are looked for in."""
+
+
+@cache
+def idl() -> Any:
+    """The module with all structs and the service; SemanticError without the extra ``hms``."""
+    try:
+        import thriftpy2
+    except ImportError as error:
+        raise SemanticError(
+            "a Hive Metastore needs the package thriftpy2: pip install 'hivesql[hms]'"
+        ) from error
+    path = Path(__file__).with_name("hive_metastore.thrift")
+    return thriftpy2.load(str(path), module_name="hivesql_hive_metastore_thrift")
+
 
 _DEFAULT_PORT = 9083
 _CONNECT_SECONDS = 10
@@ -207,3 +230,30 @@ def _is_lost(error: Exception) -> bool:
     from thriftpy2.transport import TTransportException
 
     return isinstance(error, (OSError, EOFError, TTransportException, TProtocolException))
+
+
+_USE, _TRUSTED = "hive.metastore.use.SSL", "hive.metastore.truststore.path"
+_KERBEROS = "hive.metastore.sasl.enabled"
+
+
+def encryption(settings: Settings) -> ssl.SSLContext | None:
+    """What connections are encrypted with; None when they are not, as is Hive's default.
+
+    The server's certificate must be of its host and signed by one in the truststore, or without a
+    truststore by one that this machine trusts. NotSupported for Kerberos.
+    """
+    if settings.flag(_KERBEROS):
+        raise NotSupported(f"Kerberos ({_KERBEROS}=true)")
+    if not settings.flag(_USE):
+        return None
+    place = settings.text(_TRUSTED).strip()
+    try:
+        return ssl.create_default_context(cafile=place or None)
+    except ssl.SSLError as error:
+        name = Path(place).name
+        raise SemanticError(
+            f"{_TRUSTED}={place} holds no certificates in the PEM format ({error}). Of a Java "
+            f"truststore: keytool -exportcert -rfc -keystore {name} -alias <alias> -file ca.pem"
+        ) from error
+    except OSError as error:
+        raise SemanticError(f"{_TRUSTED}={place} cannot be read: {error.strerror}") from error

@@ -9,15 +9,10 @@ import time
 from collections.abc import Collection, Mapping
 from typing import Any, NoReturn
 
-from hivesql_executor.metastore.compaction_api import (
-    AbortedWrites,
-    AbortLimits,
-    Compaction,
-    CompactionAnswer,
-)
+from hivesql_executor.metastore.api import AbortedWrites, AbortLimits, Compaction, CompactionAnswer
 from hivesql_executor.metastore.hms.catalog import lower
+from hivesql_executor.metastore.hms.client import idl
 from hivesql_executor.metastore.hms.locks import LockCalls
-from hivesql_executor.metastore.hms.wire import idl
 from hivesql_planner.compaction.decide import Kind
 from hivesql_planner.compaction.initiator import Candidate
 from hivesql_planner.compaction.queue import HistoryLimits

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
-from hivesql_executor.metastore.hms.client import Client
-from hivesql_executor.metastore.hms.wire import CATALOG, idl
+from hivesql_executor.metastore.hms.client import CATALOG, Client, idl
 from hivesql_planner.model.table import Constraint, ConstraintKind, TableName
 
 # Kind, field of SQLAllTableConstraints, struct, field of the name, add call and its request.

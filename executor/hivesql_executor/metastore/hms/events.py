@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from hivesql_executor.metastore.hms.wire import CATALOG
+from hivesql_executor.metastore.hms.client import CATALOG
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.model.table import TableName
 

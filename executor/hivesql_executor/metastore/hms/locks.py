@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from hivesql_executor.metastore.api import LockAnswer, LockRow, LockState, ObjectLockRow
+from hivesql_executor.metastore.hms.client import idl
 from hivesql_executor.metastore.hms.transactions import TransactionCalls
-from hivesql_executor.metastore.hms.wire import idl
 from hivesql_planner.errors import ExecutionError, NotSupported, TransactionLost
+from hivesql_planner.locks.lock import Lock, LockType, ObjectLock, Operation
 from hivesql_planner.locks.rules import merge
-from hivesql_planner.plan import Lock, LockType, ObjectLock, Operation
 
 _WRITES = (Operation.INSERT, Operation.UPDATE, Operation.DELETE)
 _OBJECT_LOCKS = "DummyTxnManager's locks with a Hive Metastore"

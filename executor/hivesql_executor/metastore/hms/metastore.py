@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from hivesql_executor.metastore.api import BegunMoves, Done, Move, Once
 from hivesql_executor.metastore.hms.client import Client
 from hivesql_executor.metastore.hms.notifications import NotificationCalls
 from hivesql_executor.metastore.hms.transactions import KEYS
-from hivesql_executor.metastore.idempotence_api import Done, Once
-from hivesql_executor.metastore.move_api import BegunMoves, Move
 from hivesql_planner.errors import NotSupported
 
 if TYPE_CHECKING:

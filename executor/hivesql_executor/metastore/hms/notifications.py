@@ -6,10 +6,10 @@ import getpass
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
+from hivesql_executor.metastore.hms.client import idl
 from hivesql_executor.metastore.hms.compactions import CompactionCalls
 from hivesql_executor.metastore.hms.constraints import fetch_constraints, in_order
 from hivesql_executor.metastore.hms.events import read_event
-from hivesql_executor.metastore.hms.wire import idl
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.cache.events import LogPage
 from hivesql_planner.errors import ExecutionError, NotSupported

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, get_args
 
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE, format_of
-from hivesql_executor.metastore.hms.wire import idl
+from hivesql_executor.metastore.hms.client import idl
 from hivesql_planner.errors import DataError, NotSupported
 from hivesql_planner.model.statistics import ACCURATE, BASICS, Statistics, written_basics
 from hivesql_planner.model.table import (

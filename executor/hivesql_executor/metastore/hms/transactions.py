@@ -8,11 +8,10 @@ from datetime import datetime
 from typing import TypeVar
 
 from hivesql_executor.failpoints import FailPoint, reach
-from hivesql_executor.metastore.api import MAX_BATCH, MAX_OPEN, Once, TxnRow, TxnType
+from hivesql_executor.metastore.api import MAX_BATCH, MAX_OPEN, Once, TableNote, TxnRow, TxnType
 from hivesql_executor.metastore.hms.catalog import lower
+from hivesql_executor.metastore.hms.client import idl
 from hivesql_executor.metastore.hms.statistics import StatisticsCalls
-from hivesql_executor.metastore.hms.wire import idl
-from hivesql_executor.metastore.table_notes import TableNote
 from hivesql_planner.acid.write_ids import ListMode, ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import (
     CommitUnknown,
@@ -21,9 +20,9 @@ from hivesql_planner.errors import (
     TransactionLost,
     WriteConflict,
 )
+from hivesql_planner.locks.lock import Lock, Operation
 from hivesql_planner.model.statistics import StatisticsChange
 from hivesql_planner.model.table import TableName
-from hivesql_planner.plan import Lock, Operation
 
 T = TypeVar("T")
 

@@ -29,7 +29,7 @@ from hivesql_executor.metastore.database.catalog.catalog_values import (
     table_of,
     txn_row,
 )
-from hivesql_executor.metastore.known_revisions import REVISIONS
+from hivesql_executor.metastore.database.known_revisions import REVISIONS
 from hivesql_executor.metastore.sqlite_fast_start.sqlite_terms import BUSY_SECONDS, NOW
 from hivesql_planner.model.table import Column, Database, Partition, Table, TableName
 

@@ -22,7 +22,7 @@ from hivesql_planner.acid.time_travel import after_write, require_events
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.table import Table
-from hivesql_planner.plan import CHANGE_COLUMNS, Changes, Scan
+from hivesql_planner.relations import CHANGE_COLUMNS, Changes, Scan
 
 _KIND, _WRITE = (column.name for column in CHANGE_COLUMNS)
 

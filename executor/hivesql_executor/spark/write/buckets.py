@@ -24,6 +24,14 @@ from hivesql_planner.model.table import Table
 if TYPE_CHECKING:
     from hivesql_planner.model.table import Column as TableColumn
 
+
+import re
+from collections.abc import Iterable, Iterator
+
+from pyspark.sql import SparkSession
+
+from hivesql_planner.plan import Change
+
 # Workers of a cluster need not have this package installed.
 cloudpickle.register_pickle_by_value(hashing)  # type: ignore[no-untyped-call]
 cloudpickle.register_pickle_by_value(nested_hashing)  # type: ignore[no-untyped-call]
@@ -78,3 +86,20 @@ def _hasher(kind: str, version: int) -> Callable[[pa.Array], pa.Array]:
         return pa.array(hashing.hash_array(array, kind, version), pa.int32())
 
     return hash_values
+
+
+_CALL = re.compile(r"\bhive_hash_([12])_([a-z]+)\(")
+
+
+def register_hashes(spark: SparkSession, texts: Iterable[str]) -> None:
+    """Make the session know each ``hive_hash_<version>_<type>`` that is called."""
+    for version, kind in {call for text in texts for call in _CALL.findall(text)}:
+        spark.udf.register(f"hive_hash_{version}_{kind}", hash_function(kind, int(version)))
+
+
+def texts_of(change: Change) -> Iterator[str]:
+    """Every expression of a change."""
+    given = [change.on, change.check]
+    for branch in change.branches:
+        given += [branch.condition, *branch.values]
+    return (one.sql for one in given if one is not None)

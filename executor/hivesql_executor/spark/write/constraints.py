@@ -7,7 +7,7 @@ from pyspark.sql import functions as f
 
 from hivesql_planner.errors import ConstraintViolation
 from hivesql_planner.model.constraints import VIOLATED, violation
-from hivesql_planner.plan import Expr
+from hivesql_planner.relations import Expr
 
 
 def held(rows: DataFrame, check: Expr | None) -> DataFrame:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
-from hivesql_executor.event_file import EventFile
 from hivesql_executor.files.api import Files
 from hivesql_executor.orc.publish import (
     Publication,
@@ -18,6 +17,7 @@ from hivesql_executor.orc.publish import (
     stage_rows,
 )
 from hivesql_executor.orc.types import has_instant, has_sized_text, spark_type
+from hivesql_executor.snapshot.partition_files import EventFile
 from hivesql_executor.spark.formats.avro import encode_avro
 from hivesql_executor.spark.formats.text_tables import is_of_lines, write_line
 from hivesql_executor.spark.nanoseconds.columns import FINE, as_text
@@ -36,7 +36,8 @@ from hivesql_executor.spark.write.partition_clustering import NEVER, gathered
 from hivesql_planner.acid.row_id import MAX_BUCKET
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.table import DEFAULT_PARTITION, Table
-from hivesql_planner.plan import Expr, Write, WriteKind
+from hivesql_planner.plan import Write, WriteKind
+from hivesql_planner.relations import Expr
 
 if TYPE_CHECKING:
     from hivesql_executor.transactions.file_changes import FileChanges

@@ -5,7 +5,23 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, func, insert, literal, select, update
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Select,
+    and_,
+    case,
+    cast,
+    collate,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    true,
+    update,
+)
 
 from hivesql_executor.metastore.database import history_cleanup as cleanup
 from hivesql_executor.metastore.database.catalog import table_rows
@@ -16,12 +32,11 @@ from hivesql_executor.metastore.database.catalog.partition_storage import (
     with_storage,
     write_storage,
 )
+from hivesql_executor.metastore.database.catalog.tables import give_write_id
 from hivesql_executor.metastore.database.connection import now
 from hivesql_executor.metastore.database.notification_log import note_change
 from hivesql_executor.metastore.database.schema import partition_key_vals, partition_params, sds
 from hivesql_executor.metastore.database.schema import partitions as rows
-from hivesql_executor.metastore.definition_writes import give_write_id
-from hivesql_executor.metastore.partition_tests import passes
 from hivesql_planner.cache.events import EventKind
 from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.model.table import (
@@ -31,7 +46,30 @@ from hivesql_planner.model.table import (
     check_partition_name,
     partition_name,
 )
-from hivesql_planner.predicates.partitions import PartitionTest
+from hivesql_planner.predicates.partitions import COMPARE, DATE_LENGTH, MOST_DIGITS, PartitionTest
+
+
+def passes(value: ColumnElement[str], test: PartitionTest, dialect: str) -> ColumnElement[bool]:
+    """Whether a value of PARTITION_KEY_VALS may be wanted."""
+    compare = COMPARE[test.operator]
+    if test.kind == "integer":
+        # Only plain digits are compared here: casts of other texts fail, or are 0.
+        number = cast(value, BigInteger)
+        plain = and_(func.length(value) <= MOST_DIGITS, _has_digits_only(value, dialect))
+        return case((plain, or_(*(compare(number, int(one)) for one in test.values))), else_=true())
+    # Code points decide, not a language's order.
+    text = collate(value, "C") if dialect == "postgresql" else value
+    holds = or_(*(compare(text, one) for one in test.values))
+    if test.kind == "date":
+        return case((func.length(value) == DATE_LENGTH, holds), else_=true())
+    return holds
+
+
+def _has_digits_only(value: ColumnElement[str], dialect: str) -> ColumnElement[bool]:
+    if dialect == "postgresql":
+        return value.regexp_match("^[0-9]+$")
+    return value.op("NOT GLOB", is_comparison=True)("*[^0-9]*")
+
 
 Values = Sequence[str | None]
 

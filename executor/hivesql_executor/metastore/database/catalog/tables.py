@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Select, bindparam, delete, insert, select, update
 
+from hivesql_executor.metastore.api import TableNote
 from hivesql_executor.metastore.database import history_cleanup as cleanup
 from hivesql_executor.metastore.database.catalog import table_rows
 from hivesql_executor.metastore.database.catalog.catalog_values import database_of
@@ -18,7 +19,7 @@ from hivesql_executor.metastore.database.catalog.partition_storage import (
 )
 from hivesql_executor.metastore.database.catalog.table_rows import add_params, params
 from hivesql_executor.metastore.database.connection import now
-from hivesql_executor.metastore.database.notification_log import note, note_change
+from hivesql_executor.metastore.database.notification_log import latest_event, note, note_change
 from hivesql_executor.metastore.database.schema import (
     database_params,
     dbs,
@@ -27,11 +28,31 @@ from hivesql_executor.metastore.database.schema import (
     table_params,
     tbls,
 )
-from hivesql_executor.metastore.definition_writes import give_write_id
+from hivesql_executor.metastore.database.transactions import snapshots
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.model.names import check_database, check_table
 from hivesql_planner.model.table import Database, Table, TableName
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from hivesql_planner.model.table import Table
+
+
+from sqlalchemy import Connection
+
+from hivesql_executor.metastore.database.catalog import tables as catalog
+
+
+def give_write_id(db: Connection, txn_id: int, table: Table) -> None:
+    """Give a transaction that changes a table's definition a write id there, unless it has one.
+
+    Only copies of tables need it, so without a notification log none is used up.
+    """
+    if txn_id and table.is_transactional and latest_event(db) is not None:
+        snapshots.allocate_write_id(db, txn_id, table.name, again=False)
+
 
 _CHUNK = 500
 
@@ -262,3 +283,12 @@ def _database_id(db: Connection, name: str) -> int:
     if found is None:
         raise NoSuchObject(f"Database does not exist: {name.lower()}", code=10072)
     return int(found)
+
+
+def set_property(db: Connection, note: TableNote) -> None:
+    """Set it, in the database transaction that commits."""
+    owner = catalog.table_id(db, note.table)
+    rows = table_params
+    db.execute(delete(rows).where(rows.c.owner_id == owner, rows.c.name == note.key))
+    note_change(db, EventKind.ALTER_TABLE, note.table, owner)
+    db.execute(insert(rows).values(owner_id=owner, name=note.key, value=note.value))

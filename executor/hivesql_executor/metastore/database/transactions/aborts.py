@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from sqlalchemy import Connection, delete, func, or_, select
 
-from hivesql_executor.metastore.compaction_api import AbortedWrites, AbortLimits
+from hivesql_executor.metastore.api import AbortedWrites, AbortLimits
 from hivesql_executor.metastore.database.catalog.catalog_values import ABORTED, OPEN
 from hivesql_executor.metastore.database.connection import now
 from hivesql_executor.metastore.database.schema import (
@@ -18,8 +18,8 @@ from hivesql_executor.metastore.database.schema import (
 )
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.compaction.initiator import Candidate
+from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.table import TableName
-from hivesql_planner.plan import Operation
 
 _CHUNK = 500
 

@@ -17,9 +17,10 @@ from sqlalchemy import (
     update,
 )
 
-from hivesql_executor.metastore.api import TxnType
+from hivesql_executor.metastore.api import Once, TableNote, TxnType
 from hivesql_executor.metastore.database.catalog import statistics_changes
 from hivesql_executor.metastore.database.catalog.catalog_values import COMMITTED
+from hivesql_executor.metastore.database.catalog.tables import set_property
 from hivesql_executor.metastore.database.connection import lock_txn_table, millis_now
 from hivesql_executor.metastore.database.notification_log import note
 from hivesql_executor.metastore.database.schema import (
@@ -40,13 +41,11 @@ from hivesql_executor.metastore.database.transactions.transactions import (
     release,
     state_of,
 )
-from hivesql_executor.metastore.idempotence_api import Once
-from hivesql_executor.metastore.table_notes import TableNote, set_property
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import AlreadyCommitted, HiveSqlError, WriteConflict
+from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.statistics import StatisticsChange
 from hivesql_planner.model.table import TableName
-from hivesql_planner.plan import Operation
 
 _REPLACING = (Operation.UPDATE.value, Operation.DELETE.value)
 _WRITING = (Operation.INSERT.value, *_REPLACING)

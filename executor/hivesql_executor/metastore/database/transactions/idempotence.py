@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, delete, insert, or_, select, update
 
+from hivesql_executor.metastore.api import Done, Once
 from hivesql_executor.metastore.database.connection import Rdbms, millis_now, now
 from hivesql_executor.metastore.database.schema import idempotence
-from hivesql_executor.metastore.idempotence_api import Done, Once
 from hivesql_planner.errors import SemanticError
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hivesql_executor.metastore.api import LockRow, LockState
-from hivesql_planner.plan import Lock, LockType
+from hivesql_planner.locks.lock import Lock, LockType
 
 if TYPE_CHECKING:
     from sqlalchemy import Row

@@ -30,8 +30,8 @@ from hivesql_executor.metastore.database.transactions.lock_rows import (
 from hivesql_executor.metastore.database.transactions.snapshots import HELD_WRITE_ID
 from hivesql_executor.metastore.database.transactions.transactions import require_open
 from hivesql_planner.errors import ExecutionError
+from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.locks.rules import conflicts, covers, merge
-from hivesql_planner.plan import Lock, LockType, Operation
 
 _REPLACING = (Operation.UPDATE, Operation.DELETE)
 _of = hive_locks.c

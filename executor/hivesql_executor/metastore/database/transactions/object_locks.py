@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, insert, select, 
 from hivesql_executor.metastore.api import ObjectLockRow
 from hivesql_executor.metastore.database.connection import Rdbms, hold_mutex, millis_now, now
 from hivesql_executor.metastore.database.schema import object_locks as table
-from hivesql_planner.plan import ObjectLock
+from hivesql_planner.locks.lock import ObjectLock
 
 _MUTEX = "ObjectLocks"
 _CHUNK = 500

@@ -43,8 +43,8 @@ from hivesql_executor.metastore.database.schema import (
 )
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import Deadlock, ExecutionError, SemanticError, TransactionLost
+from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.table import TableName
-from hivesql_planner.plan import Operation
 
 # How the reason of such an abort begins.
 DEADLOCK = "deadlock"

@@ -1,6 +1,0 @@
-"""Which schemas of our own metastore there are."""
-
-from __future__ import annotations
-
-REVISIONS = ("0001", "0002", "0003", "0004", "0005")
-"""All revisions that this release knows, the oldest first; alembic's directory has the same."""

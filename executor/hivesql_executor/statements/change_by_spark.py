@@ -1,0 +1,62 @@
+"""UPDATE, DELETE and MERGE as one Spark job that writes deletes and inserts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hivesql_executor.bookkeeping.partitions import foreign_locations, staging_directory
+from hivesql_executor.snapshot.partition_files import PartitionFiles
+from hivesql_executor.spark.nanoseconds.changes import Texts
+from hivesql_executor.spark.nanoseconds.queries import fine_rows_of
+from hivesql_executor.spark.scan.sources import explained, read_target, registered
+from hivesql_executor.spark.write.buckets import register_hashes, texts_of
+from hivesql_executor.spark.write.change import changed_rows
+from hivesql_executor.spark.write.merge_source import Joined, settled
+from hivesql_executor.spark.write.write import WrittenFile, write_change
+from hivesql_executor.statements.context import Work
+from hivesql_planner.plan import Change
+from hivesql_planner.rewrite.change import branch_writes, change_writes
+
+
+def write_by_spark(
+    change: Change, work: Work, parts: Sequence[PartitionFiles] | None
+) -> tuple[WrittenFile, ...]:
+    """Find the rows and write their events; ``parts`` are the target's files if they are known."""
+    table, runtime = change.target.table, work.runtime
+    is_update = any(branch.delete and branch.insert for branch in change.branches)
+    # A join would not leave the rows in their tasks.
+    alone = change.source is None and not change.queries
+    target = read_target(
+        change.target,
+        work.txn,
+        runtime,
+        with_fine_texts=range(len(table.columns)) if is_update else (),
+        parts=parts,
+        by_writer=alone,
+    )
+    register_hashes(runtime.spark(), texts_of(change))
+    source = fine_rows_of(change.source, work.txn, runtime) if change.source else None
+    if source is None:
+        joined = Joined(target.rows)
+        return _write(change, work, joined, {}, whole_writers=target.whole_writers)
+    most_keys = runtime.settings.integer("hivesql.merge.keys.max")
+    with explained(), settled(change, target.rows, source.whole, most_keys=most_keys) as joined:
+        return _write(change, work, joined, source.texts, whole_writers=False)
+
+
+def _write(
+    change: Change, work: Work, joined: Joined, texts: Texts, *, whole_writers: bool
+) -> tuple[WrittenFile, ...]:
+    table, runtime = change.target.table, work.runtime
+    with registered(change.queries, work.txn, runtime), explained():
+        changed = changed_rows(change, joined, texts)
+    return write_change(
+        changed,
+        change_writes(change),
+        write_id=work.txn.write_ids[table.name],
+        files=runtime.files(table.location),
+        staging=staging_directory(table, work.txn.id),
+        locations=foreign_locations(table, runtime),
+        branches=branch_writes(change),
+        whole_writers=whole_writers,
+    )

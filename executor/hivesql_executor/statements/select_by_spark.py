@@ -1,0 +1,33 @@
+"""The rows of a query by Spark, to whoever wants them."""
+
+from __future__ import annotations
+
+from hivesql_executor.outcome import Outcome, naming_times
+from hivesql_executor.spark.nanoseconds.queries import FineFrame, fine_rows_of
+from hivesql_executor.spark.values import as_shown, as_wall_clock, with_instants_marked
+from hivesql_executor.statements.context import OrRows, Work
+from hivesql_planner.model.table import Column
+from hivesql_planner.relations import Query
+
+
+def query_rows(query: Query, work: Work) -> Outcome:
+    """Consume the rows while the snapshot is held."""
+    found = fine_rows_of(query, work.txn, work.runtime)
+    columns = query.columns
+    frame = with_instants_marked(as_wall_clock(as_shown(found.rows, columns)), columns)
+    # Times inside of arrays and their like have microseconds.
+    fine = [i for i in found.fine if found.rows.schema[i].dataType.typeName() == "timestamp"]
+    if fine:
+        # Two columns may have one name.
+        width = len(frame.columns)
+        texts = [f"c{width + found.fine.index(i)}" for i in fine]
+        numbered = found.whole.toDF(*(f"c{i}" for i in range(len(found.whole.columns))))
+        whole = numbered.select(*(f"c{i}" for i in range(width)), *texts)
+        more = [Column(text, "string") for text in texts] if columns else []
+        frame = FineFrame(frame, as_wall_clock(as_shown(whole, [*columns, *more])), fine)
+    if work.consume and not isinstance(work.consume, OrRows):
+        # Errors of the user's own function are his.
+        return Outcome.of_query(frame, work.consume(frame))
+    with naming_times(frame.dtypes):
+        value = work.consume(frame) if work.consume else frame.collect()
+    return Outcome.of_query(frame, value)

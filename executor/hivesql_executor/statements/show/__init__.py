@@ -1,0 +1,1 @@
+"""What SHOW and DESCRIBE answer."""

@@ -1,0 +1,214 @@
+"""SHOW and DESCRIBE: small tables made from the metastore."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from hivesql_executor.outcome import Outcome
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.statements.show.compactions import show_compactions
+from hivesql_executor.statements.show.create_table import create_statement
+from hivesql_executor.statements.show.describe import (
+    basics_shown,
+    describe_column,
+    describe_database,
+    describe_table,
+    stored_properties,
+)
+from hivesql_executor.statements.show.tables import (
+    describe_function,
+    matching,
+    show_create_database,
+    show_functions,
+    show_materialized_views,
+    show_table_extended,
+    show_table_types,
+    show_tables_of_type,
+)
+from hivesql_executor.transactions.object_locks import show_object_locks
+from hivesql_planner.errors import NotSupported
+from hivesql_planner.model.statistics import Statistics, of_partition_column
+from hivesql_planner.model.table import TEMPORARY, Table, partition_name
+from hivesql_planner.settings.transaction_keys import DUMMY_TXN_MANAGER
+from hivesql_planner.statements.bound import Describe, Show
+
+LOCK_COLUMNS = (
+    "lockid", "database", "table", "partition", "lock_state", "blocked_by", "lock_type",
+    "transaction_id", "last_heartbeat", "acquired_at", "user", "hostname", "agent_info",
+)  # fmt: skip
+TXN_COLUMNS = ("txnid", "state", "startedtime", "lastheartbeattime", "user", "host")
+
+
+def show(statement: Show, runtime: Runtime) -> Outcome:
+    """The rows of a SHOW statement, in Hive's columns."""
+    make = _KINDS.get(statement.kind)
+    if make is None:
+        raise NotSupported(f"SHOW {statement.kind.upper()}")
+    return make(statement, runtime)
+
+
+def describe(statement: Describe, runtime: Runtime) -> Outcome:
+    """The rows of a DESCRIBE statement."""
+    if statement.table is None:
+        database = runtime.metastore.database(statement.database or "default")
+        return describe_database(database, extended=bool(statement.style))
+    partition = statement.partition
+    statistics = None
+    if statement.style == "formatted" or statement.column is not None:
+        stored = statement.stored or statement.table.name
+        values = partition.values if partition else None
+        statistics = runtime.metastore.statistics(stored, values)
+    if statement.column is not None:
+        statistics = statistics and _with_partition_columns(statement, statistics, runtime)
+        return describe_column(statement.table, statement.column, statement.style, statistics)
+    separately = runtime.settings.flag("hive.display.partition.cols.separately")
+    return describe_table(
+        statement.table, partition, statement.style, statistics, separately=separately
+    )
+
+
+def _with_partition_columns(
+    statement: Describe, statistics: Statistics, runtime: Runtime
+) -> Statistics:
+    """Add what the values of the partitions tell, where a partition column is asked for."""
+    table = statement.table
+    assert table is not None
+    for i, column in enumerate(table.partition_columns):
+        if column.name == statement.column:
+            values = [one.values[i] for one in runtime.metastore.partitions(table.name)]
+            return replace(statistics, columns=(of_partition_column(column, values),))
+    return statistics
+
+
+def _databases(statement: Show, runtime: Runtime) -> Outcome:
+    found = runtime.metastore.databases()
+    names = [name for name in found if not name.startswith(TEMPORARY)]
+    return Outcome.of_table(["database_name"], matching(names, statement.pattern))
+
+
+def _tables(statement: Show, runtime: Runtime) -> Outcome:
+    found = runtime.metastore.tables(statement.database or "default")
+    names = {*(name.name for name in found), *statement.temporary}
+    return Outcome.of_table(["tab_name"], matching(names, statement.pattern))
+
+
+def _views(statement: Show, runtime: Runtime) -> Outcome:
+    store = runtime.metastore
+    names = store.tables(statement.database or "default")
+    views = [name.name for name in names if store.table(name).is_view]
+    return Outcome.of_table(["tab_name"], matching(views, statement.pattern))
+
+
+def _table(statement: Show) -> Table:
+    assert statement.table is not None
+    return statement.table
+
+
+def _columns(statement: Show, runtime: Runtime) -> Outcome:
+    names = [column.name for column in _table(statement).all_columns]
+    found = {name for (name,) in matching(names, statement.pattern, underscore=False)}
+    rows = [(name,) for name in names if name in found]
+    return Outcome.of_table(["field"], sorted(rows) if statement.extended else rows)
+
+
+def _partitions(statement: Show, runtime: Runtime) -> Outcome:
+    table = _table(statement)
+    if statement.names is not None:
+        return Outcome.of_table(["partition"], [(name,) for name in statement.names])
+    names = [
+        partition_name(table.partition_names, partition.values)
+        for partition in runtime.metastore.partitions(table.name)
+    ]
+    return Outcome.of_table(["partition"], [(name,) for name in sorted(names)])
+
+
+def _properties(statement: Show, runtime: Runtime) -> Outcome:
+    table = _table(statement)
+    properties = stored_properties(table)
+    if not (table.is_view or table.partition_columns):
+        # As in Hive; those of partitions are not added up here.
+        properties |= basics_shown(runtime.metastore.statistics(table.name))
+    columns = ["prpt_name", "prpt_value"]
+    if statement.key is None:
+        return Outcome.of_table(columns, sorted(properties.items()))
+    value = properties.get(statement.key)
+    missing = f"Table {table.name} does not have property: {statement.key}"
+    row = (missing, "") if value is None else (statement.key, value)
+    return Outcome.of_table(columns, [row])
+
+
+def _create_table(statement: Show, runtime: Runtime) -> Outcome:
+    text = create_statement(_table(statement), temporary=bool(statement.temporary))
+    lines = text.splitlines()
+    return Outcome.of_table(["createtab_stmt"], [(line,) for line in lines])
+
+
+def _conf(statement: Show, runtime: Runtime) -> Outcome:
+    from hivesql_planner.settings.settings import KEYS
+
+    setting = KEYS.get(statement.key or "")
+    if setting is None:
+        raise NotSupported(f"SHOW CONF '{statement.key}': no such key")
+    row = (setting.default, runtime.settings.text(setting.name), setting.kind, setting.meaning)
+    return Outcome.of_table(["default", "value", "type", "desc"], [row])
+
+
+def _locks(statement: Show, runtime: Runtime) -> Outcome:
+    if runtime.settings.text("hive.txn.manager") == DUMMY_TXN_MANAGER:
+        return show_object_locks(statement, runtime)
+    table = statement.table
+    rows = runtime.metastore.locks(
+        table.name.database if table else statement.database,
+        table.name.name if table else None,
+        statement.partition,
+    )
+    shown = [
+        (
+            f"{row.lock_id}.{row.internal_id}",
+            row.database,
+            row.table or "NULL",
+            row.partition or "NULL",
+            row.state.value,
+            row.blocked_by or " " * 12,
+            row.type.value,
+            str(row.txn_id) if row.txn_id else "NULL",
+            str(row.last_heartbeat or 0),
+            str(row.acquired_at) if row.acquired_at else "NULL",
+            row.user,
+            row.host,
+            row.agent_info or "NULL",
+        )
+        for row in rows
+    ]
+    return Outcome.of_table(LOCK_COLUMNS, shown)
+
+
+def _transactions(statement: Show, runtime: Runtime) -> Outcome:
+    rows = [
+        (str(r.txn_id), r.state.upper(), str(r.started), str(r.last_heartbeat), r.user, r.host)
+        for r in runtime.metastore.transactions()
+    ]
+    return Outcome.of_table(TXN_COLUMNS, rows)
+
+
+_KINDS: dict[str, Callable[[Show, Runtime], Outcome]] = {
+    "databases": _databases,
+    "tables": _tables,
+    "views": _views,
+    "extended tables": show_table_types,
+    "tables of a type": show_tables_of_type,
+    "table extended": show_table_extended,
+    "create database": show_create_database,
+    "materialized views": show_materialized_views,
+    "functions": show_functions,
+    "function": describe_function,
+    "columns": _columns,
+    "partitions": _partitions,
+    "tblproperties": _properties,
+    "create table": _create_table,
+    "conf": _conf,
+    "locks": _locks,
+    "transactions": _transactions,
+    "compactions": show_compactions,
+}

@@ -1,0 +1,142 @@
+"""SHOW of tables, their columns and their files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
+from hivesql_executor.outcome import Outcome
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.statements.show.create_table import create_database_statement
+from hivesql_planner.errors import NoSuchObject
+from hivesql_planner.model.table import Column, Partition, Table
+from hivesql_planner.statements.bound import Show
+
+_MARK = re.compile(r"\\+(_)|\\+(%)|([*%])|(_)|(.)", re.DOTALL)
+
+
+def matching(
+    names: Iterable[str], pattern: str | None, *, underscore: bool = True
+) -> list[tuple[str]]:
+    """The names that match, sorted, each as a row.
+
+    ``*`` and ``%`` stand for anything, ``|`` between choices; case is ignored. With
+    ``underscore``, ``_`` stands for one character, unless a backslash is before it.
+    """
+    if pattern is None:
+        return [(name,) for name in sorted(names)]
+    choices = [
+        re.compile(_expression(part.strip(), underscore=underscore), re.IGNORECASE)
+        for part in pattern.split("|")
+    ]
+    return [(name,) for name in sorted(names) if any(c.fullmatch(name) for c in choices)]
+
+
+def _expression(pattern: str, *, underscore: bool) -> str:
+    def one(match: re.Match[str]) -> str:
+        escaped, percent, anything, single, other = match.groups()
+        if anything:
+            return ".*"
+        if single and underscore:
+            return "."
+        return re.escape(escaped or percent or single or other)
+
+    return _MARK.sub(one, pattern)
+
+
+_THRIFT = {
+    "tinyint": "byte", "smallint": "i16", "int": "i32", "bigint": "i64", "boolean": "bool",
+}  # fmt: skip
+
+
+def show_table_types(statement: Show, runtime: Runtime) -> Outcome:
+    """SHOW EXTENDED TABLES: names with their types."""
+    rows = [(table.name.name, table.type) for table in _tables(statement, runtime)]
+    return Outcome.of_table(["tab_name", "table_type"], rows)
+
+
+def show_tables_of_type(statement: Show, runtime: Runtime) -> Outcome:
+    """SHOW TABLES … WHERE `table_type` = '…'."""
+    found = [one for one in _tables(statement, runtime) if one.type == statement.key]
+    return Outcome.of_table(["tab_name"], [(one.name.name,) for one in found])
+
+
+def show_table_extended(statement: Show, runtime: Runtime) -> Outcome:
+    """SHOW TABLE EXTENDED: a paragraph for each table."""
+    lines: list[str] = []
+    for table in _tables(statement, runtime):
+        lines += [*_paragraph(table, statement.part, runtime), ""]
+    return Outcome.of_table(["tab_name"], [(line,) for line in lines])
+
+
+def show_create_database(statement: Show, runtime: Runtime) -> Outcome:
+    """SHOW CREATE DATABASE."""
+    database = runtime.metastore.database(statement.database or "default")
+    lines = create_database_statement(database).splitlines()
+    return Outcome.of_table(["createdb_stmt"], [(line,) for line in lines])
+
+
+def show_materialized_views(statement: Show, runtime: Runtime) -> Outcome:
+    """There are none: CREATE MATERIALIZED VIEW is refused."""
+    return Outcome.of_table(["mv_name", "rewrite_enabled", "mode", "incremental_rebuild"], [])
+
+
+def show_functions(statement: Show, runtime: Runtime) -> Outcome:
+    """The functions that queries may call."""
+    return Outcome.of_table(["tab_name"], matching(statement.names or (), statement.pattern))
+
+
+def describe_function(statement: Show, runtime: Runtime) -> Outcome:
+    """What Spark says of a function, since queries call Spark's."""
+    from pyspark.errors import AnalysisException
+
+    name = (statement.key or "").replace("`", "")
+    words = "FUNCTION EXTENDED" if statement.extended else "FUNCTION"
+    try:
+        rows = runtime.spark().sql(f"DESCRIBE {words} `{name}`").collect()
+    except AnalysisException as error:
+        raise NoSuchObject(f"Function '{name}' does not exist.", code=10011) from error
+    return Outcome.of_table(["tab_name"], [(row[0],) for row in rows])
+
+
+def _tables(statement: Show, runtime: Runtime) -> list[Table]:
+    store = runtime.metastore
+    names = {one.name: one for one in store.tables(statement.database or "default")}
+    return [store.table(names[name]) for (name,) in matching(list(names), statement.pattern)]
+
+
+def _paragraph(table: Table, partition: Partition | None, runtime: Runtime) -> list[str]:
+    storage = STORAGE[table.stored_as(partition).format]
+    location = partition.location if partition else table.location
+    lines = [f"tableName:{table.name.name}", f"owner:{table.owner}"]
+    described = [
+        f"location:{'null' if table.is_view else location}",
+        f"inputformat:{storage.input_format}",
+        f"outputformat:{storage.output_format}",
+        f"columns:struct columns {{ {_thrift(table.columns)}}}",
+        f"partitioned:{str(bool(table.partition_columns)).lower()}",
+        f"partitionColumns:struct partition_columns {{ {_thrift(table.partition_columns)}}}"
+        if table.partition_columns
+        else "partitionColumns:",
+    ]
+    if table.is_view:
+        return [*lines, *described]
+    partitions = [partition] if partition else list(runtime.metastore.partitions(table.name))
+    files = runtime.files(table.location)
+    from hivesql_executor.snapshot.listing import data_sizes, table_roots
+
+    roots = table_roots(table, partitions)
+    sizes = [size for _, root in roots for size in data_sizes(files.list(root))]
+    return [
+        *lines,
+        *described,
+        f"totalNumberFiles:{len(sizes)}",
+        f"totalFileSize:{sum(sizes)}",
+        f"maxFileSize:{max(sizes, default=0)}",
+        f"minFileSize:{min(sizes, default=0)}",
+    ]
+
+
+def _thrift(columns: tuple[Column, ...]) -> str:
+    return ", ".join(f"{_THRIFT.get(one.type, one.type)} {one.name}" for one in columns)

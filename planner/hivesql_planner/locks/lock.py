@@ -1,0 +1,62 @@
+"""Locks as values: on what, of which type, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    pass
+
+
+class LockType(StrEnum):
+    """Hive's lock types, as HIVE_LOCKS and SHOW LOCKS name them."""
+
+    SHARED_READ = "SHARED_READ"
+    SHARED_WRITE = "SHARED_WRITE"
+    EXCL_WRITE = "EXCL_WRITE"
+    EXCLUSIVE = "EXCLUSIVE"
+
+
+class Operation(StrEnum):
+    """What a transaction does to a table: TXN_COMPONENTS.TC_OPERATION_TYPE."""
+
+    SELECT = "s"
+    INSERT = "i"
+    UPDATE = "u"
+    DELETE = "d"
+    COMPACT = "c"
+    NO_TXN = "n"
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """One component of a lock request."""
+
+    type: LockType
+    database: str
+    table: str | None = None
+    partition: str | None = None
+    operation: Operation = Operation.SELECT
+    dynamic_partition: bool = False
+
+    def __str__(self) -> str:
+        parts = [part for part in (self.database, self.table, self.partition) if part]
+        return f"{'.'.join(parts)} -> {self.type}"
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectLock:
+    """A lock of DummyTxnManager; ``path`` is database, table, then ``k=v`` of a partition."""
+
+    path: tuple[str, ...]
+    exclusive: bool
+
+    @property
+    def name(self) -> str:
+        """The object as SHOW LOCKS prints it."""
+        return "@".join(self.path)
+
+    def __str__(self) -> str:
+        return f"{self.name} -> {'EXCLUSIVE' if self.exclusive else 'SHARED'}"

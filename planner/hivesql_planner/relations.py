@@ -1,0 +1,107 @@
+"""What a plan reads: scans of tables, other sources, and queries over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from hivesql_planner.model.table import Column, Partition, Table
+
+if TYPE_CHECKING:
+    from hivesql_planner.predicates.partitions import PartitionTest
+
+
+@dataclass(frozen=True, slots=True)
+class Expr:
+    """A Spark SQL expression; ``sql`` is its text."""
+
+    sql: str
+
+    def __str__(self) -> str:
+        return self.sql
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AsOf:
+    """An earlier state: after a write, or at a time (with its zone)."""
+
+    write_id: int | None = None
+    time: datetime | None = None
+
+    def __str__(self) -> str:
+        return f"write {self.write_id}" if self.time is None else self.time.isoformat(" ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What happened from one write to another (None: the last), both included.
+
+    ``key`` are the columns by which the two halves of an update find each other.
+    """
+
+    low: int
+    high: int | None = None
+    key: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"writes {self.low} to {'the last' if self.high is None else self.high}"
+
+
+CHANGE_COLUMNS = (Column("_change_type", "string"), Column("_write_id", "bigint"))
+"""insert, update_preimage, update_postimage or delete; and the write that did it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What the catalog answered when a statement was planned: which partitions, and where."""
+
+    tests: tuple[PartitionTest, ...]
+    found: frozenset[tuple[tuple[str | None, ...], str]]
+
+    @classmethod
+    def of(cls, tests: Sequence[PartitionTest], partitions: Iterable[Partition]) -> Listing:
+        """The catalog's answer to a question for the partitions that pass all tests."""
+        return cls(tuple(tests), frozenset((one.values, one.location) for one in partitions))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scan:
+    """A read of a table under the statement's snapshot.
+
+    ``partitions`` are those left after pruning (empty for an unpartitioned table).
+    ``where`` is a pushed-down predicate over the data columns: a hint that may skip stripes, never
+    a substitute for the filter above it.
+    """
+
+    table: Table
+    partitions: tuple[Partition, ...] = field(default=(), repr=False)
+    partition_count: int = 0
+    """How many partitions the table had before pruning."""
+    with_row_id: bool = False
+    where: Expr | None = None
+    as_of: AsOf | None = None
+    """None reads the statement's snapshot."""
+    changes: Changes | None = None
+    """Set, the scan gives what happened instead of what is there."""
+    listing: Listing | None = field(default=None, repr=False, compare=False)
+    """What the partitions were chosen from; None where nobody needs to ask again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A scan under the view name by which the query's text speaks of it."""
+
+    view: str
+    scan: Scan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """Spark SQL text over the views of its sources."""
+
+    sql: str
+    sources: tuple[Source, ...] = ()
+    columns: tuple[Column, ...] = ()
+    """Output columns, of an empty type where only Spark knows it; empty when it alone knows all."""
