@@ -116,7 +116,7 @@ def _parser_of(word: str) -> Callable[[Cursor], Body] | None:
 
             return parse_alter
         case "drop":
-            from hivesql.parser.tables import parse_drop
+            from hivesql.parser.drop import parse_drop
 
             return parse_drop
         case "load" | "msck" | "analyze":

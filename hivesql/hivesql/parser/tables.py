@@ -16,8 +16,6 @@ from hivesql.syntax.ddl import (
     CreateDatabaseBody,
     CreateTableBody,
     CreateViewBody,
-    DropDatabaseBody,
-    DropTableBody,
     TruncateBody,
 )
 from hivesql_planner.errors import SemanticError
@@ -218,31 +216,3 @@ def parse_truncate(cursor: Cursor) -> TruncateBody:
     force = cursor.take("force")
     cursor.end()
     return TruncateBody(table, partition, force)
-
-
-_DROP_REFUSED = ("temporary", "function", "materialized", "role", "index", "macro", "scheduled",
-                 "resource", "dataconnector")  # fmt: skip
-
-
-def parse_drop(cursor: Cursor) -> DropDatabaseBody | DropTableBody:
-    """DROP DATABASE, TABLE or VIEW."""
-    cursor.expect("drop")
-    token = cursor.next()
-    if token.kind is Kind.WORD and token.value in _DROP_REFUSED:
-        what = "MATERIALIZED VIEW" if token.value == "materialized" else token.text.upper()
-        cursor.refuse(f"DROP {what}", token)
-    if token.is_("database") or token.is_("schema"):
-        if_exists = cursor.take("if", "exists")
-        name = cursor.name("a database name")
-        cascade = cursor.take("cascade")
-        if not cascade:
-            cursor.take("restrict")
-        cursor.end()
-        return DropDatabaseBody(name, if_exists, cascade)
-    if not (token.is_("table") or token.is_("view")):
-        cursor.fail("expected TABLE, VIEW or DATABASE", token)
-    if_exists = cursor.take("if", "exists")
-    table = cursor.table()
-    purge = token.is_("table") and cursor.take("purge")
-    cursor.end()
-    return DropTableBody(table, if_exists, purge, token.is_("view"))
