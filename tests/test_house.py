@@ -15,6 +15,13 @@ from hivesql_planner import errors
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("hivesql", "planner", "executor", "repl", "tests", "examples")
 MOST_LINES = 600
+MOST_FILES = 16  # of a package's folder, its __init__ included
+PACKAGES = (
+    "hivesql/hivesql",
+    "planner/hivesql_planner",
+    "executor/hivesql_executor",
+    "repl/hivesql_repl",
+)
 
 SOURCES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
 EXAMPLES = sorted(path for path in (ROOT / "examples").rglob("*") if path.suffix in {".hql", ".py"})
@@ -29,6 +36,20 @@ def test_a_file_is_short_and_says_what_it_is(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= MOST_LINES, "split the file: one file, one matter"
     assert not text or ast.get_docstring(ast.parse(text)), "open the file with a docstring"
+
+
+PACKAGE_FOLDERS = sorted(
+    {path.parent for package in PACKAGES for path in (ROOT / package).rglob("*.py")}
+)
+
+
+@pytest.mark.parametrize("folder", PACKAGE_FOLDERS, ids=name)
+def test_a_folder_is_small_and_says_what_it_is_for(folder: Path) -> None:
+    files = list(folder.glob("*.py"))
+    assert len(files) <= MOST_FILES, "group the files by their matter"
+    if folder.name != "versions":
+        purpose = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
+        assert purpose, "say in __init__.py what the folder is for"
 
 
 def drawn_tree(drawing: str) -> dict[str, str]:

@@ -37,19 +37,18 @@ from hivesql_executor.streaming.records import (
 )
 from hivesql_executor.streaming.unmanaged import Unmanaged
 from hivesql_executor.translate_errors import translate_errors
-from hivesql_planner.errors import (
+from hivesql_planner.errors import NoSuchObject, NotSupported
+from hivesql_planner.model.table import Table, TableName
+from hivesql_planner.streaming_errors import (
     ConnectionError,
     InvalidTable,
     InvalidTransactionState,
-    NoSuchObject,
-    NotSupported,
     PartitionCreationFailed,
     SerializationError,
     StreamingException,
     StreamingIOFailure,
     TransactionError,
 )
-from hivesql_planner.model.table import Table, TableName
 from hivesql_planner.transactional_plans import require_bucket_numbers
 
 if TYPE_CHECKING:

@@ -161,35 +161,3 @@ class SessionClosed(ExecutionError):
         ),
     ) -> None:
         super().__init__(message)
-
-
-class StreamingException(ExecutionError):
-    """Root of the errors of streaming ingest."""
-
-
-class InvalidTable(StreamingException):
-    """There is no such table, or it is not a full ACID one."""
-
-
-class ConnectionError(StreamingException):
-    """The connection's options contradict each other or the table."""
-
-
-class SerializationError(StreamingException):
-    """A record cannot be understood; the transaction stays open."""
-
-
-class StreamingIOFailure(StreamingException):
-    """Files could not be written or closed."""
-
-
-class PartitionCreationFailed(StreamingException):
-    """A partition could not be added to the metastore."""
-
-
-class TransactionError(StreamingException):
-    """The metastore refused a lock, a commit or an abort."""
-
-
-class InvalidTransactionState(TransactionError):
-    """The call does not fit the state that the batch is in."""

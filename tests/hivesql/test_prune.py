@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hivesql.binder.statement import bind
 from hivesql.parser.statement import parse
-from hivesql.query.pruning import (
+from hivesql.query.filters.pruning import (
     And,
     Compare,
     Constant,

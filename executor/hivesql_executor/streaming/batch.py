@@ -13,16 +13,14 @@ from hivesql_executor.streaming.records import Row
 from hivesql_executor.transactions.heartbeat import Heartbeat
 from hivesql_executor.transactions.lock_wait import acquire_locks
 from hivesql_planner.acid.layout import AcidDirectory, DirectoryKind
-from hivesql_planner.errors import (
-    CommitUnknown,
-    HiveSqlError,
+from hivesql_planner.errors import CommitUnknown, HiveSqlError, TransactionLost
+from hivesql_planner.locks.lock import Lock, LockType, Operation
+from hivesql_planner.plan import Insert, Plan
+from hivesql_planner.streaming_errors import (
     InvalidTransactionState,
     StreamingException,
     TransactionError,
-    TransactionLost,
 )
-from hivesql_planner.locks.lock import Lock, LockType, Operation
-from hivesql_planner.plan import Insert, Plan
 
 _CLOSED = "the transaction batch is closed"
 NOT_OPEN = "Transaction batch is null/ state is not OPEN. Missing beginTransaction?"

@@ -16,14 +16,7 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.streaming.growing import GrowingFile
 from hivesql_executor.streaming.records import RecordWriter, Row
 from hivesql_planner.acid.layout import AcidDirectory
-from hivesql_planner.errors import (
-    CommitUnknown,
-    HiveSqlError,
-    NotSupported,
-    PartitionCreationFailed,
-    StreamingException,
-    StreamingIOFailure,
-)
+from hivesql_planner.errors import CommitUnknown, HiveSqlError, NotSupported
 from hivesql_planner.model.table import (
     DEFAULT_PARTITION,
     Partition,
@@ -31,6 +24,11 @@ from hivesql_planner.model.table import (
     check_partition_name,
     parse_partition_name,
     partition_name,
+)
+from hivesql_planner.streaming_errors import (
+    PartitionCreationFailed,
+    StreamingException,
+    StreamingIOFailure,
 )
 
 _FLUSH_ROWS = 100_000

@@ -21,9 +21,10 @@ from hivesql_executor.streaming.texts import (
     sized,
     typed,
 )
-from hivesql_planner.errors import NotSupported, SerializationError
+from hivesql_planner.errors import NotSupported
 from hivesql_planner.local.values import WHOLE, base_type, decimal_size
 from hivesql_planner.model.table import Column
+from hivesql_planner.streaming_errors import SerializationError
 
 LINES = r"[\r\n]"
 Row = Sequence[Any]

@@ -9,7 +9,7 @@ from hivesql_executor.streaming.batch import NOT_OPEN, State
 from hivesql_executor.streaming.deltas import Deltas, Stream, run_or_close
 from hivesql_executor.streaming.records import Row
 from hivesql_planner.acid.layout import AcidDirectory, DirectoryKind
-from hivesql_planner.errors import InvalidTransactionState, StreamingException
+from hivesql_planner.streaming_errors import InvalidTransactionState, StreamingException
 
 
 @dataclass(slots=True, kw_only=True)

@@ -9,8 +9,8 @@ from sqlglot import exp
 from hivesql.binder.constraints import default_sql, enforced, value
 from hivesql.binder.context import Binding
 from hivesql.parser.tokens import Name, TableRef
-from hivesql.query.learning import learn
-from hivesql.query.pruning import conjuncts
+from hivesql.query.filters.learning import learn
+from hivesql.query.filters.pruning import conjuncts
 from hivesql.query.scope import Relation, Scope, TableUse, outputs_of
 from hivesql.query.strict_checks import check_filtered, traced
 from hivesql.query.walk import Walk

@@ -6,7 +6,7 @@ from functools import partial
 
 from hivesql.binder.context import Binding, partition_value
 from hivesql.binder.targets import base_table, existing, new_values, partitioned_table
-from hivesql.query.pruning import (
+from hivesql.query.filters.pruning import (
     And,
     Compare,
     Constant,

@@ -148,7 +148,7 @@ def tokenize(text: StatementText) -> tuple[Token, ...]:
         position = token.end
         if token.is_("values"):
             # Imported late: what only VALUES needs.
-            from hivesql.parser.plain_rows import plain_tail
+            from hivesql.syntax.plain_rows import plain_tail
 
             tail = plain_tail(sql, position)
 

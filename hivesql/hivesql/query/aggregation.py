@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from hivesql.binder.context import Binding
 from hivesql.query.dialect import place_of, span_of
-from hivesql.query.learning import QUERIES
+from hivesql.query.filters.learning import QUERIES
 from hivesql.query.scope import Meaning, Output, Scope
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.settings.settings import Settings

@@ -8,8 +8,8 @@ from itertools import islice
 from typing import NamedTuple
 
 from hivesql.binder.context import Binding
-from hivesql.query.pruning import Predicate, keeps, partition_tests
-from hivesql.query.pushdown import MOST_PUSHED, pushed_down
+from hivesql.query.filters.pruning import Predicate, keeps, partition_tests
+from hivesql.query.filters.pushdown import MOST_PUSHED, pushed_down
 from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.model.table import Partition, Table
 from hivesql_planner.relations import AsOf, Changes, Expr, Listing, Scan, Source

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from operator import attrgetter
 
-from hivesql.parser.plain_rows import number_edits
 from hivesql.parser.tokens import Kind, Token, at, first_from
 from hivesql.query.edits import Edit, Spans
 from hivesql.script import StatementText
+from hivesql.syntax.plain_rows import number_edits
 from hivesql_planner.errors import NotSupported, ParseError
 
 _Tokens = list[Token]

@@ -15,7 +15,7 @@ from sqlglot import exp
 from hivesql.binder.context import Binding
 from hivesql.query.deep_recursion import with_room
 from hivesql.query.dialect import span_of
-from hivesql.query.pruning import conjuncts, operands
+from hivesql.query.filters.pruning import conjuncts, operands
 from hivesql.query.scope import Meaning, Output, Outputs, Relation, Scope, TableUse
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.table import Table, TableName

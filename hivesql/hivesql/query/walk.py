@@ -21,8 +21,9 @@ from hivesql.query.deep_recursion import with_room
 from hivesql.query.dialect import RANGE, is_join, read_query, span_of
 from hivesql.query.edits import Edit, Spans, apply_edits, insert
 from hivesql.query.expanded_text import expanded_names, quote_name
+from hivesql.query.filters.learning import QUERIES, learn
+from hivesql.query.filters.pruning import conjuncts
 from hivesql.query.inline_tables import constant_rows, tables_of_rows
-from hivesql.query.learning import QUERIES, learn
 from hivesql.query.ordering import null_order, position_edits
 from hivesql.query.outputs import (
     columns_of_star,
@@ -34,7 +35,6 @@ from hivesql.query.outputs import (
     renamed,
     united,
 )
-from hivesql.query.pruning import conjuncts
 from hivesql.query.scope import (
     ROW_ID,
     Meaning,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from itertools import islice
 
-from hivesql.query.pruning import (
+from hivesql.query.filters.pruning import (
     DATE_TEXT,
     INTEGERS,
     And,

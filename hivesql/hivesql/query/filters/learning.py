@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from hivesql.query.pruning import simplify
+from hivesql.query.filters.pruning import simplify
 from hivesql.query.scope import ROW_ID, Meaning, Relation, Scope
 
 QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)

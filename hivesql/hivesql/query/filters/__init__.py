@@ -1,0 +1,1 @@
+"""What a WHERE tells before rows are read: partitions, stripes and row groups to pass over."""
