@@ -93,6 +93,38 @@ def test_files_are_read_where_their_rows_are_to_be_distributed(
     assert (source / "k1.txt").exists()
 
 
+def test_tables_like_a_file_have_its_columns(session: hivesql.Session, source: Path) -> None:
+    kinds = "i tinyint, s string, d decimal(5,2), t timestamp, n struct<x:int,y:array<double>>"
+    session.sql(f"""
+        CREATE TABLE fo ({kinds}, m map<string,date>) STORED AS ORC {PLAIN};
+        INSERT INTO fo SELECT 1, 'a', 2.5, null, null, null;
+        CREATE TABLE fp STORED AS PARQUET {PLAIN} AS SELECT * FROM fo;
+    """)
+    for name, kind in (("fo", "ORC"), ("fp", "Parquet")):
+        (file,) = files(session, name)
+        session.sql(f"""
+            CREATE TABLE l{name} LIKE FILE {kind} '{home(session, name)}/{file}' STORED AS ORC;
+            INSERT INTO l{name} SELECT * FROM fo;
+        """)
+        told = [tuple(row) for row in session.sql(f"DESCRIBE l{name}").rows]
+        inferred = f"Inferred from {kind.capitalize()} file."
+        assert told[:3] == [
+            ("i", "tinyint", inferred), ("s", "string", inferred), ("d", "decimal(5,2)", inferred),
+        ]  # fmt: skip
+        assert [row[1] for row in told[3:]] == [
+            "timestamp", "struct<x:int,y:array<double>>", "map<string,date>",
+        ]  # fmt: skip
+    for statement in (
+        f"CREATE TABLE no LIKE FILE ORC '{source}/x.txt'",
+        f"CREATE TABLE no LIKE FILE PARQUET '{source}/x.txt'",
+        f"CREATE TABLE no LIKE FILE ORC '{source}/nosuch'",
+        f"CREATE TABLE no LIKE FILE TEXTFILE '{source}/x.txt'",
+    ):
+        with pytest.raises(HiveSqlError):
+            session.sql(statement)
+    assert rows(session, "SHOW TABLES LIKE 'no'") == []
+
+
 def test_acid_tables_get_a_directory_that_the_commit_shows(
     session: hivesql.Session, source: Path
 ) -> None:

@@ -93,7 +93,8 @@ _KINDS = [
 def test_properties_of_new_tables(clauses: str, format_: str, properties: dict[str, str]) -> None:
     made = bound(f"CREATE {clauses}").table
     assert made.format == format_
-    assert made.properties == {"bucketing_version": "2", **properties}
+    sorted_too = {"SORTBUCKETCOLSPREFIX": "TRUE"} if made.sort_columns else {}
+    assert made.properties == {"bucketing_version": "2", **sorted_too, **properties}
 
 
 def test_create_as_acid_makes_plain_managed_orc_tables_acid() -> None:

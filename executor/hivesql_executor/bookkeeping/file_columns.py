@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 
 from hivesql_executor.files.api import Files, RangeFile
@@ -26,6 +27,11 @@ _PLAIN = {
 
 def columns_of_file(files: Files, path: str, format_: FileFormat) -> tuple[Column, ...]:
     """Read the columns of a file; DataError where it is of another format."""
+    comment = f"Inferred from {format_.capitalize()} file."
+    return tuple(replace(one, comment=comment) for one in _columns(files, path, format_))
+
+
+def _columns(files: Files, path: str, format_: FileFormat) -> tuple[Column, ...]:
     if format_ == "orc":
         from hivesql_executor.orc.tail import read_tail
 

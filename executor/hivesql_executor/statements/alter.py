@@ -16,7 +16,7 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.statements.partitions import add_partitions, drop_partitions
 from hivesql_planner.acid.layout import parse_original_file
 from hivesql_planner.errors import SemanticError, StaleSnapshot
-from hivesql_planner.model.statistics import BASICS, Statistics
+from hivesql_planner.model.statistics import BASICS, Statistics, told_beside
 from hivesql_planner.model.table import Database, Partition, Table, partition_name
 from hivesql_planner.statements.alter import ChangeLocation
 from hivesql_planner.statements.ddl import (
@@ -94,7 +94,9 @@ def _tell_statistics(statement: TellStatistics, runtime: Runtime) -> None:
                 rows=known.rows if rows is None else rows,
                 files=known.files if files is None else files,
                 bytes=known.bytes if size is None else size,
-                columns=() if statement.column is None else (statement.column,),
+                columns=()
+                if statement.column is None
+                else (told_beside(statement.column, known.columns),),
             )
         )
     store.put_statistics(name, told)

@@ -213,6 +213,10 @@ def _properties(body: CreateTableBody, table: Table, binding: Binding) -> dict[s
         found[_TRANSACTIONAL] = "true"
         found[_KIND] = found.get(_KIND, kind).strip().lower()
     found.setdefault("bucketing_version", "2")
+    buckets = table.bucket_columns
+    if table.sort_columns and set(buckets) == set(table.sort_columns[: len(buckets)]):
+        # What Hive notes where rows of one bucket's key lie together.
+        found.setdefault("SORTBUCKETCOLSPREFIX", "TRUE")
     if body.external:
         found.setdefault("EXTERNAL", "TRUE")
     return found

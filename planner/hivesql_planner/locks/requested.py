@@ -31,8 +31,8 @@ GLOBAL_LOCKS = "__global_locks"
 
 
 def wanted(statement: Statement, settings: Settings) -> tuple[Lock, ...]:
-    """The components a statement requests, before merging."""
-    return tuple(Wanted(settings).of(statement))
+    """The components a statement requests, before merging: each of them once, as in Hive."""
+    return tuple(dict.fromkeys(Wanted(settings).of(statement)))
 
 
 def named(names: str) -> Iterator[Lock]:

@@ -200,11 +200,22 @@ _TOLD: Mapping[str, tuple[str, Callable[[str], object]]] = {
     "avgColLen": ("average_length", float),
     "maxColLen": ("longest", int),
 }
+_FIELDS = tuple(field for field, _ in _TOLD.values())
+_UNTOLD = -1
+"""The number of NULLs that nobody has told."""
+
+
+def told_beside(told: ColumnStatistics, known: Iterable[ColumnStatistics]) -> ColumnStatistics:
+    """Put what a user says of a column over what is known of it."""
+    before = next((one for one in known if one.name == told.name), None)
+    nulls = told.nulls if told.nulls != _UNTOLD else before.nulls if before else 0
+    given = {key: value for key in _FIELDS if (value := getattr(told, key)) is not None}
+    return replace(before or told, **(given | {"nulls": nulls, "type": told.type}))
 
 
 def told_statistics(column: Column, values: Mapping[str, str]) -> ColumnStatistics:
     """Read what UPDATE STATISTICS FOR COLUMN says; SemanticError where Hive refuses it."""
-    found: dict[str, Any] = {"nulls": 0}
+    found: dict[str, Any] = {"nulls": _UNTOLD}
     if not is_simple(column):
         raise SemanticError(f"{column.name} is of type {column.type}, which has no statistics")
     for key, text in values.items():

@@ -60,7 +60,8 @@ def describe_table(
     """Columns, partition columns (also ``separately``), and with a style everything else."""
     table = table.described_as(partition)
     if style == "formatted":
-        return Outcome.of_table(_COLUMNS, _formatted(table, partition, basics_shown(statistics)))
+        lines = _formatted(table, partition, basics_shown(statistics), separately=separately)
+        return Outcome.of_table(_COLUMNS, lines)
     rows = _column_rows(table.all_columns)
     if table.partition_columns and separately:
         rows += [_EMPTY, ("# Partition Information", "", ""), _HEADER]
@@ -137,9 +138,11 @@ def _formatted(
     table: Table,
     partition: Partition | None,
     basics: Mapping[str, str],
+    *,
+    separately: bool,
 ) -> list[_Row]:
     rows = [_HEADER, *_column_rows(table.columns), _EMPTY]
-    if table.partition_columns:
+    if table.partition_columns and separately:
         rows += [("# Partition Information", "", ""), _HEADER]
         rows += [*_column_rows(table.partition_columns), _EMPTY]
     if partition:
