@@ -28,6 +28,7 @@ from hivesql.dbapi_errors import (
     Warning,
 )
 from hivesql.dbapi_literals import Parameters, interpolate
+from hivesql.positional_parameters import Positional, has_marks
 from hivesql.script import StatementText
 from hivesql.session import Session
 from hivesql_executor.statements.context import OrRows
@@ -224,14 +225,15 @@ class Cursor:
         self._closed = False
 
     def execute(self, operation: str, parameters: Parameters | None = None) -> Cursor:
-        """Run one statement, with parameters put in as literals."""
+        """Run one statement, with parameters put in as literals.
+
+        They stand where ``%(name)s``, ``%s`` or ``?`` do; in a statement with ``?`` a ``%`` is
+        nothing but itself.
+        """
         self._check_open()
         text = operation.strip().rstrip(";").rstrip()
         if parameters is not None:
-            try:
-                text = interpolate(text, parameters)
-            except (KeyError, IndexError, ValueError, TypeError) as error:
-                raise ProgrammingError(f"bad parameters: {error}") from error
+            text = _with_values(text, parameters)
         self._forget()
         result = self.connection.run(text, OrRows(_to_arrow))
         self._keep(result)
@@ -326,6 +328,15 @@ class Cursor:
         if self._rows is None:
             raise ProgrammingError("there are no rows: the last statement was no query")
         return self._rows
+
+
+def _with_values(text: str, parameters: Parameters) -> str:
+    if not isinstance(parameters, Mapping) and has_marks(text):
+        return Positional(text, parameters).put_into(StatementText(text)).text
+    try:
+        return interpolate(text, parameters)
+    except (KeyError, IndexError, ValueError, TypeError) as error:
+        raise ProgrammingError(f"bad parameters: {error}") from error
 
 
 def _to_arrow(frame: DataFrame) -> pa.Table:

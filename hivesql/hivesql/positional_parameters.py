@@ -18,6 +18,11 @@ _PART = re.compile(
 )
 
 
+def has_marks(text: str) -> bool:
+    """Whether a question mark in it stands for a value."""
+    return any(match["mark"] is not None for match in _PART.finditer(text))
+
+
 class Positional:
     """Values that the statements of a text take one after the other."""
 

@@ -87,6 +87,21 @@ def test_values_come_back_as_they_went(connection: dbapi.Connection) -> None:
     assert found.fetchall() == [(2,)]
 
 
+def test_question_marks(connection: dbapi.Connection) -> None:
+    cursor = connection.cursor()
+    cursor.executemany("INSERT INTO t VALUES (?, ?)", [(3, "100%"), (4, "what?")])
+    assert cursor.rowcount == 2
+    cursor.execute("SELECT id, '?' AS a, 7 % 4 AS b FROM t /* ? */ WHERE v LIKE ? AND id > ?",
+                   ("%0%", 1))  # fmt: skip
+    assert cursor.fetchall() == [(3, "?", 3)]
+    assert cursor.execute("SELECT id FROM t WHERE v = '?' OR id = %s", [4]).fetchall() == [(4,)]
+    for text, given in (("SELECT ?, ?", [1]), ("SELECT ?", [1, 2]), ("SELECT ?, %s", [1, 2]),
+                        ("SELECT ?", {"a": 1}), ("SELECT ?", [object()])):  # fmt: skip
+        with pytest.raises(dbapi.ProgrammingError):
+            cursor.execute(text, given)
+    connection.rollback()
+
+
 def test_rollback_and_commit(place: dict[str, Any], connection: dbapi.Connection) -> None:
     cursor = connection.cursor()
     cursor.execute("DELETE FROM t WHERE id = 1")
