@@ -68,6 +68,9 @@ def bound(sql: str, **settings: str) -> Any:
         ("DELETE FROM t WHERE max(id) = 1", 10128, (1, 21)),
         ("MERGE INTO t USING s ON t.id = max(s.id) WHEN MATCHED THEN DELETE", 10128, (1, 32)),
         ("SELECT * FROM (VALUES (1), (true)) q", None, (1, 29)),
+        ("EXPLAIN SELECT * FROM t WHERE id IN (SELECT id, name FROM t)", 10249, (1, 38)),
+        ("SELECT (SELECT id, name FROM t LIMIT 1) FROM t", 10249, (1, 8)),
+        ("SELECT CASE WHEN id = 1 THEN 1 WHEN name THEN 2 END FROM t", 10016, (1, 37)),
         # the must-pass cases of UPDATE, DELETE and MERGE
         ("UPDATE plain SET v = 'x'", 10297, (1, 8)),
         ("DELETE FROM plain", 10297, (1, 13)),

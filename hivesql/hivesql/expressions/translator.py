@@ -314,6 +314,12 @@ class Translator:
         whens = node.args["ifs"]
         if node.this is not None:
             self._compared([node.this, *(one.this for one in whens)], node, safe=True)
+        for one in whens if node.this is None else ():
+            if (kind := self.type_of(one.this)) not in (None, "boolean", "void"):
+                error = SemanticError(
+                    f'Argument type mismatch: "boolean" is expected after WHEN, but "{kind}" is '
+                    "found", code=10016)  # fmt: skip
+                self.binding.fail(error, *place_of(one.this))
         values = [one.args["true"] for one in whens]
         if node.args.get("default") is not None:
             values.append(node.args["default"])

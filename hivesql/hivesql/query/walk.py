@@ -414,6 +414,7 @@ class Walk:
             elif isinstance(part, QUERIES):
                 columns = self.query(part, ctes, scope)
                 self.translator.types[id(part)] = columns[0].type if columns else None
+                self._check_width(part, columns)
                 self.strict.subquery(part, columns, scope)
             elif isinstance(part, exp.Column):
                 self._column(part, scope, aliases)
@@ -421,6 +422,17 @@ class Walk:
             elif not isinstance(part, exp.Hint):
                 left.append((part, True))
                 left += [(child, False) for child in part.iter_expressions(reverse=True)]
+
+    def _check_width(self, node: exp.Expr, columns: Outputs) -> None:
+        """Refuse a query of several columns where one value is wanted (10249)."""
+        around = node.parent
+        of_rows = isinstance(around, exp.In) and isinstance(around.this, exp.Tuple)
+        if len(columns or ()) > 1 and not isinstance(around, exp.Exists) and not of_rows:
+            error = SemanticError(
+                "Invalid SubQuery expression: SubQuery can contain only 1 item in Select List.",
+                code=10249,
+            )
+            self.binding.fail(error, *span_of(node))
 
     def _column(self, node: exp.Column, scope: Scope, aliases: frozenset[str]) -> None:
         parts = node.parts
