@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -100,6 +101,44 @@ def count_by_spark(session: hivesql.Session) -> None:
     assert tuple(row) == (5, 18)
 
 
+_DYING_JAVA = """#!/bin/sh
+case "$*" in *launcher.Main*) exec "{java}" "$@";; esac
+if mkdir "{home}/died"; then
+  "{java}" "$@" &
+  while [ ! -s "$_PYSPARK_DRIVER_CONN_INFO_PATH" ]; do sleep 0.05; done
+  kill -9 $!
+  wait
+  exit 137
+fi 2>/dev/null
+exec "{java}" "$@"
+"""
+
+
+def start_where_the_first_jvm_dies(session: hivesql.Session, home: Path) -> None:
+    """Start Spark with a Java whose first JVM is killed as soon as it can be spoken to."""
+    known = os.environ.get("JAVA_HOME")
+    java = Path(known) / "bin" / "java" if known else Path(str(shutil.which("java")))
+    wrapper = home / "dying" / "bin" / "java"
+    wrapper.parent.mkdir(parents=True)
+    wrapper.write_text(_DYING_JAVA.format(java=java.resolve(), home=home))
+    wrapper.chmod(0o755)
+    os.environ["JAVA_HOME"] = str(home / "dying")
+    try:
+        assert session.runtime.spark().range(3).count() == 3
+    finally:
+        os.environ.pop("JAVA_HOME")
+        if known:
+            os.environ["JAVA_HOME"] = known
+    assert (home / "died").exists()
+
+
+def kill_jvm() -> None:
+    """End the JVM that Spark runs in, as a machine short of memory does."""
+    process: Any = SparkContext._gateway
+    process.proc.kill()
+    process.proc.wait()
+
+
 def main(home: Path) -> None:
     """Open and close them."""
     places = f"sqlite:///{home}/metastore.db", str(home / "warehouse")
@@ -107,8 +146,12 @@ def main(home: Path) -> None:
     for number in range(2):
         with hivesql.connect(*places) as session:
             if number == 0:
+                start_where_the_first_jvm_dies(session, home)
                 check_listeners(session)
             all_kinds(session, f"ours{number}")
+            if number == 0:
+                kill_jvm()
+                count_by_spark(session)
         assert SparkContext._active_spark_context is None
 
     # Two at once share one, which goes with the last.

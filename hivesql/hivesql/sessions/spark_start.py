@@ -8,11 +8,13 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Unfinished
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hivesql_planner.errors import Cancelled, SessionClosed
 
 if TYPE_CHECKING:
+    from subprocess import Popen
+
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
@@ -35,7 +37,14 @@ class _Started:
     """A Spark that a session started, and how many sessions use it: the last one stops it."""
 
     context: SparkContext
+    process: Popen[bytes] | None
+    """The JVM; None where it was there before, as it is below ``spark-submit``."""
     users: int = 0
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether somebody has killed the JVM."""
+        return self.process is not None and self.process.poll() is not None
 
 
 _started: _Started | None = None
@@ -58,7 +67,7 @@ class LazySpark:
 
     def __call__(self) -> SparkSession:
         self._check_open()
-        if self._session is not None:
+        if self._session is not None and not (self._shares and self._shares.has_ended):
             return self._session
         if self._given is not None or threading.current_thread() is threading.main_thread():
             return self._get()
@@ -94,6 +103,7 @@ class LazySpark:
 
     def _get(self) -> SparkSession:
         with _starting:
+            self._forget_ended()
             if self._session is None:
                 from hivesql_executor.spark.session import give_file, isolate
 
@@ -104,6 +114,19 @@ class LazySpark:
                 for kind, path in self._files:
                     give_file(self._session, kind, path)
             return self._session
+
+    def _forget_ended(self) -> None:
+        """Let go of a Spark whose JVM was killed, so that the next statement has one."""
+        global _started
+        shares, session = self._shares, self._session
+        if shares is None or session is None or not shares.has_ended:
+            return
+        self._shares = self._session = None
+        if _started is shares:
+            from hivesql_executor.spark.session import stop_spark
+
+            _started = None
+            stop_spark(session)
 
     @property
     def started(self) -> bool:
@@ -237,7 +260,8 @@ class LazySpark:
         found = self._given or running_spark()
         if found is None:
             found = start_spark(conf=self._conf)
-            _started = _Started(found.sparkContext)
+            gateway: Any = found.sparkContext._gateway
+            _started = _Started(found.sparkContext, getattr(gateway, "proc", None))
         active = SparkContext._active_spark_context
         if _started is not None and _started.context is active is found.sparkContext:
             _started.users += 1
