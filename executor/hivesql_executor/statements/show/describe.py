@@ -89,11 +89,7 @@ def describe_column(
     statistics = statistics or Statistics()
     accurate = accuracy_text(statistics)
     if style != "formatted":
-        # Hive tells it here too, but not of partitioned tables.
-        more = (
-            [] if table.partition_columns or not accurate else [(ACCURATE, escaped(accurate), "")]
-        )
-        return Outcome.of_table(_COLUMNS, [(found.name, found.type, comment), *more])
+        return Outcome.of_table(_COLUMNS, [(found.name, found.type, comment)])
     own = next((one for one in statistics.columns if one.name == name), None)
     rows = [("col_name", found.name), ("data_type", found.type)]
     rows += [(label, _shown(getattr(own, field, None))) for label, field in _MEASURES]

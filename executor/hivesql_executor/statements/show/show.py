@@ -55,7 +55,7 @@ def describe(statement: Describe, runtime: Runtime) -> Outcome:
         return describe_database(database, extended=bool(statement.style))
     partition = statement.partition
     statistics = None
-    if statement.style == "formatted" or statement.column is not None:
+    if statement.style == "formatted":
         stored = statement.stored or statement.table.name
         values = partition.values if partition else None
         statistics = runtime.metastore.statistics(stored, values)
