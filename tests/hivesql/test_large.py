@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hivesql.binder.statement import bind
-from hivesql.parser.dml import plain_tail
+from hivesql.syntax.plain_rows import plain_tail
 from hivesql.parser.statement import parse
 from hivesql.script import StatementText
 from hivesql_planner.errors import HiveSqlError
