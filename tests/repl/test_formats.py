@@ -10,14 +10,13 @@ from xml.etree import ElementTree
 
 import pytest
 
+from hivesql_repl.formats import hive_text, with_singles
 from hivesql_repl.output.formats import (
     FORMATS,
     Instant,
     Single,
     Style,
-    hive_text,
     to_text,
-    with_hive_types,
 )
 
 VALUES = {
@@ -82,7 +81,7 @@ TYPED = {
 @pytest.mark.parametrize("kind", TYPED)
 def test_values_of_types_that_python_does_not_have(kind: str) -> None:
     value, text = TYPED[kind]
-    ((shown, nothing),) = with_hive_types([kind, kind], [(value, None)])
+    ((shown, nothing),) = with_singles([kind, kind], [(value, None)])
     assert (hive_text(shown), nothing) == (text, None)
 
 
