@@ -155,7 +155,8 @@ def test_tables_made_and_reflected(engine: sa.Engine, tmp_path: Path) -> None:
         "hivesql_stored_as": "ORC", "hivesql_transactional": True,
         "hivesql_partitioned_by": ("day",), "hivesql_clustered_by": ("id",), "hivesql_buckets": 4,
     }  # fmt: skip
-    assert looked.get_check_constraints("t") == [{"name": "positive", "sqltext": "price > 0"}]
+    checks = [{"name": "positive", "sqltext": "`price` > 0"}]
+    assert looked.get_check_constraints("t") == checks
     (key,) = looked.get_foreign_keys("child")
     assert (key["referred_table"], key["referred_columns"]) == ("t", ["id"])
     assert looked.get_table_options("child")["hivesql_transactional"] is False
