@@ -5,32 +5,8 @@ from __future__ import annotations
 from hivesql_planner.plan import Command, Plan
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.bound import (
-    AbortCompactions,
-    AbortTransactions,
-    CompactTable,
-    Describe,
-    EndTransaction,
-    Explain,
-    LockObject,
-    SetSetting,
-    Show,
-    StartTransaction,
+    WITHOUT_LOCKS,
     Statement,
-    UseDatabase,
-)
-
-WITHOUT_LOCKS = (
-    AbortCompactions,
-    AbortTransactions,
-    CompactTable,
-    Describe,
-    EndTransaction,
-    Explain,
-    LockObject,
-    SetSetting,
-    Show,
-    StartTransaction,
-    UseDatabase,
 )
 
 

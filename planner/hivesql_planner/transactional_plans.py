@@ -12,7 +12,6 @@ from hivesql_planner.locks.rules import merge
 from hivesql_planner.model.table import Table, TableName
 from hivesql_planner.multi_statement import writes_of
 from hivesql_planner.plan import Body, Change, Command, Insert, Plan, Select, Target, WriteKind
-from hivesql_planner.planning import WITHOUT_LOCKS
 from hivesql_planner.relations import Query, Scan
 from hivesql_planner.rewrite.change import (
     change_targets,
@@ -24,6 +23,7 @@ from hivesql_planner.rewrite.insert import insert_targets, rewrite_create_as, re
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.settings.transaction_keys import DB_TXN_MANAGER, DUMMY_TXN_MANAGER
 from hivesql_planner.statements.bound import (
+    WITHOUT_LOCKS,
     CreateTable,
     DeleteRows,
     InsertRows,

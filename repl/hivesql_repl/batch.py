@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from hivesql import HiveSqlError, Session
 from hivesql.script import StatementText, split
 from hivesql_repl.output.render import Printer
-from hivesql_repl.running import Interrupted, Runner
 from hivesql_repl.shell.commands import Quit
+from hivesql_repl.shell.running import Interrupted, Runner
 
 if TYPE_CHECKING:
     from hivesql_repl.checkpoint import Checkpoint

@@ -25,7 +25,7 @@ from hivesql_repl.batch import (
 from hivesql_repl.configuration import Profile, default_path, read_profile
 from hivesql_repl.output.formats import Style, format_of
 from hivesql_repl.output.render import Printer
-from hivesql_repl.running import HEADER, Runner
+from hivesql_repl.shell.running import HEADER, Runner
 
 if TYPE_CHECKING:
     from hivesql_repl.checkpoint import Checkpoint

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from hivesql_planner.local.conditions import condition, literals, named_column, table_condition
 from hivesql_planner.local.spark_sql_reader import Literal, Node, Operation, Reader, Unclear
 from hivesql_planner.local.values import base_type, operand, partition_text, same_kind, stored
 from hivesql_planner.model.table import Column, Table
 from hivesql_planner.plan import Body, Change, ChangeBranch, Insert, InsertBranch, Select, WriteKind
-from hivesql_planner.predicates.conditions import condition, literals, named_column, table_condition
 from hivesql_planner.predicates.predicate import (
     Computed,
     Given,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from hivesql_planner.local.conditions import check_partitions, named_column, table_condition
 from hivesql_planner.local.select_syntax import (
     Called,
     Item,
@@ -15,7 +16,6 @@ from hivesql_planner.local.select_syntax import (
 from hivesql_planner.local.spark_sql_reader import Literal, Name, Unclear
 from hivesql_planner.local.values import WHOLE, base_type, stored
 from hivesql_planner.model.table import Column, Table
-from hivesql_planner.predicates.conditions import check_partitions, named_column, table_condition
 from hivesql_planner.predicates.predicate import Given, Shown, SmallSelect, Sorting, Total
 from hivesql_planner.relations import Query, Scan
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hivesql_planner.locks.lock import Lock, LockType, Operation
-from hivesql_planner.locks.requested import name_of, on_table
+from hivesql_planner.locks.lock import Lock, LockType, Operation, name_of, on_table
 from hivesql_planner.locks.rules import XW, S, X
 from hivesql_planner.model.table import Table
 from hivesql_planner.relations import Query
@@ -37,7 +36,7 @@ from hivesql_planner.statements.ddl import (
 )
 
 if TYPE_CHECKING:
-    from hivesql_planner.locks.requested import Wanted
+    from hivesql_planner.locks.wanted import Wanted
 
 
 def altered(statement: Statement, wanted: Wanted) -> Iterator[Lock]:  # noqa: C901 - one flat list

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     pass
 
 
+from hivesql_planner.model.table import Partition, Table, partition_name
+
+
 class LockType(StrEnum):
     """Hive's lock types, as HIVE_LOCKS and SHOW LOCKS name them."""
 
@@ -60,3 +63,20 @@ class ObjectLock:
 
     def __str__(self) -> str:
         return f"{self.name} -> {'EXCLUSIVE' if self.exclusive else 'SHARED'}"
+
+
+def on_table(
+    table: Table,
+    kind: LockType,
+    partition: str | None = None,
+    operation: Operation = Operation.NO_TXN,
+    *,
+    dynamic: bool = False,
+) -> Lock:
+    """A lock on a table or on one of its partitions."""
+    return Lock(kind, table.name.database, table.name.name, partition, operation, dynamic)
+
+
+def name_of(table: Table, partition: Partition) -> str:
+    """The partition's name, as locks have it."""
+    return partition_name(table.partition_names, partition.values)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 
-from hivesql_planner.locks.lock import Lock, LockType, Operation
-from hivesql_planner.locks.rules import SW, XW, S, X
-from hivesql_planner.model.table import Partition, Table, partition_name
-from hivesql_planner.relations import Query, Scan
+from hivesql_planner.locks.lock import Lock, Operation
+from hivesql_planner.locks.rules import S, X
+from hivesql_planner.locks.wanted import Wanted
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.bound import (
     CreateTable,
@@ -17,7 +15,6 @@ from hivesql_planner.statements.bound import (
     DropDatabase,
     DropTable,
     InsertRows,
-    InsertTarget,
     MergeRows,
     SelectRows,
     Statement,
@@ -32,7 +29,7 @@ GLOBAL_LOCKS = "__global_locks"
 
 def wanted(statement: Statement, settings: Settings) -> tuple[Lock, ...]:
     """The components a statement requests, before merging: each of them once, as in Hive."""
-    return tuple(dict.fromkeys(Wanted(settings).of(statement)))
+    return tuple(dict.fromkeys(_locks_of(statement, Wanted(settings))))
 
 
 def named(names: str) -> Iterator[Lock]:
@@ -41,182 +38,40 @@ def named(names: str) -> Iterator[Lock]:
         yield Lock(X, GLOBAL_LOCKS, name, operation=Operation.NO_TXN)
 
 
-class Wanted:
-    """The rules, under one set of settings."""
+def _locks_of(statement: Statement, wanted: Wanted) -> Iterator[Lock]:  # noqa: C901 - one flat list
+    match statement:
+        case SelectRows(query=query):
+            yield from wanted.reads(query)
+        case InsertRows(targets=targets):
+            for target in targets:
+                yield from wanted.insert(target)
+                yield from wanted.reads(target.query)
+        case UpdateRows(target=scan, subqueries=subqueries):
+            yield from wanted.change(scan, Operation.UPDATE, inserts=True)
+            yield from wanted.scans(source.scan for source in subqueries)
+        case DeleteRows(target=scan, subqueries=subqueries):
+            yield from wanted.change(scan, Operation.DELETE, inserts=False)
+            yield from wanted.scans(source.scan for source in subqueries)
+        case MergeRows():
+            yield from wanted.merge_rows(statement)
+        case CreateTable(table=table, rows=rows):
+            yield Lock(S, table.name.database, operation=Operation.NO_TXN)
+            if rows is not None:
+                yield from wanted.create_as(table)
+                yield from wanted.reads(rows)
+        case CreateView(table=view):
+            yield Lock(S, view.name.database, operation=Operation.NO_TXN)
+        case DropTable(name=name, view=False):
+            yield Lock(S, name.database, operation=Operation.NO_TXN)
+            yield Lock(X, name.database, name.name, operation=Operation.NO_TXN)
+        case DropDatabase():
+            yield from wanted.drop_database(statement)
+        case TruncateTable(table=table, partitions=partitions):
+            yield from wanted.truncate(table, partitions)
+        case WriteDirectory(query=query):
+            yield from wanted.reads(query)
+        case _:
+            # Imported late: changes of definitions have many classes.
+            from hivesql_planner.locks.alterations import altered
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        self.exclusive_write = settings.flag("hive.txn.xlock.write")
-        self.lockless_reads = settings.flag("hive.acid.lockless.reads.enabled")
-
-    def of(self, statement: Statement) -> Iterator[Lock]:  # noqa: C901 - one flat list
-        match statement:
-            case SelectRows(query=query):
-                yield from self.reads(query)
-            case InsertRows(targets=targets):
-                for target in targets:
-                    yield from self.insert(target)
-                    yield from self.reads(target.query)
-            case UpdateRows(target=scan, subqueries=subqueries):
-                yield from self.change(scan, Operation.UPDATE, inserts=True)
-                yield from self.scans(source.scan for source in subqueries)
-            case DeleteRows(target=scan, subqueries=subqueries):
-                yield from self.change(scan, Operation.DELETE, inserts=False)
-                yield from self.scans(source.scan for source in subqueries)
-            case MergeRows():
-                yield from self.merge_rows(statement)
-            case CreateTable(table=table, rows=rows):
-                yield Lock(S, table.name.database, operation=Operation.NO_TXN)
-                if rows is not None:
-                    yield from self.create_as(table)
-                    yield from self.reads(rows)
-            case CreateView(table=view):
-                yield Lock(S, view.name.database, operation=Operation.NO_TXN)
-            case DropTable(name=name, view=False):
-                yield Lock(S, name.database, operation=Operation.NO_TXN)
-                yield Lock(X, name.database, name.name, operation=Operation.NO_TXN)
-            case DropDatabase():
-                yield from self.drop_database(statement)
-            case TruncateTable(table=table, partitions=partitions):
-                yield from self.truncate(table, partitions)
-            case WriteDirectory(query=query):
-                yield from self.reads(query)
-            case _:
-                # Imported late: changes of definitions have many classes.
-                from hivesql_planner.locks.alterations import altered
-
-                yield from altered(statement, self)
-
-    def reads(self, query: Query) -> Iterator[Lock]:
-        yield from self.scans(source.scan for source in query.sources)
-
-    def scans(self, scans: Iterable[Scan]) -> Iterator[Lock]:
-        for scan in scans:
-            if self.reads_lock(scan.table):
-                for name in self.units(scan):
-                    yield on_table(scan.table, S, name, Operation.SELECT)
-
-    def reads_lock(self, table: Table) -> bool:
-        flag = self.settings.flag
-        if not flag("hive.txn.read.locks") or not self.lockable(table):
-            return False
-        if table.is_transactional:
-            return not self.lockless_reads
-        return flag("hive.txn.nonacid.read.locks")
-
-    def lockable(self, table: Table) -> bool:
-        if table.is_view or table.is_frame:
-            return False
-        external = table.type == "EXTERNAL_TABLE"
-        return not external or self.settings.flag("hive.txn.ext.locking.enabled")
-
-    def ddl(
-        self, table: Table, kind: LockType, units: Iterable[str | None] = (None,)
-    ) -> Iterator[Lock]:
-        if self.lockable(table):
-            yield from (on_table(table, kind, unit) for unit in units)
-
-    def exclusive(self, table: Table) -> LockType:
-        """What keeps everybody out; readers that take no locks need not wait for it either."""
-        return XW if table.is_transactional and self.lockless_reads else X
-
-    def units(self, scan: Scan) -> list[str | None]:
-        """Partitions read, or None for the whole table."""
-        names: list[str | None] = [name_of(scan.table, p) for p in scan.partitions]
-        limit = self.settings.integer("hive.locks.max.partitions")
-        if not names or 0 < limit <= len(names):
-            return [None]
-        return names
-
-    def insert(self, target: InsertTarget) -> Iterator[Lock]:
-        table = target.table
-        if not self.lockable(table):
-            return
-        unit = None
-        if table.partition_columns and not target.dynamic_partition:
-            values = [target.static_partition.get(key) for key in table.partition_names]
-            unit = partition_name(table.partition_names, values)
-        dynamic = bool(target.dynamic_partition)
-        if not table.is_transactional:
-            strict = self.settings.flag("hive.txn.strict.locking.mode")
-            kind = X if target.overwrite or strict else S
-            yield on_table(table, kind, unit, Operation.NO_TXN, dynamic=dynamic)
-        elif target.overwrite:
-            exclusive = self.exclusive_write and self.settings.flag("hive.txn.xlock.iow")
-            kind = self.exclusive(table) if exclusive else XW
-            yield on_table(table, kind, unit, Operation.UPDATE, dynamic=dynamic)
-        else:
-            yield replace(self.inserting(table), partition=unit, dynamic_partition=dynamic)
-
-    def change(self, scan: Scan, operation: Operation, *, inserts: bool) -> Iterator[Lock]:
-        kind = XW if self.exclusive_write else SW
-        partitioned = bool(scan.table.partition_columns)
-        for name in self.units(scan):
-            yield on_table(scan.table, kind, name, operation, dynamic=partitioned)
-        if inserts and partitioned and scan.partitions:
-            yield self.inserting(scan.table)
-
-    def inserting(self, table: Table) -> Lock:
-        kind = S if self.exclusive_write and not self.lockless_reads else SW
-        dynamic = bool(table.partition_columns)
-        return on_table(table, kind, None, Operation.INSERT, dynamic=dynamic)
-
-    def merge_rows(self, merge: MergeRows) -> Iterator[Lock]:
-        kinds = {clause.kind for clause in merge.clauses}
-        if kinds != {"insert"}:
-            operation = Operation.UPDATE if "update" in kinds else Operation.DELETE
-            yield from self.change(merge.target, operation, inserts="update" in kinds)
-        if "insert" in kinds:
-            lock = self.inserting(merge.target.table)
-            if self.settings.flag("hive.txn.xlock.mergeinsert"):
-                kind = XW if self.exclusive_write else SW
-                lock = replace(lock, type=kind, operation=Operation.UPDATE)
-            yield lock
-        yield from self.reads(merge.source)
-        yield from self.scans(source.scan for source in merge.subqueries)
-
-    def create_as(self, table: Table) -> Iterator[Lock]:
-        if not self.lockable(table) or not self.settings.flag("hive.txn.xlock.ctas"):
-            return
-        if table.is_transactional:
-            yield on_table(table, XW, None, Operation.INSERT)
-        else:
-            yield on_table(table, X)
-
-    def drop_database(self, drop: DropDatabase) -> Iterator[Lock]:
-        """Readers without locks keep softly dropped tables: only the others are locked for them."""
-        managed = [table for table in drop.tables if self.lockable(table)]
-        if not self.lockless_reads or all(table.is_dropped_softly for table in managed):
-            kind = XW if self.lockless_reads else X
-            yield Lock(kind, drop.name, operation=Operation.NO_TXN)
-            return
-        yield Lock(S, drop.name, operation=Operation.NO_TXN)
-        for table in managed:
-            yield on_table(table, XW if table.is_dropped_softly else X)
-
-    def truncate(self, table: Table, partitions: tuple[Partition, ...] | None) -> Iterator[Lock]:
-        if not self.lockable(table):
-            return
-        usebase = table.is_transactional and self.settings.flag("hive.acid.truncate.usebase")
-        kind = XW if usebase else self.exclusive(table)
-        units: list[str | None] = [name_of(table, p) for p in partitions or ()]
-        for unit in units or [None]:
-            operation = Operation.UPDATE if table.is_transactional else Operation.NO_TXN
-            yield on_table(table, kind, unit, operation)
-
-
-def on_table(
-    table: Table,
-    kind: LockType,
-    partition: str | None = None,
-    operation: Operation = Operation.NO_TXN,
-    *,
-    dynamic: bool = False,
-) -> Lock:
-    """A lock on a table or on one of its partitions."""
-    return Lock(kind, table.name.database, table.name.name, partition, operation, dynamic)
-
-
-def name_of(table: Table, partition: Partition) -> str:
-    """The partition's name, as locks have it."""
-    return partition_name(table.partition_names, partition.values)
+            yield from altered(statement, wanted)

@@ -338,3 +338,19 @@ COMPACTION_COLUMNS = (
     "initiatorid", "poolname", "txnid", "nexttxnid", "committime", "hightestwriteid",
 )  # fmt: skip
 """As in Hive, the misspelt last one included."""
+
+
+WITHOUT_LOCKS = (
+    AbortCompactions,
+    AbortTransactions,
+    CompactTable,
+    Describe,
+    EndTransaction,
+    Explain,
+    LockObject,
+    SetSetting,
+    Show,
+    StartTransaction,
+    UseDatabase,
+)
+"""Statements that take no locks and open no transaction."""

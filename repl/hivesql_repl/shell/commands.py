@@ -16,7 +16,7 @@ from hivesql_repl.output.formats import FORMATS
 from hivesql_repl.output.render import open_for_append
 
 if TYPE_CHECKING:
-    from hivesql_repl.running import Runner
+    from hivesql_repl.shell.running import Runner
 
 Command = Callable[[str], bool]
 # Scripts of beeline begin and end with these.

@@ -24,10 +24,10 @@ from pygments.lexers.sql import SqlLexer
 
 from hivesql import HiveSqlError, Session
 from hivesql.script import is_complete, split
-from hivesql_repl.running import Interrupted, Runner
 from hivesql_repl.shell.aliases import command_of
 from hivesql_repl.shell.commands import Quit
 from hivesql_repl.shell.completion import SqlCompleter
+from hivesql_repl.shell.running import Interrupted, Runner
 
 MOST_COLOURED = 20_000
 """Characters; of longer texts colours would take a tenth of a second and more for each key."""

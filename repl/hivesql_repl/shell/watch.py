@@ -18,7 +18,7 @@ from hivesql_repl.output.formats import Style, to_text
 
 if TYPE_CHECKING:
     from hivesql import Result
-    from hivesql_repl.running import Runner
+    from hivesql_repl.shell.running import Runner
 
 EVERY = 2.0
 """Seconds between two answers."""
