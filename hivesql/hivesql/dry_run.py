@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from hivesql.binder.context import Catalog
 from hivesql.binder.statement import bind
@@ -36,6 +37,8 @@ from hivesql_planner.statements.ddl import (
     RenamePartition,
     RenameTable,
 )
+
+Name = TypeVar("Name", str, TableName)
 
 _UNKNOWN_TYPE = "string"
 """Of a CREATE TABLE AS SELECT column: only Spark knows it, and names are enough to plan."""
@@ -103,14 +106,27 @@ class _Overlay:
         there = {one.name: one for one in known} | self.tables
         return tuple(one for name, one in there.items() if one and name.database == database)
 
+    @staticmethod
+    def _has(find: Callable[[Name], object], name: Name) -> bool:
+        try:
+            find(name)
+        except NoSuchObject:
+            return False
+        return True
+
     def apply(self, statement: Statement) -> None:
         """Remember what the statement would change."""
         match statement:
             case CreateDatabase(database=database):
-                self.databases.setdefault(database.name, database)
+                if not self._has(self.database, database.name):
+                    self.databases[database.name] = database
             case DropDatabase(name=name):
                 self.databases[name] = None
+                self.tables |= {table.name: None for table in self.tables_in(name)}
+            case CreateTable(table=table) if self._has(self.table, table.name):
+                pass  # IF NOT EXISTS
             case CreateTable(table=table, rows=rows):
+                self.changed.pop(table.name, None)
                 columns = rows.columns if rows and not table.columns else table.columns
                 self.tables[table.name] = _typed(replace(table, columns=columns))
             case CreateView(table=table):

@@ -155,6 +155,30 @@ def test_dry_run_plans_all_and_does_nothing(
     assert not (tmp_path / "warehouse" / "sales.db").exists()
 
 
+AGAIN = f"""
+CREATE TABLE kept (a INT, b INT) {ACID};
+CREATE TABLE IF NOT EXISTS kept (other STRING);
+CREATE DATABASE IF NOT EXISTS default;
+UPDATE kept SET b = 1 WHERE a = 1;
+DROP DATABASE IF EXISTS sales CASCADE;
+CREATE DATABASE sales;
+CREATE TABLE sales.t (a INT) PARTITIONED BY (d STRING) {ACID};
+ALTER TABLE sales.t ADD PARTITION (d = 'x');
+DROP DATABASE sales CASCADE;
+CREATE DATABASE sales;
+CREATE TABLE sales.t (a INT) PARTITIONED BY (d STRING) {ACID};
+SHOW PARTITIONS sales.t;
+ALTER TABLE sales.t ADD PARTITION (d = 'x');
+"""
+
+
+def test_a_dry_run_knows_what_was_dropped_and_made_again(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "again.hql").write_text(AGAIN)
+    assert main(["--dry-run", "-f", "again.hql"]) == 0, capfd.readouterr().err
+
+
 def test_checkpoint_goes_on_where_it_failed(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
