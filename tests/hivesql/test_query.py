@@ -291,7 +291,6 @@ def test_spark_understands_the_text_and_means_what_hive_means(spark: SparkSessio
         "SELECT id k, count(1) c FROM t GROUP BY id HAVING c > 1 AND k > 2",
         "SELECT count(1), (SELECT max(id) FROM s) FROM t",
         "SELECT id FROM t WHERE EXISTS (SELECT 1 FROM s WHERE s.id = t.id HAVING count(*) > 1)",
-        "SELECT id FROM t a WHERE a.id > (SELECT max(s.id) + a.id FROM s)",
         "SELECT *, count(1) FROM t GROUP BY id, name, amount",
         "SELECT x, count(1) FROM t LATERAL VIEW explode(array(1, 2)) e AS x GROUP BY x",
         "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY id), name FROM t GROUP BY name",

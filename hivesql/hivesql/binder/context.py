@@ -94,7 +94,7 @@ class Binding:
     def of_view(self, view: Table, start: int) -> Binding:
         """The binding of a view's own text."""
         if view.name in self.views:
-            self.fail(SemanticError(f"Recursive view {view.name} detected", code=10220), start)
+            self.fail(SemanticError(f"Recursive view {view.name} detected"), start)
         return Binding(
             self.catalog, view.name.database, self.settings,
             StatementText(view.view_text or "", f"view {view.name}"),

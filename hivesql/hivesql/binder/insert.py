@@ -45,6 +45,11 @@ def _target(branch: InsertBranch, binding: Binding) -> InsertTarget:
         error = SemanticError(f"A view cannot be used as target table for an INSERT: {table.name}",
                               code=10090)  # fmt: skip
         binding.fail(error, branch.table.start)
+    if table.type == "EXTERNAL_TABLE" and not binding.settings.flag(
+        "hive.insert.into.external.tables"
+    ):
+        what = f"Inserting into a external table is not allowed {table.name.name}"
+        binding.fail(SemanticError(what, code=10071), branch.table.start)
     static, dynamic = _partition(branch, table, binding)
     names = (*table.column_names, *dynamic)
     _check_columns(branch, table, names, binding)
@@ -80,7 +85,7 @@ def _partition(
             error = SemanticError(
                 f"Need to specify partition columns because the destination table is "
                 f"partitioned: {', '.join(missing)} missing",
-                code=10023,
+                code=10006,
             )
             binding.fail(error, branch.partition[0].key.start, branch.partition[-1].end)
         static = {

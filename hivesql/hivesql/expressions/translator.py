@@ -145,6 +145,10 @@ class Translator:
             case exp.Interval():
                 return _interval_type(node)
             case exp.Bracket():
+                inside = self.type_of(node.this)
+                if inside is not None and family(inside) not in ("array", "map"):
+                    what = f"[] not valid on non-collection types: {inside}"
+                    raise SemanticError(what, code=10033)
                 return element(self.type_of(node.this))
             case exp.Dot():
                 return field_of(self.type_of(node.this), node.expression.name.lower())

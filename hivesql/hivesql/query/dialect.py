@@ -21,6 +21,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from hivesql.parser.tokens import Token, at
 from hivesql.query.deep_recursion import with_room
+from hivesql.query.hive_grammar import RANGE as RANGE
 from hivesql.query.hive_grammar import check_tree
 from hivesql.query.spark_differences import check_slice
 from hivesql.script import StatementText
@@ -32,8 +33,6 @@ if not (sqlglot.parser.__file__ or "").endswith(".py"):
     raise ImportError("hivesql extends sqlglot's parser, which its compiled build forbids: "
                       "uninstall sqlglotc")  # fmt: skip
 
-RANGE = "range"
-"""Metadata key: start and end offset of an expression."""
 _NESTED = (TokenType.ARRAY, TokenType.MAP, TokenType.STRUCT)
 _GRAMMAR_FUNCTIONS = ("CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM", "FLOOR", "CEIL")
 _NOT_HIVE = (exp.Command, exp.Placeholder, exp.Parameter, exp.Lambda, exp.Array)

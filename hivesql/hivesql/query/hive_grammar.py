@@ -12,6 +12,11 @@ from hivesql.script import StatementText
 from hivesql_planner.errors import ParseError
 
 _NO_ITEM = frozenset({"from", "where", "group", "having", "order", "union"})
+RANGE = "range"
+"""Metadata key: start and end offset of an expression."""
+_LAST = ("order", "sort", "distribute", "cluster", "limit")
+_ORDER = (("where",), ("group",), ("having",), ("windows",),
+          ("order", "cluster", "distribute"), ("sort",), ("limit",))  # fmt: skip
 _STAR_OPTIONS = ("except_", "replace", "rename")
 
 
@@ -34,7 +39,7 @@ def check_tokens(text: StatementText, tokens: tuple[Token, ...]) -> None:
 def check_tree(tree: exp.Expr, text: StatementText, start: int) -> None:
     """Fail at what Hive has no words for; without a place of its own, at ``start``."""
     for node, message in _wrong(tree):
-        raise at(ParseError(message), text, node.meta.get("start", start))
+        raise at(ParseError(message), text, _start(node) or start)
 
 
 def _wrong(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
@@ -44,6 +49,8 @@ def _wrong(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
     for test in tree.find_all(exp.In):
         if not any(test.args.get(key) for key in ("expressions", "query", "unnest", "field")):
             yield test.this, "expected values between the brackets of IN"
+        if isinstance(test.this, exp.In):
+            yield test.this.this, "unexpected second IN: write brackets"
     for star in tree.find_all(exp.Star):
         if any(star.args.get(option) for option in _STAR_OPTIONS):
             yield star, "unexpected words after *"
@@ -68,6 +75,38 @@ def _wrong_clauses(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
             yield select, "unexpected FETCH: say LIMIT"
         elif limit is not None and not _is_number(limit.expression):
             yield select, "expected a whole number after LIMIT"
+        if isinstance(select, exp.SetOperation):
+            left = select.this
+            for key in _LAST if isinstance(left, exp.Select) else ():
+                if left.args.get(key):
+                    message = f"unexpected {key.upper()} before a set operation: write brackets"
+                    yield _first(left.args[key]), message
+        yield from _in_wrong_order(select)
+
+
+def _in_wrong_order(select: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
+    """Clauses that stand behind others that Hive has last."""
+    last: tuple[exp.Expr, str] | None = None
+    for keys in _ORDER:
+        found = [(_first(select.args[key]), key) for key in keys if select.args.get(key)]
+        for node, key in found:
+            if last is not None and _start(node) < _start(last[0]):
+                clauses = (one.upper().removesuffix("S") for one in (last[1], key))
+                yield last[0], "{} must stand before {}".format(*clauses)
+        last = max(
+            [*([last] if last else []), *found], key=lambda one: _start(one[0]), default=None
+        )
+
+
+def _first(clause: exp.Expr | list[exp.Expr]) -> exp.Expr:
+    """The first part of a clause that knows its place."""
+    parts = clause if isinstance(clause, list) else [clause]
+    nodes = (node for part in parts for node in part.dfs())
+    return next((node for node in nodes if RANGE in node.meta or "start" in node.meta), parts[0])
+
+
+def _start(node: exp.Expr) -> int:
+    return int(node.meta["start"] if "start" in node.meta else node.meta.get(RANGE, (0, 0))[0])
 
 
 def _is_number(node: exp.Expr | None) -> bool:

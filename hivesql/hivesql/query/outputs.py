@@ -18,7 +18,7 @@ from hivesql_planner.model.types import parts_of, text_limit
 from hivesql_planner.settings.settings import Settings
 
 # Functions that give rows; their columns keep the names that Hive and Spark agree on.
-_GENERATORS = frozenset(
+GENERATORS = frozenset(
     {"explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "inline_outer",
      "stack", "json_tuple", "parse_url_tuple", "get_splits", "replicate_rows"}
 )  # fmt: skip
@@ -52,7 +52,7 @@ def output_names(items: Sequence[exp.Expr]) -> list[str | None]:
 def _name(item: exp.Expr, position: int, windows: int) -> str | None:
     if item.is_star or isinstance(item, exp.Aliases):
         return None
-    if isinstance(item, exp.Anonymous) and str(item.this).lower() in _GENERATORS:
+    if isinstance(item, exp.Anonymous) and str(item.this).lower() in GENERATORS:
         return None
     if isinstance(item, (exp.Alias, exp.Column)):
         return item.alias_or_name.lower()

@@ -135,26 +135,31 @@ class Scope:
 
     outer: Scope | None = None
     relations: list[Relation] = field(default_factory=list)
+    is_joining: bool = True
+    """Whether it is ON whose names are looked up: the right sides of semi joins are seen there."""
+    sees_outer: bool = True
+    """Whether the names may be of the query around it: in WHERE and ON, and nowhere else."""
+    merges: bool = False
+    """Whether tables are joined by USING, whose columns are of both."""
     _by_alias: dict[str, list[Relation]] = field(default_factory=dict)
-    _by_column: dict[str, Relation] = field(default_factory=dict)
-    """The first relation that is known to have the column."""
+    _by_column: dict[str, list[Relation]] = field(default_factory=dict)
+    """The relations that are known to have the column."""
     _unknown: Relation | None = None
     """The first relation whose columns are not known."""
     _indexed: int = 0
     """How many of the relations are in the three above: there may be thousands."""
 
     def chain(self) -> Iterator[Scope]:
-        """The scope itself and those around it."""
-        scope: Scope | None = self
-        while scope is not None:
-            yield scope
-            scope = scope.outer
+        """The scope itself and, where Hive looks there, the one around it."""
+        yield self
+        if self.outer is not None and self.sees_outer:
+            yield self.outer
 
     def meaning(self, parts: tuple[str, ...]) -> Meaning:
         """What a dotted name means; innermost scope first.
 
         Raises NoSuchObject 10002 (no such column in that table) or 10004 (nothing of that
-        name), SemanticError 10007 (more than one row__id).
+        name), SemanticError 10007 (more than one row__id), or without a code (a column of several).
         """
         for scope in self.chain():
             scope._index()
@@ -163,13 +168,16 @@ class Scope:
                 return found
         for scope in self.chain():
             for relation in scope.relations:
+                if not scope._sees(relation):
+                    continue
                 if relation.alias == parts[0] and len(parts) > 1:
                     raise NoSuchObject(
                         f"Invalid column reference '{parts[1]}' in '{'.'.join(parts)}': "
                         f"{relation.alias} has {_names(relation)}",
                         code=10002,
                     )
-        known = ", ".join(_names(relation) for relation in self.relations)
+        seen = (relation for relation in self.relations if self._sees(relation))
+        known = ", ".join(_names(relation) for relation in seen)
         raise NoSuchObject(
             f"Invalid table alias or column reference '{parts[0]}': "
             f"(possible column names are: {known})",
@@ -181,16 +189,28 @@ class Scope:
         for relation in self.relations[self._indexed :]:
             self._by_alias.setdefault(relation.alias, []).append(relation)
             for column in relation.columns or ():
-                self._by_column.setdefault(column.name, relation)
+                self._by_column.setdefault(column.name, []).append(relation)
             if relation.columns is None and self._unknown is None:
                 self._unknown = relation
         self._indexed = len(self.relations)
+
+    def _sees(self, relation: Relation) -> bool:
+        return self.is_joining or not relation.hidden
+
+    def _check_unique(self, relation: Relation, name: str, parts: tuple[str, ...]) -> None:
+        """Fail where a subquery gives two columns of the name that is asked for."""
+        if self.is_joining or len(self._by_column.get(name, ())) < 2:
+            return
+        if sum(column.name == name for column in relation.columns or ()) > 1:
+            raise SemanticError(f"Ambiguous column reference: {'.'.join(parts)}")
 
     def _qualified(self, parts: tuple[str, ...]) -> Meaning | None:
         for dropped in (0, 1):
             if len(parts) < dropped + 2:
                 return None
             for relation in self._by_alias.get(parts[dropped], ()):
+                if not self._sees(relation):
+                    continue
                 if dropped and (relation.use is None
                                 or relation.use.table.name.database != parts[0]):  # fmt: skip
                     continue
@@ -198,13 +218,20 @@ class Scope:
                 is_row_id = name == ROW_ID and relation.use is not None
                 if relation.has(name) or is_row_id:
                     known = relation.columns is not None
+                    self._check_unique(relation, name, parts)
                     return Meaning(self, relation, name if known else None, dropped + 2, dropped)
         return None
 
     def _plain(self, parts: tuple[str, ...]) -> Meaning | None:
         name = parts[0]
-        if (known := self._by_column.get(name)) is not None:
-            return Meaning(self, known, name, 1)
+        if known := [one for one in self._by_column.get(name, ()) if self._sees(one)]:
+            self._check_unique(known[0], name, parts)
+            if not self.is_joining and not self.merges and known[0] is not known[-1]:
+                aliases = ", ".join(dict.fromkeys(relation.alias for relation in known))
+                raise SemanticError(
+                    f"Column {name} Found in more than One Tables/Subqueries: {aliases}"
+                )
+            return Meaning(self, known[0], name, 1)
         if name == ROW_ID:
             tables = [relation for relation in self.relations if relation.use]
             acid = [one for one in tables if one.use and one.use.table.is_full_acid] or tables

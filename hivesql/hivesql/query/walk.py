@@ -6,17 +6,18 @@ beside row ids, and what it would understand differently (see also ``hive_only``
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import prod
 from typing import NoReturn
 
 from sqlglot import exp
 
 from hivesql.binder.context import Binding
 from hivesql.expressions.translator import Translator
-from hivesql.expressions.types import Type, field_of, normal
-from hivesql.query.aggregation import check_aggregation, check_places
+from hivesql.expressions.types import Type, family, field_of, normal
+from hivesql.query.checks.aggregation import check_aggregation, check_grouping, check_places
+from hivesql.query.checks.placement import check_aliases, check_placement, check_width, is_generator
 from hivesql.query.deep_recursion import with_room
 from hivesql.query.dialect import RANGE, is_join, read_query, span_of
 from hivesql.query.edits import Edit, Spans, apply_edits, insert
@@ -53,55 +54,6 @@ from hivesql.syntax.slices import Slice
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.table import Column, Table, TableName
 from hivesql_planner.relations import Expr, Query
-
-_MOST_COLUMNS = 64
-_MOST_SETS = 2**14
-"""Spark makes a copy of its plan's columns for each set before anything can stop it."""
-
-
-def check_grouping(select: exp.Select, binding: Binding) -> None:
-    """Fail where there are more columns or sets than can be grouped by.
-
-    Raises SemanticError 10411, or NotSupported where Hive would go on for days.
-    """
-    group = select.args.get("group")
-    if not isinstance(group, exp.Group):
-        return
-    plain = [one for one in group.expressions if not isinstance(one, _SETS)]
-    # GROUP BY cube(a, b) has them among its columns, GROUP BY a, b WITH CUBE behind them.
-    parts = [one for one in group.expressions if isinstance(one, _SETS)]
-    behind = [
-        one for key in ("cube", "rollup", "grouping_sets") for one in group.args.get(key) or ()
-    ]
-    if not parts and not behind:
-        return
-    columns = {one.sql() for part in parts for one in part.find_all(exp.Column)}
-    count = len(plain) + len(columns)
-    if count > _MOST_COLUMNS:
-        error = SemanticError(
-            f"Grouping sets size cannot be greater than 64: there are {count} columns", code=10411
-        )
-        binding.fail(error, *span_of(group))
-    sets = prod(_sets(one, len(plain)) for one in (*parts, *behind))
-    if sets > _MOST_SETS:
-        binding.fail(NotSupported(f"GROUP BY with {sets:,} grouping sets (at most {_MOST_SETS:,}): "
-                                  "name those that are wanted with GROUPING SETS"),
-                     *span_of(group))  # fmt: skip
-
-
-_SETS = (exp.Cube, exp.Rollup, exp.GroupingSets)
-
-
-def _sets(node: exp.Expr, columns_before: int) -> int:
-    """How many sets one of them stands for; without columns of its own it is about those before."""
-    width = len(node.expressions) or columns_before
-    if isinstance(node, exp.Cube):
-        return 1 << width
-    if isinstance(node, exp.Rollup):
-        return width + 1
-    inner = (_sets(one, 0) if isinstance(one, _SETS) else 1 for one in node.expressions)
-    return max(1, sum(inner))
-
 
 Ctes = Mapping[str, Outputs]
 _ALIASES_SEEN = ("having", "order", "sort", "distribute", "cluster", "windows")
@@ -271,28 +223,45 @@ class Walk:
         for join in joins:
             if join.args.get("on") is not None:
                 self.expression(join.args["on"], scope, ctes)
+        scope.is_joining = scope.sees_outer = False
+        scope.merges = any(join.args.get("using") for join in joins)
         for item in node.expressions:
             if not item.is_star:
                 self.expression(item, scope, ctes)
         named, edits = named_outputs(node.expressions)
         self.edits += edits
-        self._clauses(node, scope, ctes, named)
+        self._clauses(node, scope, ctes, named - self._doubtful(node, scope))
+        check_placement(node, self.binding)
         check_grouping(node, self.binding)
         self.edits += position_edits(node, self.binding.settings)
         if node.args.get("where") is not None:
             self._learn(node.args["where"].this, scope)
         self.strict.select(node, scope, joins)
-        merges = any(join.args.get("using") for join in joins)
         stars: dict[int, tuple[Output, ...]] = {}
-        outputs = self._outputs(node, scope, merges, stars)
+        outputs = self._outputs(node, scope, scope.merges, stars)
         check_aggregation(node, scope, self.meanings, stars, self.binding)
         return passed(node, outputs)
+
+    def _doubtful(self, node: exp.Select, scope: Scope) -> frozenset[str]:
+        """Names that several select items have and none was given: ORDER BY cannot mean one."""
+        if len(scope.relations) < 2 or not any(node.args.get(key) for key in _ALIASES_SEEN):
+            return frozenset()
+        given = {item.alias.lower() for item in node.expressions if isinstance(item, exp.Alias)}
+        names: Counter[str] = Counter()
+        for item, name in zip(node.expressions, output_names(node.expressions), strict=True):
+            if item.is_star:
+                columns, _ = columns_of_star(item, scope, self.binding, merges=scope.merges)
+                names.update(column.name for _, column in columns or ())
+            elif name:
+                names[name] += 1
+        return frozenset(name for name, count in names.items() if count > 1) - given
 
     def _clauses(self, node: exp.Select, scope: Scope, ctes: Ctes, aliases: frozenset[str]) -> None:
         for key, value in node.args.items():
             if key in ("expressions", "from_", "joins", "laterals", "with_", "hint", "kind"):
                 continue
             seen = aliases if key in _ALIASES_SEEN else frozenset()
+            scope.sees_outer = key == "where"
             for part in value if isinstance(value, list) else [value]:
                 if isinstance(part, exp.Expr):
                     self.expression(part, scope, ctes, seen)
@@ -314,6 +283,9 @@ class Walk:
         else:
             self._refuse("this kind of FROM item", node)
         found.hidden = hidden
+        if found.alias and any(one.alias == found.alias for one in scope.relations):
+            error = SemanticError(f"Ambiguous table alias '{found.alias}'", code=10008)
+            self.binding.fail(error, *span_of(node))
         scope.relations.append(found)
         joins = self._joins(node, scope, ctes)
         for lateral in node.args.get("laterals") or ():
@@ -342,6 +314,7 @@ class Walk:
         given = node.this.expressions or [node.this.this]
         called = str(node.this.this) if isinstance(node.this, exp.Anonymous) else node.this.key
         types = generated_types(called, self.translator.type_of(given[0]))
+        check_aliases(node.this, len(columns), types, self.binding)
         if len(types) != len(columns):
             types = (None,) * len(columns)
         names = tuple(Output(name, kind) for name, kind in zip(columns, types, strict=True))
@@ -414,7 +387,7 @@ class Walk:
             elif isinstance(part, QUERIES):
                 columns = self.query(part, ctes, scope)
                 self.translator.types[id(part)] = columns[0].type if columns else None
-                self._check_width(part, columns)
+                check_width(part, columns, self.binding)
                 self.strict.subquery(part, columns, scope)
             elif isinstance(part, exp.Column):
                 self._column(part, scope, aliases)
@@ -422,17 +395,6 @@ class Walk:
             elif not isinstance(part, exp.Hint):
                 left.append((part, True))
                 left += [(child, False) for child in part.iter_expressions(reverse=True)]
-
-    def _check_width(self, node: exp.Expr, columns: Outputs) -> None:
-        """Refuse a query of several columns where one value is wanted (10249)."""
-        around = node.parent
-        of_rows = isinstance(around, exp.In) and isinstance(around.this, exp.Tuple)
-        if len(columns or ()) > 1 and not isinstance(around, exp.Exists) and not of_rows:
-            error = SemanticError(
-                "Invalid SubQuery expression: SubQuery can contain only 1 item in Select List.",
-                code=10249,
-            )
-            self.binding.fail(error, *span_of(node))
 
     def _column(self, node: exp.Column, scope: Scope, aliases: frozenset[str]) -> None:
         parts = node.parts
@@ -463,6 +425,10 @@ class Walk:
         found = types.get(meaning.column)
         kind = normal(found) if found else None
         for part in node.parts[meaning.used :]:
+            if kind is not None and family(kind) not in ("struct", "array"):
+                what = ". Operator is only supported on struct or list of struct types"
+                error = SemanticError(f"{what}: {part.name} of {kind}", code=10042)
+                self.binding.fail(error, *span_of(node))
             kind = field_of(kind, part.name.lower())
         return kind
 
@@ -483,12 +449,20 @@ class Walk:
                 columns = self._star(item, scope, merges)
                 stars[id(item)] = columns or ()
             elif isinstance(item, exp.Aliases):
+                self._check_aliases(item)
                 columns = tuple(Output(one.name.lower()) for one in item.args["expressions"])
             elif name:
                 origins = self.strict.origins(item)
                 columns = (Output(name, self.translator.type_of(item.unalias()), origins),)
             found.append(columns)
         return None if None in found else tuple(one for part in found for one in part or ())
+
+    def _check_aliases(self, item: exp.Aliases) -> None:
+        call = item.this
+        if is_generator(call) and call.expressions:
+            given = self.translator.type_of(call.expressions[0])
+            types = generated_types(str(call.this), given)
+            check_aliases(call, len(item.args["expressions"]), types, self.binding)
 
     def _star(self, item: exp.Expr, scope: Scope, merges: bool) -> Outputs:
         columns, written = columns_of_star(item, scope, self.binding, merges=merges)

@@ -50,7 +50,6 @@ TRANSACTION_KEYS: tuple[Row, ...] = (
 FIXED_KEYS: tuple[Row, ...] = (
     ("hive.lock.manager", "org.apache.hadoop.hive.ql.lockmgr.zookeeper.ZooKeeperHiveLockManager",
      "text", "The lock manager of DummyTxnManager; locks are always in the metastore."),
-    ("hive.unlock.numretries", "10", "int", "How often to try to unlock; here it is certain."),
     ("hive.lock.file.move.protect", "all", "text", "Which moves of files are protected by locks."),
     ("hive.repl.txn.timeout", "11d", "duration", "The time-out of replicated transactions."),
     ("hive.txn.heartbeat.threadpool.size", "5", "int",

@@ -188,4 +188,24 @@ def explained() -> Iterator[None]:
         yield
     except (AnalysisException, ParseException) as error:
         first = (error.getMessage() or str(error)).splitlines()[0]
-        raise SemanticError(f"the query cannot be analysed: {first}") from error
+        kind = (error.getCondition() or "").partition(".")[0]
+        raise SemanticError(
+            f"the query cannot be analysed: {first}", code=_CODES.get(kind)
+        ) from error
+
+
+# What Hive calls that which Spark finds.
+_CODES = {
+    "MISSING_AGGREGATION": 10025,
+    "MISSING_GROUP_BY": 10025,
+    "UNRESOLVED_COLUMN": 10004,
+    "WRONG_NUM_ARGS": 10015,
+    "DATATYPE_MISMATCH": 10016,
+    "FIELD_NOT_FOUND": 10002,
+    "INVALID_EXTRACT_BASE_FIELD_TYPE": 10033,
+    "INVALID_WHERE_CONDITION": 10128,
+    "WINDOW_FUNCTION_WITHOUT_OVER_CLAUSE": 10247,
+    "INVALID_SUBQUERY_EXPRESSION": 10250,
+    "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY": 10249,
+    "SCALAR_SUBQUERY_IS_IN_GROUP_BY_OR_AGGREGATE_FUNCTION": 10249,
+}

@@ -1,0 +1,1 @@
+"""What Hive refuses in a SELECT whose names are known: calls, groups and subqueries."""
