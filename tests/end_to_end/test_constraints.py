@@ -181,7 +181,7 @@ REFUSED: list[tuple[str, int | None]] = [
         ("ALTER TABLE pk ADD CONSTRAINT c CHECK (zz > 1)", 10326),
         ("ALTER TABLE pk CHANGE v v2 int", 10326),
         ("CREATE TABLE bad (id int NOT NULL NOT NULL)", None),
-        ("CREATE TABLE bad (id int NOT NULL ENABLE VALIDATE)", None),
+        ("CREATE TABLE bad (id int NOT NULL ENABLE VALIDATE)", 10326),
 ]  # fmt: skip
 TAKEN = [
     "id int REFERENCES pk(id) DISABLE NOVALIDATE",

@@ -9,6 +9,7 @@ import pytest
 
 from hivesql.parser.statement import parse
 from hivesql.script import StatementText
+from hivesql.syntax.alter import RefusedBody
 from hivesql_planner.errors import NotSupported, ParseError
 
 HERE = Path(__file__).parent
@@ -23,7 +24,10 @@ def statements(file: str) -> list[str]:
 def outcome(sql: str) -> str:
     """The kind of statement, the refused feature, or ``no statement``; always placed."""
     try:
-        return type(parse(StatementText(sql)).body).__name__
+        body = parse(StatementText(sql)).body
+        if isinstance(body, RefusedBody):
+            raise body.error
+        return type(body).__name__
     except NotSupported as error:
         assert error.line is not None
         return f"refused: {error.feature}"

@@ -112,7 +112,7 @@ REFUSALS: dict[str, tuple[Table, Change, int | None, str]] = {
     "ORC moves no columns": (ORC, change("a", "a int", after="b"), 10311, "Reordering"),
     "types stay in their places": (TEXT, change("c", "c2 string", first=True), 40013, "a "),
     "after what is not there": (TEXT, change("a", "a int", after="z"), 10002, "reference z"),
-    "unknown partition column": (PARTED, ChangePartitionColumn(Column("x", "int")), None, "x"),
+    "unknown partition column": (PARTED, ChangePartitionColumn(Column("x", "int")), 10002, "x"),
     "unset what is not there": (ORC, ChangeProperties(unset=("no",)), 10215, "no does not exist"),
     "ACID stays ACID": (
         FULL, ChangeProperties(set={"transactional": "false"}), None, "cannot be unset"),

@@ -10,7 +10,9 @@ from hivesql_executor.orc.tail import read_tail
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.table import Table
 
-_MAGIC = {"orc": b"ORC", "parquet": b"PAR1", "avro": b"Obj\x01", "sequencefile": b"SEQ"}
+_MAGIC = {"orc": b"ORC", "parquet": b"PAR1", "avro": b"Obj\x01", "sequencefile": b"SEQ",
+          "rcfile": b"RCF"}  # fmt: skip
+_NO_TEXT = (b"SEQ", b"RCF")
 _PATTERN = "*?[]{}"
 _HIDDEN = ("_", ".")
 
@@ -38,7 +40,10 @@ def check_file(files: Files, path: str, table: Table) -> None:
     size = files.size(path)
     if size == 0:
         return
-    if magic is not None and files.read(path, 0, len(magic)) != magic:
+    head = files.read(path, 0, 4)
+    # What is another table's file is no text, as Hive sees it.
+    wrong = head[:3] in _NO_TEXT if magic is None else head[: len(magic)] != magic
+    if wrong:
         raise SemanticError(
             f"Unable to load data to destination table {table.name}: {path} is no {table.format} "
             "file. The file that you are trying to load does not match the file format of the "

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NoReturn
 
 from hivesql.binder.constraints import check_new, check_texts, complete
 from hivesql.binder.context import Binding
-from hivesql.binder.targets import base_table, view_named
+from hivesql.binder.targets import base_table, check_managed, view_named
 from hivesql.binder.views import view_of
 from hivesql.parser.tokens import Name
-from hivesql.syntax.alter import AlterBody, AlterDatabaseBody, AlterViewBody, RenameBody
-from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
+from hivesql.syntax.alter import (
+    AlterBody,
+    AlterDatabaseBody,
+    AlterViewBody,
+    RefusedBody,
+    RenameBody,
+)
+from hivesql.syntax.slices import PartitionItems
+from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.model.names import check_table
 from hivesql_planner.model.table import Table
 from hivesql_planner.statements.alter import (
@@ -41,6 +49,7 @@ def bind_alter(body: AlterBody, binding: Binding) -> AlterTable | AlterView:
         change = replace(change, constraint=complete(change.constraint, binding))
     try:
         after = altered(table, change)
+        check_managed(after, binding)
         check_table(after, table)
         new = [one for one in after.constraints if one not in table.constraints]
         check_new(after, new, binding)
@@ -60,9 +69,45 @@ def _check_renamed(before: Table, after: Table, binding: Binding) -> None:
         check_texts(after, stale, binding)
 
 
+def bind_refused(body: RefusedBody, binding: Binding) -> NoReturn:
+    """What is refused by name, after the checks that Hive makes before all else."""
+    if body.archived is not None and not binding.settings.flag("hive.archive.enabled"):
+        error = SemanticError(
+            "Archiving methods are currently disabled. Please see the Hive wiki for more "
+            "information about enabling archiving", code=10107,
+        )  # fmt: skip
+        binding.fail(error, body.start)
+    table = (view_named if body.view else base_table)(body.table, binding)
+    if body.archived is not None:
+        _check_archived(table, body.archived, body.start, binding)
+    raise body.error
+
+
+def _check_archived(table: Table, items: PartitionItems, start: int, binding: Binding) -> None:
+    """ARCHIVE takes partitions, their columns in the table's order."""
+    if not items:
+        binding.fail(SemanticError("ARCHIVE can only be run on partitions", code=10110), start)
+    given = tuple(binding.partition_values(table, items))
+    if given != table.partition_names[: len(given)]:
+        error = SemanticError(
+            "Partition columns in partition specification are not the same as that defined in the "
+            "table schema. The names and orders have to be exactly the same. Partition columns in "
+            f"the table schema are: ({', '.join(table.partition_names)}), while the partitions "
+            f"specified in the query are: ({', '.join(given)}).",
+            code=10125,
+        )
+        binding.fail(error, items[0].key.start)
+
+
 def bind_alter_view(body: AlterViewBody, binding: Binding) -> AlterView:
     """ALTER VIEW … AS: name, comment and properties stay."""
-    view = view_named(body.table, binding)
+    try:
+        view = view_named(body.table, binding)
+    except NoSuchObject as error:
+        if error.code != 10001:
+            raise
+        what = "Cannot ALTER VIEW AS SELECT if view currently does not exist"
+        binding.fail(SemanticError(f"{what}: {error.message}", code=10216), body.table.start)
     if view.partition_columns:
         binding.fail(NotSupported("ALTER VIEW … AS of a view with partitions"), body.table.start)
     made, reads = view_of(view.name, body.query, (), body.table.start, binding)

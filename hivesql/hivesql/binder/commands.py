@@ -19,6 +19,7 @@ from hivesql.syntax.commands import (
 )
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.table import TableName, partition_name
+from hivesql_planner.settings.transaction_keys import DUMMY_TXN_MANAGER
 from hivesql_planner.statements.bound import (
     AbortTransactions,
     Describe,
@@ -65,6 +66,9 @@ def bind_show(body: ShowBody, binding: Binding) -> Show:
 
         names = chosen_names(body.partition, body.chosen, table, binding)
     elif table is not None and body.partition:
+        manager = binding.settings.text("hive.txn.manager")
+        if body.kind == "locks" and manager == DUMMY_TXN_MANAGER:
+            binding.matching(table, body.partition)
         values = binding.partition_values(table, body.partition)
         keys = [name for name in table.partition_names if name in values]
         partition = partition_name(keys, [values[key] for key in keys])

@@ -11,6 +11,7 @@ from hivesql.binder.context import Binding
 from hivesql.expressions.calls import Call
 from hivesql.expressions.casts import write_template
 from hivesql.expressions.types import Type, normal
+from hivesql.query.aggregation import AGGREGATES
 from hivesql.query.dialect import read_expression
 from hivesql.query.edits import Edit, apply_edits
 from hivesql.query.expanded_text import quote_name
@@ -32,7 +33,7 @@ from hivesql_planner.relations import Expr
 
 ROW = "row"
 """The struct of data columns of which an enforced condition speaks."""
-_LONGEST_DEFAULT = 255
+_LONGEST_TEXT = 255
 _AHEAD = len("SELECT ")
 """An expression is read behind the word SELECT, which needs its room."""
 
@@ -98,6 +99,34 @@ def check_texts(table: Table, new: Iterable[Constraint], binding: Binding) -> No
             ) from error
         if one.kind == "default":
             _check_default(one, table, walk.translator.type_of(part.tree))
+        else:
+            _check_condition(one, part.tree, walk)
+
+
+def _check_condition(one: Constraint, tree: exp.Expr, walk: Walk) -> None:
+    """Refuse a CHECK that is no condition over the columns of one row."""
+    what = f"Invalid Constraint syntax Invalid CHECK constraint expression: {one.text}"
+    for node in tree.walk():
+        name = str(node.this).lower() if isinstance(node, exp.Anonymous) else ""
+        if name in AGGREGATES:
+            raise SemanticError(f"{what}. Not yet supported place for UDAF '{name}'", code=10128)
+        if isinstance(node, exp.Window):
+            raise SemanticError(f"{what}. Window functions are not allowed", code=10326)
+        if isinstance(node, exp.Select):
+            raise SemanticError(f"{what}. Subqueries are not allowed", code=10326)
+    if len(one.text) > _LONGEST_TEXT:
+        raise SemanticError(
+            f"Invalid Constraint syntax Constraint value: {one.text[:40]}… exceeded maximum "
+            f"allowed length: {_LONGEST_TEXT}",
+            code=10326,
+        )
+    kind = walk.translator.type_of(tree)
+    if kind not in (None, "boolean"):
+        raise SemanticError(
+            f"{what}. Invalid Constraint syntax Only boolean type is supported for CHECK "
+            f"constraint: {one.text}. Found: {kind}",
+            code=10326,
+        )
 
 
 def _check_default(one: Constraint, table: Table, source: Type) -> None:
@@ -110,10 +139,10 @@ def _check_default(one: Constraint, table: Table, source: Type) -> None:
             f"CAST({one.text} AS {type_}) for example",
             code=10326,
         )
-    if len(one.text) > _LONGEST_DEFAULT:
+    if len(one.text) > _LONGEST_TEXT:
         raise SemanticError(
             f"Invalid Constraint syntax Invalid Default value:  {one.text[:40]}… .Maximum "
-            f"character length allowed is {_LONGEST_DEFAULT} .",
+            f"character length allowed is {_LONGEST_TEXT} .",
             code=10326,
         )
 

@@ -7,6 +7,7 @@ from typing import cast, get_args
 
 from hivesql.binder.constraints import constrained
 from hivesql.binder.context import Binding
+from hivesql.binder.targets import check_managed
 from hivesql.binder.views import check_column, check_distinct, new_name
 from hivesql.parser.tokens import Name
 from hivesql.query.walk import bind_query
@@ -39,6 +40,7 @@ def bind_create_table(body: CreateTableBody, binding: Binding) -> CreateTable:
         table = replace(table, partition_columns=columns)
     _check_transactional(table, body, binding)
     try:
+        check_managed(table, binding)
         check_table(table)
     except HiveSqlError as error:
         binding.fail(error, body.table.start)

@@ -70,6 +70,7 @@ BINDERS = {
     "AnalyzeBody": "load.bind_analyze",
     "AlterBody": "alter.bind_alter",
     "AlterViewBody": "alter.bind_alter_view",
+    "RefusedBody": "alter.bind_refused",
     "AlterDatabaseBody": "alter.bind_alter_database",
     "RenameBody": "alter.bind_rename",
     "AddPartitionsBody": "partitions.bind_add_partitions",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from hivesql.binder.context import Binding
+from hivesql.parser.tokens import Name
 from hivesql.syntax.ddl import CreateDatabaseBody, DropDatabaseBody, DropTableBody, TruncateBody
-from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
+from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.model.names import check_database_name
-from hivesql_planner.model.table import Database
+from hivesql_planner.model.table import Database, Table
 from hivesql_planner.statements.bound import CreateDatabase, DropDatabase, DropTable, TruncateTable
 
 
@@ -53,6 +56,24 @@ def bind_drop_table(body: DropTableBody, binding: Binding) -> DropTable:
     )  # fmt: skip
 
 
+def _check_columns(names: tuple[Name, ...], table: Table, binding: Binding) -> NoReturn:
+    """TRUNCATE … COLUMNS is for RCFile, which nothing here writes."""
+    if table.format != "rcfile":
+        error = SemanticError("Only RCFileFormat supports column truncation.", code=10237)
+        binding.fail(error, names[0].start)
+    for name in names:
+        if name.text not in table.column_names:
+            error = SemanticError(f"Invalid column reference {name.text}", code=10002)
+            binding.fail(error, name.start)
+        if name.text in table.bucket_columns:
+            error = SemanticError(
+                "A column on which a partition/table is bucketed cannot be truncated. "
+                f"{name.text}", code=10239,
+            )  # fmt: skip
+            binding.fail(error, name.start)
+    binding.fail(NotSupported("TRUNCATE TABLE … COLUMNS"), names[0].start)
+
+
 def bind_truncate(body: TruncateBody, binding: Binding) -> TruncateTable:
     """TRUNCATE TABLE."""
     table = binding.table(body.table)
@@ -60,6 +81,8 @@ def bind_truncate(body: TruncateBody, binding: Binding) -> TruncateTable:
     if not (table.owns_files or forced):
         error = SemanticError(f"Cannot truncate non-managed table {table.name}.", code=10146)
         binding.fail(error, body.table.start)
+    if body.columns:
+        _check_columns(body.columns, table, binding)
     if body.partition and not table.partition_columns:
         error = SemanticError(
             f"Partition spec for non partitioned table {table.name.name}.", code=10148

@@ -32,6 +32,18 @@ def base_table(ref: TableRef, binding: Binding) -> Table:
     return table
 
 
+def check_managed(table: Table, binding: Binding) -> None:
+    """Refuse a managed table that is not transactional, where the site wants none."""
+    keys = ("hive.strict.managed.tables", "metastore.strict.managed.tables")
+    strict = any(binding.settings.flag(key) for key in keys)
+    if strict and table.type == "MANAGED_TABLE" and not table.is_transactional:
+        raise SemanticError(
+            f"Table {table.name} failed strict managed table checks due to the following reason: "
+            "Table is marked as a managed table but is not transactional.",
+            code=40000,
+        )
+
+
 def view_named(ref: TableRef, binding: Binding) -> Table:
     """A view."""
     table = binding.table(ref)

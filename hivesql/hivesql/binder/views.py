@@ -96,11 +96,12 @@ def view_of(
         error = SemanticError(
             f"The number of columns produced by the SELECT clause ({len(known)}) does not match "
             f"the number of column names specified by CREATE VIEW ({len(given)})",
-            code=10138,
+            code=10089,
         )
         binding.fail(error, given[0][0].start)
     for one, _ in given:
         check_column(one, binding)
+    check_distinct((Name(one.name, start) for one in known or ()), binding)
     if given:
         types = [one.type or "" for one in known] if known else [""] * len(given)
         columns = tuple(

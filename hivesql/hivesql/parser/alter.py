@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import NoReturn
 
 from hivesql.parser.clauses import parse_filters, parse_partition
@@ -10,7 +12,7 @@ from hivesql.parser.compaction import parse_compact
 from hivesql.parser.constraints import parse_column_constraint, parse_constraint
 from hivesql.parser.query import rest_as_query
 from hivesql.parser.storage import parse_bucket_count, parse_buckets, parse_file_format, parse_serde
-from hivesql.parser.tokens import Cursor, Kind, TableRef
+from hivesql.parser.tokens import Cursor, Kind, TableRef, at
 from hivesql.parser.types import parse_columns, parse_type
 from hivesql.syntax.alter import (
     AddPartitionsBody,
@@ -21,6 +23,7 @@ from hivesql.syntax.alter import (
     DropPartitionsBody,
     ExchangeBody,
     MovePartitionBody,
+    RefusedBody,
     RenameBody,
     RenamePartitionBody,
     TellStatisticsBody,
@@ -28,6 +31,7 @@ from hivesql.syntax.alter import (
 )
 from hivesql.syntax.commands import Body
 from hivesql.syntax.slices import PartitionItems
+from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.table import Column
 from hivesql_planner.statements.alter import (
     AddColumns,
@@ -79,6 +83,7 @@ def parse_drop_partitions(
 
 
 _REFUSED = ("materialized", "scheduled", "index", "resource", "dataconnector")
+_COUNTS = ("numRows", "rawDataSize")
 _LOWERED = ("transactional", "transactional_properties")
 _KNOWN = {
     "ADD", "ARCHIVE", "CHANGE", "CLUSTERED", "CONCATENATE", "CONVERT", "CREATE", "DISABLE",
@@ -97,12 +102,27 @@ def parse_alter(cursor: Cursor) -> Body:
     if cursor.take("database") or cursor.take("schema"):
         found: Body = _alter_database(cursor)
     elif cursor.take("view"):
-        found = _alter_view(cursor)
+        found = _looked_up(cursor, _alter_view, view=True)
     else:
         cursor.expect("table")
-        found = _alter_table(cursor)
-    cursor.end()
+        found = _looked_up(cursor, _alter_table, view=False)
+    if not isinstance(found, RefusedBody):
+        cursor.end()
     return found
+
+
+def _looked_up(cursor: Cursor, parse: Callable[[Cursor], Body], *, view: bool) -> Body:
+    """What is altered; of what is refused by name, the table is looked up first."""
+    start = cursor.position
+    try:
+        return parse(cursor)
+    except NotSupported as error:
+        cursor.position = start
+        table = cursor.table()
+        archived = None
+        if cursor.take("archive") or cursor.take("unarchive"):
+            archived = parse_partition(cursor, dynamic=False) if cursor.at("partition") else ()
+        return RefusedBody(table, error, table.start, view, archived)
 
 
 def _alter_database(cursor: Cursor) -> AlterDatabaseBody:
@@ -260,7 +280,7 @@ def _storage_change(cursor: Cursor) -> Change:  # noqa: C901 - one flat list
     if cursor.take("drop", "constraint"):
         return DropConstraint(cursor.name("a constraint's name").text)
     if cursor.take("update", "statistics", "set"):
-        return ChangeProperties(set=parse_properties(cursor))
+        return ChangeProperties(set=_counts(cursor))
     if change := _storage_of_partition(cursor):
         return change
     if cursor.take("set", "location"):
@@ -287,6 +307,24 @@ def _clustering(cursor: Cursor) -> ChangeBuckets | ChangeBucketCount | Unsort | 
     if cursor.take("not", "sorted"):
         return Unsort()
     return ChangeBucketCount(parse_bucket_count(cursor)) if cursor.at("into") else None
+
+
+def _counts(cursor: Cursor) -> dict[str, str]:
+    """What UPDATE STATISTICS sets: numbers."""
+    start = cursor.peek().start
+    given = parse_properties(cursor)
+    for key, value in given.items():
+        if key not in _COUNTS:
+            message = (
+                f"AlterTable UpdateStats {key} failed because the only valid keys are "
+                f"{' and '.join(_COUNTS)}"
+            )
+        elif not re.fullmatch(r"[+-]?\d+", value):
+            message = f"AlterTable {key} failed with value {value}"
+        else:
+            continue
+        raise at(SemanticError(message), cursor.text, start)
+    return given
 
 
 def _storage_of_partition(cursor: Cursor) -> ChangeSerde | ChangeFormat | None:

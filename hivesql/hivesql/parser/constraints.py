@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from hivesql.parser.tokens import Cursor, Kind
+from hivesql.parser.tokens import Cursor, Kind, at
 from hivesql.parser.types import parse_type
 from hivesql.query.dialect import read_expression
+from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.constraints import ENFORCED
 from hivesql_planner.model.table import Column, Constraint, ConstraintKind, TableName
 
@@ -136,7 +137,13 @@ def _with_options(cursor: Cursor, found: Constraint) -> Constraint:
     elif not cursor.take("enable"):
         cursor.take("enforced")
     if cursor.at("validate"):
-        cursor.refuse("constraints with VALIDATE")
+        key = found.kind == "foreign key"
+        error = SemanticError(
+            f"Invalid {'Foreign Key' if key else 'Constraint'} syntax VALIDATE feature not "
+            "supported yet. Please use NOVALIDATE instead.",
+            code=10325 if key else 10326,
+        )
+        raise at(error, cursor.text, cursor.peek().start, cursor.peek().end)
     cursor.take("novalidate")
     rely = not cursor.take("norely") and (cursor.take("rely") or found.kind in ENFORCED)
     return replace(found, enabled=enabled, rely=rely)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from hivesql.parser.tokens import Cursor, Kind
-from hivesql.syntax.ddl import (
-    DropDatabaseBody,
-    DropTableBody,
-)
+from hivesql.parser.tokens import Cursor, Kind, Token, at
+from hivesql.syntax.ddl import DropDatabaseBody, DropTableBody
+from hivesql_planner.errors import SemanticError
 
 _DROP_REFUSED = ("temporary", "function", "materialized", "role", "index", "macro", "scheduled",
                  "resource", "dataconnector")  # fmt: skip
@@ -17,6 +15,7 @@ def parse_drop(cursor: Cursor) -> DropDatabaseBody | DropTableBody:
     cursor.expect("drop")
     token = cursor.next()
     if token.kind is Kind.WORD and token.value in _DROP_REFUSED:
+        _check_function(cursor, token)
         what = "MATERIALIZED VIEW" if token.value == "materialized" else token.text.upper()
         cursor.refuse(f"DROP {what}", token)
     if token.is_("database") or token.is_("schema"):
@@ -34,3 +33,17 @@ def parse_drop(cursor: Cursor) -> DropDatabaseBody | DropTableBody:
     purge = token.is_("table") and cursor.take("purge")
     cursor.end()
     return DropTableBody(table, if_exists, purge, token.is_("view"))
+
+
+def _check_function(cursor: Cursor, token: Token) -> None:
+    """DROP [TEMPORARY] FUNCTION of one of Hive's own is an error before all else."""
+    from hivesql.expressions.function_names import is_hive_function
+
+    start = cursor.position
+    if token.is_("function") or cursor.take("function"):
+        cursor.take("if", "exists")
+        name = cursor.name("a function's name")
+        if is_hive_function(name.text) and not cursor.at("."):
+            error = SemanticError(f"Cannot drop native function {name.text}", code=10301)
+            raise at(error, cursor.text, name.start)
+    cursor.position = start

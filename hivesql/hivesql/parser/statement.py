@@ -136,7 +136,7 @@ def _explain(cursor: Cursor) -> ExplainBody:
         if cursor.take(style):
             return ExplainBody(_body(cursor), style)
     token = cursor.peek()
-    if token.value in _EXPLAIN_REFUSED:
+    if token.value in _EXPLAIN_REFUSED and not cursor.at("analyze", "table"):
         cursor.refuse(f"EXPLAIN {token.text.upper()}")
     return ExplainBody(_body(cursor), "")
 

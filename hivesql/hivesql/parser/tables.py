@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
-from hivesql.parser.clauses import parse_partition, parse_properties
+from hivesql.parser.clauses import constant, parse_partition, parse_properties
 from hivesql.parser.constraints import parse_definitions
 from hivesql.parser.query import rest_as_query
 from hivesql.parser.storage import parse_buckets, parse_file_format, parse_row_format
@@ -79,6 +79,9 @@ def _create_view(cursor: Cursor) -> CreateViewBody:
     cursor.expect("view")
     if_not_exists = _if_not_exists(cursor)
     table = cursor.table()
+    if or_replace and if_not_exists:
+        error = SemanticError("Can't combine IF NOT EXISTS and OR REPLACE.")
+        raise at(error, cursor.text, table.start)
     columns: list[tuple[Name, str | None]] = []
     if cursor.take("("):
         while True:
@@ -118,6 +121,8 @@ def _create_table(cursor: Cursor) -> CreateTableBody:
     elif cursor.at("("):
         parts["columns"], parts["constraints"] = parse_definitions(cursor)
     while not cursor.at_end and not cursor.at("as"):
+        if cursor.at("skewed"):
+            _refuse_skewed(cursor, tuple(one.name for one in parts.get("columns", ())))
         parts |= _table_clause(cursor)
     if cursor.take("as"):
         if "columns" in parts or "like" in parts:
@@ -144,6 +149,45 @@ def _like_file(cursor: Cursor) -> tuple[FileFormat, str]:
     return format_, cursor.location()
 
 
+def _refuse_skewed(cursor: Cursor, columns: tuple[str, ...]) -> NoReturn:
+    """SKEWED BY, with the errors that Hive has for it."""
+    start = cursor.expect("skewed")
+    cursor.expect("by")
+    names = cursor.names()
+    cursor.expect("on", "(")
+    widths = []
+    while True:
+        group = cursor.take("(")
+        width = 1
+        constant(cursor)
+        while group and cursor.take(","):
+            constant(cursor)
+            width += 1
+        if group:
+            cursor.expect(")")
+        widths.append(width)
+        if not cursor.take(","):
+            break
+    cursor.expect(")")
+    for i, name in enumerate(names):
+        if name.text in [one.text for one in names[:i]]:
+            _fail(cursor, f"Duplicate skewed column name: {name.text}", 10202, name)
+        if columns and name.text not in columns:
+            _fail(cursor, f"Skewed column name is invalid: {name.text}", 10203, name)
+    for width in widths:
+        if width != len(names):
+            message = (
+                "The number of skewed column names and the number of skewed column values are "
+                f"different: {len(names)} : {width}"
+            )
+            _fail(cursor, message, 10206, names[0])
+    cursor.refuse("CREATE TABLE … SKEWED BY", start)
+
+
+def _fail(cursor: Cursor, message: str, code: int, name: Name) -> NoReturn:
+    raise at(SemanticError(message, code=code), cursor.text, name.start)
+
+
 def _check_complete(cursor: Cursor, parts: dict[str, Any]) -> None:
     if "query" in parts:
         if "partition_columns" in parts:
@@ -158,8 +202,6 @@ def _check_complete(cursor: Cursor, parts: dict[str, Any]) -> None:
 
 
 def _table_clause(cursor: Cursor) -> dict[str, Any]:
-    if cursor.at("skewed"):
-        cursor.refuse("CREATE TABLE … SKEWED BY")
     if cursor.at("stored", "by"):
         cursor.refuse("CREATE TABLE … STORED BY")
     known = [clause for clause in _CLAUSES if cursor.at(*clause[0])]
@@ -177,7 +219,7 @@ def _partitioned_by(cursor: Cursor) -> dict[str, Any]:
     only_names = cursor.peek(2).is_(",") or cursor.peek(2).is_(")")
     if only_names:
         return {"partitioned_by": cursor.names("a partition column")}
-    return {"partition_columns": parse_columns(cursor)}
+    return {"partition_columns": parse_columns(cursor, of_partitions=True)}
 
 
 def _clustered_by(cursor: Cursor) -> dict[str, Any]:
@@ -206,13 +248,12 @@ _CLAUSES: tuple[tuple[tuple[str, ...], str, Callable[[Cursor], Any]], ...] = (
 
 
 def parse_truncate(cursor: Cursor) -> TruncateBody:
-    """TRUNCATE [TABLE] t [PARTITION (…)]."""
+    """TRUNCATE [TABLE] t [PARTITION (…)] [COLUMNS (…)]."""
     cursor.expect("truncate")
     cursor.take("table")
     table = cursor.table()
     partition = parse_partition(cursor) if cursor.at("partition") else None
-    if cursor.at("columns"):
-        cursor.refuse("TRUNCATE TABLE … COLUMNS")
+    columns = cursor.names() if cursor.take("columns") else ()
     force = cursor.take("force")
     cursor.end()
-    return TruncateBody(table, partition, force)
+    return TruncateBody(table, partition, force, columns)

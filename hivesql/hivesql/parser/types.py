@@ -36,17 +36,17 @@ def check_length(kind: str, length: int) -> None:
         )
 
 
-def parse_columns(cursor: Cursor) -> tuple[Column, ...]:
-    """``(name type [COMMENT 'c'], …)``; constraints are refused by name."""
+def parse_columns(cursor: Cursor, *, of_partitions: bool = False) -> tuple[Column, ...]:
+    """``(name type [COMMENT 'c'], …)``; constraints are refused."""
     cursor.expect("(")
-    columns = [_column(cursor)]
+    columns = [_column(cursor, of_partitions)]
     while cursor.take(","):
-        columns.append(_column(cursor))
+        columns.append(_column(cursor, of_partitions))
     cursor.expect(")")
     return tuple(columns)
 
 
-def _column(cursor: Cursor) -> Column:
+def _column(cursor: Cursor, of_partitions: bool) -> Column:
     token, after = cursor.peek(), cursor.peek(1)
     if token.kind is Kind.WORD and token.value in _TABLE_CONSTRAINTS \
             and (after.is_("key") or after.is_("(") or token.value == "constraint"):  # fmt: skip
@@ -54,6 +54,13 @@ def _column(cursor: Cursor) -> Column:
     name = cursor.new_column()
     type_ = parse_type(cursor)
     if cursor.peek().kind is Kind.WORD and cursor.peek().value in _CONSTRAINTS:
+        if of_partitions:
+            error = SemanticError(
+                "Invalid Constraint syntax NOT NULL,DEFAULT and CHECK Constraints are not allowed "
+                "with partition columns.",
+                code=10326,
+            )
+            raise at(error, cursor.text, cursor.peek().start)
         cursor.refuse(
             "constraints of columns (NOT NULL, DEFAULT, CHECK, PRIMARY KEY, UNIQUE, CONSTRAINT)"
         )

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from hivesql.parser.tokens import Name, TableRef
     from hivesql.syntax.commands import PartitionFilter
     from hivesql.syntax.slices import PartitionItems, Slice
+    from hivesql_planner.errors import NotSupported
     from hivesql_planner.model.table import OwnerType
     from hivesql_planner.statements.alter import Change
 
@@ -131,8 +132,23 @@ class DropPartitionsBody:
     view: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class RefusedBody:
+    """An ALTER of a table or view that is refused by ``error``, unless Hive refuses it before.
+
+    ``archived`` is what ARCHIVE and UNARCHIVE name: partitions, or () for the whole table.
+    """
+
+    table: TableRef
+    error: NotSupported
+    start: int
+    view: bool = False
+    archived: PartitionItems | None = None
+
+
 AlterBodies = (
     AlterBody
+    | RefusedBody
     | AlterViewBody
     | AlterDatabaseBody
     | RenameBody

@@ -96,6 +96,7 @@ class TruncateBody:
     table: TableRef
     partition: PartitionItems | None
     force: bool = False
+    columns: tuple[Name, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -277,7 +277,7 @@ def _change_column(table: Table, change: ChangeColumn) -> Table:
         target = others.index(change.after) + 1
     columns = (*rest[:target], new, *rest[target:])
     _check_new_names(table, columns)
-    if target != at and table.format in _ORC_LIKE:
+    if (change.first or change.after is not None) and table.format in _ORC_LIKE:
         raise SemanticError(
             f"Reordering columns is not supported for table {table.name}. "
             "SerDe may be incompatible",
@@ -309,7 +309,7 @@ def _renamed_everywhere(table: Table, old: str, new: str) -> Table:
 
 def _change_partition_column(table: Table, column: Column) -> Table:
     if column.name not in table.partition_names:
-        raise SemanticError(f"Invalid partition column: {column.name}")
+        raise SemanticError(f"Invalid column reference {column.name}", code=10002)
     columns = tuple(
         replace(old, type=column.type, comment=column.comment or old.comment)
         if old.name == column.name
