@@ -11,7 +11,7 @@ from hivesql.binder.context import Binding
 from hivesql.expressions.calls import Call
 from hivesql.expressions.casts import write_template
 from hivesql.expressions.types import Type, normal
-from hivesql.query.aggregation import AGGREGATES
+from hivesql.query.checks.aggregation import AGGREGATES
 from hivesql.query.dialect import read_expression
 from hivesql.query.edits import Edit, apply_edits
 from hivesql.query.expanded_text import quote_name
