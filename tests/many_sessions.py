@@ -31,7 +31,7 @@ def all_kinds(session: hivesql.Session, name: str = "users") -> None:
     """Statements of every kind that speaks to the JVM, on new tables."""
     session.sql(f"""
         CREATE TRANSACTIONAL TABLE {name} (k INT, v STRING, d DECIMAL(8,2)) STORED AS ORC;
-        INSERT INTO {name} SELECT posexplode(split('a b c d', ' ')), 1.5;
+        INSERT INTO {name} SELECT *, 1.5 FROM (SELECT posexplode(split('a b c d', ' '))) x;
         UPDATE {name} SET v = upper(v) WHERE k IN (SELECT max(k) FROM {name});
         DELETE FROM {name} WHERE concat(v, k) = 'a0';
         MERGE INTO {name} USING (SELECT 1 AS k, 'x' AS w) s ON {name}.k = s.k

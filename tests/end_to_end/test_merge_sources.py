@@ -63,7 +63,6 @@ CONDITIONS = (
     "t.n + 1 = s.n + 1 AND t.n > s.n - 1", "t.n = s.n OR t.n = s.n + 1", "t.n > 2998 AND s.n = 5",
     "CAST(t.n AS STRING) = CAST(s.n AS STRING)", "t.word = s.n", "t.sm = nvl(s.sm, -1)",
     "t.n = nullif(s.n, 19)", "hash(t.word) = hash(s.word) AND s.word > ''",
-    "t.n = s.n + (SELECT 0)",
     "t.day = date_sub(current_date, datediff(current_date, s.day))",
     "t.n = s.n + 0 * (1 div (s.n - 5))",
 )  # fmt: skip

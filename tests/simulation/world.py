@@ -26,7 +26,7 @@ from hivesql_executor.metastore.api import Metastore
 from hivesql_executor.metastore.cache.metastore import CachingMetastore
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.runtime import Clock, Runtime
-from hivesql_executor.statements import insert as insert_query
+from hivesql_executor.statements import insert_by_spark
 from hivesql_executor.streaming.batch import Batch
 from hivesql_planner.acid.write_ids import ValidTxnList
 from hivesql_planner.errors import HiveSqlError, NotSupported
@@ -140,8 +140,8 @@ class House:
             stack.enter_context(mock.patch.object(check_events, "_row_findings", count_rows))
             stack.enter_context(mock.patch.object(worker, "_claims", Latch(scheduler)))
             stack.enter_context(mock.patch.object(Batch, "_beat", _beat_unless_ending))
-            stack.enter_context(mock.patch.object(insert_query, "shaped", shape))
-            stack.enter_context(mock.patch.object(insert_query, "stage_query", stage_simulated))
+            stack.enter_context(mock.patch.object(insert_by_spark, "shaped", shape))
+            stack.enter_context(mock.patch.object(insert_by_spark, "stage_query", stage_simulated))
             world = World(self, scheduler, truth)
             self.rdbms.scheduler, self.rdbms.written = scheduler, world.look
             self.store.looked = world.model.looked
