@@ -74,8 +74,8 @@ def test_large_tables_are_not(star: hivesql.Session) -> None:
     # What Spark plans with is what the snapshot reads: numbers that somebody has made up, or that
     # were true once, neither change a plan nor an answer.
     star.sql("""
-        ALTER TABLE fact UPDATE STATISTICS SET ('numRows'='1', 'totalSize'='1');
-        ALTER TABLE acid UPDATE STATISTICS SET ('numRows'='1', 'totalSize'='100000000000');
+        ALTER TABLE fact UPDATE STATISTICS SET ('numRows'='1', 'rawDataSize'='1');
+        ALTER TABLE acid UPDATE STATISTICS SET ('numRows'='100000000', 'rawDataSize'='10000000000');
     """)
     assert joins(star, both) == (["SortMergeJoin"], 20000)
     assert joins(star, "SELECT f.v FROM fact f JOIN acid d ON f.k = d.k") == (
