@@ -17,10 +17,11 @@ MakeTable = Callable[..., Table]
 NUMBER = ColumnStatistics(name="a", type="int", nulls=1, distinct=5, low="-3", high="9")
 TEXT = ColumnStatistics(name="b", type="string", nulls=0, distinct=2, average_length=2.5, longest=4)
 TRUTH = ColumnStatistics(name="c", type="boolean", nulls=0, trues=3, falses=4)
+COLUMNS = (Column("a", "int"), Column("b", "string"), Column("c", "boolean"))
 
 
 def test_of_a_table(metastore: Metastore, make_table: MakeTable) -> None:
-    table = make_table()
+    table = make_table(columns=COLUMNS)
     assert metastore.statistics(table.name) == Statistics(rows=0, is_accurate=True)
     found = Statistics(rows=7, files=2, bytes=300, columns=(NUMBER, TEXT, TRUTH))
     metastore.put_statistics(table.name, [found])
@@ -48,7 +49,7 @@ def test_of_partitions(metastore: Metastore, make_table: MakeTable) -> None:
     metastore.put_statistics(name, [found])
     assert metastore.statistics(name, values) == found
     assert metastore.statistics(name) == replace(
-        found, values=None, columns=(), partitions=1, is_accurate=False
+        found, values=None, columns=(NUMBER,), partitions=1, is_accurate=False
     )
     with pytest.raises(NoSuchObject):
         metastore.statistics(name, ("x", "y"))

@@ -200,10 +200,12 @@ class SqliteReads:
                 return None
             parameters = _parameters(db, "TABLE_PARAMS", "TBL_ID", table.id)
             known = read_basics({key: parameters[key] for key in STATISTICS if key in parameters})
-            measured = tuple(
+            found = (
                 ColumnStatistics(**dict(zip(STATISTICS_FIELDS, vars(row).values(), strict=True)))
                 for row in db.execute(_MEASURED, (table.id,))
             )
+            types = {column.name: column.type for column in table.columns}
+            measured = tuple(one for one in found if types.get(one.name) == one.type)
             present = {one.name for one in measured}
             accurate = tuple(one for one in known.accurate_columns if one in present)
             return replace(known, columns=measured, accurate_columns=accurate)
