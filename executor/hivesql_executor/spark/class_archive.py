@@ -31,7 +31,8 @@ with hivesql.connect(f"sqlite:///{home}/m.db", f"{home}/w", settings=settings) a
     session.sql('''
         CREATE TRANSACTIONAL TABLE t (a INT, b STRING, c DECIMAL(8,2), d TIMESTAMP)
         STORED AS ORC;
-        INSERT INTO t SELECT posexplode(split('a b c d', ' ')), 1.5, '2024-01-01 00:00:00';
+        INSERT INTO t SELECT *, 1.5, '2024-01-01 00:00:00'
+            FROM (SELECT posexplode(split('a b c d', ' '))) x;
         UPDATE t SET b = upper(b) WHERE a IN (SELECT max(a) FROM t);
         MERGE INTO t USING (SELECT 1 AS a) s ON t.a = s.a WHEN MATCHED THEN DELETE;
         SELECT x.b, sum(x.c) FROM t x JOIN t y ON x.a = y.a GROUP BY x.b ORDER BY x.b;
