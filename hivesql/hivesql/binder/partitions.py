@@ -27,8 +27,8 @@ from hivesql.syntax.alter import (
     TellStatisticsBody,
     TouchBody,
 )
-from hivesql.syntax.commands import ChosenPartitions, PartitionFilter
-from hivesql.syntax.slices import PartitionItems
+from hivesql.syntax.commands import ChosenPartitions
+from hivesql.syntax.slices import PartitionFilter, PartitionItems
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
 from hivesql_planner.model.partition_values import normal_value
 from hivesql_planner.model.statistics import BASICS, told_statistics

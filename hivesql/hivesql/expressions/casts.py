@@ -9,9 +9,9 @@ from hivesql.expressions.calls import Call
 from hivesql.expressions.date_rules import as_date, as_timestamp
 from hivesql.expressions.function_rules import text_of
 from hivesql.expressions.types import TIMES, Type, family, is_number, is_text
-from hivesql.parser.types import check_length
 from hivesql_planner.errors import ParseError
 from hivesql_planner.model.conversions import conversion, conversion_of_any
+from hivesql_planner.model.types import check_length
 
 _NUMBER = re.compile(r"([\d.]+)([eE][+-]?\d+)?(BD|[LSYDlsyd])?")
 _SUFFIX_TYPES = {"L": "bigint", "S": "smallint", "Y": "tinyint", "D": "double"}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hivesql.parser.tokens import Cursor, Kind, Name
-from hivesql.syntax.commands import ChosenPartitions, PartitionFilter
-from hivesql.syntax.slices import PartitionItem, PartitionItems
+from hivesql.syntax.commands import ChosenPartitions
+from hivesql.syntax.slices import PartitionFilter, PartitionItem, PartitionItems
 
 
 def parse_partition(cursor: Cursor, *, dynamic: bool = True) -> PartitionItems:

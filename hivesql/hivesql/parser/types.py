@@ -5,6 +5,7 @@ from __future__ import annotations
 from hivesql.parser.tokens import Cursor, Kind, at
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.table import Column
+from hivesql_planner.model.types import check_length
 
 _PLAIN = {
     "tinyint": "tinyint",
@@ -21,19 +22,10 @@ _PLAIN = {
     "date": "date",
     "timestamplocaltz": "timestamp with local time zone",
 }
-_LONGEST = {"char": 255, "varchar": 65535}
 _DECIMALS = ("decimal", "dec", "numeric")
 _CONSTRAINTS = frozenset({"not", "default", "primary", "unique", "check", "constraint",
                           "references", "enable", "disable"})  # fmt: skip
 _TABLE_CONSTRAINTS = frozenset({"primary", "constraint", "unique", "check", "foreign"})
-
-
-def check_length(kind: str, length: int) -> None:
-    """Refuse a length that CHAR or VARCHAR cannot have."""
-    if not 1 <= length <= _LONGEST[kind]:
-        raise SemanticError(
-            f"{kind.capitalize()} length {length} out of allowed range [1, {_LONGEST[kind]}]"
-        )
 
 
 def parse_columns(cursor: Cursor, *, of_partitions: bool = False) -> tuple[Column, ...]:

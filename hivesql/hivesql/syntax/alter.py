@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hivesql.parser.tokens import Name, TableRef
-    from hivesql.syntax.commands import PartitionFilter
-    from hivesql.syntax.slices import PartitionItems, Slice
+    from hivesql.syntax.slices import PartitionFilter, PartitionItems, Slice
     from hivesql_planner.errors import NotSupported
     from hivesql_planner.model.table import OwnerType
     from hivesql_planner.statements.alter import Change

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Union
 
+from hivesql.syntax.slices import PartitionFilter
 from hivesql_planner.compaction.request import NO_FILTER, CompactionFilter, OrderKey
 
 if TYPE_CHECKING:
@@ -60,17 +61,6 @@ class LockBody:
     database: Name | None = None
     partition: PartitionItems | None = None
     mode: Literal["SHARED", "EXCLUSIVE"] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PartitionFilter:
-    """``key operator value`` of DROP PARTITION and SHOW PARTITIONS."""
-
-    key: Name
-    operator: str
-    value: str | None
-    end: int = field(default=0, compare=False)
-    """Offset behind the filter."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hivesql.parser.tokens import Name
+
+
 @dataclass(frozen=True, slots=True)
 class Slice:
     """Parts of the text, in order; ``prefix`` is put before them when they are read."""
@@ -46,3 +52,14 @@ class PartitionItem:
 
 
 PartitionItems = tuple[PartitionItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionFilter:
+    """``key operator value`` of DROP PARTITION and SHOW PARTITIONS."""
+
+    key: Name
+    operator: str
+    value: str | None
+    end: int = field(default=0, compare=False)
+    """Offset behind the filter."""

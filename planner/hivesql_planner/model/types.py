@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from hivesql_planner.errors import SemanticError
+
 _SIZED_TEXT = re.compile(r"(char|varchar)\s*\(\s*(\d+)\s*\)", re.IGNORECASE)
 
 
@@ -28,3 +30,14 @@ def parts_of(hive_type: str) -> list[tuple[str, str]]:
         else:
             part += char
     return found
+
+
+_LONGEST = {"char": 255, "varchar": 65535}
+
+
+def check_length(kind: str, length: int) -> None:
+    """Refuse a length that CHAR or VARCHAR cannot have."""
+    if not 1 <= length <= _LONGEST[kind]:
+        raise SemanticError(
+            f"{kind.capitalize()} length {length} out of allowed range [1, {_LONGEST[kind]}]"
+        )
