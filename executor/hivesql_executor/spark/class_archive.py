@@ -76,7 +76,8 @@ def make_archive(scratch: Path) -> Path:
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode or not fresh.exists():
-            told = (done.stdout + done.stderr).strip()[-800:]
+            # A traceback ends with the error.
+            told = (done.stderr.strip() or done.stdout.strip()).rpartition("\n")[2]
             raise ExecutionError(f"Java wrote no archive of classes: {told}")
         place = home / f"spark-{_key()}-{fresh.stat().st_size}.jsa"
         with fresh.open("rb") as file:

@@ -42,3 +42,12 @@ def test_spark_starts_from_its_archive(tmp_path: Path, monkeypatch: pytest.Monke
     archive.chmod(0o644)
     os.truncate(archive, archive.stat().st_size // 2)
     assert archive_options() == {}
+
+
+def test_what_made_no_archive_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "no-java"))
+    command = [sys.executable, "-m", "hivesql_repl", "doctor", "--speed-up"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "Spark cannot be started" in done.stdout
