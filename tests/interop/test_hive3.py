@@ -173,7 +173,9 @@ def test_calls(session: hivesql.Session) -> None:
         "workers": lambda: store.next_compaction("me"),
         "ABORT COMPACTIONS": lambda: store.abort_compactions([1]),
         "rebalance": lambda: session.sql("ALTER TABLE t COMPACT 'rebalance'"),
-        "COLUMNS": lambda: session.sql("ANALYZE TABLE t COMPUTE STATISTICS FOR COLUMNS"),
+        "statistics of columns": lambda: session.sql(
+            "ANALYZE TABLE t COMPUTE STATISTICS FOR COLUMNS"
+        ),
     }
     for told, call in refused.items():
         with pytest.raises(NotSupported, match=told):
