@@ -123,13 +123,7 @@ def _aggregates_in(part: exp.Expr) -> Iterator[exp.Anonymous]:
 
 
 def _is_aggregate(call: exp.Anonymous) -> bool:
-    if str(call.this).lower() not in AGGREGATES:
-        return False
-    around: exp.Expr | None = call.parent
-    while isinstance(around, _AROUND_CALL):
-        around = around.parent
-    over = isinstance(around, exp.Window) and any(one is call for one in _called(around))
-    return not over
+    return str(call.this).lower() in AGGREGATES and _window_of(call) is None
 
 
 def _gives_aggregate(node: exp.Expr) -> bool:
@@ -238,7 +232,8 @@ def _bare(node: exp.Expr) -> exp.Expr:
     return node
 
 
-def _fail(message: str, code: int | None, node: exp.Expr, binding: Binding) -> NoReturn:
+def fail(message: str, code: int | None, node: exp.Expr, binding: Binding) -> NoReturn:
+    """Raise a SemanticError at a part of a query; ``code`` is Hive's, None where it has none."""
     binding.fail(SemanticError(message, code=code), *span_of(node))
 
 
@@ -248,7 +243,7 @@ def _check_calls(select: exp.Select, binding: Binding) -> None:
     where = select.args.get("where")
     for node in _outside_queries(where) if where is not None else ():
         if isinstance(node, exp.Window):
-            _fail("Invalid column reference: WHERE takes no windows", 10002, node, binding)
+            fail("Invalid column reference: WHERE takes no windows", 10002, node, binding)
     for part in (*select.expressions, *_clauses_of(select, _CLAUSES)):
         for node in _outside_queries(part):
             if isinstance(node, exp.Anonymous):
@@ -264,15 +259,15 @@ def _check_call(call: exp.Anonymous, binding: Binding) -> None:
         shifts = [node for node in inside if isinstance(node, exp.Anonymous)
                   and str(node.this).lower() in ("lead", "lag")]  # fmt: skip
         if not over and any(_window_of(node) is None for node in shifts):
-            _fail(f"Missing over clause for function : {name}", 10247, call, binding)
+            fail(f"Missing over clause for function : {name}", 10247, call, binding)
     elif name in _WINDOW_ONLY:
         if not over and not isinstance(call.parent, exp.WithinGroup) and not _is_inside(call):
-            _fail(f"Missing over clause for function : {name}", 10247, call, binding)
+            fail(f"Missing over clause for function : {name}", 10247, call, binding)
     elif over:
-        _fail(f"Invalid function {name}: it has no OVER", 10011, call, binding)
+        fail(f"Invalid function {name}: it has no OVER", 10011, call, binding)
     elif _is_distinct(call):
         message = f"Distinct keyword is not support in current context: {name}"
-        _fail(message, None, call, binding)
+        fail(message, None, call, binding)
 
 
 def _check_arguments(name: str, call: exp.Anonymous, binding: Binding) -> None:
@@ -284,12 +279,12 @@ def _check_arguments(name: str, call: exp.Anonymous, binding: Binding) -> None:
     if any(isinstance(one, exp.Star) for one in given):
         if name != "count":
             message = f"The specified syntax for UDAF invocation is invalid: {name}(*)"
-            _fail(message, None, call, binding)
+            fail(message, None, call, binding)
         return
     if name in _OF_ONE and len(given) != 1:
-        _fail(f"Exactly one argument is expected: {name}", None, call, binding)
+        fail(f"Exactly one argument is expected: {name}", None, call, binding)
     if name == "count" and len(given) > 1 and not _is_distinct(call):
-        _fail("DISTINCT keyword must be specified: count of several", None, call, binding)
+        fail("DISTINCT keyword must be specified: count of several", None, call, binding)
 
 
 def _window_of(call: exp.Expr) -> exp.Window | None:
@@ -343,7 +338,7 @@ def _check_each(
                 f"Invalid position alias in {clause} Position alias: {part.name} does not exist; "
                 f"the select list is indexed from 1 to {width}"
             )
-            _fail(message, code, part, binding)
+            fail(message, code, part, binding)
 
 
 # -- grouping sets
@@ -407,12 +402,12 @@ def _check_sets(
     is_skewed = flag("hive.groupby.skewindata")
     if is_skewed and len({forms.form(one) for one in calls if _is_distinct(one)}) > 1:
         message = "DISTINCT on different columns not supported with skew in data"
-        _fail(message, 10022, group or select.expressions[0], binding)
+        fail(message, 10022, group or select.expressions[0], binding)
     if group is None or not _has_sets(group):
         return
     _check_listed(group, forms, binding)
     if not flag("hive.map.aggr"):
-        _fail(
+        fail(
             "Grouping sets aggregations (with rollups or cubes) are not allowed if map-side "
             "aggregation is turned off. Set hive.map.aggr=true if you want to use grouping sets",
             10209, group, binding,
@@ -422,14 +417,14 @@ def _check_sets(
         return
     rows = f"The number of rows per input row due to grouping sets is {count}"
     if is_skewed:
-        _fail(
+        fail(
             "An additional MR job is introduced since the number of rows created per input row due "
             "to grouping sets is more than hive.new.job.grouping.set.cardinality. There is no need "
             f"to handle skew separately. set hive.groupby.skewindata to false. {rows}",
             10225, group, binding,
         )  # fmt: skip
     if any(map(_is_distinct, calls)):
-        _fail(
+        fail(
             "An additional MR job is introduced since the cardinality of grouping sets is more "
             "than hive.new.job.grouping.set.cardinality. This functionality is not supported with "
             "distincts. Either set hive.new.job.grouping.set.cardinality to a high number (higher "
@@ -448,9 +443,9 @@ def _check_listed(group: exp.Group, forms: _Keys, binding: Binding) -> None:
         for member in members:
             if known and not isinstance(member, _SETS) and forms.form(member) not in known:
                 message = "Grouping sets expression is not in GROUP BY key"
-                _fail(message, 10213, member, binding)
+                fail(message, 10213, member, binding)
     if sets and all(isinstance(one, exp.Tuple) and not one.expressions for one in sets):
-        _fail("Empty grouping sets not allowed", 10211, group, binding)
+        fail("Empty grouping sets not allowed", 10211, group, binding)
 
 
 def _has_sets(group: exp.Group | None) -> bool:

@@ -8,11 +8,9 @@ from typing import NoReturn
 from sqlglot import exp
 
 from hivesql.binder.context import Binding
-from hivesql.query.checks.aggregation import AGGREGATES
-from hivesql.query.dialect import span_of
+from hivesql.query.checks.aggregation import AGGREGATES, fail
 from hivesql.query.outputs import GENERATORS
 from hivesql.query.scope import Outputs
-from hivesql_planner.errors import SemanticError
 
 _QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Exists)
 _NO_SUBQUERY = ("group", "order", "sort", "distribute", "cluster")
@@ -36,7 +34,7 @@ def check_placement(select: exp.Select, binding: Binding) -> None:
     for one, other, code in _CONFLICTS:
         if select.args.get(one) and select.args.get(other):
             message = f"Cannot have both {one.upper()} BY and {other.upper()} BY clauses"
-            _fail(message, code, select.args[other], binding)
+            fail(message, code, select.args[other], binding)
     _check_generators(select, binding)
     _check_subqueries(select, binding)
 
@@ -49,7 +47,7 @@ def check_width(query: exp.Expr, columns: Outputs, binding: Binding) -> None:
     if isinstance(above, exp.In) and isinstance(above.this.unnest(), exp.Tuple):
         return
     message = "Invalid SubQuery expression SubQuery can contain only 1 item in Select List."
-    _fail(message, 10250, query, binding)
+    fail(message, 10250, query, binding)
 
 
 def check_aliases(
@@ -61,7 +59,7 @@ def check_aliases(
             "The number of aliases supplied in the AS clause does not match the number of columns "
             f"output by the UDTF expected {len(types)} aliases but got {names}"
         )
-        _fail(message, 10083, call, binding)
+        fail(message, 10083, call, binding)
 
 
 def is_generator(node: exp.Expr) -> bool:
@@ -80,20 +78,20 @@ def _check_generators(select: exp.Select, binding: Binding) -> None:
     if found is not None and len(items) > 1:
         other = next(item for item, call in zip(items, bare, strict=True) if call is not found)
         message = "Only a single expression in the SELECT clause is supported with UDTF's"
-        _fail(message, 10075, other, binding)
+        fail(message, 10075, other, binding)
     for part in inside:
         for node in _outside_queries(part):
             if is_generator(node):
-                _fail(_WRONG_GENERATOR, 10081, node, binding)
+                fail(_WRONG_GENERATOR, 10081, node, binding)
     if found is None:
         return
     for key, code in _NO_GENERATOR:
         if select.args.get(key):
             message = f"{key.upper()} BY is not supported with a UDTF in the SELECT clause"
-            _fail(message, code, select.args[key], binding)
+            fail(message, code, select.args[key], binding)
     if select.args.get("laterals"):
         message = "UDTF's cannot be in a select expression when there is a lateral view"
-        _fail(message, 10082, found, binding)
+        fail(message, 10082, found, binding)
 
 
 def _check_subqueries(select: exp.Select, binding: Binding) -> None:
@@ -138,8 +136,4 @@ def _outside_queries(node: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _unsupported(message: str, node: exp.Expr, binding: Binding) -> NoReturn:
-    _fail(f"Unsupported SubQuery Expression {message}", 10249, node, binding)
-
-
-def _fail(message: str, code: int, node: exp.Expr, binding: Binding) -> NoReturn:
-    binding.fail(SemanticError(message, code=code), *span_of(node))
+    fail(f"Unsupported SubQuery Expression {message}", 10249, node, binding)
