@@ -6,12 +6,12 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from hivesql_executor.bookkeeping.temporary_databases import drop_orphans
 from hivesql_executor.compaction.aborts import clean_aborted
 from hivesql_executor.compaction.cleaner import clean
 from hivesql_executor.compaction.initiator import initiate
 from hivesql_executor.compaction.worker import release_abandoned, run_next
 from hivesql_executor.runtime import Runtime
+from hivesql_executor.temporary_databases import drop_orphans
 from hivesql_executor.transactions.reaper import reap
 from hivesql_executor.translate_errors import translate_error
 from hivesql_planner.compaction.queue import (

@@ -15,7 +15,7 @@ from hivesql import streaming
 from hivesql_executor.compaction.cleaner import clean
 from hivesql_executor.compaction.worker import run_next
 from hivesql_executor.metastore.api import TxnType
-from hivesql_executor.snapshot.hidden_deltas import HiddenDelta, hidden_deltas
+from hivesql_executor.orc.hidden_deltas import HiddenDelta, hidden_deltas
 from hivesql_executor.snapshot.listing import acid_state
 from hivesql_planner.errors import DataError
 from hivesql_planner.model.table import TableName

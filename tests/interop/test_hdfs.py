@@ -11,7 +11,7 @@ import pytest
 
 import hivesql
 from end_to_end.answers import rows
-from hivesql_executor.spark.hadoop_files import HadoopFiles
+from hivesql_executor.files.hadoop import HadoopFiles
 from minidfs import hdfs_cluster
 
 if TYPE_CHECKING:

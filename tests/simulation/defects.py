@@ -16,11 +16,11 @@ from unittest import mock
 from sqlalchemy import Connection, delete, select
 
 from hivesql_executor.compaction import aborts, cleaner
-from hivesql_executor.metastore.database import compactions, housekeeping
+from hivesql_executor.metastore.database import commit, compactions, housekeeping
 from hivesql_executor.metastore.database.compaction_calls import CompactionCalls
 from hivesql_executor.metastore.database.schema import txn_components, txn_to_write_id, txns
 from hivesql_executor.metastore.database.transaction_calls import TransactionCalls
-from hivesql_executor.metastore.database.transactions import commit, locks, snapshots, transactions
+from hivesql_executor.metastore.database.transactions import locks, snapshots, transactions
 from hivesql_executor.metastore.database.transactions.moves import MoveCalls
 from hivesql_executor.statements import definitions
 from hivesql_executor.streaming import batch

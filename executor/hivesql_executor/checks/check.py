@@ -8,9 +8,9 @@ from hivesql_executor.checks.check_events import event_findings
 from hivesql_executor.checks.finding import Finding
 from hivesql_executor.checks.inspect import file_facts
 from hivesql_executor.files.api import Files
+from hivesql_executor.orc.hidden_deltas import hidden_deltas
 from hivesql_executor.orc.tail import cached_tail
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.snapshot.hidden_deltas import hidden_deltas
 from hivesql_executor.snapshot.listing import acid_state, check_versions, table_roots
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.spark.formats.text_tables import skipped_lines

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from hivesql_executor.checks.finding import Finding
 from hivesql_executor.files.api import Files
+from hivesql_executor.jvm import know_flushed_files
 from hivesql_executor.orc.footers import check_file, check_orphans, foreign_writes, holds_changes
 from hivesql_executor.orc.tail import OrcTail, cached_tail
 from hivesql_executor.orc.types import orc_type
@@ -16,15 +17,9 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.flushed_lengths import spark_path
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.spark.failure import FAILURES, bare_path, unreadable
-from hivesql_executor.spark.jvm import know_flushed_files
+from hivesql_executor.spark.scan.delete_events import delete_events
 from hivesql_executor.spark.verify.event_order import Key, KeyedFile, file_problems, missing_rows
-from hivesql_executor.spark.verify.rows import (
-    delete_events,
-    repeated_ids,
-    row_counts,
-    row_ids,
-    unmatched_deletes,
-)
+from hivesql_executor.spark.verify.rows import repeated_ids, row_counts, row_ids, unmatched_deletes
 from hivesql_planner.acid.files_to_read import DataFile, DeleteFile, FilesToRead
 from hivesql_planner.acid.layout import KEY_INDEX, STATS, DirectoryKind, parse_directory
 from hivesql_planner.acid.write_ids import ValidWriteIdList

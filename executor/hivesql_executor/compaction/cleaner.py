@@ -10,8 +10,8 @@ from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.files.api import Files
 from hivesql_executor.files.staging import abandoned
 from hivesql_executor.metastore.api import Compaction
+from hivesql_executor.orc.hidden_deltas import require_none_hidden
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.snapshot.hidden_deltas import require_none_hidden
 from hivesql_executor.snapshot.listing import acid_state
 from hivesql_planner.acid.layout import DirectoryKind, parse_directory
 from hivesql_planner.acid.snapshot import AcidState

@@ -14,8 +14,8 @@ from hivesql_executor.compaction.time_limit import limited
 from hivesql_executor.compaction.unit import Place, find_place
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.metastore.api import Compaction, LockState, TxnType
+from hivesql_executor.orc.hidden_deltas import require_none_hidden
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.snapshot.hidden_deltas import require_none_hidden
 from hivesql_executor.snapshot.listing import acid_state, check_versions, visible_sizes
 from hivesql_executor.transactions.heartbeat import Heartbeat
 from hivesql_executor.transactions.reaper import is_alive

@@ -97,7 +97,7 @@ class Files(Protocol):
 def files_for(location: str, spark: Callable[[], SparkSession]) -> Files:
     """The file system of a location; local paths never start a JVM."""
     if _OTHER_SCHEME.match(location):
-        from hivesql_executor.spark.hadoop_files import HadoopFiles
+        from hivesql_executor.files.hadoop import HadoopFiles
 
         return HadoopFiles(spark)
     return LocalFiles()

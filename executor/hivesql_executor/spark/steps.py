@@ -13,7 +13,7 @@ from typing import Literal
 
 from pyspark.sql import DataFrame, SparkSession
 
-from hivesql_executor.spark.jvm import gateway, new_object
+from hivesql_executor.jvm import gateway, new_object
 
 Step = (
     tuple[Literal["alias", "where"], str]

@@ -14,7 +14,7 @@ from pyspark.sql.types import StructType
 
 from hivesql_executor.orc.types import decimal_scale, has_instant, has_sized_text, spark_type
 from hivesql_executor.outcome import HIVE_TYPE
-from hivesql_executor.spark.formats.charsets import cleaned
+from hivesql_executor.spark.charsets import cleaned
 from hivesql_planner.model.conversions import conversion
 from hivesql_planner.model.partition_values import FALSE
 from hivesql_planner.model.table import DEFAULT_PARTITION, Table

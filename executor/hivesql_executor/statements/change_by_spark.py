@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from hivesql_executor.bookkeeping.partitions import foreign_locations, staging_directory
 from hivesql_executor.snapshot.partition_files import PartitionFiles
+from hivesql_executor.spark.buckets import register_hashes, texts_of
 from hivesql_executor.spark.nanoseconds.changes import Texts
-from hivesql_executor.spark.nanoseconds.queries import fine_rows_of
+from hivesql_executor.spark.scan.nanoseconds import fine_rows_of
 from hivesql_executor.spark.scan.sources import explained, read_target, registered
-from hivesql_executor.spark.write.buckets import register_hashes, texts_of
 from hivesql_executor.spark.write.change import changed_rows
 from hivesql_executor.spark.write.merge_source import Joined, settled
 from hivesql_executor.spark.write.write import WrittenFile, write_change

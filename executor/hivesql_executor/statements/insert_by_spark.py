@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from hivesql_executor.bookkeeping.partitions import foreign_partitions, staging_directory
 from hivesql_executor.orc.publish import StagedRows
 from hivesql_executor.orc.types import has_sized_text, hive_type
-from hivesql_executor.spark.nanoseconds.queries import fine_rows_of
+from hivesql_executor.spark.scan.nanoseconds import fine_rows_of
 from hivesql_executor.spark.scan.sources import explained, rows_of
 from hivesql_executor.spark.write.partition_clustering import NEVER
 from hivesql_executor.spark.write.write import stage_insert

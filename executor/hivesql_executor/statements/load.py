@@ -10,8 +10,8 @@ from hivesql_executor.bookkeeping.statistics import count
 from hivesql_executor.files.api import Files
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.transactions.file_changes import FileChanges, changing
-from hivesql_executor.transactions.transaction import Transaction
+from hivesql_executor.transactions.file_changes import FileChanges
+from hivesql_executor.transactions.transaction import Transaction, changing
 from hivesql_planner.acid.layout import base_name, delta_name
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.locks.lock import Operation

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hivesql_executor.outcome import Outcome, naming_times
-from hivesql_executor.spark.nanoseconds.queries import FineFrame, fine_rows_of
+from hivesql_executor.spark.scan.nanoseconds import FineFrame, fine_rows_of
 from hivesql_executor.spark.values import as_shown, as_wall_clock, with_instants_marked
 from hivesql_executor.statements.context import OrRows, Work
 from hivesql_planner.model.table import Column

@@ -13,8 +13,8 @@ from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import table_roots
-from hivesql_executor.transactions.file_changes import FileChanges, changing
-from hivesql_executor.transactions.transaction import Transaction
+from hivesql_executor.transactions.file_changes import FileChanges
+from hivesql_executor.transactions.transaction import Transaction, changing
 from hivesql_planner.acid.layout import METADATA_FILE, base_name
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.locks.lock import Operation

@@ -20,7 +20,6 @@ from hivesql_planner.errors import ExecutionError, HiveSqlError
 if TYPE_CHECKING:
     from hivesql_executor.files.api import Files
     from hivesql_executor.runtime import Runtime
-    from hivesql_executor.transactions.transaction import Transaction
     from hivesql_planner.model.table import Table
 
 
@@ -182,17 +181,6 @@ class FileChanges:
             for one in self.noted
         )
         return BegunMoves(key=self.key, moves=remedies)
-
-
-@contextmanager
-def changing(txn: Transaction | None, runtime: Runtime) -> Iterator[FileChanges]:
-    """The changes of a transaction, or of a block that has none."""
-    if txn is not None:
-        yield txn.changes
-        return
-    changes = FileChanges(runtime, 0)
-    with changes.deciding():
-        yield changes
 
 
 def missing_directories(directories: Sequence[str], runtime: Runtime) -> list[str]:

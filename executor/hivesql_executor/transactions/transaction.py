@@ -328,3 +328,14 @@ def _abort(runtime: Runtime, txn_id: int, error: BaseException) -> None:
             f"transaction {txn_id} could not be aborted either ({second}); "
             "it will time out and be aborted by the reaper"
         )
+
+
+@contextmanager
+def changing(txn: Transaction | None, runtime: Runtime) -> Iterator[FileChanges]:
+    """The changes of a transaction, or of a block that has none."""
+    if txn is not None:
+        yield txn.changes
+        return
+    changes = FileChanges(runtime, 0)
+    with changes.deciding():
+        yield changes

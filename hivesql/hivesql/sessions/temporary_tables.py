@@ -99,7 +99,7 @@ class TemporaryTables:
         databases = {name.database for name in self.hidden.values()}
         self.hidden.clear()
         if databases:
-            from hivesql_executor.bookkeeping.temporary_databases import drop_temporary
+            from hivesql_executor.temporary_databases import drop_temporary
         for name in databases:
             drop_temporary(name, self.runtime)
 
@@ -116,7 +116,7 @@ class TemporaryTables:
     def _home(self, database: str) -> str:
         """The hidden database beside a database, made when it is first needed."""
         # Imported late: most sessions have no temporary tables.
-        from hivesql_executor.bookkeeping.temporary_databases import drop_orphans, owner_properties
+        from hivesql_executor.temporary_databases import drop_orphans, owner_properties
 
         name = self._database(database)
         if not self.hidden:

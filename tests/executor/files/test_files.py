@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hivesql_executor.files.api import Files, RangeFile, files_for
+from hivesql_executor.files.hadoop import HadoopFiles
 from hivesql_executor.files.local import LocalFiles, local_path
-from hivesql_executor.spark.hadoop_files import HadoopFiles
 from hivesql_planner.errors import DataError, ExecutionError
 
 if TYPE_CHECKING:

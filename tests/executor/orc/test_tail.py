@@ -14,10 +14,10 @@ import pyorc
 import pytest
 from pyorc import CompressionKind
 
+from hivesql_executor.files.hadoop import HadoopFiles
 from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.orc.proto import StoredType, plain_footer
 from hivesql_executor.orc.tail import amend, cached_tail, read_tail
-from hivesql_executor.spark.hadoop_files import HadoopFiles
 from hivesql_planner.errors import DataError, NotSupported
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hivesql_executor.orc.types import spark_type
-from hivesql_executor.spark.write.buckets import bucket_column
+from hivesql_executor.spark.buckets import bucket_column
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.table import Column, Table, TableName
 

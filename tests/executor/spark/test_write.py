@@ -12,7 +12,7 @@ import pyorc
 import pytest
 
 from acid_files import bucket_files, check_file, events, tree
-from hivesql_executor.spark.hadoop_files import HadoopFiles
+from hivesql_executor.files.hadoop import HadoopFiles
 from hivesql_executor.spark.write.write import stage_insert
 from hivesql_planner.errors import ExecutionError
 from hivesql_planner.model.table import parse_partition_name

@@ -9,7 +9,6 @@ from sqlalchemy import Connection, Row, and_, delete, func, insert, or_, select,
 from sqlalchemy import Table as SqlTable
 
 from hivesql_executor.metastore.api import Compaction, CompactionAnswer
-from hivesql_executor.metastore.database.catalog.catalog_values import ABORTED, OPEN
 from hivesql_executor.metastore.database.connection import hold_mutex, now
 from hivesql_executor.metastore.database.schema import (
     compaction_queue,
@@ -25,6 +24,7 @@ from hivesql_executor.metastore.database.transactions.snapshots import (
     valid_write_ids,
 )
 from hivesql_executor.metastore.database.transactions.transactions import lowest_open
+from hivesql_executor.metastore.database.transactions.txn_rows import ABORTED, OPEN
 from hivesql_planner.acid.write_ids import ValidTxnList
 from hivesql_planner.compaction.decide import Kind
 from hivesql_planner.compaction.request import (

@@ -15,8 +15,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
-from hivesql_executor.metastore.database import schema
-from hivesql_executor.metastore.sqlite_fast_start import sqlite_terms
+from hivesql_executor.metastore.database import schema, sqlite_terms
 from hivesql_planner.errors import CommitUnknown, ExecutionError, SemanticError, SessionClosed
 
 T = TypeVar("T")

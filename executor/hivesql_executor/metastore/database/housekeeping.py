@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import ColumnElement, Connection, Exists, delete, exists, func, or_, select
 
-from hivesql_executor.metastore.database.catalog.catalog_values import (
-    ABORTED,
-    COMMITTED,
-    MANY_TXNS,
-    OPEN,
-)
+from hivesql_executor.metastore.database.catalog.catalog_values import MANY_TXNS
 from hivesql_executor.metastore.database.compactions import release_lost
 from hivesql_executor.metastore.database.connection import millis_now, now
 from hivesql_executor.metastore.database.notification_schema import notification_log
@@ -28,6 +23,7 @@ from hivesql_executor.metastore.database.transactions.transactions import (
     low_watermark,
     lowest_open,
 )
+from hivesql_executor.metastore.database.transactions.txn_rows import ABORTED, COMMITTED, OPEN
 
 # Hive aborts at most so many in one pass.
 _MAX_EXPIRED = 50_000

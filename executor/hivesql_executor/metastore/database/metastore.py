@@ -13,7 +13,7 @@ from hivesql_executor.metastore.database.catalog import statistics_changes, stat
 from hivesql_executor.metastore.database.catalog import tables as catalog
 from hivesql_executor.metastore.database.compaction_calls import CompactionCalls
 from hivesql_executor.metastore.database.connection import Rdbms
-from hivesql_executor.metastore.database.known_revisions import REVISIONS
+from hivesql_executor.metastore.database.migrations.known_revisions import REVISIONS
 from hivesql_executor.metastore.database.notification_calls import NotificationCalls
 from hivesql_executor.metastore.database.transaction_calls import TransactionCalls
 from hivesql_executor.metastore.database.transactions.idempotence import IdempotenceCalls

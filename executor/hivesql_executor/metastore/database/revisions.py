@@ -9,9 +9,9 @@ from sqlalchemy import Connection, insert, inspect, select, text
 
 from hivesql_executor.metastore.database import schema
 from hivesql_executor.metastore.database.catalog import tables as catalog
-from hivesql_executor.metastore.database.catalog.catalog_values import COMMITTED
-from hivesql_executor.metastore.database.known_revisions import REVISIONS
+from hivesql_executor.metastore.database.migrations.known_revisions import REVISIONS
 from hivesql_executor.metastore.database.notification_schema import notification_sequence as _  # noqa: F401 - makes the tables known
+from hivesql_executor.metastore.database.transactions.txn_rows import COMMITTED
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.table import Database
 

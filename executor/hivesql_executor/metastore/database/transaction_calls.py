@@ -20,8 +20,8 @@ from hivesql_executor.metastore.api import (
     TxnRow,
     TxnType,
 )
+from hivesql_executor.metastore.database import commit as commits
 from hivesql_executor.metastore.database.connection import Rdbms
-from hivesql_executor.metastore.database.transactions import commit as commits
 from hivesql_executor.metastore.database.transactions import locks as lock_queue
 from hivesql_executor.metastore.database.transactions import snapshots, transactions
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList

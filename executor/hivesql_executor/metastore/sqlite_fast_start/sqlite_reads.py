@@ -16,9 +16,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hivesql_executor.metastore.database.catalog.catalog_values import (
-    ABORTED,
     MANY_TXNS,
-    OPEN,
     STATISTICS,
     STATISTICS_FIELDS,
     STORAGE_MARK,
@@ -27,10 +25,10 @@ from hivesql_executor.metastore.database.catalog.catalog_values import (
     parameters_of,
     partitions_of,
     table_of,
-    txn_row,
 )
-from hivesql_executor.metastore.database.known_revisions import REVISIONS
-from hivesql_executor.metastore.sqlite_fast_start.sqlite_terms import BUSY_SECONDS, NOW
+from hivesql_executor.metastore.database.migrations.known_revisions import REVISIONS
+from hivesql_executor.metastore.database.sqlite_terms import BUSY_SECONDS, NOW
+from hivesql_executor.metastore.database.transactions.txn_rows import ABORTED, OPEN, txn_row
 from hivesql_planner.model.table import Column, Database, Partition, Table, TableName
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from hivesql_executor.files.api import Files
+from hivesql_executor.jvm import know_flushed_files, new_object
 from hivesql_executor.orc.footers import (
     check_deletes,
     check_inserts,
@@ -28,7 +29,6 @@ from hivesql_executor.orc.footers import (
 )
 from hivesql_executor.orc.tail import OrcTail
 from hivesql_executor.snapshot.flushed_lengths import spark_path
-from hivesql_executor.spark.jvm import know_flushed_files, new_object
 from hivesql_executor.spark.nanoseconds.columns import SPARK_VERSION, may_be_fine
 from hivesql_planner.acid.files_to_read import DataFile, DeleteFile, FilesToRead
 from hivesql_planner.acid.key_spans import KeySpan, in_order

@@ -9,13 +9,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as f
 
 from hivesql_executor.orc.types import spark_type
-from hivesql_executor.spark.formats.charsets import (
-    as_bytes,
-    as_characters,
-    cleaned,
-    decoded,
-    encoded,
-)
+from hivesql_executor.spark.charsets import as_bytes, as_characters, cleaned, decoded, encoded
 from hivesql_executor.spark.formats.text_values import is_instant, lazy_value
 from hivesql_executor.spark.values import stored_value, value_text
 from hivesql_planner.errors import NotSupported

@@ -20,7 +20,7 @@ from hivesql_executor.spark.formats.text_tables import (
     read_numbered,
     skipped_lines,
 )
-from hivesql_executor.spark.scan.original_files import by_position, position_schema
+from hivesql_executor.spark.original_files import by_position, position_schema
 from hivesql_executor.spark.values import partition_value
 from hivesql_planner.errors import DataError, NotSupported
 from hivesql_planner.model.table import Partition, Table, default_value

@@ -20,7 +20,7 @@ from hivesql_executor.orc.tail import OrcTail
 from hivesql_executor.orc.types import spark_type
 from hivesql_executor.spark.file_paths import literal_paths
 from hivesql_executor.spark.formats.text_values import is_instant
-from hivesql_executor.spark.scan.original_files import position_schema
+from hivesql_executor.spark.original_files import position_schema
 from hivesql_planner.acid.files_to_read import DataFile
 from hivesql_planner.acid.layout import NANOSECONDS
 from hivesql_planner.errors import NotSupported

@@ -11,7 +11,7 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from hivesql_executor.spark.jvm import new_object
+from hivesql_executor.jvm import new_object
 
 _NEVER = 2**62
 # Below this many bytes, where a file is does not matter as much as asking for it costs.

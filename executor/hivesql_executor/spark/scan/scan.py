@@ -17,18 +17,19 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from hivesql_executor.files.api import Files
+from hivesql_executor.jvm import know_flushed_files
 from hivesql_executor.orc.footers import check_file, check_orphans, holds_changes, read_footers
 from hivesql_executor.orc.tail import OrcTail
 from hivesql_executor.orc.types import spark_type
 from hivesql_executor.snapshot.flushed_lengths import spark_path
 from hivesql_executor.snapshot.partition_files import PartitionFiles
-from hivesql_executor.spark.jvm import know_flushed_files
 from hivesql_executor.spark.nanoseconds.columns import (
     fine_column,
     fine_columns,
     with_texts,
     with_values,
 )
+from hivesql_executor.spark.original_files import by_position, numbered_rows, raw_rows
 from hivesql_executor.spark.scan.acid_relation import (
     DeletePath,
     EventPath,
@@ -45,7 +46,6 @@ from hivesql_executor.spark.scan.delete_filter import (
     without_deleted,
 )
 from hivesql_executor.spark.scan.event_schema import event_read, visible_writes
-from hivesql_executor.spark.scan.original_files import by_position, numbered_rows, raw_rows
 from hivesql_executor.spark.scan.partition_columns import (
     PLACE,
     Found,

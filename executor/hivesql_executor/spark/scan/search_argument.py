@@ -14,8 +14,8 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from hivesql_executor.jvm import new_object
 from hivesql_executor.orc.types import spark_type
-from hivesql_executor.spark.jvm import new_object
 from hivesql_planner.model.table import Column
 from hivesql_planner.model.types import text_limit
 

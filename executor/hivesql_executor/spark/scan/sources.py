@@ -16,11 +16,11 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import plain_files, scan_files
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.snapshot.time_travel import visible_as_of
+from hivesql_executor.spark.buckets import register_hashes
 from hivesql_executor.spark.formats.tables import scan_plain
 from hivesql_executor.spark.scan.scan import Scanned, scan
 from hivesql_executor.spark.scan.table_changes import read_changes
 from hivesql_executor.spark.steps import query_over, with_grand_totals
-from hivesql_executor.spark.write.buckets import register_hashes
 from hivesql_executor.transactions.transaction import Transaction
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import SemanticError

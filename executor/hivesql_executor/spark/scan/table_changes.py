@@ -14,8 +14,8 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import acid_state, check_versions, table_roots
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.snapshot.time_travel import require_history
+from hivesql_executor.spark.scan.delete_events import delete_events, row_id_and_texts
 from hivesql_executor.spark.scan.scan import scan
-from hivesql_executor.spark.verify.rows import delete_events, row_id_and_texts
 from hivesql_executor.transactions.transaction import Transaction
 from hivesql_planner.acid.files_to_read import FilesToRead, files_to_read
 from hivesql_planner.acid.time_travel import after_write, require_events

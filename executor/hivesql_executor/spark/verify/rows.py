@@ -9,19 +9,14 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as f
 
 from hivesql_executor.files.api import Files
-from hivesql_executor.orc.tail import OrcTail
-from hivesql_executor.orc.types import spark_type
 from hivesql_executor.snapshot.partition_files import PartitionFiles
-from hivesql_executor.spark.scan.event_schema import are_generated, event_read, visible_writes
-from hivesql_executor.spark.scan.partition_columns import Place, read_placed, text_columns
-from hivesql_executor.spark.scan.row_id_keys import KEYS
+from hivesql_executor.spark.scan.delete_events import ROW_ID
+from hivesql_executor.spark.scan.partition_columns import text_columns
 from hivesql_executor.spark.scan.scan import scan
 from hivesql_executor.spark.verify.event_order import MOST
 from hivesql_planner.acid.files_to_read import FilesToRead
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.model.table import Table
-
-_ID = "row__id"
 
 
 def repeated_ids(ids: DataFrame) -> Iterator[str]:
@@ -36,9 +31,9 @@ def repeated_ids(ids: DataFrame) -> Iterator[str]:
 
 def unmatched_deletes(ids: DataFrame, events: DataFrame) -> Iterator[str]:
     """Delete events whose row is not there."""
-    names = [name for name in ids.columns if name != _ID]
+    names = [name for name in ids.columns if name != ROW_ID]
     left, right = events.select(*ids.columns).alias("e"), ids.alias("i")
-    same = [f.col(f"e.{name}") == f.col(f"i.{name}") for name in (_ID, *names)]
+    same = [f.col(f"e.{name}") == f.col(f"i.{name}") for name in (ROW_ID, *names)]
     missing = left.join(right, reduce(lambda one, other: one & other, same), "left_anti")
     rows = missing.limit(MOST + 1).collect()
     for row in rows[:MOST]:
@@ -50,7 +45,7 @@ def unmatched_deletes(ids: DataFrame, events: DataFrame) -> Iterator[str]:
 def _shown(row: Row) -> str:
     values = row.asDict(recursive=True)
     values.pop("count", None)
-    row_id = values.pop(_ID)
+    row_id = values.pop(ROW_ID)
     parts = "/".join(map(str, values.values()))
     text = "{writeid},{bucketid},{rowid}".format(**row_id)
     return f"{parts}: {text}" if parts else text
@@ -81,7 +76,7 @@ def row_ids(
         where=None,
         files=files,
     ).rows
-    return rows.select(_ID, *text_columns(table))
+    return rows.select(ROW_ID, *text_columns(table))
 
 
 def row_counts(
@@ -106,49 +101,3 @@ def row_counts(
     texts = text_columns(table)
     found = rows.groupBy(*texts).count().collect()
     return {tuple(row[text] for text in texts): row["count"] for row in found}
-
-
-def delete_events(
-    spark: SparkSession,
-    table: Table,
-    parts: Sequence[PartitionFiles],
-    tails: Mapping[str, OrcTail],
-    *,
-    visible: ValidWriteIdList,
-) -> DataFrame | None:
-    """Row id, texts of the partition, and ``writer`` of every visible delete event."""
-    frames = []
-    for names, paths in _by_names(tails).items():
-        schema, where = event_read(names, [spark_type(column.type) for column in table.columns])
-        wanted = set(paths)
-        found = [
-            (place, chosen)
-            for number, part in enumerate(parts)
-            if (place := Place(number, part.partition, part.location))
-            and (chosen := [(path, file.length) for file in part.files.deletes
-                            if (path := f"{part.location}/{file.path}") in wanted])
-        ]  # fmt: skip
-        if found:
-            frames.append(read_placed(spark, table, schema, found, {}, where))
-    if not frames:
-        return None
-    events = reduce(DataFrame.unionByName, frames)
-    parts_of_id = zip(KEYS, ("writeid", "bucketid", "rowid"), strict=True)
-    row_id = f.struct(*(f.col(key).alias(name) for key, name in parts_of_id)).alias(_ID)
-    seen = events.where(visible_writes("currentTransaction", visible))
-    return seen.select(row_id, *text_columns(table), f.col("currentTransaction").alias("writer"))
-
-
-def row_id_and_texts(table: Table) -> list[str]:
-    """The columns by which a row is known."""
-    return [_ID, *text_columns(table)]
-
-
-def _by_names(tails: Mapping[str, OrcTail]) -> dict[tuple[str, ...], list[str]]:
-    """Paths of files that have events, by the names without which ORC cannot read them."""
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for path, tail in tails.items():
-        if tail.rows:
-            names = tail.row_fields if are_generated(tail.row_fields) else ()
-            groups.setdefault(names, []).append(path)
-    return groups

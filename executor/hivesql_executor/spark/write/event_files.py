@@ -13,9 +13,9 @@ from urllib.parse import unquote_plus
 
 from pyspark.sql import DataFrame, SparkSession
 
+from hivesql_executor.jvm import gateway
 from hivesql_executor.orc.types import orc_type
 from hivesql_executor.snapshot.partition_files import EventFile
-from hivesql_executor.spark.jvm import gateway
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Write, WriteKind
 

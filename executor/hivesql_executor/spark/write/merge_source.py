@@ -15,7 +15,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from hivesql_executor.spark.jvm import gateway
+from hivesql_executor.jvm import gateway
 from hivesql_planner.plan import Change
 
 

@@ -18,6 +18,7 @@ from hivesql_executor.orc.publish import (
 )
 from hivesql_executor.orc.types import has_instant, has_sized_text, spark_type
 from hivesql_executor.snapshot.partition_files import EventFile
+from hivesql_executor.spark.buckets import bucket_column
 from hivesql_executor.spark.formats.avro import encode_avro
 from hivesql_executor.spark.formats.text_tables import is_of_lines, write_line
 from hivesql_executor.spark.nanoseconds.columns import FINE, as_text
@@ -29,7 +30,6 @@ from hivesql_executor.spark.values import (
     stored_row,
     written_value,
 )
-from hivesql_executor.spark.write.buckets import bucket_column
 from hivesql_executor.spark.write.constraints import held
 from hivesql_executor.spark.write.event_files import EventColumns, orc_settings, write_events
 from hivesql_executor.spark.write.partition_clustering import NEVER, gathered

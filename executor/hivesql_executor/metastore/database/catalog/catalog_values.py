@@ -25,10 +25,8 @@ from hivesql_planner.model.table import (
 )
 
 if TYPE_CHECKING:
-    from hivesql_executor.metastore.api import TxnRow
+    pass
 
-OPEN, ABORTED, COMMITTED = "o", "a", "c"
-"""TXNS.TXN_STATE."""
 MANY_TXNS = 100
 """Fewer ended transactions cost nobody anything."""
 ASCENDING, DESCENDING = 1, 0
@@ -139,20 +137,6 @@ def partitions_of(rows: Iterable[Any]) -> Iterator[Partition]:
             values=tuple(None if row.value == DEFAULT_PARTITION else row.value for row in members),
             location=members[0].location or "",
         )
-
-
-def txn_row(row: Any) -> TxnRow:
-    """One row of SHOW TRANSACTIONS."""
-    from hivesql_executor.metastore.api import TxnRow
-
-    return TxnRow(
-        txn_id=row.id,
-        state="open" if row.state == OPEN else "aborted",
-        started=row.started,
-        last_heartbeat=row.last_heartbeat,
-        user=row.user,
-        host=row.host,
-    )
 
 
 def _names(text: str | None) -> tuple[str, ...]:

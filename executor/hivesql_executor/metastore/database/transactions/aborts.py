@@ -7,7 +7,6 @@ from collections.abc import Collection
 from sqlalchemy import Connection, delete, func, or_, select
 
 from hivesql_executor.metastore.api import AbortedWrites, AbortLimits
-from hivesql_executor.metastore.database.catalog.catalog_values import ABORTED, OPEN
 from hivesql_executor.metastore.database.connection import now
 from hivesql_executor.metastore.database.schema import (
     completed_txn_components,
@@ -16,6 +15,7 @@ from hivesql_executor.metastore.database.schema import (
     txn_to_write_id,
     txns,
 )
+from hivesql_executor.metastore.database.transactions.txn_rows import ABORTED, OPEN
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.compaction.initiator import Candidate
 from hivesql_planner.locks.lock import Operation

@@ -25,10 +25,10 @@ from sqlalchemy import (
 )
 
 from hivesql_executor.metastore.api import BegunMoves, Move, MoveKind, Remedy, decide_remedy
-from hivesql_executor.metastore.database.catalog.catalog_values import OPEN
 from hivesql_executor.metastore.database.connection import Rdbms, now
 from hivesql_executor.metastore.database.schema import dbs, metadata, partitions, sds, tbls, txns
 from hivesql_executor.metastore.database.transactions.transactions import require_open
+from hivesql_executor.metastore.database.transactions.txn_rows import OPEN
 
 # Not one of Hive's tables.
 moves = Table(

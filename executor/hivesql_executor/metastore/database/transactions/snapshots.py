@@ -24,7 +24,6 @@ from sqlalchemy import (
 )
 from sqlalchemy import Table as SqlTable
 
-from hivesql_executor.metastore.database.catalog.catalog_values import ABORTED, COMMITTED, OPEN
 from hivesql_executor.metastore.database.connection import millis_now, open_window
 from hivesql_executor.metastore.database.notification_log import note
 from hivesql_executor.metastore.database.schema import (
@@ -40,6 +39,7 @@ from hivesql_executor.metastore.database.transactions.transactions import (
     require_all_open,
     require_open,
 )
+from hivesql_executor.metastore.database.transactions.txn_rows import ABORTED, COMMITTED, OPEN
 from hivesql_planner.acid.write_ids import NONE_OPEN, ListMode, ValidTxnList, ValidWriteIdList
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import ExecutionError

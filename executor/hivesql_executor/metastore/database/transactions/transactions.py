@@ -20,12 +20,6 @@ from sqlalchemy import (
 )
 
 from hivesql_executor.metastore.api import TxnRow, TxnType
-from hivesql_executor.metastore.database.catalog.catalog_values import (
-    ABORTED,
-    COMMITTED,
-    OPEN,
-    txn_row,
-)
 from hivesql_executor.metastore.database.connection import (
     TryAgain,
     lock_txn_table,
@@ -40,6 +34,12 @@ from hivesql_executor.metastore.database.schema import (
     min_history_level,
     txn_components,
     txns,
+)
+from hivesql_executor.metastore.database.transactions.txn_rows import (
+    ABORTED,
+    COMMITTED,
+    OPEN,
+    txn_row,
 )
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import Deadlock, ExecutionError, SemanticError, TransactionLost

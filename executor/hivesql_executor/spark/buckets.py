@@ -6,12 +6,13 @@ computed by a vectorised Arrow function; only version 1 of the small integers is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark import cloudpickle
-from pyspark.sql import Column
+from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.functions import arrow_udf
 
@@ -20,17 +21,10 @@ from hivesql_executor.orc import nested_bucket_hash as nested_hashing
 from hivesql_executor.orc.types import is_nested, spark_type
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.table import Table
+from hivesql_planner.plan import Change
 
 if TYPE_CHECKING:
     from hivesql_planner.model.table import Column as TableColumn
-
-
-import re
-from collections.abc import Iterable, Iterator
-
-from pyspark.sql import SparkSession
-
-from hivesql_planner.plan import Change
 
 # Workers of a cluster need not have this package installed.
 cloudpickle.register_pickle_by_value(hashing)  # type: ignore[no-untyped-call]

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from hivesql_executor.spark.jvm import new_object
+from hivesql_executor.jvm import new_object
 from hivesql_planner.acid.layout import HIDDEN_STARTS, MARKERS, is_hidden
 from hivesql_planner.acid.snapshot import FileStatus
 from hivesql_planner.errors import DataError, ExecutionError, SemanticError

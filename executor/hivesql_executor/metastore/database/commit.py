@@ -19,7 +19,6 @@ from sqlalchemy import (
 
 from hivesql_executor.metastore.api import Once, TableNote, TxnType
 from hivesql_executor.metastore.database.catalog import statistics_changes
-from hivesql_executor.metastore.database.catalog.catalog_values import COMMITTED
 from hivesql_executor.metastore.database.catalog.tables import set_property
 from hivesql_executor.metastore.database.connection import lock_txn_table, millis_now
 from hivesql_executor.metastore.database.notification_log import note
@@ -41,6 +40,7 @@ from hivesql_executor.metastore.database.transactions.transactions import (
     release,
     state_of,
 )
+from hivesql_executor.metastore.database.transactions.txn_rows import COMMITTED
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import AlreadyCommitted, HiveSqlError, WriteConflict
 from hivesql_planner.locks.lock import Operation

@@ -15,11 +15,11 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as f
 from pyspark.sql.classic.dataframe import DataFrame as ClassicFrame
 
+from hivesql_executor.jvm import new_object
 from hivesql_executor.orc.footers import read_footers
 from hivesql_executor.outcome import with_text
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.partition_files import PartitionFiles
-from hivesql_executor.spark.jvm import new_object
 from hivesql_executor.spark.nanoseconds.columns import fine_column, fine_columns
 from hivesql_executor.spark.scan.sources import listed, read, rows_of
 from hivesql_executor.transactions.transaction import Transaction

@@ -1,0 +1,66 @@
+"""Delete events as rows, and the columns by which a row is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from hivesql_executor.orc.tail import OrcTail
+from hivesql_executor.orc.types import spark_type
+from hivesql_executor.snapshot.partition_files import PartitionFiles
+from hivesql_executor.spark.scan.event_schema import are_generated, event_read, visible_writes
+from hivesql_executor.spark.scan.partition_columns import Place, read_placed, text_columns
+from hivesql_executor.spark.scan.row_id_keys import KEYS
+from hivesql_planner.acid.write_ids import ValidWriteIdList
+from hivesql_planner.model.table import Table
+
+ROW_ID = "row__id"
+
+
+def delete_events(
+    spark: SparkSession,
+    table: Table,
+    parts: Sequence[PartitionFiles],
+    tails: Mapping[str, OrcTail],
+    *,
+    visible: ValidWriteIdList,
+) -> DataFrame | None:
+    """Row id, texts of the partition, and ``writer`` of every visible delete event."""
+    frames = []
+    for names, paths in _by_names(tails).items():
+        schema, where = event_read(names, [spark_type(column.type) for column in table.columns])
+        wanted = set(paths)
+        found = [
+            (place, chosen)
+            for number, part in enumerate(parts)
+            if (place := Place(number, part.partition, part.location))
+            and (chosen := [(path, file.length) for file in part.files.deletes
+                            if (path := f"{part.location}/{file.path}") in wanted])
+        ]  # fmt: skip
+        if found:
+            frames.append(read_placed(spark, table, schema, found, {}, where))
+    if not frames:
+        return None
+    events = reduce(DataFrame.unionByName, frames)
+    parts_of_id = zip(KEYS, ("writeid", "bucketid", "rowid"), strict=True)
+    row_id = f.struct(*(f.col(key).alias(name) for key, name in parts_of_id)).alias(ROW_ID)
+    seen = events.where(visible_writes("currentTransaction", visible))
+    return seen.select(row_id, *text_columns(table), f.col("currentTransaction").alias("writer"))
+
+
+def row_id_and_texts(table: Table) -> list[str]:
+    """The columns by which a row is known."""
+    return [ROW_ID, *text_columns(table)]
+
+
+def _by_names(tails: Mapping[str, OrcTail]) -> dict[tuple[str, ...], list[str]]:
+    """Paths of files that have events, by the names without which ORC cannot read them."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for path, tail in tails.items():
+        if tail.rows:
+            names = tail.row_fields if are_generated(tail.row_fields) else ()
+            groups.setdefault(names, []).append(path)
+    return groups
