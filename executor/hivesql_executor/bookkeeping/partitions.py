@@ -7,7 +7,7 @@ from collections.abc import Collection
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.files.staging import working_directory
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.statements.context import Work
+from hivesql_executor.transactions.transaction import Transaction
 from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.table import Partition, Table, parse_partition_name, partition_name
 
@@ -16,7 +16,8 @@ def record_partitions(
     table: Table,
     touched: Collection[str],
     operation: Operation,
-    work: Work,
+    txn: Transaction,
+    runtime: Runtime,
     *,
     dynamic: bool,
     replaced: bool = False,
@@ -25,27 +26,27 @@ def record_partitions(
 
     Those of a plain table whose files were ``replaced`` are stored as the table is.
     """
-    store = work.runtime.metastore
+    store = runtime.metastore
     if not table.partition_columns:
         return
     wanted = [_partition(table, name) for name in sorted(touched)]
-    store.add_partitions(table.name, wanted, if_not_exists=True, txn_id=work.txn.id, for_rows=True)
-    for name, partition in foreign_partitions(table, work.runtime).items() if replaced else ():
+    store.add_partitions(table.name, wanted, if_not_exists=True, txn_id=txn.id, for_rows=True)
+    for name, partition in foreign_partitions(table, runtime).items() if replaced else ():
         if name in touched and partition.storage:
             # Nothing is left of what was stored otherwise.
             store.alter_partition(table.name, partition.values, table.stored_anew(partition))
     if table.is_transactional and dynamic:
-        work.txn.touched.setdefault((table.name, operation), set()).update(touched)
+        txn.touched.setdefault((table.name, operation), set()).update(touched)
 
 
-def record_touched(work: Work) -> None:
+def record_touched(txn: Transaction, runtime: Runtime) -> None:
     """Tell the transaction all partitions that its statement wrote, in one step.
 
     Until then it is known to have written "some partition of the table", where the cleaner looks
     into all of them. Told one after the other, those of a statement that dies in between would be
     forgotten while their files are there, and a forgotten write counts as committed.
     """
-    txn, store = work.txn, work.runtime.metastore
+    store = runtime.metastore
     if txn.touched:
 
         def tell() -> None:

@@ -38,8 +38,8 @@ def run_change(change: Change, work: Work) -> Outcome:
         (Operation.INSERT, WriteKind.DELTA),
     ):
         touched = {file.partition for file in written if file.partition and file.kind is kind}
-        record_partitions(table, touched, operation, work, dynamic=True)
-    record_touched(work)
+        record_partitions(table, touched, operation, work.txn, work.runtime, dynamic=True)
+    record_touched(work.txn, work.runtime)
     count_changed(change, written, work.txn, work.runtime)
     return Outcome(affected=_affected(change, written))
 

@@ -62,7 +62,7 @@ def _insert_branches(insert: Insert, work: Work, created: Table | None) -> Outco
     finally:
         for _, _, rows in staged:
             rows.discard()
-    record_touched(work)
+    record_touched(work.txn, work.runtime)
     return Outcome(affected=affected)
 
 
@@ -75,8 +75,8 @@ def _finish(
     if branch.static_partition and not branch.dynamic_partition:
         touched.add(_static_name(branch, table))
     record_partitions(
-        table, touched, operation, work, dynamic=bool(branch.dynamic_partition),
-        replaced=branch.write.overwrite,
+        table, touched, operation, work.txn, work.runtime,
+        dynamic=bool(branch.dynamic_partition), replaced=branch.write.overwrite,
     )  # fmt: skip
     overwrites = branch.write.overwrite or branch.write.kind is WriteKind.BASE
     count_inserted(table, written, touched, work.txn, work.runtime, replaces=overwrites)
