@@ -180,7 +180,10 @@ def rehearse(session: Session, text: str, file: str | None) -> Iterator[Step]:
             yield Step(text=statement.text, place=place, lines=("a command of the shell",))
             continue
         try:
-            bound = bind(parse(statement), overlay, database=database, settings=settings)
+            bound = bind(
+                parse(statement), overlay, database=database, settings=settings,
+                spark_view=session.spark_views().table,
+            )  # fmt: skip
             lines = _lines(bound, settings)
             if isinstance(bound, UseDatabase):
                 database = bound.name

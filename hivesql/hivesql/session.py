@@ -18,7 +18,7 @@ from hivesql.positional_parameters import Positional
 from hivesql.result import Result
 from hivesql.script import StatementText, split, split_key
 from hivesql.sessions.frame_methods import FrameCalls
-from hivesql.sessions.frames import Given, WithFrame
+from hivesql.sessions.frames import Given, SparkViews, WithFrame
 from hivesql.sessions.open_transaction import Conversation
 from hivesql.sessions.session_files import AddedFiles
 from hivesql.sessions.settings import after_reset, setting_lines, setting_text
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from hivesql.sessions.spark_start import LazySpark
     from hivesql_executor.metastore.api import Done
     from hivesql_executor.runtime import Runtime
+    from hivesql_planner.model.table import TableName
     from hivesql_planner.plan import Plan
     from hivesql_planner.settings.settings import Settings
 
@@ -159,9 +160,16 @@ class _Asked:
     """A statement and what comes with it."""
 
     text: StatementText
+    views: SparkViews
     consume: Consume | None = None
     given: Given | None = None
     once: Once | None = None
+
+    @property
+    def frames(self) -> dict[TableName, DataFrame]:
+        """Rows that the statement reads and no catalog has."""
+        every = [*self.views.found.values(), *([self.given] if self.given else [])]
+        return {one.table.name: one.rows for one in every}
 
 
 @translate_errors
@@ -277,7 +285,8 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
         self._only_reads = False
         self._query_id = f"hivesql_{os.urandom(16).hex()}"
         self._query_text = text.text
-        asked = _Asked(text, of_user(consume), given, self._once(text, idempotency_key))
+        once = self._once(text, idempotency_key)
+        asked = _Asked(text, self.spark_views(), of_user(consume), given, once)
         try:
             outcome, decided = self._answer(asked)
         except BaseException as error:
@@ -364,7 +373,12 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
             WithFrame(self.temporary, asked.given) if asked.given else self.temporary,
             database=self.database,
             settings=self.settings,
+            spark_view=asked.views.table,
         )
+
+    def spark_views(self) -> SparkViews:
+        """Temporary views of the Spark that runs, for one statement."""
+        return SparkViews(self._spark)
 
     def _carry_out(self, statement: Statement, asked: _Asked) -> tuple[Outcome, Plan | None]:
         match statement:
@@ -415,7 +429,7 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
     def _run(self, decided: Plan, asked: _Asked) -> Outcome:
         from hivesql_executor.run import run
 
-        inside, given = self._conversation.opened, asked.given
+        inside = self._conversation.opened
         with self._spark.group(self._query_id, self._query_text) as spark:
             runtime = replace(
                 self.runtime,
@@ -423,7 +437,7 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
                 query_id=self._query_id,
                 query_text=self._query_text,
                 cancelled=self._cancelled,
-                frames={given.table.name: given.rows} if given else {},
+                frames=asked.frames,
                 once=self._conversation.recorded(decided, asked.once),
                 on_open=self._opened,
                 clock=self.runtime.clock.ended_by(self._cancelled),

@@ -86,6 +86,8 @@ def _query_lines(query: Query, indent: str = "  ") -> Iterator[str]:
 
 
 def _scan_text(scan: Scan) -> str:
+    if scan.table.is_spark_view:
+        return f"temporary view {scan.table.name.name}, which Spark reads outside of all locks"
     text = f"scan {scan.table.name}"
     if scan.changes:
         text += f" changes of {scan.changes}"
@@ -185,6 +187,9 @@ def explain_extended(decided: Plan) -> str:
         lines.append("TABLES")
     for name in sorted(tables, key=str):
         table = tables[name]
+        if table.is_spark_view:
+            lines.append(f"  {name.name} temporary view of Spark")
+            continue
         lines.append(f"  {name} {_kind(table)}, {table.format}, {table.location or 'new'}")
         if table.bucket_columns:
             columns = ", ".join(table.bucket_columns)
@@ -270,6 +275,8 @@ def _query(query: Query) -> _Json:
 
 
 def _scan(scan: Scan) -> _Json:
+    if scan.table.is_spark_view:
+        return {"sparkView": scan.table.name.name}
     told: _Json = {"table": str(scan.table.name)}
     names = scan.table.partition_names
     if names:

@@ -157,3 +157,88 @@ def test_results(session: hivesql.Session, tmp_path: Path) -> None:
     kept = session.frame("SELECT id FROM t")
     session.sql("DELETE FROM t WHERE id = 1; ALTER TABLE t COMPACT 'major'; DROP TABLE t")
     assert sorted(kept.collect()) == [(1,), (2,)]
+
+
+def test_temporary_views_of_the_users_spark(
+    session: hivesql.Session, spark: SparkSession, tmp_path: Path
+) -> None:
+    session.sql(
+        f"CREATE TABLE t (id INT, name STRING) {ACID}; INSERT INTO t VALUES (1, 'a'), (2, 'b');"
+        "CREATE DATABASE other"
+    )
+    at = datetime.datetime(2024, 2, 29, 23, 59, 1, 500000)
+    spark.createDataFrame([(2, "x", at), (3, "y", None)], "ID INT, name STRING, at TIMESTAMP_NTZ")\
+        .createOrReplaceTempView("New_Rows")  # fmt: skip
+    spark.createDataFrame([(9,)], "id INT").createOrReplaceTempView("t")
+    try:
+        reads = {
+            "SELECT id, at FROM new_rows n": [(2, at), (3, None)],
+            "SELECT t.id, n.name FROM t JOIN `New_rows` n ON t.id = n.id": [(2, "x")],
+            "WITH new_rows AS (SELECT 1 AS id) SELECT id FROM new_rows": [(1,)],
+            "SELECT id FROM t WHERE id IN (SELECT id FROM new_rows)": [(2,)],
+            # What Hive's catalog has is what a name means.
+            "SELECT id FROM t": [(1,), (2,)],
+        }
+        assert {sql: rows(session, sql) for sql in reads} == reads
+        session.sql("USE other")
+        assert rows(session, "SELECT id FROM new_rows") == [(2,), (3,)]
+        session.sql("USE default")
+
+        session.sql("CREATE TABLE made STORED AS ORC AS SELECT * FROM new_rows")
+        session.sql("INSERT INTO made SELECT id + 10, name, at FROM new_rows WHERE at IS NULL")
+        assert rows(session, "SELECT id, name, at FROM made") == [
+            (2, "x", at), (3, "y", None), (13, "y", None),
+        ]  # fmt: skip
+        session.sql(
+            "MERGE INTO t USING new_rows n ON t.id = n.id WHEN MATCHED THEN UPDATE SET name = "
+            "n.name WHEN NOT MATCHED THEN INSERT VALUES (n.id, n.name)"
+        )
+        session.sql("UPDATE t SET name = 'z' WHERE id IN (SELECT max(id) FROM new_rows)")
+        assert rows(session, "SELECT * FROM t") == [(1, "a"), (2, "x"), (3, "z")]
+        session.sql("FROM new_rows INSERT INTO t SELECT id, name WHERE id = 3 "
+                    "INSERT INTO made SELECT 0, name, at WHERE id = 2")  # fmt: skip
+        assert len(rows(session, "SELECT * FROM t")) == 4
+        session.sql("DELETE FROM t WHERE EXISTS (SELECT 1 FROM new_rows n WHERE n.id = t.id)")
+        assert rows(session, "SELECT * FROM t") == [(1, "a")]
+        session.sql("START TRANSACTION; INSERT INTO t SELECT id, name FROM new_rows; COMMIT")
+        assert len(rows(session, "SELECT * FROM t")) == 3
+        there = f"INSERT OVERWRITE LOCAL DIRECTORY '{tmp_path}/out' SELECT id FROM new_rows"
+        session.sql(there)
+        assert "".join(sorted(p.read_text() for p in (tmp_path / "out").iterdir()
+                              if not p.name.startswith("."))) == "2\n3\n"  # fmt: skip
+
+        told = {
+            "EXPLAIN SELECT * FROM new_rows": "temporary view new_rows, which Spark reads outside",
+            "EXPLAIN EXTENDED SELECT * FROM new_rows": "new_rows temporary view of Spark",
+            "EXPLAIN FORMATTED SELECT * FROM new_rows": '"sparkView":"new_rows"',
+        }
+        for sql, text in told.items():
+            answer = session.sql(sql).rows
+            assert text in "\n".join(line for (line,) in answer), answer
+        locked = session.sql("EXPLAIN LOCKS SELECT * FROM t, new_rows").rows
+        assert "new_rows" not in str(locked)
+
+        only_read = ("INSERT INTO new_rows SELECT 1, 'a', NULL", "UPDATE new_rows SET id = 1",
+                     "DELETE FROM new_rows", "TRUNCATE TABLE new_rows", "DESCRIBE new_rows",
+                     "ALTER TABLE new_rows ADD COLUMNS (x INT)", "ANALYZE TABLE new_rows COMPUTE "
+                     "STATISTICS", "MERGE INTO new_rows USING t ON t.id = new_rows.id WHEN MATCHED "
+                     "THEN DELETE", "LOAD DATA INPATH '/x' INTO TABLE new_rows",
+                     "SHOW CREATE TABLE new_rows")  # fmt: skip
+        for sql in only_read:
+            with pytest.raises(hivesql.NoSuchObject, match="temporary view of Spark") as raised:
+                session.sql(sql)
+            assert (raised.value.code, raised.value.line) == (10001, 1)
+        with pytest.raises(hivesql.SemanticError, match="references temporary view of Spark"):
+            session.sql("CREATE VIEW v AS SELECT * FROM new_rows")
+        with pytest.raises(hivesql.NoSuchObject, match=r"not found: default\.new_rows"):
+            session.sql("SELECT * FROM default.new_rows")
+        # Frames that a session gave may be named, too.
+        session.frame("SELECT id FROM made WHERE id = 13").createOrReplaceTempView("from_here")
+        assert rows(session, "SELECT id FROM from_here") == [(13,)]
+        shared = spark.sql("SHOW VIEWS IN global_temp").collect()
+        assert {one.namespace for one in shared} == {""}
+    finally:
+        for name in ("new_rows", "t"):
+            spark.catalog.dropTempView(name)
+    with pytest.raises(hivesql.NoSuchObject):
+        session.sql("SELECT * FROM new_rows")

@@ -108,3 +108,13 @@ def imported_by(script: str, home: Path) -> set[str]:
     code, imported = json.loads(done.stdout.splitlines()[-1])
     assert code == 0, done.stderr
     return set(imported)
+
+
+def test_a_name_that_nobody_knows_starts_no_spark_to_ask(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", MAIN, "--silent", "-e", "select * from nosuch"]
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+    )
+    code, imported = json.loads(done.stdout.splitlines()[-1])
+    assert code == 2 and "Table not found: default.nosuch" in done.stderr
+    assert not HEAVY & set(imported)

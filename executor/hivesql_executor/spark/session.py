@@ -17,7 +17,7 @@ import pyspark
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.spark.class_archive import archive_options
@@ -179,6 +179,16 @@ def running_spark() -> SparkSession | None:
         return None
     # Settings here would change those of whoever started it.
     return SparkSession.builder.getOrCreate()
+
+
+def temporary_view(session: SparkSession, name: str) -> DataFrame | None:
+    """The rows of a session's temporary view; None when it has none of that name."""
+    own: Any = session  # no public way to ask for temporary views alone
+    catalog = own._jsparkSession.sessionState().catalog()
+    if not catalog.getRawTempView(name).isDefined():
+        return None
+    quoted = name.replace("`", "``")
+    return session.table(f"`{quoted}`")
 
 
 @contextmanager

@@ -208,9 +208,11 @@ def _merge_target(body: MergeBody, binding: Binding) -> Table:
 def _bind_source(body: MergeBody, walk: Walk, scope: Scope) -> list[TableUse]:
     columns = walk.query(body.source.tree, {}, None)
     uses = list(walk.uses)
-    is_table = body.source_table is not None and len(uses) == 1
-    is_base = is_table and not walk.binding.table(body.source_table).is_view  # type: ignore[arg-type]
-    use = uses[0] if is_base else None
+    ref, use = body.source_table, None
+    if ref is not None and len(uses) == 1:
+        database = ref.database.text if ref.database else None
+        is_view = walk.binding.readable(ref.name.text, database, ref.start).is_view
+        use = None if is_view else uses[0]
     scope.relations.append(Relation(body.source_alias.text, columns, use))
     return uses
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn, Protocol
 
@@ -34,6 +34,10 @@ class Catalog(Protocol):
     def tables_in(self, database: str) -> tuple[Table, ...]: ...
 
 
+SparkViews = Callable[[str], Table | None]
+"""Looks up a temporary view of the user's Spark by its name; None for what is none."""
+
+
 @dataclass(slots=True)
 class Binding:
     """The surroundings of one statement, or of the text of a view that it reads."""
@@ -46,6 +50,8 @@ class Binding:
     """How often each table is read: view names are unique in the statement."""
     views: tuple[TableName, ...] = ()
     """The views whose text this is, outermost first."""
+    spark_view: SparkViews = lambda _: None
+    """Finds what a name without a database means that no table has; nothing inside of a view."""
     _tokens: tuple[Token, ...] = ()
 
     @property
@@ -60,8 +66,28 @@ class Binding:
         raise at(error, self.text, start, end)
 
     def table(self, ref: TableRef) -> Table:
-        """Look a table up."""
-        return self.table_named(ref.full(self.database), ref.start)
+        """Look a table up; NoSuchObject for what only queries can read, too."""
+        name = ref.full(self.database)
+        try:
+            return self.catalog.table(name)
+        except NoSuchObject as error:
+            if ref.database is None and self.spark_view(name.name) is not None:
+                error = NoSuchObject(
+                    f"Table not found: {name}. {name.name} is a temporary view of Spark, which "
+                    "queries can read and other statements cannot use",
+                    code=error.code,
+                )
+            self.fail(error, ref.start)
+
+    def readable(self, name: str, database: str | None, start: int) -> Table:
+        """Look up what a query reads: a table, or else a temporary view of the user's Spark."""
+        try:
+            return self.catalog.table(TableName(database or self.database, name))
+        except NoSuchObject as error:
+            found = None if database else self.spark_view(name)
+            if found is None:
+                self.fail(error, start)
+            return found
 
     def table_named(self, name: TableName, start: int) -> Table:
         """Look a table up by its full name."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from hivesql.binder.context import Binding, Catalog
+from hivesql.binder.context import Binding, Catalog, SparkViews
 from hivesql.syntax.commands import Body, ExplainBody, Tree
 from hivesql_planner.errors import HiveSqlError, ParseError
 from hivesql_planner.settings.settings import Settings
@@ -14,15 +14,22 @@ __all__ = ["Catalog", "bind"]
 
 
 def bind(
-    tree: Tree, catalog: Catalog, *, database: str = "default", settings: Settings | None = None
+    tree: Tree,
+    catalog: Catalog,
+    *,
+    database: str = "default",
+    settings: Settings | None = None,
+    spark_view: SparkViews = lambda _: None,
 ) -> Statement:
-    """Look up the names of a statement and check it.
+    """Look up the names of a statement and check it; queries also read what ``spark_view`` finds.
 
     Raises SemanticError or NoSuchObject with Hive's code at the token that is wrong, or
     NotSupported with the feature's name.
     """
     text = tree.text
-    binding = Binding(catalog, database.lower(), settings or Settings(), text)
+    binding = Binding(
+        catalog, database.lower(), settings or Settings(), text, spark_view=spark_view
+    )
     try:
         return _bind(tree.body, binding)
     except HiveSqlError as error:

@@ -338,13 +338,13 @@ class Walk:
         first = node.args.get("db") or node.this
         start, end = first.meta["start"], node.this.meta["end"] + 1
         full = TableName(database or self.binding.database, name)
-        table = self.binding.table_named(full, start)
+        table = self.binding.readable(name, database or None, start)
         if table.properties.get(_DELETED_ROWS, "").lower() == "true":
             self._refuse(f"reading a table with {_DELETED_ROWS}", node)
         if table.is_view:
             text, columns, use = *self._view(table, start), None
         else:
-            use = TableUse(table, self.binding.view_name(full), start=start)
+            use = TableUse(table, self.binding.view_name(table.name), start=start)
             self.uses.append(use)
             text, columns = f"`{use.view}`", traced(outputs_of(table), use)
         self.edits.append(Edit(start, end, text))

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from hivesql.dbapi_literals import literal
 from hivesql.script import StatementText
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.constraints import default_of
-from hivesql_planner.model.table import FRAMES, Database, Partition, Table, TableName
+from hivesql_planner.model.table import (
+    FRAMES,
+    SPARK_VIEWS,
+    Database,
+    Partition,
+    Table,
+    TableName,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from hivesql.binder.context import Catalog
+    from hivesql.sessions.spark_start import LazySpark
     from hivesql_executor.spark.write.user_frames import Frame
     from hivesql_planner.predicates.partitions import PartitionTest
 
@@ -38,6 +46,25 @@ class Given:
 
         rows = adopted(frame, spark)
         return cls(Table(name=_NAME, columns=columns_of(rows), location=""), rows)
+
+
+@dataclass(slots=True)
+class SparkViews:
+    """The temporary views of the user's Spark that one statement reads, as they were found."""
+
+    spark: LazySpark
+    found: dict[TableName, Given] = field(default_factory=dict)
+
+    def table(self, name: str) -> Table | None:
+        """The view of that name; None where there is none, or no Spark runs."""
+        full = TableName(SPARK_VIEWS, name)
+        if full not in self.found:
+            rows = self.spark.temporary_view(name)
+            if rows is None:
+                return None
+            given = Given.of(rows, self.spark())
+            self.found[full] = replace(given, table=replace(given.table, name=full))
+        return self.found[full].table
 
 
 @dataclass(frozen=True, slots=True)

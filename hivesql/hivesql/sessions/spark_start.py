@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import Future
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
     from pyspark import SparkContext
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 _LOOK_EVERY = 0.1
 CANCELLED = "cancelled; nothing that the statement wrote is visible"
@@ -202,6 +203,20 @@ class LazySpark:
         self._given_up.set()
         if self._session is not None:
             self._session.sparkContext.cancelJobGroup(query_id)
+
+    def temporary_view(self, name: str) -> DataFrame | None:
+        """A temporary view that somebody made in this session's Spark, or in the user's.
+
+        None where there is none; a Spark that does not run is not started to be asked.
+        """
+        if self._given is None and "pyspark" not in sys.modules:
+            return None
+        from hivesql_executor.spark.session import running_spark, temporary_view
+
+        has_ended = self._shares is not None and self._shares.has_ended
+        places = () if has_ended else (self._session, self._given or running_spark())
+        found = (temporary_view(place, name) for place in places if place is not None)
+        return next((one for one in found if one is not None), None)
 
     def progress(self, query_id: str) -> Progress | None:
         """Tasks of the statement's running stages; None when none run."""

@@ -20,6 +20,8 @@ TEMPORARY = "_hivesql_tmp_"
 """What the databases of temporary tables begin with."""
 FRAMES = "_hivesql_frames"
 """The database that the frames handed to a statement pretend to be in."""
+SPARK_VIEWS = "_hivesql_spark_views"
+"""The database that temporary views of a user's Spark pretend to be in."""
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 LONGEST_FILE_NAME = 255
 """Bytes that a local file system and HDFS take for one name."""
@@ -203,7 +205,12 @@ class Table:
     @property
     def is_frame(self) -> bool:
         """True for rows that are in no catalog: of a caller's frame or, located, files to load."""
-        return self.name.database == FRAMES
+        return self.name.database == FRAMES or self.is_spark_view
+
+    @property
+    def is_spark_view(self) -> bool:
+        """True for a temporary view of the user's Spark, which no lock of ours guards."""
+        return self.name.database == SPARK_VIEWS
 
     @property
     def is_bucketed(self) -> bool:
