@@ -375,7 +375,12 @@ class Merge:
     ) -> list[tuple[Value, ...]]:
         row = target.named(values)
         for when in self.whens:
-            if not when.values and (when.condition is None or when.condition.test(row)):
+            if when.values:
+                continue
+            is_met = when.condition is None or when.condition.test(row)
+            if is_met is None:  # as in Hive, a row of which that is not known is left alone
+                break
+            if is_met:
                 return [set_cells(target, values, partner, when.sets)] if when.sets else []
         return [values]
 
