@@ -117,7 +117,7 @@ def _jar() -> Path:
     """Find the jar for this line of Spark; a package inside an archive has it unpacked."""
     line = ".".join(pyspark.__version__.split(".")[:2])
     name = f"hivesql-spark-{line}.jar"
-    place = resources.files(__package__).joinpath(name)
+    place = resources.files("hivesql_executor.spark").joinpath(name)
     if not place.is_file():
         raise ExecutionError(
             f"{name} is not among the files of HiveSQL: its Java classes were not compiled for "
