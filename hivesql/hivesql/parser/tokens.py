@@ -16,11 +16,15 @@ from hivesql_planner.model.table import TableName
 
 _BLANK = re.compile(r"(?:\s+|--[^\r\n]*|/\*.*?\*/)+", re.DOTALL)
 _WORD = re.compile(r"[\w]+")
-_NUMBER = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?:BD|[LSYDlsyd])?(?!\w)|\d+(?!\w)")
+_NUMBER = re.compile(
+    r"(?:\d+\.\d*|\.\d+)[fF](?!\w)"
+    r"|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?:[bB][dD]|[LSYDlsyd])?(?!\w)|\d+(?!\w)"
+)
 _STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 _QUOTED = re.compile(r"`(?:[^`]|``)*`")
 _SYMBOL = re.compile(r"<=>|<>|!=|<=|>=|==|\|\||[-+*/%(),.;=<>!~^&|\[\]:]")
 _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|[0-1][0-7]{2}|.)", re.DOTALL)
+_SURROGATES = re.compile("[\\ud800-\\udbff][\\udc00-\\udfff]|[\\ud800-\\udfff]")
 _ESCAPES = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a",
             "%": "\\%", "_": "\\_"}  # fmt: skip
 MOST_NESTED = 500
@@ -184,6 +188,8 @@ def first_from(tokens: Sequence[Token], offset: int) -> int:
 
 def _token_at(sql: str, position: int, previous: Token | None) -> Token | None:
     char = sql[position]
+    if char == "/" and sql.startswith("/*", position):
+        return None
     if char in "'\"" and (match := _STRING.match(sql, position)):
         return Token(Kind.STRING, match[0], unescape(match[0]), position)
     if char == "`" and (match := _QUOTED.match(sql, position)):
@@ -202,6 +208,8 @@ def _token_at(sql: str, position: int, previous: Token | None) -> Token | None:
 
 
 def _unreadable(sql: str, position: int) -> ParseError:
+    if sql[position] == "/":
+        return ParseError("the comment /* is never closed")
     if sql[position] in "'\"`":
         return ParseError(f"the quote {sql[position]} is never closed")
     if sql.startswith("${", position):
@@ -220,7 +228,14 @@ def unescape(quoted: str) -> str:
             return chr(int(code, 8))
         return _ESCAPES.get(code, code)
 
-    return _ESCAPE.sub(one, quoted[1:-1])
+    found = _ESCAPE.sub(one, quoted[1:-1])
+    # Java's strings are UTF-16: two halves are one character, and half a one is shown as ?
+    return _SURROGATES.sub(_character, found) if "\\u" in quoted else found
+
+
+def _character(halves: re.Match[str]) -> str:
+    pair = halves[0].encode("utf-16-be", "surrogatepass")
+    return pair.decode("utf-16-be") if len(halves[0]) == 2 else "?"
 
 
 class Cursor:

@@ -19,11 +19,12 @@ from sqlglot.parsers.hive import HiveParser
 from sqlglot.tokenizer_core import Token as SqlglotToken
 from sqlglot.tokenizer_core import TokenType
 
-from hivesql.parser.tokens import Token, at
+from hivesql.parser.tokens import Token, at, tokenize
 from hivesql.query.deep_recursion import with_room
 from hivesql.query.hive_grammar import RANGE as RANGE
 from hivesql.query.hive_grammar import check_tree
-from hivesql.query.spark_differences import check_slice
+from hivesql.query.spark_differences import check_slice, tokens_in
+from hivesql.query.sqlglot_tokens import sqlglot_tokens
 from hivesql.script import StatementText
 from hivesql.syntax.slices import Slice
 from hivesql_planner.errors import ParseError
@@ -182,13 +183,11 @@ def read_expression(text: StatementText, tokens: tuple[Token, ...], span: tuple[
 def _read(
     text: StatementText, tokens: tuple[Token, ...], spans: tuple[tuple[int, int], ...], prefix: str
 ) -> exp.Expr:
-    pieces = check_slice(text, tokens, spans)
-    dialect = HiveStructure()
-    if prefix:
-        pieces = ((pieces[0][0] - len(prefix), prefix), *pieces)
+    inside = tokens_in(tokens, spans)
+    edits = check_slice(text, inside)
+    placed = [*_words_before(prefix, spans[0][0]), *sqlglot_tokens(text.text, inside, edits)]
     try:
-        placed = [token for piece in pieces for token in _tokens_of(dialect, *piece)]
-        trees = dialect.parser().parse(placed, text.text)
+        trees = HiveStructure().parser().parse(placed, text.text)
     except SqlglotParseError as error:
         raise _placed(error, text) from error
     except SqlglotError as error:
@@ -211,14 +210,13 @@ def _refuse_empty_lists(tree: exp.Expr, text: StatementText, start: int) -> None
         raise at(ParseError(f"unexpected {command.sql()!r}"), text, start)
 
 
-def _tokens_of(dialect: Hive, start: int, piece: str) -> list[SqlglotToken]:
-    """The tokens of a piece of the statement, with their offsets in the statement."""
-    tokens = dialect.tokenize(piece)
+def _words_before(prefix: str, start: int) -> list[SqlglotToken]:
+    """The tokens of words that are read before a slice that starts there."""
+    tokens = sqlglot_tokens(prefix, tokenize(StatementText(prefix))[:-1]) if prefix else []
     for token in tokens:
-        token.start += start
-        token.end += start
-        # Errors tell nothing but line and column.
-        token.line, token.col = 1, token.end + 1
+        token.start += start - len(prefix)
+        token.end += start - len(prefix)
+        token.col = token.end + 1
     return tokens
 
 

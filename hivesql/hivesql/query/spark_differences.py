@@ -5,10 +5,8 @@ Works on tokens, so that everything else of the user's text reaches Spark untouc
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from operator import attrgetter
 
 from hivesql.parser.tokens import Kind, Token, at, first_from
 from hivesql.query.edits import Edit, Spans
@@ -55,29 +53,13 @@ def tokens_in(tokens: tuple[Token, ...], spans: Spans) -> _Tokens:
     return found
 
 
-def check_slice(
-    text: StatementText, tokens: tuple[Token, ...], spans: Spans
-) -> tuple[tuple[int, str], ...]:
-    """Offset and text of each span, ready to be parsed.
+def check_slice(text: StatementText, tokens: _Tokens) -> list[Edit]:
+    """What sqlglot shall read in place of some of the tokens.
 
-    Raises NotSupported for what has no counterpart in Spark. Words that Spark lacks are replaced
-    by others of the same length, and long rows of constants by blanks.
+    Raises NotSupported for what has no counterpart in Spark.
     """
-    inside = tokens_in(tokens, spans)
-    _refuse(text, inside)
-    rows = (Edit(one.start, one.end, "") for one in inside if one.kind is Kind.ROWS)
-    edits = sorted((*rows, *_same_length(inside), *_readable(inside)))
-    return tuple((start, _blanked(text.text, start, end, edits)) for start, end in spans)
-
-
-def _blanked(text: str, start: int, end: int, edits: list[Edit]) -> str:
-    pieces, done = [], start
-    for edit in edits[bisect_left(edits, start, key=attrgetter("start")) :]:
-        if edit.start >= end:
-            break
-        pieces += [text[done : edit.start], edit.text.ljust(edit.end - edit.start)]
-        done = edit.end
-    return "".join([*pieces, text[done:end]])
+    _refuse(text, tokens)
+    return sorted((*_same_length(tokens), *_readable(tokens)))
 
 
 def _refuse(text: StatementText, tokens: _Tokens) -> None:

@@ -1,0 +1,150 @@
+"""A statement's tokens as sqlglot's parser wants them: types, and words that make one keyword.
+
+There is one scanner, of ``tokens``; sqlglot's own is asked only what the keywords of Hive are.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from operator import attrgetter
+
+from sqlglot.dialects.hive import Hive
+from sqlglot.tokenizer_core import Token as SqlglotToken
+from sqlglot.tokenizer_core import TokenType
+
+from hivesql.parser.tokens import Kind, Token, tokenize
+from hivesql.query.edits import Edit
+from hivesql.script import StatementText
+
+_HIVE = Hive.tokenizer_class
+_KINDS = {word.lower(): kind for word, kind in _HIVE.KEYWORDS.items()}
+_KINDS_OF_SYMBOLS = {**_HIVE.SINGLE_TOKENS, **_HIVE.KEYWORDS}
+_SUFFIXES = {suffix: _HIVE.KEYWORDS[name] for suffix, name in _HIVE.NUMERIC_LITERALS.items()}
+_PIECE = re.compile(r"\w+|<=>|<>|!=|<=|>=|==|\|\||[^\w\s]")
+_NUMBER = re.compile(r"(?P<digits>\d+(?:\.\d*)?(?:[eE](?:[+-]?\d+)?)?)(?P<suffix>\w*)")
+_PLAIN = re.compile(r"\d+(?:\.\d+)?")
+_HINT = re.compile(r"\s*(/\*\+(.*?)\*/)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class _Keyword:
+    """A keyword of several tokens, such as GROUP BY or ->."""
+
+    kind: TokenType
+    text: str
+    pieces: tuple[str, ...]
+
+    def begins(self, text: str, tokens: Sequence[Token], position: int) -> bool:
+        """Whether it stands there, with blanks and nothing else where it has one."""
+        row = tokens[position : position + len(self.pieces)]
+        return tuple(token.value for token in row) == self.pieces and all(
+            text[one.end : after.start].isspace() if " " in self.text else one.end == after.start
+            for one, after in pairwise(row)
+        )
+
+
+def _of_several() -> dict[str, list[_Keyword]]:
+    """Keywords of several tokens by the first one, the longest first."""
+    found: dict[str, list[_Keyword]] = {}
+    for key in sorted(_HIVE.KEYWORDS, key=len, reverse=True):
+        pieces = tuple(_PIECE.findall(key.lower()))
+        if len(pieces) > 1:
+            found.setdefault(pieces[0], []).append(_Keyword(_HIVE.KEYWORDS[key], key, pieces))
+    return found
+
+
+_OF_SEVERAL = _of_several()
+
+
+def sqlglot_tokens(
+    text: str, tokens: Sequence[Token], edits: Sequence[Edit] = ()
+) -> list[SqlglotToken]:
+    """These tokens of a text; parts of it may be read as something else, given by ``edits``."""
+    if edits:
+        tokens = list(_edited(tokens, edits))
+    found: list[SqlglotToken] = []
+    position, count = 0, len(tokens)
+    while position < count:
+        token = tokens[position]
+        position += 1
+        kind = token.kind
+        if found and found[-1].token_type in _HIVE.TOKENS_PRECEDING_HINT:
+            found += _hint(text, found[-1].end + 1, token.start)
+        if kind is Kind.STRING:
+            found.append(_made(TokenType.STRING, token.value, token.start, token.end))
+        elif kind is Kind.QUOTED:
+            name = token.text[1:-1].replace("``", "`")
+            found.append(_made(TokenType.IDENTIFIER, name, token.start, token.end))
+        elif kind is Kind.NUMBER or (kind is Kind.WORD and token.text[0].isdigit()):
+            found += _number(token.text, token.start, token.end)
+        elif kind in (Kind.WORD, Kind.SYMBOL):
+            made, taken = _word(text, tokens, position - 1)
+            found.append(made)
+            position += taken - 1
+    return found
+
+
+def _word(text: str, tokens: Sequence[Token], position: int) -> tuple[SqlglotToken, int]:
+    """The word or symbol there, and of how many tokens it is made."""
+    token = tokens[position]
+    value, start, end = token.value, token.start, token.end
+    for keyword in _OF_SEVERAL.get(value, ()):
+        if keyword.begins(text, tokens, position):
+            taken = len(keyword.pieces)
+            last = tokens[position + taken - 1]
+            return _made(keyword.kind, keyword.text, start, last.end), taken
+    if token.kind is Kind.SYMBOL:
+        return _made(_KINDS_OF_SYMBOLS[value], value, start, end), 1
+    if value == "n" and position + 1 < len(tokens):
+        after = tokens[position + 1]
+        if after.kind is Kind.STRING and after.start == end:
+            return _made(TokenType.NATIONAL_STRING, after.value, start, after.end), 2
+    return _made(_KINDS.get(value, TokenType.VAR), token.text, start, end), 1
+
+
+def _made(kind: TokenType, text: str, start: int, end: int) -> SqlglotToken:
+    # Errors tell nothing but line and column.
+    return SqlglotToken(kind, text, 1, end, start, end - 1)
+
+
+def _hint(text: str, start: int, end: int) -> Iterable[SqlglotToken]:
+    match = _HINT.match(text, start, end)
+    if match is None:
+        return ()
+    token = _made(TokenType.HINT, match[1], match.start(1), match.end())
+    token.comments = [match[2]]
+    return (token,)
+
+
+def _number(text: str, start: int, end: int) -> Iterable[SqlglotToken]:
+    """A number, one with a type behind it (``1L`` is a cast to sqlglot), or a name such as 2b."""
+    if _PLAIN.fullmatch(text):
+        return (_made(TokenType.NUMBER, text, start, end),)
+    if text[0] == ".":
+        dot = _made(TokenType.DOT, ".", start, start + 1)
+        return (dot, *_number(text[1:], start + 1, end))
+    match = _NUMBER.fullmatch(text)
+    suffix = match["suffix"] if match else text
+    if not match or (suffix and suffix.upper() not in _SUFFIXES):
+        return (_made(TokenType.VAR, text, start, end),)
+    number = _made(TokenType.NUMBER, match["digits"], start, end)
+    if not suffix:
+        return (number,)
+    cast = _made(TokenType.DCOLON, "::", start, end)
+    return (number, cast, _made(_SUFFIXES[suffix.upper()], suffix, start, end))
+
+
+def _edited(tokens: Sequence[Token], edits: Sequence[Edit]) -> Iterator[Token]:
+    """The tokens, with those of the new text in place of those that an edit covers."""
+    done = 0
+    for edit in edits:
+        first = bisect_left(tokens, edit.start, key=attrgetter("start"))
+        yield from tokens[done:first]
+        for token in tokenize(StatementText(edit.text))[:-1]:
+            yield Token(token.kind, token.text, token.value, edit.start + token.start)
+        done = bisect_left(tokens, edit.end, key=attrgetter("start"))
+    yield from tokens[done:]
