@@ -64,7 +64,7 @@ test: lint postgres  ## set up, lint and run every test except the interop suite
 interop: $(VENV)/.dev  ## compare with real Apache Hive; needs JDK 17 and Maven
 	tests/interop/hive/hive-local build
 	tests/interop/hive/hive-local hms3 build
-	HIVESQL_KEPT_TESTS=$(KEEP) $(BIN)/python -m pytest -q -m hive tests/interop tests/executor/metastore
+	HIVESQL_KEPT_TESTS=$(KEEP) $(BIN)/python -m pytest -q -n 2 --dist loadfile -m hive tests/interop tests/executor/metastore
 
 simulate: $(VENV)/.dev postgres  ## clients and faults under one scheduler, from a seed (SECONDS=60 SEED= CASES= PROFILE= DATABASE=)
 	PYTHONPATH=tests $(BIN)/python -m simulation --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED)) \
