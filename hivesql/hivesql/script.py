@@ -84,8 +84,9 @@ def split(
     variables: Mapping[str, str],
     *,
     included: tuple[Path, ...] = (),
+    reads_files: bool = True,
 ) -> Iterator[StatementText]:
-    """The statements of a script, lazily; those of a file in SOURCE's place.
+    """The statements of a script, lazily; those of a file in SOURCE's place, if it ``reads_files``.
 
     ``variables`` has keys like ``hivevar:x`` and ``hiveconf:hive.y``; ``${x}`` looks for a hivevar
     first. A variable that is not set stays as it is written. ``included`` are the files that this
@@ -107,7 +108,8 @@ def split(
         raw = text[position:end].rstrip()
         if raw:
             statement = _substituted(raw, file, line, position - line_start + 1, variables)
-            if match := _SOURCE.fullmatch(statement.text):
+            match = _SOURCE.fullmatch(statement.text) if reads_files else None
+            if match:
                 yield from _sourced(match, statement, variables, included)
             else:
                 yield statement

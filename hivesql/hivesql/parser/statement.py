@@ -14,7 +14,7 @@ from hivesql.parser.commands import (
     parse_show,
     parse_use,
 )
-from hivesql.parser.tokens import Cursor, Kind, at
+from hivesql.parser.tokens import Cursor, Kind, at, tokenize
 from hivesql.parser.transactions import parse_begin, parse_end, parse_lock, parse_start
 from hivesql.script import StatementText
 from hivesql.syntax.commands import Body, ExplainBody, Tree
@@ -50,8 +50,8 @@ _EXPLAIN_REFUSED = {
 }  # fmt: skip
 
 
-def parse(text: StatementText) -> Tree:
-    """Parse one statement.
+def parse(text: StatementText, *, every_row: bool = False) -> Tree:
+    """Parse one statement; long rows of constants only where ``every_row`` is wanted.
 
     Raises ParseError at the offending token, or NotSupported with the feature's name.
     """
@@ -68,7 +68,7 @@ def parse(text: StatementText) -> Tree:
         return Tree(text, parse_files(text))
     if first in ("set", "reset"):
         return Tree(text, parse_set(text))
-    cursor = Cursor(text)
+    cursor = Cursor(text, tokenize(text, every_row=every_row))
     try:
         body = _body(cursor)
     except RecursionError:

@@ -125,9 +125,10 @@ def _end_of_name(sql: str, start: int) -> int:
     return token.end
 
 
-def tokenize(text: StatementText) -> tuple[Token, ...]:
+def tokenize(text: StatementText, *, every_row: bool = False) -> tuple[Token, ...]:
     """All tokens without comments; the last one is the end.
 
+    Long rows of constants are one token, but for ``every_row``.
     Unknown characters are errors, and so is what is nested more than ``MOST_NESTED`` levels deep.
     """
     tokens: list[Token] = []
@@ -150,7 +151,7 @@ def tokenize(text: StatementText) -> tuple[Token, ...]:
             raise at(problem, text, token.start, token.end)
         tokens.append(token)
         position = token.end
-        if token.is_("values"):
+        if token.is_("values") and not every_row:
             # Imported late: what only VALUES needs.
             from hivesql.syntax.plain_rows import plain_tail
 

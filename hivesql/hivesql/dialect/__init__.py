@@ -1,0 +1,1 @@
+"""The sqlglot dialect ``hive_acid``: Hive's statements as text, tokens and trees, strictly."""

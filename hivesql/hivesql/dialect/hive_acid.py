@@ -1,0 +1,228 @@
+"""The dialect ``hive_acid``, for whoever uses sqlglot: our statements read and printed.
+
+``sqlglot.parse_one(sql, read="hive_acid")`` gives a query as sqlglot's own tree, and any other
+statement as a ``Statement``. What HiveSQL does not understand is sqlglot's ParseError, with the
+place: nothing becomes an opaque command.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any, ClassVar
+
+from sqlglot import exp
+from sqlglot.dialects.hive import Hive
+from sqlglot.errors import ParseError as SqlglotParseError
+from sqlglot.errors import TokenError
+from sqlglot.generators.hive import HiveGenerator
+from sqlglot.tokenizer_core import Token as SqlglotToken
+
+from hivesql.parser.statement import parse
+from hivesql.parser.tokens import TableRef, Token, tokenize
+from hivesql.query.dialect import RANGE, HiveStructure
+from hivesql.query.edits import Span
+from hivesql.query.spark_differences import check_slice, tokens_in
+from hivesql.query.sqlglot_tokens import sqlglot_tokens
+from hivesql.script import StatementText, split
+from hivesql.syntax.alter import RefusedBody
+from hivesql.syntax.commands import ClientBody, SetBody, Tree
+from hivesql.syntax.dml import QueryBody
+from hivesql.syntax.slices import Slice
+from hivesql_planner.errors import HiveSqlError
+
+NAME = "hive_acid"
+_CONSTANTS = {
+    exp.DType.DATE: "DATE",
+    exp.DType.TIMESTAMP: "TIMESTAMP",
+    exp.DType.TIMESTAMPLTZ: "TIMESTAMPLOCALTZ",
+}
+_WORD_OF_NAME = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+class Statement(exp.Expression):
+    """A statement that is no query: its words in order, and between them what they are about.
+
+    Tables, queries and expressions are sqlglot's nodes, which may be looked for and exchanged; all
+    other words are ``exp.Var``. ``kind`` says which statement it is, such as ``create table``.
+    """
+
+    arg_types: ClassVar[dict[str, bool]] = {"kind": True, "expressions": True}
+
+    @property
+    def kind(self) -> str:
+        """Which statement it is."""
+        return str(self.args["kind"])
+
+    def sql(self, dialect: Any = None, copy: bool = True, **options: Any) -> str:
+        """Its text; no other dialect has it."""
+        return super().sql(dialect or NAME, copy=copy, **options)
+
+
+class _Tokenizer(Hive.Tokenizer):
+    def tokenize(self, sql: str) -> list[SqlglotToken]:
+        """The tokens of our own scanner."""
+        try:
+            tokens = tokenize(StatementText(sql), every_row=True)
+        except HiveSqlError as error:
+            raise TokenError(str(error)) from error
+        return sqlglot_tokens(sql, tokens)
+
+
+def _cast(self: HiveGenerator, node: exp.Cast) -> str:
+    """A constant such as DATE '2020-01-01', which sqlglot takes for a cast; casts as they are."""
+    word = _CONSTANTS.get(node.to.this) if type(node) is exp.Cast else None
+    return f"{word} {self.sql(node, 'this')}" if word else self.cast_sql(node)
+
+
+def _concat(self: HiveGenerator, node: exp.Concat) -> str:
+    """Strings that stand beside each other, which are one."""
+    return " ".join(self.sql(part) for part in node.expressions)
+
+
+class _Generator(HiveGenerator):
+    QUERY_HINTS = True
+    EXPRESSIONS_WITHOUT_NESTED_CTES: ClassVar[set[type[exp.Expr]]] = set()
+
+    TYPE_MAPPING: ClassVar[dict[Any, str]] = {
+        **HiveGenerator.TYPE_MAPPING,
+        exp.DType.TIMESTAMPLTZ: "TIMESTAMP WITH LOCAL TIME ZONE",
+    }
+
+    # Hive has WINDOW before DISTRIBUTE BY.
+    AFTER_HAVING_MODIFIER_TRANSFORMS: ClassVar[dict[str, Callable[..., str]]] = {
+        key: HiveGenerator.AFTER_HAVING_MODIFIER_TRANSFORMS[key]
+        for key in ("windows", "cluster", "distribute", "sort")
+    }
+
+    TRANSFORMS: ClassVar[dict[Any, Callable[..., str]]] = {
+        # What is there for trees of other dialects would change ours: ANY would become a lambda.
+        **{
+            node: print_
+            for node, print_ in HiveGenerator.TRANSFORMS.items()
+            if node not in (exp.Select, exp.With)
+        },
+        Statement: lambda self, node: "".join(self.sql(part) for part in node.expressions),
+        exp.Cast: _cast,
+        exp.Concat: _concat,
+        exp.National: lambda self, node: self.national_sql(node),
+        exp.CurrentTimestamp: lambda self, node: "CURRENT_TIMESTAMP",
+        exp.Version: lambda self, node: (
+            f"FOR {'SYSTEM_TIME' if node.name == 'TIMESTAMP' else 'SYSTEM_VERSION'} "
+            f"{node.text('kind')} {self.sql(node, 'expression')}"
+        ),
+    }
+
+
+class Hive_Acid(HiveStructure):  # noqa: N801 - sqlglot finds a dialect by its class's name
+    """Hive's SQL as HiveSQL takes it."""
+
+    Tokenizer = _Tokenizer
+    Generator = _Generator
+
+    def parse(self, sql: str, **options: Any) -> list[exp.Expr | None]:
+        """Each statement of a text; sqlglot's ParseError where HiveSQL's reader has one."""
+        try:
+            return [_tree_of(text) for text in split(sql, None, {}, reads_files=False)]
+        except HiveSqlError as error:
+            raise SqlglotParseError.new(
+                str(error), error.message, error.line, error.column
+            ) from error
+
+
+def _tree_of(text: StatementText) -> exp.Expr:
+    tree = parse(text, every_row=True)
+    body = tree.body
+    if isinstance(body, RefusedBody):
+        raise body.error
+    kind = _WORD_OF_NAME.sub(" ", type(body).__name__.removesuffix("Body")).lower()
+    if isinstance(body, SetBody | ClientBody):
+        # Its words are no tokens of SQL.
+        words = text.text.replace(";", r"\;")
+        return Statement(kind=kind, expressions=[exp.var(words)])
+    tokens = tokenize(text, every_row=True)
+    nodes = list(_outermost(_nodes_in(tree.body, text, tokens)))
+    for _, node in nodes:
+        node.pop()
+    if isinstance(body, QueryBody):
+        return nodes[0][1]
+    return Statement(kind=kind, expressions=list(_parts(tree, tokens, nodes)))
+
+
+_Placed = tuple[Span, exp.Expr]
+
+
+def _nodes_in(value: Any, text: StatementText, tokens: tuple[Token, ...]) -> Iterator[_Placed]:
+    """The tables, queries and expressions of what was parsed, each with its place."""
+    if isinstance(value, TableRef):
+        place = (value.start, value.end)
+        words = sqlglot_tokens(text.text, tokens_in(tokens, (place,)))
+        names = [exp.to_identifier(one.text, quoted=text.text[one.start] == "`")
+                 for one in words[::2]]  # fmt: skip
+        table = exp.Table(this=names[-1], db=names[0] if len(names) > 1 else None)
+        table.meta[RANGE] = place
+        yield place, table
+    elif isinstance(value, Slice):
+        # What several INSERTs share stands apart from each: it stays as it is written.
+        if len(value.spans) == 1:
+            node = value.tree.args["from_"].this if value.prefix else value.tree
+            node = _as_written(node, text, tokens_in(tokens, value.spans))
+            yield value.spans[0], node
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from _nodes_in(one, text, tokens)
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from _nodes_in(getattr(value, field.name), text, tokens)
+
+
+def _outermost(nodes: Iterator[_Placed]) -> Iterator[_Placed]:
+    done = 0
+    for (start, end), node in sorted(nodes, key=lambda one: (one[0][0], -one[0][1])):
+        if start >= done:
+            yield (start, end), node
+            done = end
+
+
+def _as_written(node: exp.Expr, text: StatementText, tokens: list[Token]) -> exp.Expr:
+    """The tree with Hive's own constants, which the tree of a query has as something else."""
+    read_as = {edit.start: text.text[edit.start : edit.end] for edit in check_slice(text, tokens)}
+    known = list(node.find_all(exp.Null, exp.Anonymous, exp.Cast)) if read_as else []
+    for found in known:
+        written = read_as.get(found.meta.get(RANGE, (-1,))[0])
+        if written is None:
+            continue
+        if isinstance(found, exp.Cast):
+            found.set("to", exp.DataType(this=exp.DType.TIMESTAMPLTZ))
+            continue
+        new: exp.Expr = exp.var("DEFAULT")
+        if isinstance(found, exp.Anonymous):
+            number, unit = written.split(None, 1)
+            new = exp.Interval(this=exp.Literal.string(number), unit=exp.var(unit.upper()))
+        node = new if found is node else node
+        found.replace(new)
+    return node
+
+
+def _parts(tree: Tree, tokens: tuple[Token, ...], nodes: list[_Placed]) -> Iterator[exp.Expr]:
+    """The words of a statement without its comments, and the nodes in their places."""
+    done, words = 0, ""
+    left = iter(nodes)
+    place, node = next(left, ((len(tree.text.text), 0), None))
+    inside = 0
+    for token in tokens[:-1]:
+        if token.start < inside:
+            continue
+        blank = " " if token.start > done and done else ""
+        if node is not None and token.start >= place[0]:
+            if words or blank:
+                yield exp.var(words + blank)
+            yield node
+            words, done = "", place[1]
+            inside = place[1]
+            place, node = next(left, ((len(tree.text.text), 0), None))
+            continue
+        words, done = f"{words}{blank}{token.text}", token.end
+    if words:
+        yield exp.var(words)

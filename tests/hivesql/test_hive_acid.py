@@ -1,0 +1,123 @@
+"""The dialect ``hive_acid``: what other users of sqlglot read and print with it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+import sqlglot
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import ParseError
+
+from hivesql.dialect.hive_acid import NAME, Statement
+
+HERE = Path(__file__).parent
+TEXT = (HERE / "corpus.sql").read_text(encoding="utf-8")
+CORPUS = re.split(r"^--@ .*\n", TEXT, flags=re.MULTILINE)[1:]
+OUTCOMES = (HERE / "corpus_outcomes.txt").read_text(encoding="utf-8").splitlines()
+REFUSED = [line.partition("\t")[2]
+           for line in (HERE / "refused.txt").read_text(encoding="utf-8").splitlines()
+           if line.startswith("parse\t")]  # fmt: skip
+OTHERS = [
+    "INSERT INTO t VALUES (1, default), (2, 'a' 'b'), (3, N'x')",
+    "SELECT d + 1 DAY, INTERVAL '2' MONTH, TIMESTAMPLOCALTZ '2020-01-01 00:00:00 UTC' FROM t",
+    "SELECT date '2020-01-01', cast('2020-01-01' AS DATE), 1L, 1.5BD, `a``b`, current_timestamp",
+    "SELECT /*+ MAPJOIN(b) */ 1 FROM a JOIN b ON a.x = b.x WHERE y > ANY (SELECT z FROM c)",
+    "SELECT a FROM t FOR SYSTEM_VERSION AS OF 3 u LATERAL VIEW explode(u.m) x AS k, v",
+    "SELECT sum(a) OVER w FROM t WINDOW w AS (PARTITION BY b) DISTRIBUTE BY a SORT BY a",
+    "SELECT i FROM (WITH c AS (SELECT i FROM b) SELECT i FROM c) x",
+    "FROM s INSERT INTO t SELECT a INSERT OVERWRITE TABLE u PARTITION (p='x') SELECT b",
+    "INSERT INTO t SELECT a FROM s UNION ALL SELECT b FROM u UNION ALL SELECT 1",
+    "MERGE INTO d.t AS a USING (SELECT * FROM s) b ON a.id = b.id AND a.p > 1 WHEN MATCHED AND "
+    "b.n IS NULL THEN DELETE WHEN NOT MATCHED THEN INSERT VALUES (b.id, DEFAULT)",
+    "ALTER TABLE t PARTITION (p='x') COMPACT 'major' AND WAIT",
+    "CREATE TABLE t (a INT COMMENT 'x; y', b map<string,array<int>> DEFAULT map()) "
+    "PARTITIONED BY (c DATE) STORED AS ORC TBLPROPERTIES ('transactional'='true')",
+    r"SET hive.x=it's a, b\; c",
+    "DFS -ls 'a b'",
+    "INSERT INTO t VALUES " + ", ".join(f"({i}, 'x')" for i in range(50)),
+]
+
+
+def read(sql: str) -> exp.Expr:
+    return sqlglot.parse_one(sql, read=NAME)
+
+
+def told(tree: exp.Expr) -> str:
+    return tree.sql(dialect=NAME)
+
+
+UNDERSTOOD = [
+    sql.rstrip("\n")
+    for sql, outcome in zip(CORPUS, OUTCOMES, strict=True)
+    if outcome.endswith("Body") and outcome != "RefusedBody" and "; c" not in sql
+]
+
+
+def test_what_is_printed_is_read_as_the_same_tree() -> None:
+    assert len(UNDERSTOOD) > 250
+    for sql in [*UNDERSTOOD, *OTHERS]:
+        tree = read(sql)
+        assert not list(tree.find_all(exp.Command)), sql
+        again = read(told(tree))
+        if "SUBSTRING(a FROM" not in sql and "UNBOUNDED PRECEDING" not in sql.upper():
+            assert again == tree, sql
+        assert told(again) == told(tree), sql
+
+
+@pytest.mark.parametrize(
+    "sql", [*REFUSED, *(sql for sql, told in zip(CORPUS, OUTCOMES, strict=True)
+                        if not told.endswith("Body"))]
+)  # fmt: skip
+def test_what_is_refused_is_an_error_with_its_place(sql: str) -> None:
+    with pytest.raises(ParseError) as error:
+        read(sql)
+    assert error.value.errors[0]["line"]
+    assert error.value.errors[0]["col"]
+
+
+def test_tables_are_found_where_they_are_written_and_may_be_exchanged() -> None:
+    sql = "UPDATE d.t /* all */ SET a = 1 WHERE b IN (SELECT c FROM s)"
+    tree = read(sql)
+    assert isinstance(tree, Statement)
+    assert tree.kind == "update"
+    tables = list(tree.find_all(exp.Table))
+    assert [told(table) for table in tables] == ["d.t", "s"]
+    assert sql[slice(*tables[0].meta["range"])] == "d.t"
+    for table in tables:
+        table.replace(exp.to_table(f"x.{table.name}"))
+    assert told(tree) == "UPDATE x.t SET a = 1 WHERE b IN (SELECT c FROM x.s)"
+    assert str(tree) == told(tree)
+
+
+def test_hives_own_constants_stay() -> None:
+    tree = read("INSERT INTO t VALUES (1, DEFAULT, d + 1 day, timestamplocaltz '2020-01-01')")
+    assert told(tree) == (
+        "INSERT INTO t VALUES (1, DEFAULT, d + INTERVAL '1' DAY, TIMESTAMPLOCALTZ '2020-01-01')"
+    )
+
+
+def test_several_statements_are_several_trees() -> None:
+    trees = sqlglot.parse("USE d; SET a=b; -- nothing\nSELECT 1;\n", read=NAME)
+    kinds = [one.kind if isinstance(one, Statement) else type(one).__name__ for one in trees]
+    assert kinds == ["use", "set", "Select"]
+
+
+def test_a_query_may_be_printed_for_spark() -> None:
+    tree = read("SELECT a, upper(b) FROM t WHERE a = 1")
+    assert tree.sql(dialect="spark") == "SELECT a, UPPER(b) FROM t WHERE a = 1"
+
+
+def test_sqlglot_finds_the_dialect_by_its_name() -> None:
+    project = tomllib.loads((HERE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+    module, _, name = project["project"]["entry-points"]["sqlglot.dialects"][NAME].partition(":")
+    assert Dialect.get_or_raise(NAME).__class__ is getattr(import_module(module), name)
+    assert [one.text for one in sqlglot.tokenize("SELECT t.2b", read=NAME)] == [
+        "SELECT", "t", ".", "2b",
+    ]  # fmt: skip
+    with pytest.raises(sqlglot.errors.TokenError, match="never closed"):
+        sqlglot.tokenize("SELECT 'x", read=NAME)
