@@ -54,7 +54,7 @@ def new_object(spark: SparkSession, name: str, *arguments: Any) -> Any:
 
 
 def java_class(spark: SparkSession, name: str) -> Any:
-    """A class of Spark's JVM by its whole name.
+    """Return a class of Spark's JVM by its whole name.
 
     Written as attributes one after the other, each package on the way would be looked for as a
     class in all jars, which takes milliseconds.
@@ -76,7 +76,7 @@ def know_flushed_files(spark: SparkSession) -> None:
 
 
 def gateway(spark: SparkSession) -> Any:
-    """The session's object of ``Gateway.java``.
+    """Return the session's object of ``Gateway.java``.
 
     From then on its statements about event files share generated code: see LooseLiterals.
     """

@@ -43,7 +43,7 @@ class Outcome:
 
     @classmethod
     def of_query(cls, frame: DataFrame, value: Any) -> Outcome:
-        """The outcome of a SELECT, once its rows have been consumed."""
+        """Return the outcome of a SELECT, once its rows have been consumed."""
         rows = value if isinstance(value, list) else ()
         columns = tuple(frame.columns)
         return cls(
@@ -56,12 +56,12 @@ class Outcome:
 
     @classmethod
     def of_table(cls, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Outcome:
-        """A small table made from the metastore; every column is text."""
+        """Return a small table made from the metastore; every column is text."""
         return cls(columns=tuple(columns), types=("string",) * len(columns), rows=rows)
 
 
 def types_of(schema: StructType) -> tuple[str, ...]:
-    """The types of a query's columns: Spark's names, but Hive's where there are instants inside."""
+    """Name the types of a query's columns: as Spark, but as Hive where instants are inside."""
     return tuple(
         field.metadata.get(HIVE_TYPE)
         or field.dataType.simpleString().replace("timestamp_ntz", "timestamp")
@@ -131,7 +131,7 @@ class FineTime(datetime):
 
     @classmethod
     def of(cls, time: datetime, nanosecond: int) -> FineTime:
-        """The time, and so many nanoseconds."""
+        """Return the time, and so many nanoseconds."""
         made = cls(*time.timetuple()[:6], time.microsecond)
         made.nanosecond = nanosecond
         return made
@@ -151,7 +151,7 @@ class FineTime(datetime):
 
 
 def with_text(time: datetime | None, text: str | None) -> datetime | None:
-    """The time, with what its text says of nanoseconds."""
+    """Return the time, with what its text says of nanoseconds."""
     found = _FINER.search(text) if text else None
     if found is None or time is None:
         return time

@@ -51,7 +51,7 @@ class Clock:
     repeat: Callable[[float, Callable[[], bool], str], Callable[[], None]] = repeat_beside
 
     def ended_by(self, cancelled: threading.Event) -> Clock:
-        """The same, whose sleep ends early when a statement is cancelled; not a test's own."""
+        """Give the same runtime, whose sleep ends when a statement is cancelled; not a test's."""
         return replace(self, sleep=cancelled.wait) if self.sleep is time.sleep else self
 
 
@@ -83,7 +83,7 @@ class Runtime:
     """Told of each transaction that is opened."""
 
     def with_settings(self, settings: Settings) -> Runtime:
-        """The same runtime under other settings."""
+        """Return the same runtime under other settings."""
         return replace(self, settings=settings)
 
     def check_cancelled(self) -> None:

@@ -41,7 +41,7 @@ class Service:
 
 
 def services_of(runtime: Runtime, *, pool: str | None = None) -> tuple[Service, ...]:
-    """The services that the settings ask for, in the order in which one round runs them.
+    """Return the services that the settings ask for, in the order in which one round runs them.
 
     ``pool``: the workers take the requests of that pool alone.
     """

@@ -17,7 +17,7 @@ _PLACE, _PROCESS = "hivesql.temporary.place", "hivesql.temporary.process"
 
 
 def owner_properties(runtime: Runtime) -> Mapping[str, str]:
-    """What a database of temporary tables says of its session."""
+    """Tell what a database of temporary tables says of its session."""
     return {_PLACE: _place(runtime), _PROCESS: str(os.getpid())}
 
 

@@ -112,7 +112,7 @@ _HELP = {
 
 
 def translate_error(error: Exception, *, of_user_too: bool = False) -> Exception:
-    """What the user is told of an error: itself, where it is ours or came from his own function.
+    """Tell the user of an error: itself, where it is ours or came from his own function.
 
     ``of_user_too``: the function was none of his. ``retryable`` is set where only the moment was
     wrong.
@@ -167,7 +167,7 @@ def translate_errors(door: T, translate: Translate = translate_error) -> T:
 
 @contextmanager
 def as_user_errors(translate: Translate = translate_error) -> Iterator[None]:
-    """The same for a block."""
+    """Do the same for a block."""
     try:
         yield
     except Exception as error:
@@ -178,7 +178,7 @@ def as_user_errors(translate: Translate = translate_error) -> Iterator[None]:
 
 
 def marking_user_errors(call: Callable[..., Any]) -> Callable[..., Any]:
-    """The user's own function, whose errors pass the border as they are, but those of Spark."""
+    """Let the errors of the user's own function pass the border as they are, but those of Spark."""
 
     def called(*arguments: Any) -> Any:
         try:
@@ -222,7 +222,7 @@ def _of_door(
     named: dict[str, Any],
     translate: Translate,
 ) -> Exception:
-    """What to tell of a call that failed: perhaps an argument was of the wrong kind."""
+    """Tell what to tell of a call that failed: perhaps an argument was of the wrong kind."""
     cause = error.__cause__ if isinstance(error, ExecutionError) else error
     if isinstance(cause, (AttributeError, TypeError, ValueError)) and not getattr(
         cause, _OF_USER, False

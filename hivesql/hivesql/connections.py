@@ -93,7 +93,7 @@ def _check_text(name: str, value: object) -> None:
 
 
 def _setting(key: object, value: object) -> str:
-    """A value as SET takes it: numbers, true and false may be given as they are."""
+    """Return a value as SET takes it: numbers, true and false may be given as they are."""
     if not isinstance(key, str) or not isinstance(value, (str, int, float)):
         raise SemanticError(f"settings are texts by names, and {key!r} is not")
     return str(value).lower() if isinstance(value, bool) else str(value)

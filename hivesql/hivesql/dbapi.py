@@ -84,7 +84,7 @@ _IN_TRANSACTIONS = ("select", "with", "values", "from", "insert", "update", "del
 
 
 def TimeFromTicks(ticks: float) -> datetime.time:  # noqa: N802 - the standard's name
-    """The local time of day at a moment in seconds since the epoch."""
+    """Return the local time of day at a moment in seconds since the epoch."""
     return datetime.datetime.fromtimestamp(ticks).time()
 
 
@@ -156,7 +156,7 @@ class Connection:
         return self._session
 
     def cursor(self) -> Cursor:
-        """A new cursor; cursors of one connection share its transaction."""
+        """Return a new cursor; cursors of one connection share its transaction."""
         self.session  # noqa: B018 - raises when closed
         return Cursor(self)
 
@@ -252,11 +252,11 @@ class Cursor:
         return self
 
     def fetchone(self) -> tuple[Any, ...] | None:
-        """The next row, or None."""
+        """Return the next row, or None."""
         return next(self._given_rows(), None)
 
     def fetchmany(self, size: int | None = None) -> list[tuple[Any, ...]]:
-        """The next ``size`` rows, by default ``arraysize``."""
+        """Return the next ``size`` rows, by default ``arraysize``."""
         rows = self._given_rows()
         wanted = self.arraysize if size is None else size
         return [row for _, row in zip(range(wanted), rows, strict=False)]

@@ -60,7 +60,7 @@ _KINDS: tuple[tuple[type[hivesql.HiveSqlError], type[DatabaseError]], ...] = (
 
 
 def as_dbapi(error: Exception) -> Exception:
-    """What leaves this interface: its own errors, also for what nobody has foreseen."""
+    """Tell what leaves this interface: its own errors, also for what nobody has foreseen."""
     if isinstance(error, Error):
         return error
     # Whoever consumes rows here is ours.
@@ -69,7 +69,7 @@ def as_dbapi(error: Exception) -> Exception:
 
 
 def translated(error: hivesql.HiveSqlError) -> DatabaseError:
-    """The exception that a DB-API user expects, with the code and the advice on retrying."""
+    """Return the exception that a DB-API user expects, with the code and the advice on retrying."""
     kind = next((theirs for ours, theirs in _KINDS if isinstance(error, ours)), DatabaseError)
     told = kind(str(error))
     told.retryable, told.code = error.retryable, error.code

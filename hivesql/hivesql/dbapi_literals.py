@@ -16,7 +16,7 @@ _ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\0": "\\0", "\n": "\\n", "\
 
 
 def literal(value: Any) -> str:
-    """The text that means the value in Hive's SQL; TypeError for what has no literal.
+    """Return the text that means the value in Hive's SQL; TypeError for what has no literal.
 
     Sequences become ``(a, b)``, the right side of IN; an empty one ``(NULL)``, which matches
     nothing. A datetime with a zone is refused, as Hive's TIMESTAMP has none.

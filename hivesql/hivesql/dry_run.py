@@ -88,7 +88,7 @@ class _Overlay:
         return () if name in self.tables else self.under.partitions(name, tests)
 
     def partition(self, name: TableName, values: Sequence[str | None]) -> Partition | None:
-        """The partition with these values, if there is one, or would be."""
+        """Return the partition with these values, if there is one, or would be."""
         if name in self.tables or name in self.changed:
             found = self.partitions(name)
             return next((one for one in found if one.values == tuple(values)), None)
@@ -166,7 +166,7 @@ def _typed(table: Table) -> Table:
 
 
 def rehearse(session: Session, text: str, file: str | None) -> Iterator[Step]:
-    """The steps of a script in order, planned with the session's settings and variables.
+    """Yield the steps of a script in order, planned with the session's settings and variables.
 
     Nothing is run and the session stays as it is. After a step with an error the following ones
     are planned as if it had not been there. Raises HiveSqlError when the text cannot be split.

@@ -46,7 +46,7 @@ class Result:
     """What was done, or would have been had it not been committed before."""
 
     def __repr__(self) -> str:
-        """What it is, without its rows: there may be millions."""
+        """Tell what it is, without its rows: there may be millions."""
         first = self.statement.strip().partition("\n")[0]
         what = f"{len(self.rows)} rows of {', '.join(self.columns)}" if self.columns else "no rows"
         if self.affected is not None:
@@ -54,7 +54,7 @@ class Result:
         return f"<Result of {first[:60]!r}: {what}>"
 
     def _repr_html_(self) -> str:
-        """The first rows as a notebook shows them."""
+        """Return the first rows as a notebook shows them."""
         from html import escape
         from itertools import islice
 
@@ -70,7 +70,7 @@ class Result:
         return f"<table><thead>{line('th', self.columns)}</thead>{shown}</table>{more}"
 
     def scalar(self) -> Any:
-        """The one value of a result that has one row of one column, as ``SELECT count(*)`` has."""
+        """Give the one value of one row of one column, as of ``SELECT count(*)``."""
         if len(self.rows) != 1 or len(self.columns) != 1:
             raise SemanticError(
                 f"one row of one column is wanted, and there are {len(self.rows)} of "
@@ -88,7 +88,7 @@ class Result:
         return from_arrow_schema(self.table.schema, prefer_timestamp_ntz=True)
 
     def to_arrow(self) -> pa.Table:
-        """The rows as an Arrow table; timestamps have no zone, as Hive's have none.
+        """Return the rows as an Arrow table; timestamps have no zone, as Hive's have none.
 
         A large result is faster as ``session.sql(text, consume=DataFrame.toArrow).value``.
         """
@@ -109,6 +109,6 @@ class Result:
         return arrow_of(self.rows, self.spark_schema)
 
     def to_pandas(self) -> pd.DataFrame:
-        """The rows as a pandas DataFrame."""
+        """Return the rows as a pandas DataFrame."""
         frame: pd.DataFrame = self.to_arrow().to_pandas()
         return frame

@@ -58,7 +58,7 @@ class StatementText:
         return self._place_of_written(offset)
 
     def end_place(self, offset: int) -> tuple[int, int]:
-        """The place behind the character before ``offset``; behind the variable it came from."""
+        """Give the place behind the character before ``offset``, or behind its variable."""
         if self.origins is None:
             return self.place(offset)
         last = self.origins[offset - 1] if offset else 0
@@ -86,7 +86,7 @@ def split(
     included: tuple[Path, ...] = (),
     reads_files: bool = True,
 ) -> Iterator[StatementText]:
-    """The statements of a script, lazily; those of a file in SOURCE's place, if it ``reads_files``.
+    """Yield the statements of a script; those of a file in SOURCE's place, if it ``reads_files``.
 
     ``variables`` has keys like ``hivevar:x`` and ``hiveconf:hive.y``; ``${x}`` looks for a hivevar
     first. A variable that is not set stays as it is written. ``included`` are the files that this
@@ -140,7 +140,7 @@ def _sourced(
     variables: Mapping[str, str],
     included: tuple[Path, ...],
 ) -> Iterator[StatementText]:
-    """The statements of the file, whose name is taken from the working directory, as in Hive."""
+    """Yield the statements of the file, named from the working directory, as in Hive."""
     group = "name" if match["quote"] else "plain"
     name = match[group]
     path = Path(name).expanduser().resolve()
@@ -289,7 +289,7 @@ def _variable(name: str, variables: Mapping[str, str]) -> str | None:
 
 
 def split_key(key: str) -> tuple[str, str]:
-    """The space of a variable and its name: SET without a space is about ``hiveconf``."""
+    """Return the space of a variable and its name: SET without a space is about ``hiveconf``."""
     space, _, name = key.partition(":")
     if name and space.lower() in ("env", "system", "hivevar", "hiveconf"):
         return space.lower(), name
@@ -297,7 +297,7 @@ def split_key(key: str) -> tuple[str, str]:
 
 
 def outside(space: str, key: str) -> str | None:
-    """An environment variable, or one of the system properties that scripts of Hive ask for."""
+    """Give an environment variable, or one of the system properties that Hive's scripts ask for."""
     if space != "system":
         return os.environ.get(key) if space == "env" else None
     known = {

@@ -17,7 +17,7 @@ _OTHERS = (
 
 
 def read_script(path: Path, name: str | None = None) -> str:
-    """The text of a file with a line feed at the end of each line; ``name`` is for errors.
+    """Return the text of a file with a line feed at the end of each line; ``name`` is for errors.
 
     Raises OSError, and ParseError at the first byte that is no text.
     """
@@ -25,7 +25,7 @@ def read_script(path: Path, name: str | None = None) -> str:
 
 
 def decode_script(data: bytes, name: str) -> str:
-    """The text of these bytes with a line feed at the end of each line.
+    """Return the text of these bytes with a line feed at the end of each line.
 
     Raises ParseError at the first byte that is no text.
     """

@@ -316,7 +316,7 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
         )
 
     def _cancellation(self, error: BaseException) -> BaseException:
-        """What to tell of a statement that failed, perhaps since it was stopped."""
+        """Tell what to tell of a statement that failed, perhaps since it was stopped."""
         if not self._cancelled.is_set() or isinstance(error, CommitUnknown):
             return error
         return Cancelled("cancelled" if self._only_reads else CANCELLED)

@@ -96,11 +96,11 @@ class ConnectionBuilder:
         return replace(self, session=session)
 
     def with_database(self, database: str) -> ConnectionBuilder:
-        """The table's database; that of the session when it is not given."""
+        """Return the table's database; that of the session when it is not given."""
         return replace(self, database=database.lower())
 
     def with_table(self, table: str) -> ConnectionBuilder:
-        """The table to write."""
+        """Return the table to write."""
         return replace(self, table=table.lower())
 
     def with_static_partition_values(self, values: Sequence[str | None]) -> ConnectionBuilder:
@@ -116,7 +116,7 @@ class ConnectionBuilder:
         return replace(self, batch_size=size)
 
     def with_streaming_optimizations(self, wanted: bool) -> ConnectionBuilder:
-        """False writes dictionaries: smaller files, slower."""
+        """Write dictionaries when False: smaller files, slower."""
         return replace(self, streaming_optimizations=wanted)
 
     def with_record_writer(self, writer: RecordWriter) -> ConnectionBuilder:
@@ -124,18 +124,18 @@ class ConnectionBuilder:
         return replace(self, writer=writer)
 
     def with_write_id(self, write_id: int) -> ConnectionBuilder:
-        """The write id of a transaction that another connection opened and will commit.
+        """Return the write id of a transaction that another connection opened and will commit.
 
         Needs ``with_table_object``. There is one transaction, without lock and heartbeat.
         """
         return replace(self, write_id=write_id)
 
     def with_statement_id(self, statement_id: int) -> ConnectionBuilder:
-        """Keeps apart the files of several connections that write under one write id."""
+        """Keep apart the files of several connections that write under one write id."""
         return replace(self, statement_id=statement_id)
 
     def with_table_object(self, table: Table) -> ConnectionBuilder:
-        """The table as the connection has it that commits (``HiveStreamingConnection.table``)."""
+        """Give the table as its committer has it (``HiveStreamingConnection.table``)."""
         return replace(self, table_object=table)
 
     def connect(self) -> HiveStreamingConnection:

@@ -73,7 +73,7 @@ def streaming_sink(
     insert: Assignments = True,
     delete: str | None = None,
 ) -> StreamingSink:
-    """What ``writeStream.foreachBatch`` calls to append each batch to a table, or to merge it.
+    """Tell what ``writeStream.foreachBatch`` calls to append each batch to a table, or to merge it.
 
     Exactly once: the batch's number is committed together with its rows, under the id that the
     query keeps in its checkpoint. So a stream that was killed between the two goes on from its

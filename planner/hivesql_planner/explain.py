@@ -30,12 +30,12 @@ _LOCKS = "LOCK INFORMATION:"
 
 
 def explain(plan: Plan) -> str:
-    """The whole plan, one step a line, indented by what contains what."""
+    """Return the whole plan, one step a line, indented by what contains what."""
     return "\n".join(_plan_lines(plan))
 
 
 def explain_locks(locks: Iterable[Lock], *, formatted: bool = False) -> str:
-    """The LOCK INFORMATION block of EXPLAIN LOCKS; ``formatted`` gives Hive's JSON."""
+    """Return the LOCK INFORMATION block of EXPLAIN LOCKS; ``formatted`` gives Hive's JSON."""
     lines = list(map(str, locks))
     if formatted:
         # A text of a list, not a list: seen in Hive 4.1.
@@ -137,7 +137,7 @@ def _change_lines(change: Change) -> Iterator[str]:
 
 
 def _little(small: SmallChange | SmallSelect) -> str:
-    """What a statement without Spark reads at most."""
+    """Tell what a statement without Spark reads at most."""
     what = "there are" if small.where is None else "row groups that may hold such rows have"
     more = "" if small.where else " to read"
     return f"{what} at most {small.most_bytes} bytes{more}"
@@ -170,7 +170,7 @@ _Json = dict[str, Any]
 
 
 def explained(statement: Statement, style: str, settings: Settings) -> str:
-    """What EXPLAIN answers in one of its styles; ``locks`` may go with ``formatted``."""
+    """Tell what EXPLAIN answers in one of its styles; ``locks`` may go with ``formatted``."""
     if style.endswith("locks"):
         return explain_locks(requested(statement, settings), formatted=style != "locks")
     tell = {"extended": explain_extended, "formatted": explain_formatted}.get(style, explain)
@@ -178,7 +178,7 @@ def explained(statement: Statement, style: str, settings: Settings) -> str:
 
 
 def explain_extended(decided: Plan) -> str:
-    """The plan, then every table in it: what it is, where it lies, which partitions are read."""
+    """Print the plan, then of every table what it is, where it lies, which partitions are read."""
     lines = [explain(decided)]
     read = {one.table.name: one for one in _scans(decided)}
     tables: dict[TableName, Table] = {name: one.table for name, one in read.items()}
@@ -201,7 +201,7 @@ def explain_extended(decided: Plan) -> str:
 
 
 def explain_formatted(decided: Plan) -> str:
-    """The plan as JSON on one line."""
+    """Return the plan as JSON on one line."""
     told = {
         "transaction": decided.opens_txn,
         "writeIds": [

@@ -57,7 +57,7 @@ def check_inside(
 
 
 def continued(body: Body, first: int) -> Body:
-    """The same body with its statement ids counted from ``first``."""
+    """Return the same body with its statement ids counted from ``first``."""
     match body:
         case Insert(branches=branches):
             moved = tuple(replace(one, write=_moved(one.write, first)) for one in branches)
@@ -79,7 +79,7 @@ def continued(body: Body, first: int) -> Body:
 
 
 def next_statement_id(body: Body, first: int) -> int:
-    """The first statement id that a continued body leaves free."""
+    """Return the first statement id that a continued body leaves free."""
     return max((write.statement_id + 1 for write in writes_of(body)), default=first)
 
 

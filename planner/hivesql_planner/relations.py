@@ -62,7 +62,7 @@ class Listing:
 
     @classmethod
     def of(cls, tests: Sequence[PartitionTest], partitions: Iterable[Partition]) -> Listing:
-        """The catalog's answer to a question for the partitions that pass all tests."""
+        """Return the catalog's answer to a question for the partitions that pass all tests."""
         return cls(tuple(tests), frozenset((one.values, one.location) for one in partitions))
 
 

@@ -37,7 +37,7 @@ from hivesql_planner.statements.bound import (
 
 
 def decided(statement: Statement, settings: Settings) -> Plan:
-    """The plan of a statement: locks, scans, writes and their statement ids."""
+    """Return the plan of a statement: locks, scans, writes and their statement ids."""
     body = _body(statement, settings)
     for write in writes_of(body):
         if write.kind is not WriteKind.DELETE_DELTA:
@@ -78,7 +78,7 @@ def decided(statement: Statement, settings: Settings) -> Plan:
 def _without_transactions(
     statement: Statement, body: Body, targets: tuple[Target, ...], settings: Settings
 ) -> Plan:
-    """A plan under DummyTxnManager: no ACID tables, and locks on objects."""
+    """Return a plan under DummyTxnManager: no ACID tables, and locks on objects."""
     if isinstance(body, Change):
         raise SemanticError(
             "UPDATE, DELETE and MERGE need a transaction manager that supports them: "
@@ -106,7 +106,7 @@ def _takes_locks(body: Body, settings: Settings) -> bool:
 
 
 def requested(statement: Statement, settings: Settings) -> tuple[Lock, ...]:
-    """What the statement asks for, before requests for one object are merged (EXPLAIN LOCKS)."""
+    """List what is asked for, before requests for one object are merged (EXPLAIN LOCKS)."""
     if isinstance(statement, WITHOUT_LOCKS) or not _takes_locks(
         _body(statement, settings), settings
     ):
@@ -168,7 +168,7 @@ def _load_targets(statement: Statement) -> tuple[Target, ...]:
 
 
 def _reads(body: Body) -> tuple[TableName, ...]:
-    """The transactional tables that are read, each once, in order of appearance."""
+    """Return the transactional tables that are read, each once, in order of appearance."""
     names = (scan.table.name for scan in scans(body) if scan.table.is_transactional)
     return tuple(dict.fromkeys(names))
 

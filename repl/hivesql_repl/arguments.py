@@ -79,7 +79,7 @@ class Arguments(argparse.ArgumentParser):
 
 
 def add_places(parser: argparse.ArgumentParser) -> None:
-    """The flags that every command has: where metadata, files, Spark and configuration are."""
+    """Add the flags that every command has: where metadata, files, Spark and configuration are."""
     add = parser.add_argument
     add("--metastore", help="database URL or thrift://host:9083 (default: sqlite:///metastore.db)")
     add("--warehouse", help="directory of managed tables (default: warehouse)")
@@ -89,7 +89,7 @@ def add_places(parser: argparse.ArgumentParser) -> None:
 
 
 def arguments() -> argparse.ArgumentParser:
-    """The parser; its flags keep the names that hive and beeline gave them."""
+    """Return the parser; its flags keep the names that hive and beeline gave them."""
     commands = "".join(f"\n  hivesql {name:<10}{what}" for name, what in COMMANDS.items())
     parser = Arguments(
         prog="hivesql",
@@ -195,7 +195,7 @@ def normalized(argv: Sequence[str]) -> list[str]:
 
 
 def ignored(options: argparse.Namespace) -> list[str]:
-    """Flags that were given and have no effect here."""
+    """List flags that were given and have no effect here."""
     given = vars(options)
     return sorted(
         key.removeprefix("ignored_")

@@ -40,7 +40,7 @@ class Checkpoint:
 
     @classmethod
     def open(cls, name: str) -> Checkpoint:
-        """The checkpoint in a file, or a new one. ValueError when the file is something else."""
+        """Read the checkpoint of a file, or begin one. ValueError when it is something else."""
         path = Path(name)
         if path.exists():
             try:
@@ -83,7 +83,7 @@ class Checkpoint:
         return Once(key=f"{self._root}/{self._number}", text=statement.text, required=False)
 
     def note(self, statement: StatementText, *, open_transaction: bool) -> None:
-        """The statement has succeeded, perhaps in a transaction that goes on."""
+        """Note that the statement has succeeded, perhaps in a transaction that goes on."""
         self._held[str(self._number)] = _digest(statement)
         if open_transaction:
             return
@@ -92,7 +92,7 @@ class Checkpoint:
         self._keep()
 
     def drop_held(self) -> None:
-        """A statement has failed, and with it the transaction that it was in."""
+        """Note that a statement has failed, and with it the transaction that it was in."""
         self._held.clear()
 
     def finish(self, session: Session) -> None:
@@ -123,7 +123,7 @@ def _digest(statement: StatementText) -> str:
 
 
 def _kind(statement: StatementText) -> object:
-    """What the statement is; None for a client's command, and where running it will tell why."""
+    """Tell what the statement is; None for a client's command, and where running tells why."""
     if statement.text.startswith("!"):
         return None
     try:

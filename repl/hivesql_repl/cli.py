@@ -141,7 +141,7 @@ def _run(options: argparse.Namespace, profile: Profile) -> int:
 
 
 def _check_server(url: str | None, metastore: str | None) -> None:
-    """A job that was moved here must not run, and succeed, on an empty catalog of its own."""
+    """Refuse a job that was moved here: it must not run, and succeed, on an empty catalog."""
     if url is None or metastore is not None:
         return
     server = urlsplit(url.strip("\"'").removeprefix("jdbc:"))

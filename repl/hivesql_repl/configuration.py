@@ -39,12 +39,12 @@ class Profile:
 
 
 def default_path() -> Path:
-    """The user's configuration file, whether it exists or not."""
+    """Return the user's configuration file, whether it exists or not."""
     return Path(platformdirs.user_config_dir("hivesql")) / "config.toml"
 
 
 def read_profile(path: Path | None = None, name: str | None = None) -> Profile:
-    """The profile that is named, here or in the file. ValueError says what is wrong in the file.
+    """Read the profile that is named, here or in the file. ValueError says what is wrong there.
 
     Without ``path`` the user's file is read; it may be missing.
     """

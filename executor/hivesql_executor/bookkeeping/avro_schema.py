@@ -12,7 +12,7 @@ from hivesql_planner.model.table import Table
 
 
 def with_file_columns(table: Table, runtime: Runtime) -> Table:
-    """The table with the columns that the file of ``avro.schema.url`` tells, if it has none."""
+    """Give the table the columns that the file of ``avro.schema.url`` tells, if it has none."""
     url = {**table.properties, **table.serde_properties}.get(URL)
     if table.columns or table.is_view or url is None:
         return table
@@ -20,7 +20,7 @@ def with_file_columns(table: Table, runtime: Runtime) -> Table:
 
 
 def read_schema(url: str, files: Files) -> str:
-    """The text of a schema's file; SemanticError when it cannot be read."""
+    """Return the text of a schema's file; SemanticError when it cannot be read."""
     try:
         return files.read(url, 0, files.size(url)).decode()
     except (DataError, OSError, UnicodeDecodeError) as error:

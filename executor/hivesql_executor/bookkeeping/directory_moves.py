@@ -98,7 +98,7 @@ def making(directories: Sequence[str], runtime: Runtime, txn_id: int) -> Iterato
 
 
 def hiding(location: str, table_id: int, partition: str = "") -> Move:
-    """The move that hides a directory until its table, or partition, is dropped."""
+    """Return the move that hides a directory until its table, or partition, is dropped."""
     return Move(source=location, target=_aside(location), table_id=table_id, partition=partition)
 
 
@@ -141,5 +141,5 @@ def _reason(location: str, homes: Iterable[str]) -> str | None:
 
 
 def _parts(location: str) -> tuple[str, ...]:
-    """The parts of a path; that of a local file does not depend on how it is written."""
+    """Return the parts of a path; that of a local file does not depend on how it is written."""
     return PurePosixPath(location.removeprefix("file://").removeprefix("file:")).parts

@@ -35,7 +35,7 @@ def files_to_load(files: Files, path: str) -> list[str]:
 
 
 def check_file(files: Files, path: str, table: Table) -> None:
-    """The file's format is the table's, and it carries no row ids of another ACID table."""
+    """Refuse a file whose format is not the table's, or that carries row ids of another table."""
     magic = _MAGIC.get(table.format)
     size = files.size(path)
     if size == 0:
@@ -71,7 +71,7 @@ def _fitting(files: Files, path: str) -> list[str]:
 
 
 def _translated(pattern: str) -> Iterator[str]:
-    """The regular expression of a pattern of Hadoop: ``*``, ``?``, ``[a-z]``, ``{a,b}``."""
+    """Yield the regular expression of a pattern of Hadoop: ``*``, ``?``, ``[a-z]``, ``{a,b}``."""
     depth = 0
     inside = False
     for char in pattern:

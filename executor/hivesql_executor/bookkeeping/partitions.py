@@ -69,7 +69,7 @@ def foreign_locations(table: Table, runtime: Runtime) -> dict[str, str]:
 
 
 def foreign_partitions(table: Table, runtime: Runtime) -> dict[str, Partition]:
-    """The partitions that do not live under their table, or are stored otherwise, by name."""
+    """Give the partitions that do not live under their table, or are stored otherwise, by name."""
     if not table.partition_columns:
         return {}
     return {
@@ -79,5 +79,5 @@ def foreign_partitions(table: Table, runtime: Runtime) -> dict[str, Partition]:
 
 
 def staging_directory(table: Table, txn_id: int) -> str:
-    """A hidden directory of the statement's own, in the table's."""
+    """Return a hidden directory of the statement's own, in the table's."""
     return working_directory(table.location, txn_id)

@@ -8,14 +8,14 @@ from hivesql_planner.errors import SemanticError
 
 
 def reachable_location(text: str, runtime: Runtime, base: str | None = None) -> str:
-    """The directory of a table, partition or database; a relative one is below ``base``."""
+    """Return the directory of a table, partition or database; a relative one is below ``base``."""
     location = require_below_root(complete_location(text, base))
     runtime.files(location).require(location)
     return location
 
 
 def named_path(text: str, runtime: Runtime, *, local: bool) -> str:
-    """The path of LOAD DATA and INSERT OVERWRITE DIRECTORY; with LOCAL on this machine."""
+    """Return the path of LOAD DATA and INSERT OVERWRITE DIRECTORY; with LOCAL on this machine."""
     path = complete_location(text)
     if local and path.startswith("/"):
         path = f"file:{path}"

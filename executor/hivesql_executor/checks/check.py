@@ -211,7 +211,7 @@ def _leftovers(location: str, visible: ValidWriteIdList, files: Files) -> Iterat
 
 
 def _first_unknown(directory: AcidDirectory) -> int:
-    """The last transactions of a streaming batch may have been rolled back and forgotten."""
+    """Allow for transactions at a streaming batch's end that were rolled back and forgotten."""
     return directory.min_write_id if directory.may_grow else directory.max_write_id
 
 

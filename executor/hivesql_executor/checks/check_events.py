@@ -37,7 +37,7 @@ def event_findings(
     runtime: Runtime,
     counts: dict[str, int],
 ) -> Iterator[Finding]:
-    """What is wrong with footers and rows; fills in the rows of each partition that is whole."""
+    """Yield what is wrong with footers and rows; fill in the rows of each whole partition."""
     known = _Known()
     for part in parts:
         for file in _files(part):
@@ -98,7 +98,7 @@ def _file_findings(
 
 
 def _damaged(error: Exception, parts: Sequence[PartitionFiles], known: _Known) -> tuple[str, str]:
-    """The file that made a job fail, if it is one of these, and why; else nothing."""
+    """Return the file that made a job fail, if it is one of these, and why; else nothing."""
     path, why = unreadable(error) or ("", "")
     found = (f"{part.location}/{file.path}" for part in parts for file in _files(part))
     hit = (one for one in found if bare_path(one) == path and one not in known.broken)
@@ -154,13 +154,13 @@ def _footer_findings(table: Table, path: str, tail: OrcTail) -> Iterator[Finding
 
 
 def _shape(orc_text: str) -> str:
-    """What no conversion leads away from."""
+    """Tell what no conversion leads away from."""
     kind = orc_text.partition("<")[0]
     return kind if kind in _NESTED else ""
 
 
 def _key_index(tail: OrcTail) -> tuple[Key, ...] | str:
-    """The last key of each stripe, or what is wrong with them."""
+    """Return the last key of each stripe, or what is wrong with them."""
     said = tail.metadata.get(KEY_INDEX)
     if said is None or not tail.rows:
         return ()
@@ -209,7 +209,7 @@ def _row_findings(
 
 
 def _readable(part: PartitionFiles, broken: Collection[str]) -> PartitionFiles:
-    """The part without the files that cannot be read: what is wrong elsewhere is told too."""
+    """Leave out files that cannot be read: what is wrong elsewhere is told too."""
 
     def kept(files: Sequence[_File]) -> tuple[_File, ...]:
         return tuple(one for one in files if f"{part.location}/{one.path}" not in broken)

@@ -146,7 +146,7 @@ def _plain_root(
 
 
 def _grouped(listing: Sequence[FileStatus]) -> Mapping[str, Sequence[FileStatus]]:
-    """Data files by directory; those of no ACID directory are the originals."""
+    """Group data files by directory; those of no ACID directory are the originals."""
     grouped: dict[str, list[FileStatus]] = {}
     for status in listing:
         name = status.path.partition("/")[0]
@@ -164,7 +164,7 @@ def _facts(
 
 
 def file_facts(files: Files, table: Table, path: str, status: FileStatus) -> FileFacts:
-    """What a file says of itself, as its table is stored."""
+    """Tell what a file says of itself, as its table is stored."""
     rows: int | None = None
     problem = None
     try:

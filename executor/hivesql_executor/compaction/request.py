@@ -106,7 +106,7 @@ def _enqueue(
 
 
 def _queued(statement: CompactTable, unit: str | None, runtime: Runtime) -> Compaction | None:
-    """The request for this unit that nobody has taken."""
+    """Return the request for this unit that nobody has taken."""
     here = (statement.table.name.lower(), unit)
     rows = runtime.metastore.compactions()
     return next((row for row in rows if row.unit == here and row.state == INITIATED), None)

@@ -21,7 +21,7 @@ _AGAIN = 1.0
 
 @contextmanager
 def limited(compaction: Compaction, txn_id: int, runtime: Runtime) -> Iterator[Runtime]:
-    """A runtime for one compaction that may take ``hive.compactor.worker.timeout``, no longer.
+    """Provide a runtime for one compaction, which ends after ``hive.compactor.worker.timeout``.
 
     When the time is over the compaction is recorded as failed and its transaction aborted at once,
     even if its worker hangs where nothing can interrupt it; ExecutionError when it does end.
@@ -78,7 +78,7 @@ class _Watch:
         return session
 
     def stop(self) -> None:
-        """The compaction has ended."""
+        """Forget the compaction, which has ended."""
         self._done.set()
         if self._thread:
             self._thread.join()

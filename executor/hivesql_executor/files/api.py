@@ -58,11 +58,11 @@ class Files(Protocol):
         ...
 
     def read(self, path: str, offset: int, length: int) -> bytes:
-        """A range of a file; DataError when it is missing."""
+        """Return a range of a file; DataError when it is missing."""
         ...
 
     def write(self, path: str, data: bytes) -> None:
-        """A small new file, whole."""
+        """Write a small new file, whole."""
         ...
 
     def sync(self, paths: Sequence[str]) -> None:
@@ -70,7 +70,7 @@ class Files(Protocol):
         ...
 
     def make_directories(self, path: str) -> None:
-        """A directory and its parents."""
+        """Make a directory and its parents."""
         ...
 
     def rename(self, source: str, target: str) -> None:
@@ -95,7 +95,7 @@ class Files(Protocol):
 
 
 def files_for(location: str, spark: Callable[[], SparkSession]) -> Files:
-    """The file system of a location; local paths never start a JVM."""
+    """Return the file system of a location; local paths never start a JVM."""
     if _OTHER_SCHEME.match(location):
         from hivesql_executor.files.hadoop import HadoopFiles
 
@@ -104,7 +104,7 @@ def files_for(location: str, spark: Callable[[], SparkSession]) -> Files:
 
 
 def readable(files: Files, path: str, length: int, buffer: int) -> BinaryIO:
-    """A file to read from here and there: one that is no longer than its buffer at once."""
+    """Return a file to read from here and there: one that is no longer than its buffer at once."""
     if length <= buffer:
         return io.BytesIO(files.read(path, 0, length))
     return io.BufferedReader(RangeFile(files, path, length), buffer)
@@ -118,11 +118,11 @@ class RangeFile(io.RawIOBase):
         self._files, self._path, self._length, self._at = files, path, length, 0
 
     def readable(self) -> bool:
-        """Always."""
+        """Say yes."""
         return True
 
     def seekable(self) -> bool:
-        """Always."""
+        """Say yes."""
         return True
 
     def tell(self) -> int:

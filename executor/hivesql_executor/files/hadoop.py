@@ -59,7 +59,7 @@ class HadoopFiles:
         return jvm, path, path.getFileSystem(context._jsc.hadoopConfiguration())
 
     def _tree(self) -> Any:
-        """What answers in one call where Hadoop's own classes would take one for each word."""
+        """Tell what answers in one call where Hadoop's own classes would take one for each word."""
         spark = self.spark()
         context: Any = spark.sparkContext
         found = _trees.get(context)
@@ -139,18 +139,18 @@ class HadoopFiles:
         return self._status(path)[1]
 
     def read(self, path: str, offset: int, length: int) -> bytes:
-        """A range of a file."""
+        """Return a range of a file."""
         try:
             return bytes(self._tree().read(path, offset, length))
         except _FAILURES as error:
             raise DataError(f"{path} cannot be read: {_reason(error)}") from error
 
     def sync(self, paths: Sequence[str]) -> None:
-        """The file system's affair."""
+        """Do nothing: it is the file system's affair."""
 
     @_reaching
     def write(self, path: str, data: bytes) -> None:
-        """A small new file."""
+        """Write a small new file."""
         _, target, system = self._open(path)
         stream = system.create(target, False)
         try:
@@ -160,7 +160,7 @@ class HadoopFiles:
 
     @_reaching
     def make_directories(self, path: str) -> None:
-        """A directory and its parents."""
+        """Make a directory and its parents."""
         _, target, system = self._open(path)
         if not system.mkdirs(target):
             raise ExecutionError(f"the directory {path} cannot be made", code=40000)

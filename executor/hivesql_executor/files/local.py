@@ -20,7 +20,7 @@ _NO_HARD_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
 
 
 def local_path(location: str) -> Path:
-    """The path of a ``file:`` location or of a plain path.
+    """Return the path of a ``file:`` location or of a plain path.
 
     Percent signs are taken as they are, as Hadoop's Path does: ``p=a%2Fb`` is a directory's name.
     """
@@ -85,7 +85,7 @@ class LocalFiles:
             raise _missing(path) from error
 
     def read(self, path: str, offset: int, length: int) -> bytes:
-        """A range of a file."""
+        """Return a range of a file."""
         try:
             with local_path(path).open("rb") as file:
                 file.seek(offset)
@@ -94,7 +94,7 @@ class LocalFiles:
             raise _missing(path) from error
 
     def write(self, path: str, data: bytes) -> None:
-        """A small new file."""
+        """Write a small new file."""
         with local_path(path).open("xb") as file:
             file.write(data)
 
@@ -110,7 +110,7 @@ class LocalFiles:
                 list(threads.map(_sync, paths))
 
     def make_directories(self, path: str) -> None:
-        """A directory and its parents."""
+        """Make a directory and its parents."""
         try:
             local_path(path).mkdir(parents=True, exist_ok=True)
         except OSError as error:

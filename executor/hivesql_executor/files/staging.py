@@ -13,7 +13,7 @@ _OWNED = re.compile(rf"{re.escape(STAGING)}(\d+)_")
 
 
 def working_directory(location: str, txn_id: int) -> str:
-    """A hidden directory of a transaction's own; its name tells whose it is."""
+    """Return a hidden directory of a transaction's own; its name tells whose it is."""
     return f"{location}/{STAGING}{txn_id}_{uuid.uuid4().hex}"
 
 

@@ -20,7 +20,7 @@ _Key = tuple[int, ...]
 
 
 def living_rows(snapshot: SmallSnapshot, most_bytes: int) -> int | None:
-    """The number of living rows; None where footers do not tell which rows there are.
+    """Return the number of living rows; None where footers do not tell which rows there are.
 
     They do where a file holds all rows from its first to its last of one write and one bucket: then
     a delete event is of one of them or it is not. OnlySpark when too many delete events would have

@@ -34,7 +34,7 @@ _COMPARISONS: dict[str, Callable[[pa.Array, pa.Scalar], pa.Array]] = {
 
 
 def evaluate(predicate: Predicate, columns: Mapping[str, pa.Array]) -> pa.Array:
-    """True, false or NULL for each row."""
+    """Give true, false or NULL for each row."""
     match predicate:
         case Compare():
             return _compare(predicate, columns[predicate.column])

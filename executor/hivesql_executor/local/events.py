@@ -126,7 +126,7 @@ def stage(
 
 
 def _key_index(events: pa.Table, stripes: tuple[int, ...]) -> bytes:
-    """The last key of each stripe."""
+    """Return the last key of each stripe."""
     keys = [events.column(name) for name in ACID_FIELDS[1:4]]
     lasts = ([key[end - 1].as_py() for key in keys] for end in accumulate(stripes))
     return "".join("{},{},{};".format(*last) for last in lasts).encode()

@@ -56,7 +56,7 @@ class Fitting:
     columns: dict[str, pa.Array]
 
     def take(self, chosen: pa.Array) -> Fitting:
-        """Some of the rows."""
+        """Choose some of the rows."""
         return Fitting(
             self.part,
             {name: one.take(chosen) for name, one in self.ids.items()},
@@ -79,7 +79,7 @@ def fitting(
     columns: tuple[Column, ...],
     most_bytes: int,
 ) -> list[Fitting]:
-    """The rows with these data columns; files without one are left out.
+    """Return the rows with these data columns; files without one are left out.
 
     OnlySpark when more would have to be read than is worth no Spark job.
     """
@@ -131,7 +131,7 @@ def first_rows(
 def _chunks(
     snapshot: SmallSnapshot, piece: Piece, columns: tuple[Column, ...], first: int
 ) -> Iterator[Piece]:
-    """A file in pieces, each ten times as large as the one before."""
+    """Yield a file in pieces, each ten times as large as the one before."""
     if piece.rows <= _MANY or not is_seekable(snapshot, piece.path, columns):
         yield piece
         return
@@ -209,7 +209,7 @@ def _certainly_deleted(snapshot: SmallSnapshot, part: PartitionFiles) -> set[tup
 def _fitting(
     snapshot: SmallSnapshot, one: _Wanted, where: Predicate | None, columns: tuple[Column, ...]
 ) -> Fitting | None:
-    """The piece's visible rows that fit, deleted or not; None without one."""
+    """Return the piece's visible rows that fit, deleted or not; None without one."""
     asked = set(columns_of(where)) if where is not None else set()
     tested = tuple(column for column in snapshot.table.columns if column.name in asked)
     names = {column.name for column in columns}
@@ -228,7 +228,7 @@ def _fitting(
 def _chosen(
     snapshot: SmallSnapshot, one: _Wanted, where: Predicate | None, events: Stored
 ) -> pa.Array:
-    """Indices of the events that are seen and fit."""
+    """Find the indices of the events that are seen and fit."""
     fits = pa.array(np.ones(len(events.writers), np.bool_))
     if where is not None:
         known = events.columns | partition_columns(
@@ -243,7 +243,7 @@ def _chosen(
 def _again(
     snapshot: SmallSnapshot, one: _Wanted, chosen: pa.Array, columns: tuple[Column, ...]
 ) -> Stored:
-    """The chosen rows of a piece with these columns."""
+    """Return the chosen rows of a piece with these columns."""
     piece, length = one.piece, one.file.length
     if len(chosen) <= _MOST_SEEKS and is_seekable(snapshot, piece.path, columns):
         numbers = _numbers(piece)[chosen.to_numpy()]
@@ -263,7 +263,7 @@ def _numbers(piece: Piece) -> npt.NDArray[np.int64]:
 def _alive(
     found: Sequence[Fitting], snapshot: SmallSnapshot, part: PartitionFiles, most_bytes: int
 ) -> Iterator[Fitting]:
-    """The rows of the files that nothing has deleted; files without one are left out."""
+    """Yield the rows of the files that nothing has deleted; files without one are left out."""
     ids = {name: pa.concat_arrays([file.ids[name] for file in found]) for name in KEYS}
     keys = list(zip(*(one.to_pylist() for one in ids.values()), strict=True))
     told = _certainly_deleted(snapshot, part)
@@ -283,7 +283,7 @@ def _alive(
 def _deletes(
     ids: dict[str, pa.Array], snapshot: SmallSnapshot, part: PartitionFiles, most_bytes: int
 ) -> Iterator[Stored]:
-    """The visible delete events that may be of rows with these ids, but for certain ones."""
+    """Yield the visible delete events that may be of rows with these ids, but for certain ones."""
     numbers = {name: one.to_numpy() for name, one in ids.items()}
     ends = {name: (int(one.min()), int(one.max())) for name, one in numbers.items()}
     places = {name: (ACID_FIELDS.index(name),) for name in KEYS}
@@ -327,7 +327,7 @@ def _meet(ends: Mapping[str, tuple[int, int]], others: Mapping[str, tuple[int, i
 def _within(
     ids: Mapping[str, npt.NDArray[Any]], ends: Mapping[str, tuple[int, int]]
 ) -> Mapping[str, npt.NDArray[Any]]:
-    """The ids between the ends of each of their parts; parts without ends may be anything."""
+    """Give the ids between the ends of each of their parts; parts without ends may be anything."""
     if not ends:
         return ids
     fit = np.logical_and.reduce(
@@ -337,7 +337,7 @@ def _within(
 
 
 def _keys_among(ids: dict[str, pa.Array], deletes: Sequence[Stored]) -> set[tuple[int, ...]]:
-    """The ids of these events, perhaps without some that are of no row with these ids."""
+    """Return the ids of these events, perhaps without some that are of no row with these ids."""
     if not deletes:
         return set()
     near_by = np.isin(
@@ -349,7 +349,7 @@ def _keys_among(ids: dict[str, pa.Array], deletes: Sequence[Stored]) -> set[tupl
 
 
 def partition_columns(partition: Partition | None, table: Table, count: int) -> dict[str, pa.Array]:
-    """The partition's values as columns; those of types that nobody asks for are left out."""
+    """Give the partition's values as columns; those of types that nobody asks for are left out."""
     values = table.read_values(partition) if partition else ()
     found = {}
     for column, text in zip(table.partition_columns, values, strict=True):

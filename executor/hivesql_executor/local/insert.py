@@ -48,7 +48,7 @@ def stage_literals(
 
 
 def rows_of(small: SmallInsert, table: Table) -> pa.StructArray:
-    """The rows as a struct array of the table's data columns."""
+    """Return the rows as a struct array of the table's data columns."""
     columns = zip(*small.rows, strict=True)
     arrays = [
         pa.array(values, arrow_type(column.type))
@@ -81,7 +81,7 @@ def _stage_rows(
 
 
 def _places(row: pa.StructArray, small: SmallInsert, table: Table) -> dict[_Place, list[int]]:
-    """The rows of each file."""
+    """Return the rows of each file."""
     buckets = (
         bucket_numbers(row, table, table.bucket_columns)
         if table.is_bucketed

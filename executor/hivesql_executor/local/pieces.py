@@ -37,7 +37,7 @@ def pieces_of(
     *,
     in_runs: bool,
 ) -> Iterator[Piece]:
-    """The pieces of a file that may hold a row of which the predicate is true.
+    """Yield the pieces of a file that may hold a row of which the predicate is true.
 
     ``places`` says where the file has the columns whose statistics mean what they say. Without
     ``in_runs`` a stripe is read whole.

@@ -95,7 +95,7 @@ class Stored:
     columns: dict[str, pa.Array]
 
     def take(self, chosen: pa.Array) -> Stored:
-        """Some of the events."""
+        """Choose some of the events."""
         return Stored(
             {name: one.take(chosen) for name, one in self.ids.items()},
             self.writers.take(chosen),
@@ -109,7 +109,7 @@ def read_piece(
     length: int,
     columns: tuple[Column, ...],
 ) -> Stored:
-    """The events of a piece as they are stored; without ``columns`` the ids alone."""
+    """Return the events of a piece as they are stored; without ``columns`` the ids alone."""
     files, path = snapshot.files, piece.path
     modified = snapshot.tails[path].modified
     if any(map(_is_timed, columns)) and not has_plain_times(files, path, length, modified):
@@ -192,7 +192,7 @@ def _read(
     fields: tuple[_Field, ...],
     width: int,
 ) -> Stored:
-    """A file or one stripe as it is stored; ``width`` is the number of its data columns."""
+    """Return a file or one stripe as it is stored; ``width`` is the number of its data columns."""
     source = readable(files, path, length, 1 << 20)
     names = {one.position: one.name for one in fields if one.name is not None}
     positions = sorted(names)
@@ -234,7 +234,7 @@ def _check_codec(buckets: pa.Array) -> None:
 def _column(
     row: pa.StructArray | None, field: _Field, places: dict[int, int] | None, count: int
 ) -> pa.Array:
-    """A column by its position in the file; NULL when the file is older than the column."""
+    """Return a column by its position in the file; NULL when the file is older than the column."""
     if field.name is None or row is None:
         return pa.nulls(count, arrow_type(field.column.type))
     position = field.position if places is None else places[field.position]

@@ -51,7 +51,7 @@ def read_runs(
     runs: Runs,
     stored: Sequence[tuple[str, Column]],
 ) -> tuple[dict[str, pa.Array], dict[str, pa.Array]]:
-    """The id columns with currentTransaction, and columns by name, of some runs of rows.
+    """Return the id columns with currentTransaction, and columns by name, of some runs of rows.
 
     ``stored`` are the wanted columns in the file's order, each with its name in the file. Times
     come in nanoseconds, CHAR as it is padded.

@@ -24,7 +24,7 @@ _LONGEST = 2**63
 
 
 def select_rows(small: SmallSelect, snapshot: SmallSnapshot, columns: Sequence[Column]) -> Outcome:
-    """The rows; OnlySpark where a file holds what cannot be read here, or too much."""
+    """Return the rows; OnlySpark where a file holds what cannot be read here, or too much."""
     try:
         return _select_rows(small, snapshot, columns)
     except (ValueError, OverflowError) as error:
@@ -75,7 +75,7 @@ def _only_counts(small: SmallSelect) -> bool:
 def _found(
     small: SmallSelect, snapshot: SmallSnapshot, wanted: tuple[Column, ...]
 ) -> list[Fitting]:
-    """The rows that fit; of those that need not be chosen or sorted, enough."""
+    """Return the rows that fit; of those that need not be chosen or sorted, enough."""
     every = small.where or small.order or any(isinstance(item, Total) for item in small.items)
     if small.limit is None or every:
         return fitting(snapshot, small.where, wanted, small.most_bytes)
@@ -83,7 +83,7 @@ def _found(
 
 
 def _joined(column: Column, found: Sequence[Fitting], table: Table) -> pa.Array:
-    """The values of all rows of a column of data or of the partitions."""
+    """Return the values of all rows of a column of data or of the partitions."""
     kind = arrow_type(column.type)
     if column in table.columns:
         joined = pa.concat_arrays(
@@ -163,7 +163,7 @@ def _python_values(array: pa.Array) -> list[Any]:
 
 
 def _shaped(kind: pa.DataType) -> Callable[[Any], Any]:
-    """What makes rows of Arrow's structs, and mappings of its lists of pairs."""
+    """Tell what makes rows of Arrow's structs, and mappings of its lists of pairs."""
     if pa.types.is_struct(kind):
         inner = [(kind.field(i).name, _shaped(kind.field(i).type)) for i in range(kind.num_fields)]
         names = [name for name, _ in inner]

@@ -21,7 +21,7 @@ _STATISTICS_OF = {_DATE: 7, **dict.fromkeys(_TIMES, 9)}
 
 @functools.lru_cache(maxsize=10_000)
 def has_plain_times(files: Files, path: str, length: int, modified: int) -> bool:
-    """False where a day or time is far from today, or where the file does not tell.
+    """Tell whether all days and times are near today; False where the file does not tell.
 
     A file that was changed at the same time is the same file.
     """

@@ -31,7 +31,7 @@ _PRIMITIVE: dict[str, pa.DataType] = {
 
 
 def arrow_type(hive_type: str) -> pa.DataType:
-    """The Arrow type of a Hive type; CHAR and VARCHAR are text. NotSupported for unions."""
+    """Return the Arrow type of a Hive type; CHAR and VARCHAR are text. NotSupported for unions."""
     text = " ".join(hive_type.lower().split())
     kind, bracket, _ = text.partition("<")
     kind = kind.strip()
@@ -53,5 +53,5 @@ def arrow_type(hive_type: str) -> pa.DataType:
 
 
 def row_type(table: Table) -> pa.StructType:
-    """The struct of a table's data columns."""
+    """Return the struct of a table's data columns."""
     return pa.struct([(column.name, arrow_type(column.type)) for column in table.columns])

@@ -43,7 +43,7 @@ def open_metastore(
 
 
 def counters_of(metastore: Metastore) -> Counters | None:
-    """What the cache in front of a metastore has done; None without one."""
+    """Tell what the cache in front of a metastore has done; None without one."""
     found = getattr(metastore, "counters", None)
     return found if isinstance(found, Counters) else None
 

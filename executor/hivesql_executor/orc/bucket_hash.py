@@ -25,7 +25,7 @@ _Bytes = npt.NDArray[np.uint8]
 
 
 def hash_array(array: pa.Array, hive_type: str, version: int) -> Ints:
-    """The hash of each value; NULL hashes to 0. ``hive_type`` is a primitive type's text."""
+    """Return the hash of each value; NULL hashes to 0. ``hive_type`` is a primitive type's text."""
     if array.null_count == len(array):
         return np.zeros(len(array), np.int32)
     kind = hive_type.partition("(")[0].strip().lower()

@@ -31,7 +31,7 @@ _FEW = 64
 def read_footers(
     files: Files, found: Sequence[tuple[str, int]], modified: Mapping[str, int] | None = None
 ) -> Mapping[str, OrcTail]:
-    """The footer of every file, given with its length in bytes, by path.
+    """Return the footer of every file, given with its length in bytes, by path.
 
     All of them: one file of another kind among its neighbours would otherwise lose its rows without
     a word, because Spark takes columns that it misses for NULL and an empty file for no file.
@@ -93,7 +93,7 @@ def _check_writes(path: str, tail: OrcTail) -> None:
 
 
 def foreign_writes(path: str, tail: OrcTail) -> str | None:
-    """What is wrong with the write ids of events that lie in this file's directory, if anything."""
+    """Tell what is wrong with the write ids of events in this file's directory, if anything."""
     directory = parse_directory(path.rsplit("/", 2)[-2])
     if directory is None or tail.writers is None or not tail.key_range:
         return None

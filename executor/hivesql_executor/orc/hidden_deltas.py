@@ -88,7 +88,7 @@ def _lies_inside(inner: AcidDirectory, batch: AcidDirectory) -> bool:
 def _held_write_ids(
     files: Files, location: str, name: str, listing: Sequence[FileStatus]
 ) -> Iterator[tuple[int, int]]:
-    """The write ids of a delta's events, as ranges; one that holds all where none is known."""
+    """Yield the write ids of a delta's events, as ranges; one holds all where none is known."""
     for status in listing:
         directory, _, file = status.path.rpartition("/")
         if directory != name or parse_bucket_file(file) is None or not status.length:

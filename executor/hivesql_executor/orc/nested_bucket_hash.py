@@ -24,7 +24,7 @@ _KINDS = {
 
 
 def hash_nested(array: pa.Array, version: int) -> Ints:
-    """The hash of each value of any type; NULL hashes to 0."""
+    """Return the hash of each value of any type; NULL hashes to 0."""
     kind = array.type
     if pa.types.is_map(kind):
         array = array.cast(pa.list_(pa.struct([("key", kind.key_type), ("value", kind.item_type)])))

@@ -50,7 +50,7 @@ _CODECS: dict[int, Callable[[bytes], bytes]] = {1: _inflate, 2: _unsnap, 5: _unz
 
 
 def plain_footer(data: bytes, codec: int) -> bytes:
-    """A footer without its codec; NotSupported for LZO, LZ4 and BROTLI."""
+    """Return a footer without its codec; NotSupported for LZO, LZ4 and BROTLI."""
     if not codec:
         return data
     if codec not in _CODECS:
@@ -67,7 +67,7 @@ def plain_footer(data: bytes, codec: int) -> bytes:
 
 
 def with_types(footer: bytes, types: Mapping[int, StoredType]) -> bytes:
-    """The footer with other types for these columns, by their ids.
+    """Return the footer with other types for these columns, by their ids.
 
     DataError where a column's type is none that is encoded like the wanted one.
     """
@@ -100,7 +100,7 @@ def _retyped(message: bytes, wanted: StoredType) -> bytes:
 
 
 def chunks(data: bytes, block_size: int) -> Iterator[bytes]:
-    """Stored chunks: a three-byte header, little endian, (length << 1) | 1; none over a block."""
+    """Store chunks: a three-byte header, little endian, (length << 1) | 1; none over a block."""
     block_size = min(block_size, _LONGEST_CHUNK)
     for start in range(0, len(data), block_size):
         chunk = data[start : start + block_size]
@@ -108,7 +108,7 @@ def chunks(data: bytes, block_size: int) -> Iterator[bytes]:
 
 
 def varint(number: int) -> bytes:
-    """A number, seven bits a byte, the lowest first."""
+    """Return a number, seven bits a byte, the lowest first."""
     out = bytearray()
     while number > 127:
         out.append(number & 127 | 128)
@@ -117,12 +117,12 @@ def varint(number: int) -> bytes:
 
 
 def delimited(field: int, data: bytes) -> bytes:
-    """A field of bytes, with its length."""
+    """Return a field of bytes, with its length."""
     return varint(field << 3 | 2) + varint(len(data)) + data
 
 
 def read_varint(data: bytes, at: int) -> tuple[int, int]:
-    """A number, and where what follows it begins."""
+    """Return a number, and where what follows it begins."""
     value = shift = 0
     while True:
         byte = data[at]
@@ -140,7 +140,7 @@ def fields(message: bytes) -> Iterator[tuple[int, int, int, int]]:
 
 
 def parsed(message: bytes) -> Message:
-    """The values of every field of a message, by field number."""
+    """Return the values of every field of a message, by field number."""
     found: Message = {}
     for number, value, _, _ in _walk(message):
         found.setdefault(number, []).append(value)
@@ -148,12 +148,12 @@ def parsed(message: bytes) -> Message:
 
 
 def contents(message: bytes, wanted: int) -> Iterator[bytes]:
-    """What each field of this number holds, of a field of bytes."""
+    """Tell what each field of this number holds, of a field of bytes."""
     return (value for value in parsed(message).get(wanted, ()) if isinstance(value, bytes))
 
 
 def signed(value: int) -> int:
-    """A number that is stored with its sign in the lowest bit."""
+    """Return a number that is stored with its sign in the lowest bit."""
     return value >> 1 ^ -(value & 1)
 
 

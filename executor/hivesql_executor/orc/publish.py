@@ -128,7 +128,7 @@ def publish_events(
 
 
 def row_types(table: Table) -> dict[int, StoredType]:
-    """What Arrow calls otherwise in the table's ACID files, where ``row`` is type 6."""
+    """Tell what Arrow calls otherwise in the table's ACID files, where ``row`` is type 6."""
     return stored_types((column.type for column in table.columns), 7)
 
 
@@ -151,7 +151,7 @@ def _staged(publication: Publication, files: Files) -> Iterator[_Staged]:
 
 
 def _partition(publication: Publication, keys: Sequence[str | None]) -> str | None:
-    """The partition's name, of the texts of its dynamic columns."""
+    """Return the partition's name, of the texts of its dynamic columns."""
     table, dynamic = publication.table, publication.dynamic_partition
     if not table.partition_columns:
         return None
@@ -208,7 +208,7 @@ def _publish_events(
 
 
 def _begin(files: Files, directory: str) -> None:
-    """The version file comes first: no reader ever sees data without it."""
+    """Put the version file first: no reader ever sees data without it."""
     if files.exists(directory):
         raise ExecutionError(
             f"{directory} exists already: another writer used this write id. Run "
@@ -303,7 +303,7 @@ def _check_unlike(write: Write, partition: str | None) -> None:
 
 
 def plain_types(table: Table) -> dict[int, StoredType]:
-    """The instants in the table's plain ORC files, which Spark calls timestamps."""
+    """Return the instants in the table's plain ORC files, which Spark calls timestamps."""
     types = (column.type for column in table.columns)
     return instants(types, 1) if table.format == "orc" else {}
 

@@ -68,7 +68,7 @@ def _rows_of_blocks(file: IO[bytes]) -> int | None:
 
 
 def _long(file: IO[bytes], first: bytes = b"") -> int:
-    """A number of Avro: zig-zag, seven bits a byte."""
+    """Return a number of Avro: zig-zag, seven bits a byte."""
     value, shift = 0, 0
     while True:
         byte = first or file.read(1)

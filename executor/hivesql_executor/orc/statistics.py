@@ -67,7 +67,7 @@ class Statistics:
 def read_statistics(
     files: Files, path: str, length: int, modified: int, wanted: tuple[ColumnPath, ...]
 ) -> Statistics | None:
-    """What a file says about columns, read once as long as it stays the same.
+    """Tell what a file says about columns, read once as long as it stays the same.
 
     None where nothing can be told: an odd codec, or a tail that is not understood.
     """
@@ -242,7 +242,7 @@ def _odd(what: object) -> ValueError:
 
 
 def _entries(message: bytes) -> list[bytes]:
-    """The messages of field 1."""
+    """Return the messages of field 1."""
     return list(contents(message, 1))
 
 

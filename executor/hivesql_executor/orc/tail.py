@@ -77,7 +77,7 @@ class OrcTail:
 
 
 def known_tail(files: Files, path: str, length: int, modified: int = 0) -> OrcTail | None:
-    """The footer of a file if it was read before and the file has stayed the same.
+    """Return the footer of a file if it was read before and the file has stayed the same.
 
     A table that was dropped and made again has other files under the same names, so the time of
     the last change is looked at each time, unless it was ``modified`` when it was listed.
@@ -86,7 +86,7 @@ def known_tail(files: Files, path: str, length: int, modified: int = 0) -> OrcTa
 
 
 def cached_tail(files: Files, path: str, length: int, modified: int = 0) -> OrcTail:
-    """The footer of a file, read once as long as the file stays the same; as above."""
+    """Return the footer of a file, read once as long as the file stays the same; as above."""
     key = files, path, length, modified or files.modified(path)
     found = _tails.get(key)
     if found is None:
@@ -138,7 +138,7 @@ def read_tail(files: Files, path: str, length: int | None = None) -> OrcTail:
 
 
 def stripe_rows(data: bytes) -> tuple[int, ...]:
-    """The numbers of rows in the stripes of a whole file."""
+    """Return the numbers of rows in the stripes of a whole file."""
     reader: Any = pyorc.Reader(io.BytesIO(data))
     return tuple(len(stripe) for stripe in reader.iter_stripes())
 
@@ -190,7 +190,7 @@ def amend(
 
 
 def amended(data: bytes, metadata: Mapping[str, bytes], types: Mapping[int, StoredType]) -> bytes:
-    """A whole ORC file as ``amend`` would leave it."""
+    """Return a whole ORC file as ``amend`` would leave it."""
 
     def read(offset: int, length: int) -> bytes:
         return data[offset : offset + length]

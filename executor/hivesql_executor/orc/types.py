@@ -26,7 +26,7 @@ _UNION = re.compile(r"\buniontype ?<")
 
 
 def spark_type(hive_type: str) -> str:
-    """The Spark DDL text of a Hive type, lower case: CHAR and VARCHAR are strings there.
+    """Return the Spark DDL text of a Hive type, lower case: CHAR and VARCHAR are strings there.
 
     Both of Hive's timestamps are Spark's TIMESTAMP. NotSupported for union types.
     """
@@ -35,7 +35,7 @@ def spark_type(hive_type: str) -> str:
 
 @functools.lru_cache(maxsize=10_000)
 def orc_type(hive_type: str) -> str:
-    """The type in ORC files of ACID tables."""
+    """Return the type in ORC files of ACID tables."""
     text = _BARE_DECIMAL.sub("decimal(10,0)", _INSTANT.sub(_MARK, _plain(hive_type)))
     return text.replace(" ", "").replace(_MARK, "timestamp with local time zone")
 
@@ -48,7 +48,7 @@ def _plain(hive_type: str) -> str:
 
 
 def stored_types(hive_types: Iterable[str], first: int) -> dict[int, StoredType]:
-    """The columns of an ORC file that Spark or Arrow gives a plainer type, by their ids.
+    """Return the columns of an ORC file that Spark or Arrow gives a plainer type, by their ids.
 
     These are TIMESTAMP WITH LOCAL TIME ZONE, CHAR and VARCHAR. ORC numbers types in the order of
     their text; ``first`` is the id of the first column.
@@ -64,13 +64,13 @@ def stored_types(hive_types: Iterable[str], first: int) -> dict[int, StoredType]
 
 
 def instants(hive_types: Iterable[str], first: int) -> dict[int, StoredType]:
-    """The TIMESTAMP WITH LOCAL TIME ZONE columns among ``stored_types``."""
+    """Return the TIMESTAMP WITH LOCAL TIME ZONE columns among ``stored_types``."""
     found = stored_types(hive_types, first)
     return {column: one for column, one in found.items() if one.length is None}
 
 
 def _kinds(text: str) -> Iterator[str]:
-    """A type and the types inside it, in order."""
+    """Yield a type and the types inside it, in order."""
     yield text.partition("<")[0].strip()
     for _, part in parts_of(text):
         yield from _kinds(part)
@@ -93,10 +93,10 @@ def decimal_scale(hive_type: str) -> int | None:
 
 
 def is_nested(hive_type: str) -> bool:
-    """True for arrays, maps and structs."""
+    """Tell whether it is an array, a map or a struct."""
     return spark_type(hive_type).startswith(("array", "map", "struct"))
 
 
 def hive_type(spark_name: str) -> str:
-    """The Hive type of a Spark column, for CREATE TABLE AS SELECT; a bare NULL becomes string."""
+    """Give a Spark column's Hive type, for CREATE TABLE AS SELECT; a bare NULL becomes string."""
     return re.sub(r"\bvoid\b", "string", spark_name.replace("timestamp_ntz", "timestamp"))

@@ -17,7 +17,7 @@ _SCHEME = "hivesqlflushed"
 def with_flushed_lengths(
     files: Files, location: str, listing: Sequence[FileStatus]
 ) -> Sequence[FileStatus]:
-    """The listing, in which growing files have the length of their last complete flush.
+    """Return the listing, in which growing files have the length of their last complete flush.
 
     As in Hive, what follows is of no transaction that has committed: it is being written, or its
     writer has died. DataError when a file is shorter than that.

@@ -30,7 +30,7 @@ _METADATA_VERSION = "0"
 def table_roots(
     table: Table, partitions: Sequence[Partition]
 ) -> list[tuple[Partition | None, str]]:
-    """The directories that hold a table's data, each with the partition it is."""
+    """Return the directories that hold a table's data, each with the partition it is."""
     if not table.partition_columns:
         return [(None, table.location)]
     return [(partition, partition.location) for partition in partitions]
@@ -79,14 +79,14 @@ def scan_files(
 def acid_state(
     files: Files, location: str, visible: ValidWriteIdList, txns: ValidTxnList
 ) -> AcidState:
-    """What one table or partition directory holds, seen through a snapshot."""
+    """Tell what one table or partition directory holds, seen through a snapshot."""
     listing = with_flushed_lengths(files, location, files.list(location))
     metadata = read_metadata(files, location, listing)
     return select(listing, visible, txns, metadata=metadata, location=location)
 
 
 def read_metadata(files: Files, location: str, listing: Sequence[FileStatus]) -> dict[str, str]:
-    """The dataFormat of every ``_metadata_acid`` file, by directory name."""
+    """Return the dataFormat of every ``_metadata_acid`` file, by directory name."""
     found: dict[str, str] = {}
     for status in listing:
         directory, _, name = status.path.rpartition("/")

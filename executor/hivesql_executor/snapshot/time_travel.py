@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def visible_as_of(
     as_of: AsOf, table: TableName, txn: Transaction, runtime: Runtime
 ) -> ValidWriteIdList:
-    """The writes that were committed then; the running transaction's own are not.
+    """Return the writes that were committed then; the running transaction's own are not.
 
     DataError 10327 for a time before the last cleaning: of what a cleaner has removed, the catalog
     forgets when it was committed.

@@ -65,7 +65,7 @@ def _hashed(value: Column, column: TableColumn, version: int) -> Column:
 
 
 def hash_function(kind: str, version: int) -> Any:
-    """The hash of a value of a Hive type, as a function of Spark that takes columns.
+    """Return the hash of a value of a Hive type, as a function of Spark that takes columns.
 
     ``nested`` is any type without CHAR and VARCHAR.
     """

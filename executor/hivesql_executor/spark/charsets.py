@@ -15,14 +15,14 @@ _LATIN = "ISO-8859-1"
 
 
 def decoded(line: Column, charset: str | None) -> Column:
-    """The text whose bytes stand in ``line``."""
+    """Return the text whose bytes stand in ``line``."""
     if charset is None or charset.upper() in _UNICODE:
         return line
     return _expression("StringDecode", line.cast("binary"), charset)
 
 
 def encoded(line: Column, charset: str | None) -> Column:
-    """A string of the bytes that the text has in a character set."""
+    """Return a string of the bytes that the text has in a character set."""
     if charset is None or charset.upper() in _UNICODE:
         return line
     return _expression("Encode", line, charset).cast("string")
@@ -34,7 +34,7 @@ def as_characters(text: Column) -> Column:
 
 
 def as_bytes(text: Column) -> Column:
-    """What ``as_characters`` was made of."""
+    """Tell what ``as_characters`` was made of."""
     return _expression("Encode", text, _LATIN).cast("string")
 
 

@@ -48,7 +48,7 @@ gateway.proc.wait()
 
 
 def archive_options() -> dict[str, str]:
-    """What lets Spark's driver use this machine's archive; empty where there is none."""
+    """Tell what lets Spark's driver use this machine's archive; empty where there is none."""
     place = find_archive()
     if place is None:
         return {}
@@ -56,7 +56,7 @@ def archive_options() -> dict[str, str]:
 
 
 def find_archive() -> Path | None:
-    """The archive for this Java and this Spark, unless it is missing or damaged."""
+    """Return the archive for this Java and this Spark, unless it is missing or damaged."""
     for found in _directory().glob(f"spark-{_key()}-*.jsa"):
         # The JVM checks what the archive is for, but would die of one that was cut off.
         if found.stat().st_size == int(found.stem.rpartition("-")[2]):

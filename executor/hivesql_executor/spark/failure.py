@@ -22,7 +22,7 @@ _PLAIN = re.compile(r"\bhivesql cannot read (.+?): (.*)")
 
 
 def told(error: Exception) -> HiveSqlError | None:
-    """The error for the user; None when it does not come from Spark."""
+    """Return the error for the user; None when it does not come from Spark."""
     if not isinstance(error, FAILURES):
         return None
     if any(word in str(error) for word in _TOO_DEEP):
@@ -49,7 +49,7 @@ def told(error: Exception) -> HiveSqlError | None:
 
 
 def unreadable(error: Exception) -> tuple[str, str] | None:
-    """The file that could not be read, without ``file:``, and why; None for another failure."""
+    """Find the file that could not be read, without ``file:``, and why; None if it was not that."""
     for pattern in (_ENCODED, _PLAIN):
         if found := pattern.search(str(error)):
             path = unquote(found[1]) if pattern is _ENCODED else found[1]
@@ -58,7 +58,7 @@ def unreadable(error: Exception) -> tuple[str, str] | None:
 
 
 def bare_path(path: str) -> str:
-    """A path as users write it: on the local disk, without a scheme."""
+    """Return a path as users write it: on the local disk, without a scheme."""
     return f"/{path.removeprefix('file:').lstrip('/')}" if path.startswith("file:") else path
 
 

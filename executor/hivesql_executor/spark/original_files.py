@@ -19,7 +19,7 @@ _SPLIT_SETTINGS = ("spark.sql.files.maxPartitionBytes", "spark.sql.files.openCos
 
 
 def position_schema(table: Table, names: Sequence[str]) -> str:
-    """The Spark schema of a plain ORC file whose columns have these names."""
+    """Return the Spark schema of a plain ORC file whose columns have these names."""
     types = [spark_type(column.type) for column in table.columns]
     # Spark refuses generated names (_col0, …) unless it is told of all of them.
     types += ["string"] * (len(names) - len(types))
@@ -27,7 +27,7 @@ def position_schema(table: Table, names: Sequence[str]) -> str:
 
 
 def by_position(table: Table, names: Sequence[str], *, inside: str = "") -> list[Column]:
-    """The table's data columns from a file's columns of these names; missing ones are NULL.
+    """Return the table's data columns from a file's columns of these names; missing ones are NULL.
 
     ``inside``: the struct that holds the file's columns, with a dot.
     """

@@ -151,7 +151,7 @@ def _forget_jvm() -> None:
 
 
 def _at_home(settings: Mapping[str, str]) -> Mapping[str, str]:
-    """What keeps a Spark on this machine from listening to others.
+    """Tell what keeps a Spark on this machine from listening to others.
 
     Nothing where its master is elsewhere, or the user has said where it listens.
     """
@@ -163,7 +163,7 @@ def _at_home(settings: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _defaults() -> dict[str, str]:
-    """Settings of Spark's own configuration file; {} without one."""
+    """Read the settings of Spark's own configuration file; {} without one."""
     home = os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent
     place = Path(os.environ.get("SPARK_CONF_DIR") or Path(home) / "conf") / "spark-defaults.conf"
     if not place.is_file():
@@ -174,7 +174,7 @@ def _defaults() -> dict[str, str]:
 
 
 def running_spark() -> SparkSession | None:
-    """The Spark that runs in this process already, as it is; None when none does."""
+    """Return the Spark that runs in this process already, as it is; None when none does."""
     if SparkContext._active_spark_context is None:
         return None
     # Settings here would change those of whoever started it.
@@ -182,7 +182,7 @@ def running_spark() -> SparkSession | None:
 
 
 def temporary_view(session: SparkSession, name: str) -> DataFrame | None:
-    """The rows of a session's temporary view; None when it has none of that name."""
+    """Return the rows of a session's temporary view; None when it has none of that name."""
     own: Any = session  # no public way to ask for temporary views alone
     catalog = own._jsparkSession.sessionState().catalog()
     if not catalog.getRawTempView(name).isDefined():
@@ -229,7 +229,7 @@ def _check_jar(session: SparkSession, path: str) -> None:
 
 
 def isolate(session: SparkSession) -> SparkSession:
-    """A session of our own on a user's Spark: its views and settings are left alone.
+    """Return a session of our own on a user's Spark: its views and settings are left alone.
 
     Raises ExecutionError when the JVM's clock zone would shift timestamps.
     """

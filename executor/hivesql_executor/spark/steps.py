@@ -25,18 +25,18 @@ _SETS = re.compile(r"\b(?:rollup|cube|sets)\b", re.IGNORECASE)
 
 
 def after(rows: DataFrame, *steps: Step) -> DataFrame:
-    """The frame after some steps, in Spark's SQL; errors are those of the DataFrame's methods."""
+    """Apply some steps, in Spark's SQL, to a frame; errors are those of the DataFrame's methods."""
     spark = rows.sparkSession
     return DataFrame(gateway(spark).after(rows._jdf, json.dumps(steps)), spark)
 
 
 def acid_rows(spark: SparkSession, plan: str, columns: str, *steps: Step) -> DataFrame:
-    """A frame of AcidTable's rows after some steps; ``columns`` as in CREATE TABLE."""
+    """Return a frame of AcidTable's rows after some steps; ``columns`` as in CREATE TABLE."""
     return DataFrame(gateway(spark).scan(plan, columns, json.dumps(steps)), spark)
 
 
 def query_over(spark: SparkSession, sql: str, rows: Mapping[str, DataFrame]) -> DataFrame:
-    """The rows of a query in Spark's SQL, in which relations of these names are these frames."""
+    """Run a query in Spark's SQL, in which relations of these names are these frames."""
     given = new_object(spark, "GivenRows", spark._jsparkSession)
     for name, frame in rows.items():
         given.put(name, frame._jdf)
@@ -44,7 +44,7 @@ def query_over(spark: SparkSession, sql: str, rows: Mapping[str, DataFrame]) -> 
 
 
 def with_grand_totals(rows: DataFrame, sql: str) -> DataFrame:
-    """The rows of a query; over no rows GROUP BY with an empty set gives one group, as in Hive."""
+    """Run a query; over no rows GROUP BY with an empty set gives one group, as in Hive."""
     if not _SETS.search(sql):
         return rows
     spark = rows.sparkSession

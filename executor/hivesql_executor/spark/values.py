@@ -29,18 +29,18 @@ _UNICODE = ("parquet", "avro")
 
 
 def stored_value(value: Column, hive_type: str) -> Column:
-    """A value as the table stores it: cast, VARCHAR cut, CHAR padded with blanks."""
+    """Return a value as the table stores it: cast, VARCHAR cut, CHAR padded with blanks."""
     return _each_sized(value.cast(spark_type(hive_type)), hive_type, _stored_text)
 
 
 def converted(name: str, source: str, hive_type: str) -> Column:
-    """A column of the Spark type ``source`` as what Hive makes of it for a column of another."""
+    """Convert a column of the Spark type ``source`` as Hive does for a column of another type."""
     template = conversion(source.replace("_ntz", ""), hive_type)
     return f.expr(template.replace("@0", f"`{name}`")) if template else f.col(name)
 
 
 def written_value(value: Column, hive_type: str, file_format: str) -> Column:
-    """The same for a file that holds no text but UTF-8."""
+    """Return the same for a file that holds no text but UTF-8."""
     stored = stored_value(value, hive_type)
     is_plain = spark_type(hive_type) == "string" and text_limit(hive_type) is None
     return cleaned(stored) if is_plain and file_format in _UNICODE else stored
@@ -54,7 +54,7 @@ def _stored_text(text: Column, kind: str, size: int) -> Column:
 def _each_sized(
     value: Column, hive_type: str, change: Callable[[Column, str, int], Column]
 ) -> Column:
-    """The value with each CHAR and VARCHAR in it changed, at any depth."""
+    """Return the value with each CHAR and VARCHAR in it changed, at any depth."""
     limit = text_limit(hive_type)
     if limit is not None:
         return change(value, *limit)
@@ -78,7 +78,7 @@ def _each_sized(
 
 
 def as_shown(frame: DataFrame, columns: Sequence[TableColumn]) -> DataFrame:
-    """The rows of a query with its CHAR values padded; ``columns`` are known ones of its own."""
+    """Pad the CHAR values of a query's rows; ``columns`` are known ones of its own."""
     if not any(has_sized_text(column.type) for column in columns):
         return frame
 
@@ -96,7 +96,7 @@ def as_shown(frame: DataFrame, columns: Sequence[TableColumn]) -> DataFrame:
 
 
 def stored_row(table: Table, row: str) -> Column:
-    """A struct column of the table's data columns with stored values; NULL stays NULL."""
+    """Return a struct column of the table's data columns with stored values; NULL stays NULL."""
     if not any(has_sized_text(column.type) for column in table.columns):
         return f.col(row)
     values = (
@@ -118,7 +118,7 @@ def partition_text(value: Column, hive_type: str) -> Column:
 
 
 def partition_value(text: Column, hive_type: str) -> Column:
-    """The value of a partition's text: NULL where it is none of the type."""
+    """Return the value of a partition's text: NULL where it is none of the type."""
     if hive_type == "boolean":
         # Hive's, of texts that another program may have written.
         return ~f.lower(text).isin(*FALSE)
@@ -126,7 +126,7 @@ def partition_value(text: Column, hive_type: str) -> Column:
 
 
 def read_value(value: Column, hive_type: str) -> Column:
-    """A stored value as it compares: cut to its size, CHAR without the blanks that pad it."""
+    """Give a stored value as it compares: cut to its size, CHAR without the blanks that pad it."""
     return _each_sized(value, hive_type, _read_text)
 
 
@@ -137,7 +137,7 @@ def _read_text(text: Column, kind: str, size: int) -> Column:
 
 
 def as_wall_clock(frame: DataFrame) -> DataFrame:
-    """The same rows with Hive's timestamps as what they are: wall clock without a zone.
+    """Return the same rows with Hive's timestamps as what they are: wall clock without a zone.
 
     Python would turn an instant into the wall clock of its own machine's zone.
     """
@@ -156,7 +156,7 @@ def as_wall_clock(frame: DataFrame) -> DataFrame:
 
 
 def with_instants_marked(frame: DataFrame, columns: Sequence[TableColumn]) -> DataFrame:
-    """The same rows; a column with instants tells so in its metadata, since all is wall clock."""
+    """Mark columns with instants in their metadata, since all is wall clock."""
     marks = {i: one.type for i, one in enumerate(columns) if has_instant(one.type)}
     if not marks:
         return frame
@@ -171,7 +171,7 @@ def with_instants_marked(frame: DataFrame, columns: Sequence[TableColumn]) -> Da
 
 
 def retyped(kind: t.DataType, before: t.DataType, after: t.DataType) -> t.DataType:
-    """The type with another in the place of one type, at any depth."""
+    """Return the type with another in the place of one type, at any depth."""
     if kind == before:
         return after
 
@@ -201,7 +201,7 @@ def value_text(value: Column, hive_type: str) -> Column:
 
 
 def arrow_of(rows: Sequence[Any], schema: StructType) -> pa.Table:
-    """The rows with the types that Spark gave them."""
+    """Return the rows with the types that Spark gave them."""
     if not rows:
         return to_arrow_schema(schema).empty_table()
     return LocalDataToArrowConversion.convert(list(rows), schema, use_large_var_types=False)

@@ -103,7 +103,7 @@ def _tell_statistics(statement: TellStatistics, runtime: Runtime) -> None:
 
 
 def complete_database(database: Database, runtime: Runtime) -> Database:
-    """The same with locations that no working directory changes; an empty one stays."""
+    """Return the same with locations that no working directory changes; an empty one stays."""
     managed = database.managed_location
     return replace(
         database,
@@ -113,7 +113,7 @@ def complete_database(database: Database, runtime: Runtime) -> Database:
 
 
 def _new_location(location: str, runtime: Runtime) -> str:
-    """The place that SET LOCATION names, which Hive wants to be absolute."""
+    """Return the place that SET LOCATION names, which Hive wants to be absolute."""
     if not is_absolute(location):
         raise SemanticError(
             f"{location}  is not absolute.  Please specify a complete absolute uri.", code=10244

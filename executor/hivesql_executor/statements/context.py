@@ -31,7 +31,7 @@ class OrRows:
 
 
 def of_user(consume: Consume | None) -> Consume | None:
-    """The consumer, whose own errors reach the user as they are."""
+    """Return the consumer, whose own errors reach the user as they are."""
     if isinstance(consume, OrRows):
         return OrRows(marking_user_errors(consume.consume))
     if consume is not None and not callable(consume):

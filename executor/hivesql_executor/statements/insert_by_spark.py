@@ -22,7 +22,7 @@ from hivesql_planner.plan import InsertBranch
 
 
 def shaped(table: Table, branch: InsertBranch, work: Work) -> Table:
-    """The table with the columns that the query gives, partition columns last."""
+    """Return the table with the columns that the query gives, partition columns last."""
     rows = rows_of(branch.query, work.txn, work.runtime)
     known = [column.type for column in branch.query.columns] or [""] * len(rows.columns)
     return _shaped(table, rows, known)

@@ -14,7 +14,7 @@ _MOST_PARTITIONS = 100
 
 
 def run_select(select: Select, work: Work) -> Outcome:
-    """The rows to whoever wants them, while the snapshot is held."""
+    """Return the rows to whoever wants them, while the snapshot is held."""
     if select.small and (work.consume is None or isinstance(work.consume, OrRows)):
         found = _without_spark(select.small, select.query, work)
         if found is not None:

@@ -46,7 +46,7 @@ def create_table_if_new(statement: CreateTable, txn_id: int, runtime: Runtime) -
 
 
 def _with_columns_of(table: Table, format_: FileFormat, path: str, runtime: Runtime) -> Table:
-    """The table with the columns of a file; SemanticError where it cannot have them."""
+    """Return the table with the columns of a file; SemanticError where it cannot have them."""
     files = runtime.files(path)
     if not files.is_file(path):
         raise SemanticError(f"Invalid path '{path}': No files matching path {path}", code=10028)
@@ -105,7 +105,7 @@ def bear_table(table: Table, changes: FileChanges, runtime: Runtime) -> Table:
 
 
 def _described(table: Table, runtime: Runtime) -> Table:
-    """The table as it goes into the catalog; SemanticError 10073 when there is one."""
+    """Return the table as it goes into the catalog; SemanticError 10073 when there is one."""
     if table.location:
         table = replace(table, location=reachable_location(table.location, runtime))
     if exists(table.name, runtime):

@@ -225,7 +225,7 @@ class Batch:
         self.stream.statistics.aborted_transactions += len(txn_ids)
 
     def _left(self) -> list[int]:
-        """The transactions that have not ended, also one whose lock was not given."""
+        """Return the transactions that have not ended, also one whose lock was not given."""
         going = (State.INACTIVE, State.OPEN)
         pairs = zip(self.txn_ids, self.states, strict=True)
         return [txn_id for txn_id, state in pairs if state in going]

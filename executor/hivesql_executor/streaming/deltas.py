@@ -153,7 +153,7 @@ class Deltas:
             file.discard()
 
     def home(self, name: str) -> str:
-        """The partition's directory; a new partition is added."""
+        """Return the partition's directory; a new partition is added."""
         table, store = self.stream.table, self.stream.runtime.metastore
         if not name:
             return table.location
@@ -189,7 +189,7 @@ class Deltas:
         return bucket_numbers(row, table, columns)
 
     def _partitions(self, texts: Sequence[Sequence[Any]], count: int) -> dict[str, list[int]]:
-        """The numbers of the rows of each partition."""
+        """Return the numbers of the rows of each partition."""
         table = self.stream.table
         if not self.stream.is_dynamic:
             return {self.static_name(): list(range(count))}
@@ -213,7 +213,7 @@ class Deltas:
         return [text or DEFAULT_PARTITION for text in texts.to_pylist()]
 
     def static_name(self) -> str:
-        """The static partition's name; empty for a table without partitions."""
+        """Return the static partition's name; empty for a table without partitions."""
         table, values = self.stream.table, self.stream.partition
         return "" if values is None else partition_name(table.partition_names, values)
 
@@ -236,7 +236,7 @@ class Deltas:
         return found
 
     def _check_place(self, name: str, file: GrowingFile) -> None:
-        """What is written into a file that was removed or moved, nobody would see."""
+        """Fail where a file was removed or moved: nobody would see what is written into it."""
         if name in self._checked:
             return
         home: str | None = self._homes.get(name)

@@ -100,7 +100,7 @@ class GrowingFile:
         return len(data)
 
     def close(self) -> None:
-        """The file is whole: readers need no side file any more.
+        """Finish the file: readers need no side file any more.
 
         What a failed flush has left is cut off; where that fails too, the side file stays.
         """

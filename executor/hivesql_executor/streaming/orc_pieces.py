@@ -164,7 +164,7 @@ def _tail(piece: bytes) -> _Tail:
 
 
 def _inside(record: bytes) -> bytes:
-    """A field's content, without its key and length."""
+    """Return a field's content, without its key and length."""
     _, at = read_varint(record, 0)
     length, at = read_varint(record, at)
     return record[at : at + length]
@@ -179,7 +179,7 @@ def _number(field_number: int, value: int) -> bytes:
 
 
 def _moved(stripe: bytes, shift: int) -> tuple[bytes, int]:
-    """A stripe's entry at another offset, and its rows."""
+    """Return a stripe's entry at another offset, and its rows."""
     said = {number: value for number, value, _, _ in fields(stripe)}
     parts = (
         _number(1, value + shift) if number == 1 else stripe[begin:end]

@@ -121,7 +121,7 @@ class StrictJsonWriter:
         return [_object(line, fields) for line in _lines(data, self.line_delimiter_pattern)]
 
     def column(self, values: Sequence[Any], hive_type: str) -> pa.Array:
-        """Converted values as a column."""
+        """Convert values to a column."""
         array = pa.array(values, arrow_type(hive_type))
         name, numbers = base_type(hive_type)
         return sized(array, name, numbers) if name in _TEXTS else array
@@ -146,7 +146,7 @@ def _object(line: str, fields: Sequence[tuple[str, Converter]]) -> Row:
 
 
 def converter(hive_type: str) -> Converter:
-    """What makes a JSON value one of a type, and raises ValueError or TypeError where it is none.
+    """Choose what makes a JSON value one of a type, and raises ValueError or TypeError otherwise.
 
     Decimals that do not fit are NULL, as in Hive.
     """

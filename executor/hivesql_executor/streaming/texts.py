@@ -42,7 +42,7 @@ class Delimiters:
 
 
 def typed(texts: Texts, hive_type: str, delimiters: Delimiters) -> pa.Array:
-    """The texts as values of a type; None stays NULL. NotSupported for collections in others."""
+    """Read texts as values of a type; None stays NULL. NotSupported for collections in others."""
     if "<" in hive_type:
         values = [None if one is None else _nested(one, hive_type, delimiters) for one in texts]
         return pa.array(values, arrow_type(hive_type))
@@ -97,7 +97,7 @@ def _plain_decimal(digits: int, scale: int) -> str:
 
 
 def _whole_number(text: str | None) -> int | None:
-    """A number whose fraction, if there is one, is dropped."""
+    """Return a number whose fraction, if there is one, is dropped."""
     if text is None or not _WHOLE.fullmatch(text):
         return None
     return int(text.partition(".")[0])
@@ -126,7 +126,7 @@ def _double(text: str) -> float | None:
 
 
 def decimal_of(value: str | int | Decimal, precision: int, scale: int) -> Decimal | None:
-    """A number rounded to the scale; None when it is none or does not fit."""
+    """Return a number rounded to the scale; None when it is none or does not fit."""
     with localcontext(prec=100):
         try:
             found = Decimal(value).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)

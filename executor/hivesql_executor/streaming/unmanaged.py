@@ -26,7 +26,7 @@ class Unmanaged:
 
     @classmethod
     def of(cls, stream: Stream, write_id: int, statement_id: int) -> Unmanaged:
-        """A part under a write id and, unless it is -1, a statement id of its own."""
+        """Return a part under a write id and, unless it is -1, a statement id of its own."""
         directory = AcidDirectory(DirectoryKind.DELTA, write_id, write_id, statement_id)
         deltas = Deltas(stream=stream, directory=directory, reports_only=True)
         return cls(stream=stream, write_id=write_id, deltas=deltas)

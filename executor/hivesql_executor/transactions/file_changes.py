@@ -184,7 +184,7 @@ class FileChanges:
 
 
 def missing_directories(directories: Sequence[str], runtime: Runtime) -> list[str]:
-    """The directories that are not there, and those above them, the highest first."""
+    """Return the directories that are not there, and those above them, the highest first."""
     found: dict[str, None] = {}
     for directory in directories:
         above, files = [], runtime.files(directory)
@@ -202,5 +202,5 @@ def missing_directories(directories: Sequence[str], runtime: Runtime) -> list[st
 
 
 def making_moves(directories: Sequence[str]) -> list[Move]:
-    """What to note of directories that are made."""
+    """Tell what to note of directories that are made."""
     return [Move(source="", target=path, kind=MoveKind.MADE) for path in directories]

@@ -133,7 +133,7 @@ def commit(
 
 
 def _not_told(error: CommitUnknown) -> ExecutionError:
-    """What a lost answer means that was none to the statement's own commit."""
+    """Tell what a lost answer means that was none to the statement's own commit."""
     told = ExecutionError(
         f"the connection to the metastore broke: {error.message.partition(';')[0]}. Nothing that "
         "the statement wrote is visible: run it again",
@@ -171,7 +171,7 @@ def roll_back(opened: OpenTransaction, runtime: Runtime, error: BaseException | 
 def transaction(
     plan: Plan, runtime: Runtime, inside: OpenTransaction | None = None
 ) -> Iterator[Transaction]:
-    """The transaction of one statement, or the statement's part of one that is open.
+    """Provide the transaction of one statement, or its part of one that is open.
 
     Its own transaction is committed on leaving and aborted on any error. The order is Hive's: the
     snapshot is that of the opening, write ids come before locks, and the snapshot is checked
@@ -217,7 +217,7 @@ def transaction(
 
 
 def continuing(plan: Plan, inside: OpenTransaction) -> Plan:
-    """The plan with the statement ids that are next in an open transaction."""
+    """Return the plan with the statement ids that are next in an open transaction."""
     return replace(plan, body=continued(plan.body, inside.next_statement_id))
 
 
@@ -332,7 +332,7 @@ def _abort(runtime: Runtime, txn_id: int, error: BaseException) -> None:
 
 @contextmanager
 def changing(txn: Transaction | None, runtime: Runtime) -> Iterator[FileChanges]:
-    """The changes of a transaction, or of a block that has none."""
+    """Provide the changes of a transaction, or of a block that has none."""
     if txn is not None:
         yield txn.changes
         return

@@ -11,12 +11,12 @@ from hivesql_planner.model.table import TableName
 
 
 def asset_of(conn_id: str, table: TableName) -> Asset:
-    """The asset of a table; the name is ``database.table``."""
+    """Return the asset of a table; the name is ``database.table``."""
     return create_asset(conn_id=conn_id, database=table.database, table=table.name)
 
 
 def create_asset(*, conn_id: str, database: str, table: str, extra: Any = None) -> Asset:
-    """The asset of a table by the connection through which it is reached."""
+    """Return the asset of a table by the connection through which it is reached."""
     return Asset(
         name=f"{conn_id}:{database}.{table}",
         uri=f"hivesql://{conn_id}/{database}/{table}",
@@ -33,7 +33,7 @@ def sanitize_uri(uri: SplitResult) -> SplitResult:
 
 
 def convert_asset_to_openlineage(asset: Asset, lineage_context: Any) -> Any:
-    """The data set that OpenLineage knows the asset as."""
+    """Return the data set that OpenLineage knows the asset as."""
     from airflow.providers.common.compat.openlineage.facet import Dataset
 
     uri = urlsplit(asset.uri)

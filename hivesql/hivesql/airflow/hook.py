@@ -44,7 +44,7 @@ class HiveSqlHook(DbApiHook):
         self._key = idempotency_key
 
     def arguments(self) -> dict[str, Any]:
-        """The arguments of ``hivesql.connect``."""
+        """Return the arguments of ``hivesql.connect``."""
         conn = self.connection
         extra = conn.extra_dejson
         metastore = extra.get("metastore") or None
@@ -59,11 +59,11 @@ class HiveSqlHook(DbApiHook):
         }
 
     def get_conn(self) -> dbapi.Connection:
-        """A DB-API connection; with autocommit off it has transactions."""
+        """Return a DB-API connection; with autocommit off it has transactions."""
         return dbapi.connect(**self.arguments(), idempotency_key=self._key)
 
     def get_session(self, *, idempotency_key: str | None = None) -> hivesql.Session:
-        """A session, for scripts."""
+        """Return a session, for scripts."""
         return hivesql.connect(
             **self.arguments(), notify=self.log.info, idempotency_key=idempotency_key
         )
@@ -76,7 +76,7 @@ class HiveSqlHook(DbApiHook):
         return URL.create("hivesql", database=given["warehouse"], query=query | given["settings"])
 
     def get_uri(self) -> str:
-        """The URL for SQLAlchemy's engines, as text."""
+        """Return the URL for SQLAlchemy's engines, as text."""
         return self.sqlalchemy_url.render_as_string(hide_password=False)
 
     def test_connection(self) -> tuple[bool, str]:
@@ -94,11 +94,11 @@ class HiveSqlHook(DbApiHook):
         return [statement.text for statement in split(sql, None, {})]
 
     def get_openlineage_database_dialect(self, connection: Any) -> str:
-        """The SQL is Hive's."""
+        """Name Hive's as the dialect of the SQL."""
         return "hive"
 
     def get_openlineage_default_schema(self) -> str:
-        """The database in which names without one are."""
+        """Return the database in which names without one are."""
         return str(self.arguments()["database"])
 
 

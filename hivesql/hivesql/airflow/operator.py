@@ -105,7 +105,7 @@ class HiveSqlOperator(BaseOperator):
         self.log.info("%s", self.hql)
 
     def get_openlineage_facets_on_complete(self, task_instance: Any) -> Any:
-        """Inputs and outputs of the plans that were run."""
+        """Collect inputs and outputs of the plans that were run."""
         from hivesql.airflow.lineage import lineage_of
 
         return lineage_of(self._results, self.hivesql_conn_id, self.hql)

@@ -8,7 +8,7 @@ CONNECTION_TYPE = "hivesql"
 
 
 def get_provider_info() -> dict[str, Any]:
-    """The provider's metadata, for the entry point ``apache_airflow_provider``."""
+    """Return the provider's metadata, for the entry point ``apache_airflow_provider``."""
     modules = ["hivesql.airflow.operator"]
     return {
         "package-name": "hivesql",

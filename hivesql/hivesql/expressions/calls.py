@@ -21,11 +21,11 @@ class Call:
     """The arguments as they are written."""
 
     def type(self, i: int) -> Type:
-        """The type of an argument; None when there is none or it is not known."""
+        """Return the type of an argument; None when there is none or it is not known."""
         return self.types[i] if i < len(self.types) else None
 
     def literal(self, i: int) -> str | None:
-        """The text of an argument that is a string literal."""
+        """Return the text of an argument that is a string literal."""
         return self.literals[i] if i < len(self.literals) else None
 
 
@@ -37,7 +37,7 @@ Rule = str | Callable[[Call], str | None]
 
 
 def takes(least: int, most: int) -> Callable[[Call], None]:
-    """A check of the number of arguments (Hive's 10015)."""
+    """Return a check of the number of arguments (Hive's 10015)."""
 
     def check(call: Call) -> None:
         if not least <= len(call.types) <= most:
@@ -51,5 +51,5 @@ def takes(least: int, most: int) -> Callable[[Call], None]:
 
 
 def rest(call: Call, start: int) -> list[str]:
-    """The places of the arguments from ``start`` on."""
+    """Return the places of the arguments from ``start`` on."""
     return [f"@{i}" for i in range(start, len(call.types))]

@@ -18,7 +18,7 @@ _SUFFIX_TYPES = {"L": "bigint", "S": "smallint", "Y": "tinyint", "D": "double"}
 
 
 def number(text: str) -> tuple[Type, str | None]:
-    """The type of a number, and how Spark must see it written where that is another way.
+    """Return the type of a number, and how Spark must see it written where that is another way.
 
     Hive drops the last zeros of a number: 1.50 is a decimal(2,1). ParseError for ``.5``.
     """
@@ -68,7 +68,7 @@ def write_template(call: Call, target: str) -> str | None:
 
 
 def comparison(kinds: Sequence[Type]) -> Type:
-    """The type to bring all to; None when they can be compared as they are."""
+    """Return the type to bring all to; None when they can be compared as they are."""
     known = [kind for kind in kinds if kind not in (None, "void")]
     families = {"text" if is_text(kind) else family(kind) for kind in known}
     if len(families) < 2:
@@ -86,7 +86,7 @@ def comparison(kinds: Sequence[Type]) -> Type:
 
 
 def unsafe(left: Type, right: Type) -> bool:
-    """What hive.strict.checks.type.safety forbids: large exact numbers beside texts or doubles."""
+    """Refuse what hive.strict.checks.type.safety does: large numbers beside texts or doubles."""
     for one, other in ((left, right), (right, left)):
         if is_text(other) and (one == "bigint" or family(one) == "decimal"):
             return True

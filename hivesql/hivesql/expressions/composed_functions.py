@@ -52,7 +52,7 @@ def _sorted_by_fields(call: Call) -> str:
 
 
 def discrete_percentile(share: str, value: str, *, descending: bool = False) -> str:
-    """The value at a share of the sorted ones; between two of them the later, as in Hive."""
+    """Return the value at a share of the sorted ones; between two of them the later, as in Hive."""
     place = f"CAST(ceil({share} * (count({value}) - 1)) AS INT)"
     order = "false" if descending else "true"
     return f"CAST(sort_array(collect_list({value}), {order})[{place}] AS DOUBLE)"

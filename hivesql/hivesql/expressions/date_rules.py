@@ -22,7 +22,7 @@ def as_date(call: Call, i: int) -> str:
 
 
 def as_timestamp(call: Call, i: int) -> str:
-    """The same for functions of times."""
+    """Return the same for functions of times."""
     literal = call.literal(i)
     if is_text(call.type(i)) and not (literal and _LITERAL_TIME.fullmatch(literal)):
         return TEXT_TO_TIMESTAMP.replace("@0", f"@{i}")
@@ -106,7 +106,7 @@ def _truncated_number(call: Call) -> str:
 
 
 def _pattern(call: Call, i: int) -> str:
-    """A pattern of Hive (java.time's) as Spark takes it."""
+    """Return a pattern of Hive (java.time's) as Spark takes it."""
     text = call.literal(i)
     if text is None:
         return f"@{i}"

@@ -36,7 +36,7 @@ def _converted(kind: Type, argument: str, target: str) -> str:
 
 
 def _as_texts(call: Call, start: int = 0) -> list[str]:
-    """The arguments from a place on; booleans are written as texts beside a text."""
+    """Return the arguments from a place on; booleans are written as texts beside a text."""
     mixed = any(map(is_text, call.types[start:]))
     return [
         text_of(kind, arg) if mixed and kind == "boolean" else arg
@@ -110,7 +110,7 @@ def _part(call: Call) -> str | None:
 
 
 def _part_of_long(call: Call) -> str:
-    """A place that is no INT is NULL to Hive; Spark takes its lowest bits."""
+    """Return a place that is no INT is NULL to Hive; Spark takes its lowest bits."""
     start, *others = (
         f"if({arg} BETWEEN {-(2**31)} AND {2**31 - 1}, CAST({arg} AS INT), NULL)"
         if kind == "bigint"

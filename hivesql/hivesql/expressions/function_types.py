@@ -172,6 +172,6 @@ TYPES: dict[str, TypeRule] = {
 
 
 def type_of_call(call: Call) -> Type:
-    """The Hive type of a call's result."""
+    """Return the Hive type of a call's result."""
     rule = TYPES.get(call.name)
     return rule if rule is None or isinstance(rule, str) else rule(call)

@@ -15,7 +15,7 @@ _UNTOLD = re.compile(r"\b(?:var)?char\b|timestamplocaltz|uniontype")
 
 
 def _hashed(call: Call) -> str:
-    """The hash of the first argument, times 31, plus that of the next, and so on."""
+    """Return the hash of the first argument, times 31, plus that of the next, and so on."""
     total = ""
     for i, kind in enumerate(call.types):
         one = _java(kind, f"@{i}") if call.name == "hash" else _murmur(kind, f"@{i}")

@@ -15,7 +15,7 @@ _ORDERS = (exp.LT, exp.LTE, exp.GT, exp.GTE)
 
 
 def precedence_edits(node: exp.Expr) -> Iterator[Edit]:
-    """What Spark must see otherwise of an operator whose operands are done."""
+    """Yield what Spark must see otherwise of an operator whose operands are done."""
     if isinstance(node, _COMPARISONS):
         # a = b IN (c) compares a with what IN says.
         yield from _enclosed([node.this, node.expression], (*_PREDICATES, *_ORDERS))

@@ -18,7 +18,7 @@ _CHANCE_CALLS = ("rand", "randn", "uuid", "reflect", "java_method")
 
 
 def quantified_edit(node: exp.Expr, text: str) -> Edit | None:
-    """What to write instead of such a comparison; None for any other expression."""
+    """Tell what to write instead of such a comparison; None for any other expression."""
     operator = _OPERATORS.get(type(node))
     right = node.args.get("expression")
     if operator is None or right is None:

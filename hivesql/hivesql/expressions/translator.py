@@ -60,7 +60,7 @@ class Translator:
     types: dict[int, Type] = field(default_factory=dict)
 
     def type_of(self, node: exp.Expr | None) -> Type:
-        """The Hive type of an expression that has been left; None when not known."""
+        """Return the Hive type of an expression that has been left; None when not known."""
         return self.types.get(id(node)) if node is not None else None
 
     def leave(self, node: exp.Expr) -> None:
@@ -307,7 +307,7 @@ class Translator:
                 self._replace(part, "CAST(@0 AS BOOLEAN)", [part])
 
     def _like(self, node: exp.Expr) -> None:
-        """A backslash stands for itself unless % or _ follows; Spark wants it doubled."""
+        """Double each backslash for Spark that stands for itself: no % or _ follows it."""
         pattern = node.expression
         text = self._text(pattern)
         if self.type_of(pattern) != "string" or "\\" not in text:
@@ -392,7 +392,7 @@ class Translator:
 
 
 def _without_blanks(literal: str) -> str:
-    """A literal as it compares with CHAR."""
+    """Return a literal as it compares with CHAR."""
     plain = literal[-1] in "'\"" and "@" not in literal
     return literal[:-1].rstrip(" ") + literal[-1] if plain else "rtrim(@0)"
 
@@ -426,7 +426,7 @@ _GRAMMAR_CALLS: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
 
 
 def _group(kind: Type) -> str | None:
-    """What values of VALUES must have in common; None where only Spark knows."""
+    """Tell what values of VALUES must have in common; None where only Spark knows."""
     if is_text(kind):
         return "text"
     if is_number(kind):

@@ -28,7 +28,7 @@ _DECIMAL = re.compile(r"decimal(?:\((\d+)(?:,(\d+))?\))?")
 
 
 def normal(text: str) -> str:
-    """A type as Hive prints it: ``DECIMAL ( 10 , 2 )`` is ``decimal(10,2)``."""
+    """Return a type as Hive prints it: ``DECIMAL ( 10 , 2 )`` is ``decimal(10,2)``."""
     text = " ".join(text.lower().split())
     text = _SYNONYMS.get(text, text)
     text = re.sub(r" ?([(),<>:]) ?", r"\1", text)
@@ -39,12 +39,12 @@ def normal(text: str) -> str:
 
 
 def family(kind: Type) -> str:
-    """The name without sizes: ``decimal``, ``varchar``, ``array``; empty when unknown."""
+    """Return the name without sizes: ``decimal``, ``varchar``, ``array``; empty when unknown."""
     return re.split(r"[(<]", kind, maxsplit=1)[0] if kind else ""
 
 
 def is_text(kind: Type) -> bool:
-    """STRING, VARCHAR or CHAR."""
+    """Tell whether it is STRING, VARCHAR or CHAR."""
     return family(kind) in TEXTS
 
 
@@ -76,7 +76,7 @@ def _fitted(precision: int, scale: int) -> str:
 
 
 def arithmetic(operator: str, left: Type, right: Type) -> Type:
-    """The type of ``left operator right`` for numbers and texts."""
+    """Return the type of ``left operator right`` for numbers and texts."""
     if left is None or right is None:
         return None
     if is_text(left) or is_text(right) or "double" in (left, right):
@@ -108,7 +108,7 @@ def _decimal_result(operator: str, left: tuple[int, int], right: tuple[int, int]
 
 
 def common(kinds: Sequence[Type]) -> Type:
-    """The type that COALESCE, CASE, IF, arrays and UNION give to values of these types."""
+    """Return the type that COALESCE, CASE, IF, arrays and UNION give to values of these types."""
     found: Type = "void"
     for kind in kinds:
         found = _common_of_two(found, kind)
@@ -147,7 +147,7 @@ def _common_number(left: str, right: str) -> Type:
 
 
 def summed(kind: Type) -> Type:
-    """The type of SUM."""
+    """Return the type of SUM."""
     if kind in INTEGERS:
         return "bigint"
     size = decimal_of(kind)
@@ -157,7 +157,7 @@ def summed(kind: Type) -> Type:
 
 
 def averaged(kind: Type) -> Type:
-    """The type of AVG."""
+    """Return the type of AVG."""
     size = decimal_of(kind)
     if family(kind) == "decimal" and size:
         return f"decimal({min(38, size[0] + 4)},{min(38, size[1] + 4)})"
@@ -172,13 +172,13 @@ def inside(kind: Type) -> list[tuple[str, str]]:
 
 
 def element(kind: Type) -> Type:
-    """The type of ``kind[…]``: an array's element or a map's value."""
+    """Return the type of ``kind[…]``: an array's element or a map's value."""
     found = inside(kind)
     return found[-1][1] if found and family(kind) in ("array", "map") else None
 
 
 def field_of(kind: Type, name: str) -> Type:
-    """The type of ``kind.name``; of an array of structs, an array."""
+    """Return the type of ``kind.name``; of an array of structs, an array."""
     if family(kind) == "array":
         inner = field_of(element(kind), name)
         return f"array<{inner}>" if inner else None

@@ -37,7 +37,7 @@ class TableCalls(ABC):
     runtime: Runtime
 
     def inspect(self, table: str) -> Inspection:
-        """What lies in a table's directories and what a reader takes of it; starts no Spark."""
+        """Tell what lies in a table's directories and what a reader takes; starts no Spark."""
         from hivesql_executor.checks.inspect import inspect_table
 
         return inspect_table(self._table_name(table), self.runtime)
@@ -134,7 +134,7 @@ class FrameCalls(TableCalls):
         return self.run_statement(text, given=given, idempotency_key=idempotency_key)
 
     def frame(self, query: str) -> DataFrame:
-        """The rows of a query as a Spark DataFrame that later commits and the cleaner leave alone.
+        """Give a query's rows as a Spark DataFrame that later commits and the cleaner leave alone.
 
         The rows stay with Spark's executors; they never come to this process by themselves.
         """

@@ -41,7 +41,7 @@ class Given:
 
     @classmethod
     def of(cls, frame: Frame, spark: SparkSession) -> Given:
-        """The rows of a DataFrame of Spark or pandas, or of an Arrow table."""
+        """Return the rows of a DataFrame of Spark or pandas, or of an Arrow table."""
         from hivesql_executor.spark.write.user_frames import adopted, columns_of
 
         rows = adopted(frame, spark)
@@ -56,7 +56,7 @@ class SparkViews:
     found: dict[TableName, Given] = field(default_factory=dict)
 
     def table(self, name: str) -> Table | None:
-        """The view of that name; None where there is none, or no Spark runs."""
+        """Return the view of that name; None where there is none, or no Spark runs."""
         full = TableName(SPARK_VIEWS, name)
         if full not in self.found:
             rows = self.spark.temporary_view(name)
@@ -79,7 +79,7 @@ class WithFrame:
         return self.under.database(name)
 
     def table(self, name: TableName) -> Table:
-        """The frame, or the catalog's."""
+        """Return the frame, or the catalog's."""
         return self.given.table if name == _NAME else self.under.table(name)
 
     def partitions(
@@ -126,7 +126,7 @@ def append_text(
 
 
 def _all(table: Table, given: Table, fixed: Mapping[str, Any]) -> str:
-    """What INSERT OVERWRITE selects, as Hive has no list of columns there."""
+    """Tell what INSERT OVERWRITE selects, as Hive has no list of columns there."""
     dynamic = [name for name in table.partition_names if name not in fixed]
     names = [*table.column_names, *dynamic]
     for name in given.column_names:

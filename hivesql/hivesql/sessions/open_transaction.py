@@ -37,7 +37,7 @@ class Conversation:
         return self.opened is not None or self.skipped is not None
 
     def recorded(self, plan: Plan, once: Once | None) -> Once | None:
-        """The key that the plan's own commit records; None where the transaction's commit does."""
+        """Give the key that the plan's own commit records; None where the transaction's does."""
         if once is None or self.opened:
             return None
         # Imported late: most sessions have no keys.

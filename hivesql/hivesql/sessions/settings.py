@@ -47,7 +47,7 @@ def setting_text(key: str, settings: Settings, variables: Variables) -> str:
 def after_reset(
     statement: SetSetting, now: Settings, first: Settings, variables: Variables
 ) -> Settings:
-    """The settings after RESET: those that the session began with, or Hive's defaults (``-d``)."""
+    """Give the settings after RESET: those of the session's begin, or Hive's defaults (``-d``)."""
     if statement.to_default and (unknown := [key for key in statement.keys if key not in KEYS]):
         raise SemanticError(f"{unknown[0]} not found: RESET -d takes Hive's own settings")
     kept = {} if statement.to_default else first.values

@@ -205,7 +205,7 @@ class LazySpark:
             self._session.sparkContext.cancelJobGroup(query_id)
 
     def temporary_view(self, name: str) -> DataFrame | None:
-        """A temporary view that somebody made in this session's Spark, or in the user's.
+        """Return a temporary view that somebody made in this session's Spark, or in the user's.
 
         None where there is none; a Spark that does not run is not started to be asked.
         """
@@ -266,7 +266,7 @@ class LazySpark:
                     stop_spark(session)
 
     def _found(self) -> SparkSession:
-        """The given Spark, the one that runs in this process, or a new one."""
+        """Return the given Spark, the one that runs in this process, or a new one."""
         global _started
         from pyspark import SparkContext
 

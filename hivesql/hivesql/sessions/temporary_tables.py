@@ -34,7 +34,7 @@ class TemporaryTables:
         return self.runtime.metastore.database(name)
 
     def table(self, name: TableName) -> Table:
-        """The temporary table of that name, or the metastore's."""
+        """Return the temporary table of that name, or the metastore's."""
         return self.runtime.metastore.table(self.hidden.get(name, name))
 
     def partitions(
@@ -52,12 +52,12 @@ class TemporaryTables:
         return self.runtime.metastore.partition_count(name)
 
     def tables_in(self, database: str) -> tuple[Table, ...]:
-        """The metastore's tables and views of a database, but the session's temporary ones."""
+        """Give the metastore's tables and views of a database, but the session's temporary ones."""
         store = self.runtime.metastore
         return tuple(map(store.table, store.tables(database)))
 
     def translated(self, statement: Statement) -> Statement:
-        """The statement that is carried out: hidden names for tables, visible ones to show."""
+        """Give the statement that is carried out: hidden names for tables, visible ones to show."""
         match statement:
             case CreateTable(table=table, temporary=True):
                 name = TableName(self._home(table.name.database), table.name.name)
@@ -86,7 +86,7 @@ class TemporaryTables:
             raise NotSupported("ALTER TABLE … RENAME TO of a temporary table")
 
     def remember(self, asked: Statement) -> None:
-        """What the statement, as it was asked, did to the temporary tables."""
+        """Follow what the statement, as it was asked, did to the temporary tables."""
         match asked:
             case CreateTable(table=table, temporary=True):
                 name = TableName(self._database(table.name.database), table.name.name)
@@ -114,7 +114,7 @@ class TemporaryTables:
         return f"{self.database('default').location}/.hivesql-temporary-{self.id}"
 
     def _home(self, database: str) -> str:
-        """The hidden database beside a database, made when it is first needed."""
+        """Return the hidden database beside a database, made when it is first needed."""
         # Imported late: most sessions have no temporary tables.
         from hivesql_executor.temporary_databases import drop_orphans, owner_properties
 

@@ -31,17 +31,17 @@ class StatementCompiler(compiler.SQLCompiler):
         return ""
 
     def visit_empty_set_expr(self, element_types: Any, **kw: Any) -> str:
-        """A query without rows, the right side of an empty IN."""
+        """Return a query without rows, the right side of an empty IN."""
         listed = ", ".join("1" for _ in element_types)
         return f"SELECT {listed} WHERE 1 != 1"
 
     def render_literal_value(self, value: Any, type_: types.TypeEngine[Any]) -> str:
-        """A literal with Hive's escapes; the percent sign is the driver's."""
+        """Return a literal with Hive's escapes; the percent sign is the driver's."""
         text = literal(value)
         return text.replace("%", "%%") if self.preparer._double_percents else text
 
     def visit_regexp_match_op_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
-        """``a RLIKE b``."""
+        """Print ``a RLIKE b``."""
         return self._generate_generic_binary(binary, " RLIKE ", **kw)
 
     def visit_not_regexp_match_op_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
@@ -58,7 +58,7 @@ class StatementCompiler(compiler.SQLCompiler):
         return f"NOT ({self.visit_is_not_distinct_from_binary(binary, operator, **kw)})"
 
     def visit_is_not_distinct_from_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
-        """``a <=> b``."""
+        """Print ``a <=> b``."""
         return f"{self.process(binary.left, **kw)} <=> {self.process(binary.right, **kw)}"
 
 
@@ -66,7 +66,7 @@ class DdlCompiler(compiler.DDLCompiler):
     """CREATE TABLE with Hive's clauses, from the ``hivesql_…`` arguments of ``Table``."""
 
     def visit_create_column(self, create: Any, first_pk: bool = False, **kw: Any) -> str | None:
-        """A data column; partition columns come in PARTITIONED BY."""
+        """Return a data column; partition columns come in PARTITIONED BY."""
         column = create.element
         if column.name in (column.table.dialect_options["hivesql"]["partitioned_by"] or ()):
             return None
@@ -136,7 +136,7 @@ class DdlCompiler(compiler.DDLCompiler):
         return self._told(super().visit_primary_key_constraint(constraint, **kw))
 
     def visit_unique_constraint(self, constraint: Any, **kw: Any) -> str:
-        """UNIQUE … DISABLE NOVALIDATE."""
+        """Print UNIQUE … DISABLE NOVALIDATE."""
         return self._told(super().visit_unique_constraint(constraint, **kw))
 
     def visit_foreign_key_constraint(self, constraint: Any, **kw: Any) -> str:
@@ -171,23 +171,23 @@ class DdlCompiler(compiler.DDLCompiler):
         raise CompileError("Hive has no indexes")
 
     def visit_set_table_comment(self, create: Any, **kw: Any) -> str:
-        """The comment is a table property."""
+        """Set the comment: a table property."""
         text = self._text(create.element.comment)
         table = self.preparer.format_table(create.element)
         return f"ALTER TABLE {table} SET TBLPROPERTIES ('comment'={text})"
 
     def visit_drop_table_comment(self, drop: Any, **kw: Any) -> str:
-        """The comment is a table property."""
+        """Unset the comment: a table property."""
         table = self.preparer.format_table(drop.element)
         return f"ALTER TABLE {table} UNSET TBLPROPERTIES IF EXISTS ('comment')"
 
     def visit_create_schema(self, create: Any, **kw: Any) -> str:
-        """A schema is a database."""
+        """Make or drop a schema: a database."""
         exists = "IF NOT EXISTS " if create.if_not_exists else ""
         return f"CREATE DATABASE {exists}{self._database(create)}"
 
     def visit_drop_schema(self, drop: Any, **kw: Any) -> str:
-        """A schema is a database."""
+        """Make or drop a schema: a database."""
         exists = "IF EXISTS " if drop.if_exists else ""
         cascade = " CASCADE" if drop.cascade else ""
         return f"DROP DATABASE {exists}{self._database(drop)}{cascade}"

@@ -78,11 +78,11 @@ class HiveSqlDialect(Reflection):
 
     @classmethod
     def get_pool_class(cls, url: URL) -> type[pool.Pool]:
-        """Connections are kept: each has a metastore connection, all share one Spark."""
+        """Keep connections: each has a metastore connection, all share one Spark."""
         return pool.QueuePool
 
     def create_connect_args(self, url: URL) -> Any:
-        """The path is the warehouse; what is no argument of ``connect`` is a setting."""
+        """Return the path is the warehouse; what is no argument of ``connect`` is a setting."""
         if url.host or url.username:
             raise ArgumentError(
                 f"{url.render_as_string()} names a server: HiveSQL is embedded. Write "
@@ -96,7 +96,7 @@ class HiveSqlDialect(Reflection):
         return [], arguments | {"settings": given}
 
     def get_isolation_level_values(self, dbapi_conn: Any) -> list[Any]:
-        """What an engine or a connection may ask for."""
+        """Tell what an engine or a connection may ask for."""
         return ["SNAPSHOT", "AUTOCOMMIT"]
 
     def get_default_isolation_level(self, dbapi_conn: Any) -> Any:
@@ -104,7 +104,7 @@ class HiveSqlDialect(Reflection):
         return "SNAPSHOT"
 
     def get_isolation_level(self, dbapi_connection: Any) -> Any:
-        """What is in force."""
+        """Tell what is in force."""
         return "AUTOCOMMIT" if dbapi_connection.autocommit else "SNAPSHOT"
 
     def set_isolation_level(self, dbapi_connection: Any, level: Any) -> None:

@@ -15,7 +15,7 @@ from hivesql_planner.model.table import Constraint, Table, TableName
 
 
 def session_of(connection: Connection) -> Session:
-    """The session behind a connection."""
+    """Return the session behind a connection."""
     driver: Any = connection.connection.dbapi_connection
     found: Session = driver.session
     return found
@@ -26,7 +26,7 @@ class Reflection(default.DefaultDialect):
 
     @reflection.cache
     def get_schema_names(self, connection: Connection, **kw: Any) -> list[str]:
-        """The databases."""
+        """Return the databases."""
         return list(session_of(connection).runtime.metastore.databases())
 
     @reflection.cache
@@ -45,21 +45,21 @@ class Reflection(default.DefaultDialect):
     def get_view_names(
         self, connection: Connection, schema: str | None = None, **kw: Any
     ) -> list[str]:
-        """Views."""
+        """List views."""
         return [one.name.name for one in self._tables(connection, schema) if one.is_view]
 
     @reflection.cache
     def get_temp_table_names(
         self, connection: Connection, schema: str | None = None, **kw: Any
     ) -> list[str]:
-        """The session's own tables."""
+        """Return the session's own tables."""
         return sorted(name.name for name in session_of(connection).temporary.hidden)
 
     @reflection.cache
     def get_view_definition(
         self, connection: Connection, view_name: str, schema: str | None = None, **kw: Any
     ) -> str:
-        """The query of a view."""
+        """Return the query of a view."""
         view = self._table(connection, view_name, schema)
         if not view.is_view:
             raise NoSuchTableError(view_name)
@@ -80,7 +80,7 @@ class Reflection(default.DefaultDialect):
     def get_columns(
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> list[Any]:
-        """Data columns, then partition columns, as SELECT * gives them."""
+        """List data columns, then partition columns, as SELECT * gives them."""
         table = self._table(connection, table_name, schema)
         required = {
             name for one in table.constraints if one.kind in ("not null", "primary key")
@@ -102,7 +102,7 @@ class Reflection(default.DefaultDialect):
     def get_table_comment(
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> Any:
-        """The table's comment."""
+        """Return the table's comment."""
         table = self._table(connection, table_name, schema)
         return {"text": table.comment or table.properties.get("comment")}
 
@@ -110,7 +110,7 @@ class Reflection(default.DefaultDialect):
     def get_table_options(
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> dict[str, Any]:
-        """The arguments with which ``Table`` would make it again, as far as they say something."""
+        """Give the arguments with which ``Table`` would make it again, if they say something."""
         table = self._table(connection, table_name, schema)
         if table.is_view:
             return {}
@@ -129,7 +129,7 @@ class Reflection(default.DefaultDialect):
     def get_pk_constraint(
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> Any:
-        """The primary key, which Hive tells and does not check."""
+        """Return the primary key, which Hive tells and does not check."""
         for one in self._constraints(connection, table_name, schema, "primary key"):
             return {"constrained_columns": list(one.columns), "name": one.name}
         return {"constrained_columns": [], "name": None}
@@ -159,7 +159,7 @@ class Reflection(default.DefaultDialect):
     def get_unique_constraints(
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> list[Any]:
-        """Unique keys, which Hive tells and does not check."""
+        """List unique keys, which Hive tells and does not check."""
         return [
             {"name": one.name, "column_names": list(one.columns)}
             for one in self._constraints(connection, table_name, schema, "unique")

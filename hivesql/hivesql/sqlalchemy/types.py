@@ -48,7 +48,7 @@ class HiveType(types.UserDefinedType[Any]):
 
 
 def type_of(text: str) -> types.TypeEngine[Any]:
-    """The SQLAlchemy type of a column of the catalog."""
+    """Return the SQLAlchemy type of a column of the catalog."""
     kind = " ".join(text.lower().split())
     if kind in _PLAIN:
         return _PLAIN[kind]()

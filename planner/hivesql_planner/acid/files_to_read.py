@@ -71,7 +71,7 @@ def files_to_read(
     keep_deletes: bool = False,
     location: str = "",
 ) -> FilesToRead:
-    """The data files and delete files of a state.
+    """Return the data files and delete files of a state.
 
     Files of insert-only tables are taken whole, whatever their names; originals of such tables
     are not read (hive.mm.allow.originals=false). A delete file whose name says no bucket raises
@@ -96,7 +96,7 @@ def files_to_read(
 
 
 def _files_of(entry: ListedDirectory) -> list[FileStatus]:
-    """The directory's files in path order, without those that only say something about it."""
+    """Give the directory's files in path order, without those that only say something about it."""
     chosen = [file for file in entry.files if not is_marker(file.path)]
     if len(chosen) > 1:
         chosen.sort(key=lambda file: file.path)

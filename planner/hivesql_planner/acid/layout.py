@@ -129,13 +129,13 @@ def parse_original_file(name: str) -> int | None:
 
 
 def is_side_file(name: str) -> bool:
-    """True for the file that tells how much of a streaming delta is flushed."""
+    """Tell whether the file says how much of a streaming delta is flushed."""
     return name.endswith(SIDE_FILE_SUFFIX)
 
 
 @functools.lru_cache(maxsize=_REMEMBERED)
 def is_hidden(path: str) -> bool:
-    """True when a reader must not look at this path below a partition root.
+    """Tell whether a reader must not look at this path below a partition root.
 
     ``-tmp.`` directories are running writes; Hive's own filter misses them (its readers then take
     manifests for data), ours must not.
@@ -149,5 +149,5 @@ def is_hidden(path: str) -> bool:
 
 
 def is_marker(path: str) -> bool:
-    """True for the files that say something about their directory and hold no rows."""
+    """Tell whether the file says something about its directory and holds no rows."""
     return path.endswith(_MARKER_ENDS) or path in MARKERS

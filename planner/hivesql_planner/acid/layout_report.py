@@ -30,7 +30,7 @@ def judge(
     *,
     insert_only: bool = False,
 ) -> tuple[Verdict, ...]:
-    """A verdict for every ACID directory in the listing, by name, then one for the originals.
+    """Judge every ACID directory in the listing, by name, then the originals.
 
     ``state`` is what ``snapshot.select`` made of the same listing.
     """
@@ -59,7 +59,7 @@ def _of_originals(state: AcidState, *, insert_only: bool) -> Verdict:
 
 
 def _fates(state: AcidState) -> dict[str, str]:
-    """The part of the state that names each directory; what is nowhere is not seen."""
+    """Return the part of the state that names each directory; what is nowhere is not seen."""
     return {
         **dict.fromkeys(state.obsolete, "obsolete"),
         **dict.fromkeys(state.aborted, "aborted"),
@@ -99,7 +99,7 @@ def _why_read(directory: AcidDirectory, write_ids: ValidWriteIdList) -> str:
 
 
 def _cover(directory: AcidDirectory, state: AcidState) -> str:
-    """What covers a directory: a compaction makes deltas and delete deltas of one span."""
+    """Tell what covers a directory: a compaction makes deltas and delete deltas of one span."""
     base = state.base
     if base is not None and directory.max_write_id <= base.directory.max_write_id:
         return base.name

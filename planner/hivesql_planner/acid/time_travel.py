@@ -12,7 +12,7 @@ from hivesql_planner.errors import DataError, NotSupported, SemanticError
 
 
 def after_write(now: ValidWriteIdList, write_id: int) -> ValidWriteIdList:
-    """What was visible once this write and all before it were committed.
+    """Tell what was visible once this write and all before it were committed.
 
     SemanticError for a write that the table has not had yet.
     """
@@ -25,7 +25,7 @@ def after_write(now: ValidWriteIdList, write_id: int) -> ValidWriteIdList:
 
 
 def without_writes(now: ValidWriteIdList, later: Iterable[int]) -> ValidWriteIdList:
-    """What was visible when these writes were still to be committed."""
+    """Tell what was visible when these writes were still to be committed."""
     return replace(now, open=now.open | frozenset(later))
 
 

@@ -50,13 +50,13 @@ class ValidTxnList:
         return min(self.open, default=None)
 
     def sees(self, txn_id: int) -> bool:
-        """True when the transaction is committed as far as this list knows."""
+        """Tell whether the transaction is committed as far as this list knows."""
         return (
             txn_id <= self.high_watermark and txn_id not in self.open and txn_id not in self.aborted
         )
 
     def is_aborted(self, txn_id: int) -> bool:
-        """True when the transaction is listed as aborted."""
+        """Tell whether the transaction is listed as aborted."""
         return txn_id in self.aborted
 
     def format(self, *, runs: bool = True) -> str:
@@ -106,7 +106,7 @@ class ValidWriteIdList:
         return self.open | self.aborted
 
     def sees(self, write_id: int) -> bool:
-        """True when the write is committed as far as this list knows."""
+        """Tell whether the write is committed as far as this list knows."""
         return (
             write_id <= self.high_watermark
             and write_id not in self.open
@@ -114,11 +114,11 @@ class ValidWriteIdList:
         )
 
     def is_aborted(self, write_id: int) -> bool:
-        """True when the write is listed as aborted."""
+        """Tell whether the write is listed as aborted."""
         return write_id in self.aborted
 
     def is_valid_base(self, write_id: int) -> bool:
-        """True when a compacted base of that id holds nothing that was open (Hive's rule)."""
+        """Tell whether a compacted base of that id holds nothing that was open (Hive's rule)."""
         low = self.min_open
         return write_id <= self.high_watermark and (low is None or write_id < low)
 

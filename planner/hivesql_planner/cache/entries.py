@@ -74,7 +74,7 @@ def answers(entry: Entry, table_id: int, asked: ValidWriteIdList | None) -> bool
 
 
 def partitions_of(entry: Entry, tests: Sequence[PartitionTest]) -> tuple[Partition, ...] | None:
-    """The partitions that pass, as far as the copy holds them; None: ask the database."""
+    """Return the partitions that pass, as far as the copy holds them; None: ask the database."""
     if (known := entry.listings.get(tuple(tests))) is not None:
         return known
     if (whole := entry.listings.get(())) is None:
@@ -85,7 +85,7 @@ def partitions_of(entry: Entry, tests: Sequence[PartitionTest]) -> tuple[Partiti
 
 
 def with_listing(entry: Entry, tests: Tests, found: tuple[Partition, ...]) -> Entry:
-    """The copy with one listing more; that of all partitions replaces the others."""
+    """Return the copy with one listing more; that of all partitions replaces the others."""
     known = {tests: found} if not tests else {**entry.listings, tests: found}
     return replace(entry, listings=known)
 

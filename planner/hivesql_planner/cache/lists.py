@@ -30,7 +30,7 @@ def compare(a: ValidWriteIdList, b: ValidWriteIdList) -> int:
 
 
 def _against_longer(shorter: ValidWriteIdList, rest: list[int], high_watermark: int) -> int:
-    """The shorter list against one whose further exceptions are ``rest``."""
+    """Return the shorter list against one whose further exceptions are ``rest``."""
     before = rest[0] - 1
     if shorter.high_watermark != before:
         return _sign(shorter.high_watermark - before)
@@ -42,12 +42,12 @@ def _sign(number: int) -> int:
 
 
 def mark_committed(visible: ValidWriteIdList, write_id: int) -> ValidWriteIdList | None:
-    """The list once a write has committed; None when too much between is unknown."""
+    """Return the list once a write has committed; None when too much between is unknown."""
     return _settled(visible, write_id, committed=True)
 
 
 def mark_aborted(visible: ValidWriteIdList, write_id: int) -> ValidWriteIdList | None:
-    """The list once a write has been aborted; None when too much between is unknown."""
+    """Return the list once a write has been aborted; None when too much between is unknown."""
     return _settled(visible, write_id, committed=False)
 
 

@@ -93,7 +93,7 @@ _ENDS = (EventKind.COMMIT_TXN, EventKind.ABORT_TXN)
 
 
 def unresolved(event: Event, notes: Mapping[int, TxnNotes]) -> tuple[int, ...]:
-    """The transactions whose writes have to be looked up: their opening was not seen."""
+    """Return the transactions whose writes have to be looked up: their opening was not seen."""
     if event.kind not in _ENDS:
         return ()
     return tuple(one for one in event.txn_ids if one not in notes or not notes[one].seen)
@@ -102,7 +102,7 @@ def unresolved(event: Event, notes: Mapping[int, TxnNotes]) -> tuple[int, ...]:
 def steps(
     event: Event, notes: Mapping[int, TxnNotes], found: Mapping[int, frozenset[TableWrite]]
 ) -> Steps:
-    """What an event does; ``found`` are the writes of unresolved transactions."""
+    """Tell what an event does; ``found`` are the writes of unresolved transactions."""
     match event.kind:
         case EventKind.OPEN_TXN:
             return Steps(notes={one: TxnNotes(seen=True) for one in event.txn_ids})
@@ -148,7 +148,7 @@ def _has_ended(table: TableName, notes: TxnNotes, current: ValidWriteIdList | No
 
 
 def _makers(table: TableName, event: Event, notes: Mapping[int, TxnNotes]) -> tuple[Write, ...]:
-    """The writes that make the change, or may make it as far as the log tells."""
+    """Return the writes that make the change, or may make it as far as the log tells."""
     if event.tells_writes:
         return event.writes
     return tuple(
@@ -160,7 +160,7 @@ def _makers(table: TableName, event: Event, notes: Mapping[int, TxnNotes]) -> tu
 
 
 def advanced(entry: Entry, step: TableStep, content: Table | None) -> Entry | None:
-    """The copy after a step; None when it cannot be kept.
+    """Return the copy after a step; None when it cannot be kept.
 
     ``content`` is the table as the database describes it after the event.
     """
@@ -229,7 +229,7 @@ def _touched(
 def _rewritten(
     notes: Mapping[int, TxnNotes], change: Callable[[TxnNotes], TxnNotes]
 ) -> dict[int, TxnNotes]:
-    """The notes that the change makes others of."""
+    """Return the notes that the change makes others of."""
     changed = {txn_id: change(known) for txn_id, known in notes.items()}
     return {txn_id: after for txn_id, after in changed.items() if after != notes[txn_id]}
 
@@ -268,7 +268,7 @@ def _renamed(
 
 
 def _forgotten(table: TableName, notes: Mapping[int, TxnNotes]) -> dict[int, TxnNotes]:
-    """A table of the same name will count its writes from 1 again."""
+    """Return a table of the same name will count its writes from 1 again."""
 
     def without(known: TxnNotes) -> TxnNotes:
         writes = frozenset(one for one in known.writes if one[0] != table)

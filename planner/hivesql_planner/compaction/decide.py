@@ -57,7 +57,7 @@ def decide(state: AcidState, kind: Kind) -> Decision:
 def results(
     state: AcidState, kind: Kind, txn_id: int, *, high_watermark: int, insert_only: bool
 ) -> tuple[AcidDirectory, ...]:
-    """The directories that a compaction makes: a base, or a delta and a delete delta.
+    """Return the directories that a compaction makes: a base, or a delta and a delete delta.
 
     Hive's row-by-row compactor names them after the newest write that it found, its queries after
     the compactor's high watermark.

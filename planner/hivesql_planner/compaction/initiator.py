@@ -48,7 +48,7 @@ class Skip:
 def skip_unit(
     candidate: Candidate, rows: Sequence[Compaction], settings: Settings, now: int
 ) -> Skip | None:
-    """What the queue and history (any units) say against looking at a candidate."""
+    """Tell what the queue and history (any units) say against looking at a candidate."""
     own = [row for row in rows if row.unit == candidate.unit]
     if any(row.state in (INITIATED, WORKING) for row in own):
         return Skip("a compaction is queued or running")
@@ -66,7 +66,7 @@ def skip_unit(
 def skip_table(
     candidate: Candidate, table: Table, database: Database, settings: Settings
 ) -> Skip | None:
-    """What the table and its database say against it; the database wins when it says anything."""
+    """Tell what the table and its database say against it; the database wins when it speaks."""
     of_database = flag_property(database.properties, NO_AUTO)
     refused = flag_property(table.properties, NO_AUTO) if of_database is None else of_database
     if refused:
@@ -79,20 +79,20 @@ def skip_table(
 
 
 def flag_property(properties: Mapping[str, str], key: str) -> bool | None:
-    """A yes-or-no property under its lower or UPPER case name; None when it is absent."""
+    """Return a yes-or-no property under its lower or UPPER case name; None when it is absent."""
     text = properties.get(key, properties.get(key.upper()))
     return None if text is None else text.strip().lower() == "true"
 
 
 def pool_of(table: Table, database: Database) -> str | None:
-    """The pool of workers that the table's automatic compactions go to."""
+    """Return the pool of workers that the table's automatic compactions go to."""
     return table.properties.get(POOL) or database.properties.get(POOL) or None
 
 
 def wanted_kind(
     candidate: Candidate, state: AcidState, table: Table, settings: Settings
 ) -> Literal["minor", "major"] | None:
-    """The compaction that a directory needs; None when it is fine.
+    """Return the compaction that a directory needs; None when it is fine.
 
     ``state`` is what the compactor's write-id list sees. Table properties
     ``compactorthreshold.<key>`` replace the two thresholds.

@@ -28,7 +28,7 @@ _PARTITIONED = (*WHOLE, "string", "date")
 
 
 def literals(row: Sequence[Node]) -> tuple[Literal, ...]:
-    """The same nodes; Unclear unless all of them are literals."""
+    """Return the same nodes; Unclear unless all of them are literals."""
     found = tuple(one for one in row if isinstance(one, Literal))
     if len(found) != len(row):
         raise Unclear
@@ -43,7 +43,7 @@ def check_partitions(names: Collection[str], table: Table) -> None:
 
 
 def table_condition(node: Node, aliases: set[tuple[str, ...]], table: Table) -> Predicate | None:
-    """A condition over all columns of a table; None where it always holds, as ``1 = 1`` does."""
+    """Give a condition over all columns of a table; None where it always holds, as ``1 = 1``."""
     rest = _rest(node)
     if rest is None:
         return None
@@ -53,7 +53,7 @@ def table_condition(node: Node, aliases: set[tuple[str, ...]], table: Table) -> 
 
 
 def _rest(node: Node) -> Node | None:
-    """A condition without its parts that always hold."""
+    """Return a condition without its parts that always hold."""
     match node:
         case Operation(kind="and", operands=parts):
             rest = tuple(one for part in parts if (one := _rest(part)) is not None)
@@ -66,14 +66,14 @@ def _rest(node: Node) -> Node | None:
 
 
 def named_column(node: Node, aliases: set[tuple[str, ...]], types: dict[str, str]) -> str:
-    """The column that a name speaks of; Unclear for all else."""
+    """Return the column that a name speaks of; Unclear for all else."""
     if not isinstance(node, Name) or node.parts[:-1] not in aliases or node.parts[-1] not in types:
         raise Unclear
     return node.parts[-1]
 
 
 def condition(node: Node, aliases: set[tuple[str, ...]], types: dict[str, str]) -> Predicate:
-    """A condition over columns of these types, called by one of the aliases or by none."""
+    """Return a condition over columns of these types, called by one of the aliases or by none."""
 
     def inner(part: Node) -> Predicate:
         return condition(part, aliases, types)

@@ -28,7 +28,7 @@ _CODECS = ("zlib", "none", "snappy", "zstd")
 
 
 def with_small_ways(body: Body, settings: Settings) -> Body:
-    """The same body; what can be done without Spark says how."""
+    """Return the same body; what can be done without Spark says how."""
     most = settings.integer(MOST_BYTES)
     match body:
         case Insert(create=None, branches=branches) if most:

@@ -26,7 +26,7 @@ _Aliases = set[tuple[str, ...]]
 
 
 def small_select(query: Query, most_bytes: int) -> SmallSelect:
-    """The query without its text; Unclear where it is more than a look into one table."""
+    """Return the query without its text; Unclear where it is more than a look into one table."""
     if len(query.sources) != 1:
         raise Unclear
     ((source),) = query.sources

@@ -56,7 +56,7 @@ class SelectReader(Reader):
     """Reads one query from left to right."""
 
     def select(self) -> SelectTree:
-        """The whole text as one query."""
+        """Return the whole text as one query."""
         return self._whole(self._select)
 
     def _select(self) -> SelectTree:

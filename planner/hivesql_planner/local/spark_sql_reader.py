@@ -112,7 +112,7 @@ class Reader:
         return self._whole(self._or)
 
     def value(self) -> Node:
-        """An expression, or one sum, difference or product of two."""
+        """Return an expression, or one sum, difference or product of two."""
         return self._whole(self._computed)
 
     def _computed(self) -> Node:

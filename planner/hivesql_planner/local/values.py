@@ -46,7 +46,7 @@ def decimal_size(numbers: Sequence[int]) -> tuple[int, int]:
 
 
 def stored(literal: Literal, hive_type: str) -> Stored:
-    """The literal cast to a column's type; CHAR is padded, VARCHAR cut."""
+    """Return the literal cast to a column's type; CHAR is padded, VARCHAR cut."""
     if literal.kind == "null":
         return None
     name, numbers = base_type(hive_type)
@@ -184,7 +184,7 @@ _CASTS: dict[str, Callable[[Literal], Stored]] = {
 
 
 def operand(literal: Literal, operator: str, hive_type: str) -> int | float | Decimal:
-    """What to compute with a column; Unclear where the result is not exact or of another kind."""
+    """Tell what to compute with a column; Unclear if the result is not exact or of another kind."""
     name, numbers = base_type(hive_type)
     if name in ("int", "integer", "bigint") and literal.kind == "int":
         return _whole(literal, 32)
@@ -196,7 +196,7 @@ def operand(literal: Literal, operator: str, hive_type: str) -> int | float | De
 
 
 def _exact(literal: Literal, operator: str, precision: int, scale: int) -> Decimal:
-    """A number whose result with such a decimal needs no more digits than a decimal may have."""
+    """Give a number whose result with such a decimal needs no more digits than one may have."""
     value = _number(literal)
     _, digits, exponent = value.as_tuple()
     assert isinstance(exponent, int)
@@ -232,7 +232,7 @@ def same_kind(literals: Sequence[Literal], hive_type: str) -> bool:
 
 
 def compared(literal: Literal, hive_type: str) -> Stored:
-    """What a column of this type is compared with; Unclear unless both sides stay as they are."""
+    """Tell what a column of this type is compared with; Unclear unless both sides stay the same."""
     name, numbers = base_type(hive_type)
     kind = literal.kind
     if kind == "null":

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def altered(statement: Statement, wanted: Wanted) -> Iterator[Lock]:  # noqa: C901 - one flat list
-    """The locks of ALTER and of what else changes definitions or files as a whole."""
+    """Yield the locks of ALTER and of what else changes definitions or files as a whole."""
     match statement:
         case RenameTable(table=table, to=to):
             yield from wanted.ddl(table, wanted.exclusive(table))
@@ -96,7 +96,7 @@ def _altering(wanted: Wanted, table: Table, altered: Table, change: Change) -> L
 
 
 def _loading(load: LoadData) -> InsertTarget:
-    """The INSERT that locks as LOAD does: a partition that is new locks the table."""
+    """Return the INSERT that locks as LOAD does: a partition that is new locks the table."""
     table = load.table
     known = load.partition is not None
     return InsertTarget(

@@ -21,7 +21,7 @@ class Queued:
 
 
 def cycle(queue: Iterable[Queued], txn_id: int) -> tuple[int, ...]:
-    """The transactions of a circle through ``txn_id``, each waiting for the next; () if none.
+    """Find the transactions of a circle through ``txn_id``, each waiting for the next; () if none.
 
     A waiting component waits for every earlier one of another transaction that conflicts with
     it, granted or not, since requests are served in order.
@@ -40,7 +40,7 @@ def cycle(queue: Iterable[Queued], txn_id: int) -> tuple[int, ...]:
 
 
 def victim(circle: Iterable[int]) -> int:
-    """The transaction to abort: the youngest has done the least."""
+    """Return the transaction to abort: the youngest has done the least."""
     return max(circle)
 
 

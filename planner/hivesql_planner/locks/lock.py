@@ -73,10 +73,10 @@ def on_table(
     *,
     dynamic: bool = False,
 ) -> Lock:
-    """A lock on a table or on one of its partitions."""
+    """Return a lock on a table or on one of its partitions."""
     return Lock(kind, table.name.database, table.name.name, partition, operation, dynamic)
 
 
 def name_of(table: Table, partition: Partition) -> str:
-    """The partition's name, as locks have it."""
+    """Return the partition's name, as locks have it."""
     return partition_name(table.partition_names, partition.values)

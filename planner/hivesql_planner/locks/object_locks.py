@@ -42,7 +42,7 @@ Path = tuple[str, ...]
 
 
 def object_locks(statement: Statement) -> tuple[ObjectLock, ...]:
-    """What a statement locks, parents included, in the order in which it is acquired.
+    """Tell what a statement locks, parents included, in the order in which it is acquired.
 
     That order is the same for everybody (by name), so that no two statements wait for each other.
     Of two locks on one object the exclusive one stays.
@@ -56,7 +56,7 @@ def object_locks(statement: Statement) -> tuple[ObjectLock, ...]:
 
 
 def blocks(wanted: ObjectLock, held: ObjectLock) -> bool:
-    """True when two locks on one object cannot be held together."""
+    """Tell whether two locks on one object cannot be held together."""
     return wanted.name == held.name and (wanted.exclusive or held.exclusive)
 
 
@@ -125,7 +125,7 @@ def _written(target: InsertTarget) -> tuple[Path, bool]:
 def _each(
     table: Table, partitions: Iterable[Partition], *, exclusive: bool
 ) -> Iterator[tuple[Path, bool]]:
-    """The partitions, or the table where there are none."""
+    """Yield the partitions, or the table where there are none."""
     some = False
     for partition in partitions:
         some = True

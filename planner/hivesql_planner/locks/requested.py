@@ -28,7 +28,7 @@ GLOBAL_LOCKS = "__global_locks"
 
 
 def wanted(statement: Statement, settings: Settings) -> tuple[Lock, ...]:
-    """The components a statement requests, before merging: each of them once, as in Hive."""
+    """Return the components a statement requests, before merging: each of them once, as in Hive."""
     return tuple(dict.fromkeys(_locks_of(statement, Wanted(settings))))
 
 

@@ -26,7 +26,7 @@ _BLOCKED_BY = {S: {X}, SW: {XW, X}, XW: {SW, XW, X}, X: {S, SW, XW, X}}
 
 
 def conflicts(requested: Lock, existing: Lock) -> bool:
-    """True when the requested lock must wait for the existing one."""
+    """Tell whether the requested lock must wait for the existing one."""
     if not _meet(requested, existing) or existing.type not in _BLOCKED_BY[requested.type]:
         return False
     # A shared lock of a database lives beside exclusive locks of its tables.
@@ -49,7 +49,7 @@ def _meet(one: Lock, other: Lock) -> bool:
 
 
 def covers(held: Lock, wanted: Lock) -> bool:
-    """True when whoever holds the one need not ask for the other."""
+    """Tell whether whoever holds the one need not ask for the other."""
     if (held.database, held.table) != (wanted.database, wanted.table):
         return False
     whole = held.partition is None or held.partition == wanted.partition

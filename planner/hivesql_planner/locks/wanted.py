@@ -55,7 +55,7 @@ class Wanted:
             yield from (on_table(table, kind, unit) for unit in units)
 
     def exclusive(self, table: Table) -> LockType:
-        """What keeps everybody out; readers that take no locks need not wait for it either."""
+        """Tell what keeps everybody out; readers that take no locks need not wait for it either."""
         return XW if table.is_transactional and self.lockless_reads else X
 
     def units(self, scan: Scan) -> list[str | None]:

@@ -45,7 +45,7 @@ _DECIMAL = re.compile(r"decimal(?:\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?")
 
 
 def schema_of(table: Table, literal: str | None = None) -> Schema:
-    """The schema with which the table's rows are written: ``literal``, or that of its columns."""
+    """Give the schema of the table's written rows: ``literal``, or that of its columns."""
     if literal is not None:
         return parsed_schema(literal)
     numbers = itertools.count()
@@ -55,7 +55,7 @@ def schema_of(table: Table, literal: str | None = None) -> Schema:
 
 
 def parsed_schema(text: str) -> Schema:
-    """A record's schema from its text; SemanticError for anything else."""
+    """Return a record's schema from its text; SemanticError for anything else."""
     try:
         schema = json.loads(text)
     except ValueError as error:

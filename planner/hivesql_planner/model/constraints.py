@@ -21,7 +21,7 @@ ENFORCED: tuple[ConstraintKind, ...] = ("not null", "default", "check")
 
 
 def with_constraints(table: Table, new: Iterable[Constraint]) -> Table:
-    """The table with more constraints, each of them named; SemanticError 10326, 10332."""
+    """Return the table with more constraints, each of them named; SemanticError 10326, 10332."""
     found = list(table.constraints)
     for one in new:
         _check(table, one, found)
@@ -31,7 +31,7 @@ def with_constraints(table: Table, new: Iterable[Constraint]) -> Table:
 
 
 def unknown_parent(name: TableName) -> SemanticError:
-    """A foreign key speaks of a table that is not there."""
+    """Return a foreign key speaks of a table that is not there."""
     return SemanticError(f"Parent table not found: {name}", code=40000)
 
 
@@ -79,7 +79,7 @@ def _listed(columns: tuple[tuple[str, str], ...]) -> str:
 
 
 def without_constraint(table: Table, name: str) -> Table:
-    """The table without the constraint of that name."""
+    """Return the table without the constraint of that name."""
     kept = tuple(one for one in table.constraints if one.name != name)
     if len(kept) == len(table.constraints):
         raise SemanticError(
@@ -90,12 +90,12 @@ def without_constraint(table: Table, name: str) -> Table:
 
 
 def violation() -> ConstraintViolation:
-    """A row that is to be written breaks a constraint."""
+    """Return a row that is to be written breaks a constraint."""
     return ConstraintViolation(f"{VIOLATED} Nothing was changed")
 
 
 def default_of(table: Table, column: str) -> str | None:
-    """The Hive text of a column's default value, or None."""
+    """Return the Hive text of a column's default value, or None."""
     for one in table.constraints:
         if one.kind == "default" and one.enabled and one.columns == (column,):
             return one.text

@@ -90,7 +90,7 @@ def _fitting(seconds: str, wanted: str) -> str:
 
 
 def _whole_part(source: str, wanted: str) -> str | None:
-    """A decimal's digits before the point; NULL where the type cannot hold them."""
+    """Return a decimal's digits before the point; NULL where the type cannot hold them."""
     precision, scale, *_ = [*map(int, re.findall(r"[0-9]+", source)), 0, 0]
     precision = precision or 10
     most = _RANGES.get(wanted, 2**63 - 1)
@@ -101,7 +101,7 @@ def _whole_part(source: str, wanted: str) -> str | None:
 
 
 def conversion_of_any(target: str) -> str | None:
-    """The same for a value whose type only Spark knows; None where that does not matter."""
+    """Return the same for a value whose type only Spark knows; None where that does not matter."""
     if of_text := _OF_TEXT.get(_family(target)):
         kind = "TIMESTAMP" if _family(target) in _INSTANTS else target.upper()
         converted = of_text.replace("@0", "CAST(@0 AS STRING)")

@@ -17,7 +17,7 @@ _TIME = re.compile(_DAY + r"(?:[ T]([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:\.([
 
 
 def normal_value(text: str, type_: str) -> str | None:
-    """The text that Hive keeps of a constant in a column of the type; None if it is none of it.
+    """Give the text that Hive keeps of a constant in a column of the type; None if it is not one.
 
     CHAR has its blanks; complex types stay as they are.
     """
@@ -76,7 +76,7 @@ def _fraction(text: str, *, single: bool) -> str | None:
 
 
 def _as_java(text: str) -> str:
-    """A number's shortest text as Java writes it: ``1.0``, ``1.5E10``."""
+    """Return a number's shortest text as Java writes it: ``1.0``, ``1.5E10``."""
     if text in ("inf", "-inf"):
         return text.replace("inf", "Infinity")
     number = Decimal(text)

@@ -112,7 +112,7 @@ def combined(changes: Iterable[StatisticsChange]) -> dict[Unit, StatisticsChange
 
 
 def changed(known: Statistics, change: StatisticsChange, *, in_order: bool) -> Statistics:
-    """What is known after a commit.
+    """Tell what is known after a commit.
 
     ``in_order`` is False when writes and replacements have overtaken each other, so that what one
     of them counted is not what readers see.
@@ -172,7 +172,7 @@ def _both(one: ColumnStatistics, other: ColumnStatistics) -> ColumnStatistics:
 
 
 def of_partition_column(column: Column, values: Collection[str | None]) -> ColumnStatistics:
-    """What the values of the partitions tell of a partition column."""
+    """Tell what the values of the partitions tell of a partition column."""
     present = {value for value in values if value is not None}
     kind = _kind(column)
     order: Any = Decimal if kind in _NUMBERS else str
@@ -253,7 +253,7 @@ def read_accuracy(text: str) -> tuple[bool, tuple[str, ...]]:
 
 
 def read_basics(parameters: Mapping[str, str]) -> Statistics:
-    """What a catalog's parameters tell of rows, files and bytes."""
+    """Tell what a catalog's parameters tell of rows, files and bytes."""
     rows, files, size = (parameters.get(key, "") for key in BASICS)
     accurate, columns = read_accuracy(parameters.get(ACCURATE, ""))
     number = rows.isdecimal()
@@ -267,7 +267,7 @@ def read_basics(parameters: Mapping[str, str]) -> Statistics:
 
 
 def written_basics(known: Statistics) -> dict[str, str]:
-    """The parameters that say so."""
+    """Return the parameters that say so."""
     rows, files, size = BASICS
     found = {files: str(known.files), size: str(known.bytes)}
     if known.rows is not None:
@@ -320,7 +320,7 @@ def column_statistics(
     column: Column, rows: int, found: tuple[int, int, str | None, str | None, float | None,
                                             int | None]
 ) -> ColumnStatistics:  # fmt: skip
-    """The statistics of one column from its six values."""
+    """Return the statistics of one column from its six values."""
     present, distinct, low, high, average, longest = found
     nulls = rows - present
     if _kind(column) == "boolean":

@@ -44,7 +44,7 @@ class TableName:
         return f"{self.database}.{self.name}"
 
     def lower(self) -> TableName:
-        """The name as the catalog stores it."""
+        """Return the name as the catalog stores it."""
         return TableName(self.database.lower(), self.name.lower())
 
 
@@ -88,7 +88,7 @@ class Database:
     """Where managed tables live when not under ``location``."""
 
     def home_of(self, table: str, *, managed: bool) -> str:
-        """The directory that a table gets when it names none."""
+        """Return the directory that a table gets when it names none."""
         home = self.managed_location if managed and self.managed_location else self.location
         return f"{home}/{directory_of(table)}"
 
@@ -181,11 +181,11 @@ class Table:
         return self.is_transactional and self.properties.get("soft_delete", "").lower() == "true"
 
     def home_of(self, values: Sequence[str | None]) -> str:
-        """The directory of a partition with these values, unless it was given another."""
+        """Return the directory of a partition with these values, unless it was given another."""
         return f"{self.location}/{partition_name(self.partition_names, values)}"
 
     def read_values(self, partition: Partition) -> tuple[str | None, ...]:
-        """The texts of a partition's values as queries read them."""
+        """Return the texts of a partition's values as queries read them."""
         pairs = zip(self.partition_columns, partition.values, strict=True)
         return tuple(
             default_value(column.type) if value is None else value for column, value in pairs
@@ -223,7 +223,7 @@ class Table:
         return 2 if self.properties.get("bucketing_version", "").strip() == "2" else 1
 
     def stored_as(self, partition: Partition | None) -> Table:
-        """The table as one of its partitions is stored."""
+        """Return the table as one of its partitions is stored."""
         storage = partition.storage if partition else None
         if storage is None:
             return self
@@ -240,7 +240,7 @@ class Table:
         )
 
     def clustered(self, buckets: Buckets) -> Table:
-        """The table with another CLUSTERED BY."""
+        """Return the table with another CLUSTERED BY."""
         return replace(
             self,
             bucket_columns=buckets.columns,
@@ -250,7 +250,7 @@ class Table:
         )
 
     def described_as(self, partition: Partition | None) -> Table:
-        """The table as one of its partitions is described: with its own columns and buckets."""
+        """Give the table as a partition is described: with the partition's columns and buckets."""
         stored, own = self.stored_as(partition), partition.storage if partition else None
         if own is None:
             return stored
@@ -259,7 +259,7 @@ class Table:
         return stored if own.buckets is None else stored.clustered(own.buckets)
 
     def read_as(self, partition: Partition | None) -> Table:
-        """The table as the files of a partition are read: lines of text have its own columns."""
+        """Give the table as a partition's files are read: lines of text have its own columns."""
         stored = self.stored_as(partition)
         own = partition.storage.columns if partition and partition.storage else None
         if own is None or stored.format not in OF_LINES:
@@ -267,7 +267,7 @@ class Table:
         return replace(stored, columns=own)
 
     def storage_of(self, stored: Table) -> PartitionStorage | None:
-        """What a partition that is described as another table keeps of it; None if they agree."""
+        """Tell what a partition described as another table keeps of it; None if they agree."""
         same_columns = _described(stored.columns) == _described(self.columns)
         same_buckets = stored.buckets == self.buckets
         same_serde = stored.serde_properties == self.serde_properties
@@ -281,7 +281,7 @@ class Table:
         )
 
     def stored_anew(self, partition: Partition) -> Partition:
-        """A partition all of whose files are new; its columns stay its own, as in Hive."""
+        """Return a partition all of whose files are new; its columns stay its own, as in Hive."""
         own = partition.storage.columns if partition.storage else None
         kept = None if own is None else self.storage_of(replace(self, columns=own))
         return replace(partition, storage=kept)
@@ -314,7 +314,7 @@ def _described(columns: Sequence[Column]) -> list[tuple[str, str]]:
 
 
 def default_value(type_: str) -> str | None:
-    """What queries read of the default partition: its name in columns of text, as in Hive."""
+    """Tell what queries read of the default partition: its name in columns of text, as in Hive."""
     base, _, size = type_.partition("(")
     if base not in ("string", "varchar", "char"):
         return None
@@ -322,7 +322,7 @@ def default_value(type_: str) -> str | None:
 
 
 def kept_columns(file_format: FileFormat, columns: Sequence[Column]) -> tuple[Column, ...]:
-    """The columns as a format has them: CSV has text alone, Avro no numbers smaller than int."""
+    """Give the columns as a format has them: CSV has text alone, Avro no small numbers."""
     if file_format == "csv":
         return tuple(replace(column, type="string") for column in columns)
     if file_format == "avro":
@@ -334,7 +334,7 @@ def kept_columns(file_format: FileFormat, columns: Sequence[Column]) -> tuple[Co
 
 
 def directory_of(table: str) -> str:
-    """The name of a table's directory: as Hive, with codes for what is no letter or digit."""
+    """Name a table's directory: as Hive, with codes for what is no letter or digit."""
     if not _ODD.search(table):
         return table
     return _ODD.sub(lambda match: f"-{ord(match[0])}-", table)
@@ -374,7 +374,7 @@ def check_partition_name(name: str) -> None:
 
 
 def parse_partition_name(name: str) -> tuple[str | None, ...]:
-    """The values of ``k=v/k2=v2``, unescaped; the default partition is None."""
+    """Return the values of ``k=v/k2=v2``, unescaped; the default partition is None."""
     return tuple(_unescape(part.partition("=")[2]) for part in name.split("/"))
 
 

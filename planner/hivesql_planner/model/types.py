@@ -16,7 +16,7 @@ def text_limit(hive_type: str) -> tuple[str, int] | None:
 
 
 def parts_of(hive_type: str) -> list[tuple[str, str]]:
-    """The types inside a nested type, those of a struct's fields with their names; else none."""
+    """List the types inside a nested type, those of a struct with their names; else none."""
     kind, bracket, rest = hive_type.strip().partition("<")
     found: list[tuple[str, str]] = []
     depth, part = 0, ""

@@ -75,7 +75,7 @@ Predicate = Compare | OneOf | IsNull | IsTrue | Not | AllOf | AnyOf | UnlessFals
 
 
 def columns_of(predicate: Predicate) -> Iterator[str]:
-    """The columns that a predicate speaks of, as often as it does."""
+    """Yield the columns that a predicate speaks of, as often as it does."""
     match predicate:
         case Compare(column=name) | OneOf(column=name) | IsNull(column=name) | IsTrue(column=name):
             yield name

@@ -139,7 +139,7 @@ def _of_values(operator: str, value: Any, low: Any, high: Any) -> Outcomes:
 
 
 def any_of_ids(ids: Mapping[str, list[int]]) -> Predicate:
-    """True of delete events of rows with these ids (lists of one length), perhaps of others."""
+    """Match delete events of rows with these ids (lists of one length), perhaps of others."""
     names = tuple(ids)
     if len(ids[names[0]]) > _EACH:
         ends = [(name, min(ids[name]), max(ids[name])) for name in names]

@@ -82,7 +82,7 @@ def _branches(table: Table, alias: str, clauses: Sequence[MergeClause]) -> tuple
 
 
 def _condition(clauses: Sequence[MergeClause], position: int) -> Expr | None:
-    """A clause's own condition, and that no earlier clause of its kind takes the row.
+    """Return a clause's own condition, and that no earlier clause of its kind takes the row.
 
     As in Hive, a row for which an earlier condition is unknown (NULL) is in neither clause.
     """
@@ -106,7 +106,7 @@ def _values(table: Table, alias: str, clause: MergeClause) -> tuple[Expr, ...]:
 
 
 def new_row(table: Table, alias: str, assignments: Mapping[str, Expr]) -> tuple[Expr, ...]:
-    """The updated row: assigned expressions, and the old values of all other columns."""
+    """Return the updated row: assigned expressions, and the old values of all other columns."""
     return tuple(
         assignments.get(column.name, Expr(f"`{alias}`.`{column.name}`")) for column in table.columns
     )

@@ -162,7 +162,7 @@ _OURS = ("hive.", "hivesql.", "metastore.")
 
 
 def notice_about(key: str) -> str | None:
-    """What to tell whoever sets a key that changes nothing; None where all is well.
+    """Tell what to tell whoever sets a key that changes nothing; None where all is well.
 
     Only keys that look like ours or Hive's: others are the user's own variables.
     """
@@ -184,7 +184,7 @@ class Settings:
     values: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def text(self, key: str) -> str:
-        """The value as it was written; unknown keys without a value are errors."""
+        """Return the value as it was written; unknown keys without a value are errors."""
         key = ALIASES.get(key, key)
         if key in self.values:
             return self.values[key]
@@ -193,28 +193,28 @@ class Settings:
         raise SemanticError(f"unknown setting {key}")
 
     def flag(self, key: str) -> bool:
-        """The value of a yes-or-no setting."""
+        """Return the value of a yes-or-no setting."""
         text = self.text(key).strip().lower()
         if text not in ("true", "false"):
             raise SemanticError(f"{key} must be true or false, not {text!r}")
         return text == "true"
 
     def integer(self, key: str) -> int:
-        """The value of a whole-number setting."""
+        """Return the value of a whole-number setting."""
         try:
             return int(self.text(key))
         except ValueError:
             raise SemanticError(f"{key} must be a number, not {self.text(key)!r}") from None
 
     def number(self, key: str) -> float:
-        """The value of a setting that may have a fraction."""
+        """Return the value of a setting that may have a fraction."""
         try:
             return float(self.text(key))
         except ValueError:
             raise SemanticError(f"{key} must be a number, not {self.text(key)!r}") from None
 
     def seconds(self, key: str) -> float:
-        """The value of a duration such as ``300s``, ``100ms``, ``5m``; seconds without a unit."""
+        """Read a duration such as ``300s``, ``100ms``, ``5m``; seconds without a unit."""
         text = self.text(key).strip().lower()
         digits = text.rstrip("abcdefghijklmnopqrstuvwxyz ")
         try:
@@ -223,7 +223,7 @@ class Settings:
             raise SemanticError(f"{key} must be a duration like 300s, not {text!r}") from None
 
     def with_value(self, key: str, value: str) -> Settings:
-        """The same settings with one changed; the value is checked against the key's kind."""
+        """Give the same settings with one changed; the value is checked against the key's kind."""
         key = ALIASES.get(key, key)
         changed = replace(self, values={**self.values, key: value})
         setting = KEYS.get(key)
@@ -242,7 +242,7 @@ class Settings:
 
     @classmethod
     def of(cls, values: Mapping[str, str]) -> Settings:
-        """Settings with these values, each of them checked."""
+        """Make settings with these values, each of them checked."""
         settings = cls()
         for key, value in values.items():
             settings = settings.with_value(key, value)

@@ -153,7 +153,7 @@ Change = (
 
 
 def altered(table: Table, change: Change) -> Table:  # noqa: C901 - one flat list of changes
-    """The table after the change; SemanticError where Hive refuses it."""
+    """Return the table after the change; SemanticError where Hive refuses it."""
     match change:
         case AddColumns(columns=columns):
             return _add_columns(table, kept_columns(table.format, columns))
@@ -192,7 +192,7 @@ def altered(table: Table, change: Change) -> Table:  # noqa: C901 - one flat lis
 
 
 def altered_partition(table: Table, partition: Partition, change: Change) -> Partition:
-    """The partition after a change of how it is stored; SemanticError where Hive refuses it."""
+    """Store the partition otherwise; SemanticError where Hive refuses it."""
     stored = altered(table.described_as(partition), change)
     return replace(partition, storage=table.storage_of(stored))
 

@@ -43,7 +43,7 @@ def _family(type_: str) -> str:
 def altered_properties(
     table: Table, given: Mapping[str, str], unset: tuple[str, ...], *, if_exists: bool
 ) -> dict[str, str]:
-    """The properties after SET or UNSET, with the checks of a change of ``transactional``."""
+    """Give the properties after SET or UNSET, with the checks of a change of ``transactional``."""
     missing = [key for key in unset if key not in table.properties]
     if missing and not if_exists:
         raise SemanticError(

@@ -50,7 +50,7 @@ class Style:
     color: bool = False
 
     def text(self, value: Any) -> str:
-        """A value as it is printed."""
+        """Return a value as it is printed."""
         text = self.null if value is None else hive_text(value)
         if self.escape_breaks:
             text = text.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
@@ -61,7 +61,7 @@ Writer = Callable[[IO[str], Sequence[str], Iterable[Row], Style], int]
 
 
 def hive_text(value: Any, *, nested: bool = False) -> str:
-    """A value as Hive prints it: NULL, true, [1,2], {"a":1}."""
+    """Return a value as Hive prints it: NULL, true, [1,2], {"a":1}."""
     if value is None:
         return "null" if nested else "NULL"
     if isinstance(value, bool):
@@ -95,7 +95,7 @@ def _time_text(value: Instant | datetime.date) -> str:
 
 
 def double_text(value: float) -> str:
-    """A DOUBLE or FLOAT as Java prints it: 1.5, 1.0E7, NaN, Infinity."""
+    """Return a DOUBLE or FLOAT as Java prints it: 1.5, 1.0E7, NaN, Infinity."""
     if not math.isfinite(value):
         return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(float(value))]
     minus = "-" if math.copysign(1, value) < 0 else ""
@@ -121,7 +121,7 @@ def _interval_text(value: datetime.timedelta) -> str:
 
 
 def with_hive_types(types: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterable[Sequence[Any]]:
-    """The rows with FLOAT values and instants marked as such, at any depth."""
+    """Return the rows with FLOAT values and instants marked as such, at any depth."""
     marks = {i: mark for i, kind in enumerate(types) if (mark := _mark_of(kind)) is not None}
     if not marks:
         return rows
@@ -134,7 +134,7 @@ _Mark = Callable[[Any], Any]
 
 
 def _mark_of(kind: str) -> _Mark | None:
-    """What marks the values of a type; None where they are printed as they are."""
+    """Tell what marks the values of a type; None where they are printed as they are."""
     name = kind.partition("<")[0].strip().lower()
     if name == "float":
         return _unless_null(Single)
@@ -329,7 +329,7 @@ def _table(out: IO[str], columns: Sequence[str], rows: Iterable[Row], style: Sty
 
 
 def _batches(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
-    """Lists of at most ``size`` rows; one empty list when there are no rows."""
+    """Cut rows into lists of at most ``size``; one empty list when there are no rows."""
     iterator = iter(rows)
     first = list(itertools.islice(iterator, size))
     yield first
@@ -354,7 +354,7 @@ FORMATS: dict[str, Writer] = {
 
 
 def format_of(name: str | None, out: IO[str]) -> str:
-    """The name of the format: a table for people and tsv2 for programs, unless one is asked for."""
+    """Name the format: a table for people and tsv2 for programs, unless one is asked for."""
     return name or ("table" if out.isatty() else "tsv2")
 
 

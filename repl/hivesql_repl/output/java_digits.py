@@ -58,7 +58,7 @@ def _normal(exponent: int, fraction: int, bias: int, size: int) -> _Binary:
 
 
 def _of_whole(number: _Binary) -> tuple[str, int]:
-    """A whole number, rounded where its last digits mean nothing."""
+    """Return a whole number, rounded where its last digits mean nothing."""
     shift = number.exponent - 52
     whole = number.fraction << shift if shift >= 0 else number.fraction >> -shift
     beyond = number.exponent - number.significant - 1

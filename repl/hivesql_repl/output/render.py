@@ -62,7 +62,7 @@ class Printer:
             self.record.write(f"> {statement}\n")
 
     def tell(self, line: str) -> None:
-        """A notice for the person."""
+        """Print a notice for the person."""
         if not self.quiet:
             if sys.stderr.isatty() and (waiting := _WAITING.match(line)):
                 # Told again and again: each takes the place of the one before.
@@ -80,7 +80,7 @@ class Printer:
         )
 
     def set_status(self, line: str) -> None:
-        """A line that goes away by itself; only where a person looks."""
+        """Show a line that goes away by itself; only where a person looks."""
         if self.quiet or self._pages or not sys.stderr.isatty() or line == self._status:
             return
         width = shutil.get_terminal_size().columns - 1
@@ -184,7 +184,7 @@ class Printer:
         return wanted > shutil.get_terminal_size().columns
 
     def _without_status(self, rows: Any, count: Iterator[int]) -> Iterator[Any]:
-        """The rows, counted; the status line goes before the first one comes."""
+        """Yield the rows, counted; the status line goes before the first one comes."""
         for row in rows:
             self.clear_status()
             next(count)
@@ -198,7 +198,7 @@ class Printer:
 
     @contextmanager
     def _screen(self) -> Iterator[IO[str]]:
-        """Standard output, through a pager where a person reads."""
+        """Provide standard output, through a pager where a person reads."""
         once, self.once = self.once, ""
         if once and not once.startswith("|"):
             with open_for_append(once) as out:
@@ -255,7 +255,7 @@ def _wait_for(pager: Popen[str]) -> None:
 
 
 def open_for_append(name: str) -> IO[str]:
-    """A file of the user's; ExecutionError when it cannot be written."""
+    """Return a file of the user's; ExecutionError when it cannot be written."""
     try:
         return Path(name).expanduser().open("a", encoding="utf-8")
     except OSError as error:
@@ -263,7 +263,7 @@ def open_for_append(name: str) -> IO[str]:
 
 
 def find_pager() -> Sequence[str] | None:
-    """The command to page with: $PAGER, else less; None when there is none."""
+    """Return the command to page with: $PAGER, else less; None when there is none."""
     chosen = os.environ.get("PAGER")
     if chosen:
         words = chosen.split()
@@ -277,7 +277,7 @@ def _counted(count: int) -> str:
 
 
 def _script(error: HiveSqlError, text: str) -> str:
-    """The text that the error's line counts in: perhaps that of a file which SOURCE named."""
+    """Give the text that the error's line counts in: perhaps that of a file which SOURCE named."""
     try:
         return read_script(Path(error.file)) if error.file else text
     except (OSError, ParseError):

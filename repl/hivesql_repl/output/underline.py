@@ -12,7 +12,7 @@ _BEFORE = 40
 
 
 def underlined(script: str, place: tuple[int, int], end: tuple[int, int] | None) -> list[str]:
-    """The lines from ``place`` to ``end`` (behind the last character), each with carets below.
+    """Give the lines from ``place`` to ``end`` (behind the last character), each with carets.
 
     Lines and columns count from 1. () when the script has no such line.
     """
@@ -40,7 +40,7 @@ def underlined(script: str, place: tuple[int, int], end: tuple[int, int] | None)
 
 
 def _cut(line: str, start: int, stop: int) -> tuple[str, int, int]:
-    """What is shown of a line, and where in it the marked part begins and ends."""
+    """Tell what is shown of a line, and where in it the marked part begins and ends."""
     if len(line) <= _WIDEST:
         return line, start, stop
     left = max(0, min(start - _BEFORE, len(line) - _WIDEST))

@@ -18,7 +18,7 @@ _WATCHED = re.compile(
 
 
 def command_of(typed: str) -> str | None:
-    r"""What was typed as one of our commands without its ``!``; None for a statement.
+    r"""Tell what was typed as one of our commands without its ``!``; None for a statement.
 
     Ours begin with ``!``. Those with ``\`` or ``.`` have our names or those of other shells.
     ``SHOW LOCKS --watch 2`` is one too: SQL would take its end for a comment.

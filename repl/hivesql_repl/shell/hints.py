@@ -14,14 +14,14 @@ _WORD = re.compile(r"[\w`.]+")
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The word that looks most like it, if any does."""
+    """Return the word that looks most like it, if any does."""
     names = {name.lower(): name for name in known}
     found = get_close_matches(word.lower(), names, n=1, cutoff=0.7)
     return names[found[0]] if found and found[0] != word.lower() else None
 
 
 def hint(error: HiveSqlError, text: str, session: Session) -> str | None:
-    """A better word for the one at the error's place in ``text``."""
+    """Return a better word for the one at the error's place in ``text``."""
     word = _word_at(text, error.line, error.column)
     if word is None:
         return None

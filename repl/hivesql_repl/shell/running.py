@@ -97,7 +97,7 @@ class Runner:
         return self.session.settings.flag(HEADER)
 
     def wait_for(self, call: Callable[[], Result]) -> Result:
-        """The call's result; meanwhile progress is shown and Ctrl-C cancels."""
+        """Return the call's result; meanwhile progress is shown and Ctrl-C cancels."""
         future = self._thread.submit(call)
         stopping = False
         with self._noting_interrupts():

@@ -85,7 +85,7 @@ class ShortTexts(Lexer):
         self._plain = SimpleLexer()
 
     def lex_document(self, document: Document) -> Callable[[int], StyleAndTextTuples]:
-        """The text of a line, by its number."""
+        """Return the text of a line, by its number."""
         lexer = self._coloured if len(document.text) <= MOST_COLOURED else self._plain
         return lexer.lex_document(document)
 

@@ -50,7 +50,7 @@ class Suggestion:
 
 
 def suggest(text: str, cursor: int, names: Names, *, database: str) -> Iterator[Suggestion]:
-    """What may stand at ``cursor`` (an offset into ``text``), best first."""
+    """Yield what may stand at ``cursor`` (an offset into ``text``), best first."""
     start = text.rfind(";", 0, cursor) + 1
     end = text.find(";", cursor)
     after, before = text[cursor : None if end < 0 else end], text[start:cursor]

@@ -80,7 +80,7 @@ class Follower:
             self._last = event.id
 
     def _contents(self, events: Iterable[Event]) -> dict[TableName, Table]:
-        """The tables of the page's events that have a copy, as they are after the page."""
+        """Return the tables of the page's events that have a copy, as they are after the page."""
         with self._guard:
             copied = set(self._shelf)
         altered = (event for event in events if event.kind is EventKind.ALTER_TABLE)

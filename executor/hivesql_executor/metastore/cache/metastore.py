@@ -64,7 +64,7 @@ class CachingMetastore:
 
     # -- as the metastore is now
     def table(self, name: TableName) -> Table:
-        """The table or view of that name."""
+        """Return the table or view of that name."""
         name = name.lower()
         self.follow()
         if (entry := self._current(name)) is not None:
@@ -79,7 +79,7 @@ class CachingMetastore:
     def partitions(
         self, name: TableName, tests: Sequence[PartitionTest] = ()
     ) -> tuple[Partition, ...]:
-        """The partitions of a table that pass all tests, by name; perhaps some more."""
+        """Return the partitions of a table that pass all tests, by name; perhaps some more."""
         name = name.lower()
         self.follow()
         entry = self._current(name)
@@ -90,7 +90,7 @@ class CachingMetastore:
         return self._read_partitions(name, tests, entry)
 
     def partition(self, name: TableName, values: Sequence[str | None]) -> Partition | None:
-        """The partition with these values, or None."""
+        """Return the partition with these values, or None."""
         if (whole := self._whole(name)) is None:
             return self._metastore.partition(name, values)
         wanted = tuple(None if value in ("", DEFAULT_PARTITION) else value for value in values)
@@ -109,7 +109,7 @@ class CachingMetastore:
         table_id: int = 0,
         valid_write_ids: ValidWriteIdList | None = None,
     ) -> Table:
-        """The table as a reader with these write ids sees it, without asking when a copy is equal.
+        """Give the table as a reader with these write ids sees it; an equal copy will do.
 
         ``table_id`` and list come from ``table_ids``. A transactional table without a list is a
         SemanticError; other tables need none, and may be as old as the last ``follow``.
@@ -140,7 +140,7 @@ class CachingMetastore:
         table_id: int = 0,
         valid_write_ids: ValidWriteIdList | None = None,
     ) -> tuple[Partition, ...]:
-        """The partitions that pass, as in ``get_table``."""
+        """Return the partitions that pass, as in ``get_table``."""
         name = TableName(database, table).lower()
         entry, _ = self._look(name)
         if entry is not None and entry.table.is_transactional:
@@ -155,7 +155,7 @@ class CachingMetastore:
     def table_ids(
         self, txns: ValidTxnList, tables: Collection[TableName]
     ) -> Mapping[TableName, tuple[int, ValidWriteIdList]]:
-        """The id and the valid write ids of each table, from the metastore."""
+        """Return the id and the valid write ids of each table, from the metastore."""
         return self._metastore.table_ids(txns, tables)
 
     # -- ahead of all questions

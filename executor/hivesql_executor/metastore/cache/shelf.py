@@ -46,7 +46,7 @@ class Shelf:
         return self._weight
 
     def get(self, name: TableName) -> Entry | None:
-        """The entry, which now is the last to be given up."""
+        """Return the entry, which now is the last to be given up."""
         entry = self._entries.get(name)
         if entry is not None:
             self._entries.move_to_end(name)
@@ -70,7 +70,7 @@ class Shelf:
         return gone
 
     def change(self, name: TableName, entry: Entry | None) -> None:
-        """What an event makes of an entry, also of one that is not here: it has been changed."""
+        """Apply an event to an entry, also to one that is not here: it has been changed."""
         self._generations[name] += 1
         if len(self._generations) > _MOST_GENERATIONS:
             self._generations.clear()
@@ -78,7 +78,7 @@ class Shelf:
         self.settle(name, entry)
 
     def settle(self, name: TableName, entry: Entry | None) -> None:
-        """What the end of a write makes of an entry: its description was not changed."""
+        """Apply the end of a write to an entry: its description was not changed."""
         if entry is None:
             self._take_off(name)
         elif name in self._entries:

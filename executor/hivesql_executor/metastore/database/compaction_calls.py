@@ -73,7 +73,7 @@ class CompactionCalls(ABC):
         self._write(lambda db: compactions.set_compaction_txn(db, id, txn_id, highest_write_id))
 
     def mark_compacted(self, id: int) -> None:
-        """The result is written; the old directories wait for the cleaner."""
+        """Say that the result is written: the old directories wait for the cleaner."""
         self._write(lambda db: compactions.mark_compacted(db, id))
 
     def mark_failed(self, id: int, error: str, *, refused: bool = False) -> None:
@@ -135,7 +135,7 @@ class CompactionCalls(ABC):
         return self._read(now)
 
     def compactor_write_ids(self, table: TableName) -> ValidWriteIdList:
-        """What a compaction may merge now."""
+        """Tell what a compaction may merge now."""
         name = TableName(table.database.lower(), table.name.lower())
         return self._read(lambda db: snapshots.compactor_write_ids(db, name))
 

@@ -26,7 +26,7 @@ _queue = compaction_queue.c
 def record_not_initiated(
     db: Connection, candidate: Candidate, error: str, initiator_id: str
 ) -> None:
-    """A row of the history that says why the initiator asked for nothing."""
+    """Keep in the history why the initiator asked for nothing."""
     moment = now(db)
     db.execute(
         insert(completed_compactions).values(

@@ -94,7 +94,7 @@ def enqueue_compaction(
 
 
 def new_id(db: Connection) -> int:
-    """The next id of a compaction."""
+    """Return the next id of a compaction."""
     counter = next_compaction_id.c.next
     advanced = update(next_compaction_id).values(next=counter + 1).returning(counter)
     return int(db.execute(advanced).scalar_one()) - 1
@@ -167,7 +167,7 @@ def set_compaction_txn(db: Connection, id_: int, txn_id: int, highest_write_id: 
 
 
 def mark_compacted(db: Connection, id_: int) -> None:
-    """The result is written; the old directories wait for the cleaner."""
+    """Say that the result is written: the old directories wait for the cleaner."""
     if locked_row(db, id_).state != _WORKING:
         raise ExecutionError(f"compaction {id_} was taken from this worker, which was silent")
     db.execute(
@@ -281,7 +281,7 @@ def complete(db: Connection, row: Row[Any], state: str, error: str | None) -> No
 
 
 def locked_row(db: Connection, id_: int) -> Row[Any]:
-    """A row of the queue, held until the end of the database transaction."""
+    """Return a row of the queue, held until the end of the database transaction."""
     row = db.execute(
         select(compaction_queue).where(_queue.id == id_).with_for_update()
     ).one_or_none()
@@ -301,7 +301,7 @@ def _same_unit(table: SqlTable, name: TableName, partition: str | None) -> tuple
 
 
 def as_compaction(row: Row[Any]) -> Compaction:
-    """A row of queue or history."""
+    """Return a row of queue or history."""
     return Compaction(
         id=row.id,
         table=TableName(row.database, row.table),

@@ -72,7 +72,7 @@ _NOW = select(millis_now())
 
 
 def now(db: Connection) -> int:
-    """The time in milliseconds by the clock of the RDBMS."""
+    """Return the time in milliseconds by the clock of the RDBMS."""
     return int(db.execute(_NOW).scalar_one())
 
 
@@ -295,6 +295,6 @@ def _retryable(error: DBAPIError | TryAgain) -> bool:
 
 
 def _rolled_back(error: DBAPIError) -> bool:
-    """True when the server itself said that the commit did not happen."""
+    """Tell whether the server itself said that the commit did not happen."""
     name = str(getattr(error.orig, "sqlite_errorname", ""))
     return not _lost(error) and (bool(_state(error)) or name.startswith(_NOT_COMMITTED))

@@ -63,7 +63,7 @@ class DatabaseMetastore(
         self._rdbms.close()
 
     def version(self) -> str:
-        """The schema's revision, and the release of Hive whose tables it has."""
+        """Return the schema's revision, and the release of Hive whose tables it has."""
         found = self._read(revisions.current_revision)
         return f"schema revision {found}, Hive {schema.SCHEMA_VERSION}"
 
@@ -81,7 +81,7 @@ class DatabaseMetastore(
         return database.location or catalog.default_home(self._warehouse, database.name)
 
     def database(self, name: str) -> Database:
-        """The database of that name."""
+        """Return the database of that name."""
         return self._read(lambda db: catalog.database(db, name))
 
     def databases(self) -> tuple[str, ...]:
@@ -105,7 +105,7 @@ class DatabaseMetastore(
         return table.location or self._read(lambda db: catalog.home_of(db, table))
 
     def table(self, name: TableName) -> Table:
-        """The table or view of that name."""
+        """Return the table or view of that name."""
         return self._read(lambda db: catalog.table(db, name))
 
     def tables(self, database: str) -> tuple[TableName, ...]:
@@ -132,7 +132,7 @@ class DatabaseMetastore(
     def partitions(
         self, name: TableName, tests: Sequence[PartitionTest] = ()
     ) -> tuple[Partition, ...]:
-        """The partitions of a table that pass all tests, by name; perhaps some more."""
+        """Return the partitions of a table that pass all tests, by name; perhaps some more."""
         return self._read(lambda db: partition_rows.partitions(db, name, tests))
 
     def partition_count(self, name: TableName) -> int:
@@ -140,11 +140,11 @@ class DatabaseMetastore(
         return self._read(lambda db: partition_rows.partition_count(db, name))
 
     def foreign_partitions(self, name: TableName) -> tuple[Partition, ...]:
-        """The partitions that do not live where a new one of that name would."""
+        """Return the partitions that do not live where a new one of that name would."""
         return self._read(lambda db: partition_rows.foreign_partitions(db, name))
 
     def partition(self, name: TableName, values: Sequence[str | None]) -> Partition | None:
-        """The partition with these values, or None."""
+        """Return the partition with these values, or None."""
         return self._read(lambda db: partition_rows.partition(db, name, values))
 
     def add_partitions(
@@ -196,7 +196,7 @@ class DatabaseMetastore(
         self._write(lambda db: statistics_changes.count(db, 0, changes))
 
     def statistics(self, name: TableName, values: Sequence[str | None] | None = None) -> Statistics:
-        """What is known of a table, or of the partition with these values."""
+        """Tell what is known of a table, or of the partition with these values."""
         return self._read(lambda db: statistics_rows.statistics(db, name, values))
 
     # -- housekeeping

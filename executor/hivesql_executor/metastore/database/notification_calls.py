@@ -40,7 +40,7 @@ class NotificationCalls(ABC):
         return self._write(notification_log.keep_log) if latest is None else latest
 
     def events_after(self, last: int) -> LogPage:
-        """The first events after an id, and the latest id."""
+        """Return the first events after an id, and the latest id."""
         return self._read(lambda db: notification_log.events_after(db, last))
 
     def writes_of(self, txn_id: int) -> frozenset[tuple[TableName, int]]:
@@ -48,11 +48,11 @@ class NotificationCalls(ABC):
         return self._read(lambda db: notification_log.writes_of(db, txn_id))
 
     def completed(self, table: Table) -> Table:
-        """The copy as it is: the log tells all changes."""
+        """Return the copy as it is: the log tells all changes."""
         return table
 
     def described(self, name: TableName) -> tuple[Table, ValidWriteIdList | None]:
-        """The table, and its write ids of that moment; None for one that is not transactional."""
+        """Give the table, and its write ids of that moment; None if it is not transactional."""
 
         def work(db: Connection) -> tuple[Table, ValidWriteIdList | None]:
             table = catalog.table(db, name)
@@ -66,7 +66,7 @@ class NotificationCalls(ABC):
     def table_ids(
         self, txns: ValidTxnList, tables: Collection[TableName]
     ) -> Mapping[TableName, tuple[int, ValidWriteIdList]]:
-        """The id and the valid write ids of each table."""
+        """Return the id and the valid write ids of each table."""
         return self._read(
             lambda db: {
                 name: (

@@ -157,13 +157,13 @@ def keep_log(db: Connection) -> int:
 
 
 def latest_event(db: Connection) -> int | None:
-    """The id of the latest event; None while no log is kept."""
+    """Return the id of the latest event; None while no log is kept."""
     following = db.scalar(select(notification_sequence.c.next))
     return None if following is None else int(following) - 1
 
 
 def events_after(db: Connection, last: int) -> LogPage:
-    """The first events after an id; an older log than that has another latest id."""
+    """Return the first events after an id; an older log than that has another latest id."""
     sequence, log = notification_sequence.c, notification_log.c
     query = (
         select(sequence.next, notification_log)

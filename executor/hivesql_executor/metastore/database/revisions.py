@@ -22,7 +22,7 @@ _CREATE_LOCK = 0x48495645
 
 
 def current_revision(db: Connection) -> str | None:
-    """The revision of the schema that is there; None when there is none or it is not told."""
+    """Give the revision of the schema that is there; None when there is none or it is not told."""
     if not db.dialect.has_table(db, schema.revision.name):
         return None
     return db.scalar(select(schema.revision.c.revision))

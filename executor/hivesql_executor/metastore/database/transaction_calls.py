@@ -79,11 +79,11 @@ class TransactionCalls(ABC):
         return self._write(work, hasty=True)
 
     def valid_txns(self, txn_id: int = 0) -> ValidTxnList:
-        """What the transaction sees; 0 asks for the current state."""
+        """Tell what the transaction sees; 0 asks for the current state."""
         return self._read(lambda db: snapshots.valid_txns(db, txn_id))
 
     def allocate_write_id(self, txn_id: int, table: TableName, *, again: bool = False) -> int:
-        """The transaction's write id in the table; ``again`` replaces it by a larger one."""
+        """Return the transaction's write id in the table; ``again`` replaces it by a larger one."""
         name = table.lower()
 
         def work(db: Connection) -> int:
@@ -107,7 +107,7 @@ class TransactionCalls(ABC):
     def valid_write_ids(
         self, txns: ValidTxnList, tables: Collection[TableName]
     ) -> Mapping[TableName, ValidWriteIdList]:
-        """What the list of transactions means in each table."""
+        """Tell what the list of transactions means in each table."""
         return self._read(
             lambda db: {
                 table: snapshots.valid_write_ids(db, txns, table.lower()) for table in tables
@@ -115,11 +115,11 @@ class TransactionCalls(ABC):
         )
 
     def writes_after(self, table: TableName, moment: datetime) -> frozenset[int]:
-        """Writes that were committed after a moment, as far as is still known."""
+        """List writes that were committed after a moment, as far as is still known."""
         return self._read(lambda db: snapshots.writes_after(db, table.lower(), moment))
 
     def compactor_write_ids(self, table: TableName) -> ValidWriteIdList:
-        """What a compaction may merge now."""
+        """Tell what a compaction may merge now."""
         return self._read(lambda db: snapshots.compactor_write_ids(db, table.lower()))
 
     def seed_write_id(self, table: TableName, next_write_id: int) -> None:

@@ -48,7 +48,7 @@ class CatalogCalls:
                 raise
 
     def database(self, name: str) -> Database:
-        """The database of that name."""
+        """Return the database of that name."""
         return read_database(self._fetch_database(name))
 
     def databases(self) -> tuple[str, ...]:
@@ -97,7 +97,7 @@ class CatalogCalls:
         return self.table(name)
 
     def table(self, name: TableName) -> Table:
-        """The table or view of that name."""
+        """Return the table or view of that name."""
         name = lower(name)
         found = self._fetch_table(name)
         return read_table(found, fetch_constraints(self._client, name))
@@ -207,5 +207,5 @@ _CONSTRAINT_FIELDS = (
 
 
 def lower(name: TableName) -> TableName:
-    """The name as the metastore keeps it."""
+    """Return the name as the metastore keeps it."""
     return TableName(name.database.lower(), name.name.lower())

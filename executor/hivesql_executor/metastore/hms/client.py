@@ -33,7 +33,7 @@ CATALOG = "hive"
 
 @cache
 def idl() -> Any:
-    """The module with all structs and the service; SemanticError without the extra ``hms``."""
+    """Load the module with all structs and the service; SemanticError without the extra ``hms``."""
     try:
         import thriftpy2
     except ImportError as error:
@@ -237,7 +237,7 @@ _KERBEROS = "hive.metastore.sasl.enabled"
 
 
 def encryption(settings: Settings) -> ssl.SSLContext | None:
-    """What connections are encrypted with; None when they are not, as is Hive's default.
+    """Tell what connections are encrypted with; None when they are not, as is Hive's default.
 
     The server's certificate must be of its host and signed by one in the truststore, or without a
     truststore by one that this machine trusts. NotSupported for Kerberos.

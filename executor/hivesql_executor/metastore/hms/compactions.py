@@ -86,7 +86,7 @@ class CompactionCalls(LockCalls):
         self._client.call("update_compactor_state", claim, txn_id)
 
     def mark_compacted(self, id: int) -> None:
-        """The result is written; the old directories wait for the metastore's cleaner."""
+        """Say that the result is written: the old directories wait for the metastore's cleaner."""
         self._client.call("mark_compacted", self._claim(id), again=True)
 
     def mark_failed(self, id: int, error: str, *, refused: bool = False) -> None:

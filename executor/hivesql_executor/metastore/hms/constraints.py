@@ -24,7 +24,7 @@ _TEXTS = {"default": "default_value", "check": "check_expression"}
 def fetch_constraints(
     client: Client, name: TableName, kinds: Collection[ConstraintKind] = ALL_KINDS
 ) -> tuple[Constraint, ...]:
-    """The constraints of a table that are of these kinds, by kind and then by name."""
+    """Return the constraints of a table that are of these kinds, by kind and then by name."""
     found = _fetch_each(client, name, kinds) if client.is_old else _fetch_all(client, name)
     constraints: list[Constraint] = []
     for kind, field, _, name_field, _ in _KINDS:
@@ -82,7 +82,7 @@ def _fetch_all(client: Client, name: TableName) -> Any:
 
 
 def _fetch_each(client: Client, name: TableName, kinds: Collection[ConstraintKind]) -> Any:
-    """What Hive 3 tells kind by kind."""
+    """Tell what Hive 3 tells kind by kind."""
     wire = idl()
     place = {"db_name": name.database, "tbl_name": name.name, "catName": CATALOG}
     child = {"foreign_db_name": name.database, "foreign_tbl_name": name.name}

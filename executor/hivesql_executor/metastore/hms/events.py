@@ -32,7 +32,7 @@ _CHILD = ("4", "5")
 
 
 def read_event(found: Any) -> Event | None:
-    """The event of a NotificationEvent; None when its message cannot be read.
+    """Return the event of a NotificationEvent; None when its message cannot be read.
 
     Whatever is not known to leave tables as they are is a change of the table it names.
     """

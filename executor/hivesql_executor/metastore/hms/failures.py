@@ -17,7 +17,7 @@ _TABLE, _DATABASE, _PARTITION = (10001, 10073), (10072, 10242), (10006, 10073)
 
 
 def failure(method: str, error: Exception) -> HiveSqlError:
-    """The error for an exception that the metastore answered with."""
+    """Return the error for an exception that the metastore answered with."""
     name, message = type(error).__name__, getattr(error, "message", None) or str(error)
     unknown, existing = _codes(method, message)
     match name:

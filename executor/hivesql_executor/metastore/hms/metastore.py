@@ -35,7 +35,7 @@ class HiveMetastore(NotificationCalls):
         return cls(Client(uris, timeout=timeout, encryption=encryption))
 
     def version(self) -> str:
-        """The server's release."""
+        """Return the server's release."""
         return f"Hive Metastore {self._client.version}"
 
     def needs_housekeeping(self, timeout: float, kept: float) -> bool:

@@ -31,7 +31,7 @@ class NotificationCalls(CompactionCalls):
         return False
 
     def keep_log(self) -> int:
-        """The id of the latest event; NotSupported where the site keeps no log, or hides it."""
+        """Give the id of the latest event; NotSupported where the site keeps no log or hides it."""
         listeners = self._client.call("get_config_value", _LISTENERS, "", again=True)
         if _LISTENER.rpartition(".")[2] not in listeners:
             raise NotSupported(
@@ -51,7 +51,7 @@ class NotificationCalls(CompactionCalls):
             ) from error
 
     def events_after(self, last: int) -> LogPage:
-        """The first events after an id, and the latest id.
+        """Return the first events after an id, and the latest id.
 
         What cannot be read is left out, so that it is missed as if it had been purged.
         """
@@ -69,7 +69,7 @@ class NotificationCalls(CompactionCalls):
         return frozenset()
 
     def completed(self, table: Table) -> Table:
-        """The copy with those constraints read anew of which the log may keep quiet.
+        """Return the copy with those constraints read anew of which the log may keep quiet.
 
         Hive 3 tells no default and check constraints; a foreign key goes with its parent table.
         """
@@ -83,7 +83,7 @@ class NotificationCalls(CompactionCalls):
         return replace(table, constraints=in_order((*known, *now)))
 
     def described(self, name: TableName) -> tuple[Table, ValidWriteIdList | None]:
-        """The table, and its write ids as they were before it was read."""
+        """Return the table, and its write ids as they were before it was read."""
         visible = self.valid_write_ids(self.valid_txns(), [name])[name]
         table = self.table(name)
         return table, visible if table.is_transactional else None
@@ -91,7 +91,7 @@ class NotificationCalls(CompactionCalls):
     def table_ids(
         self, txns: ValidTxnList, tables: Collection[TableName]
     ) -> Mapping[TableName, tuple[int, ValidWriteIdList]]:
-        """The id and the valid write ids of each table; Hive 3 has no ids, so they are 0."""
+        """Return the id and the valid write ids of each table; Hive 3 has no ids, so they are 0."""
         lists = self.valid_write_ids(txns, tables)
         return {name: (self._plain_table(name.lower()).id, lists[name]) for name in tables}
 

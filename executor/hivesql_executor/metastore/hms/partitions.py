@@ -21,7 +21,7 @@ from hivesql_planner.predicates.partitions import PartitionTest
 
 
 def partition_filter(table: Table, tests: Sequence[PartitionTest]) -> str:
-    """The text of the tests that the metastore can make; empty when there is none."""
+    """Return the text of the tests that the metastore can make; empty when there is none."""
     texts = (_text(table.partition_names[test.position], test) for test in tests)
     return " and ".join(text for text in texts if text)
 
@@ -53,7 +53,7 @@ class PartitionCalls(CatalogCalls):
     def partitions(
         self, name: TableName, tests: Sequence[PartitionTest] = ()
     ) -> tuple[Partition, ...]:
-        """The partitions of a table that pass the tests which the metastore can make, by name."""
+        """Give the partitions that pass the tests which the metastore can make, by name."""
         name = lower(name)
         table = self._plain_table(name)
         found = self._fetch_partitions(name, partition_filter(table, tests))
@@ -69,7 +69,7 @@ class PartitionCalls(CatalogCalls):
         return len(found)
 
     def foreign_partitions(self, name: TableName) -> tuple[Partition, ...]:
-        """The partitions that do not live, or are not stored, as a new one would be."""
+        """Return the partitions that do not live, or are not stored, as a new one would be."""
         table = self._plain_table(lower(name))
         return tuple(
             one
@@ -78,7 +78,7 @@ class PartitionCalls(CatalogCalls):
         )
 
     def partition(self, name: TableName, values: Sequence[str | None]) -> Partition | None:
-        """The partition with these values, or None."""
+        """Return the partition with these values, or None."""
         name = lower(name)
         table = self._plain_table(name)
         found = self._fetch_partition(name, values)
@@ -203,7 +203,7 @@ class PartitionCalls(CatalogCalls):
         return found
 
     def _plain_table(self, name: TableName) -> Table:
-        """The table without its constraints, which are a call of their own."""
+        """Return the table without its constraints, which are a call of their own."""
         return read_table(self._fetch_table(name), ())
 
     def _fetch_partition(self, name: TableName, values: Sequence[str | None]) -> Any | None:

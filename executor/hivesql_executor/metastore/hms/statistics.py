@@ -40,13 +40,13 @@ class StatisticsCalls(PartitionCalls):
         self._created: dict[int, set[tuple[TableName, str]]] = defaultdict(set)
 
     def valid_txns(self, txn_id: int = 0) -> ValidTxnList:
-        """What the transaction sees."""
+        """Tell what the transaction sees."""
         raise NotImplementedError
 
     def valid_write_ids(
         self, txns: ValidTxnList, tables: Collection[TableName]
     ) -> Mapping[TableName, ValidWriteIdList]:
-        """What the list of transactions means in each table."""
+        """Tell what the list of transactions means in each table."""
         raise NotImplementedError
 
     def _note_created(self, txn_id: int, name: TableName, names: Collection[str]) -> None:

@@ -28,7 +28,7 @@ _ASCENDING, _DESCENDING = 1, 0
 
 
 def read_table(found: Any, constraints: tuple[Constraint, ...]) -> Table:
-    """The table that the metastore describes."""
+    """Return the table that the metastore describes."""
     name = TableName(found.dbName, found.tableName)
     kind = _table_type(found.tableType, name)
     properties = dict(found.parameters or {})
@@ -62,7 +62,7 @@ def read_table(found: Any, constraints: tuple[Constraint, ...]) -> Table:
 
 
 def write_table(table: Table, old: Any = None) -> Any:
-    """The same for the metastore; what ``old`` holds beside what a Table tells is kept."""
+    """Return the same for the metastore; what ``old`` holds beside what a Table tells is kept."""
     wire = idl()
     if old is not None and old.sd.skewedInfo and old.sd.skewedInfo.skewedColNames:
         raise NotSupported(f"ALTER TABLE of the skewed table {table.name}")
@@ -85,7 +85,7 @@ def write_table(table: Table, old: Any = None) -> Any:
 
 
 def _statistics(table: Table, old: Any) -> dict[str, str]:
-    """What is known of its rows: a new managed table has none."""
+    """Tell what is known of its rows: a new managed table has none."""
     if old is None:
         begins = table.type == "MANAGED_TABLE" and not table.partition_columns
         return written_basics(Statistics(rows=0, is_accurate=True)) if begins else {}
@@ -129,7 +129,7 @@ def _read_buckets(storage: Any) -> Buckets:
 
 
 def read_partition(found: Any, table: Table) -> Partition:
-    """A partition, with its storage where that is not its table's."""
+    """Return a partition, with its storage where that is not its table's."""
     storage, serde = found.sd, found.sd.serdeInfo
     values = tuple(None if value == DEFAULT_PARTITION else value for value in found.values)
     if table.is_view:
@@ -146,7 +146,7 @@ def read_partition(found: Any, table: Table) -> Partition:
 
 
 def write_partition(partition: Partition, table: Table, old: Any = None) -> Any:
-    """The same for the metastore, with the table's columns."""
+    """Return the same for the metastore, with the table's columns."""
     wire = idl()
     new = old or wire.Partition(createTime=0, lastAccessTime=0, parameters={})
     new.values = written_values(partition.values)
@@ -169,7 +169,7 @@ def written_values(values: Sequence[str | None]) -> list[str]:
 
 
 def read_database(found: Any) -> Database:
-    """The database that the metastore describes."""
+    """Return the database that the metastore describes."""
     return Database(
         name=found.name,
         location=found.locationUri or "",
@@ -182,7 +182,7 @@ def read_database(found: Any) -> Database:
 
 
 def write_database(database: Database, old: Any = None) -> Any:
-    """The same for the metastore."""
+    """Return the same for the metastore."""
     wire = idl()
     new = old or wire.Database()
     new.name, new.description = database.name.lower(), database.comment

@@ -68,7 +68,7 @@ class TransactionCalls(StatisticsCalls):
         return tuple(sorted(self._client.call("open_txns", request, again=True).txn_ids))
 
     def valid_txns(self, txn_id: int = 0) -> ValidTxnList:
-        """What the transaction sees; 0 asks for the current state."""
+        """Tell what the transaction sees; 0 asks for the current state."""
         wire = idl()
         if self._client.is_old:
             answer = self._client.call("get_open_txns", again=True)
@@ -85,7 +85,7 @@ class TransactionCalls(StatisticsCalls):
         )
 
     def allocate_write_id(self, txn_id: int, table: TableName, *, again: bool = False) -> int:
-        """The transaction's write id in the table; ``again`` replaces it by a larger one."""
+        """Return the transaction's write id in the table; ``again`` replaces it by a larger one."""
         return self._allocate([txn_id], lower(table), again=again)[0]
 
     def allocate_write_ids(self, txn_ids: Sequence[int], table: TableName) -> tuple[int, ...]:
@@ -115,7 +115,7 @@ class TransactionCalls(StatisticsCalls):
     def valid_write_ids(
         self, txns: ValidTxnList, tables: Collection[TableName]
     ) -> Mapping[TableName, ValidWriteIdList]:
-        """What the list of transactions means in each table."""
+        """Tell what the list of transactions means in each table."""
         if not tables:
             return {}
         request = idl().GetValidWriteIdsRequest(
@@ -136,7 +136,7 @@ class TransactionCalls(StatisticsCalls):
         raise NotSupported("FOR SYSTEM_TIME AS OF with a Hive Metastore")
 
     def compactor_write_ids(self, table: TableName) -> ValidWriteIdList:
-        """What a compaction may merge now: all below the first open write."""
+        """Tell what a compaction may merge now: all below the first open write."""
         name = lower(table)
         now = self.valid_write_ids(self.valid_txns(), [name])[name]
         highest = now.high_watermark

@@ -58,7 +58,7 @@ class QuickStart:
         return self._behind().needs_housekeeping(timeout, kept) if found is None else found
 
     def database(self, name: str) -> Database:
-        """The database of that name."""
+        """Return the database of that name."""
         return self._reads.database(name.lower()) or self._behind().database(name)
 
     def databases(self) -> tuple[str, ...]:
@@ -71,18 +71,18 @@ class QuickStart:
         return self._behind().tables(database) if found is None else found
 
     def table(self, name: TableName) -> Table:
-        """The table or view of that name."""
+        """Return the table or view of that name."""
         return self._reads.table(name.lower()) or self._behind().table(name)
 
     def statistics(self, name: TableName, values: Sequence[str | None] | None = None) -> Statistics:
-        """What is known of a table or partition; of a partitioned table, the sums."""
+        """Tell what is known of a table or partition; of a partitioned table, the sums."""
         found = self._reads.statistics(name.lower()) if values is None else None
         return found or self._behind().statistics(name, values)
 
     def partitions(
         self, name: TableName, tests: Sequence[PartitionTest] = ()
     ) -> tuple[Partition, ...]:
-        """The partitions of a table that pass all tests, by name; perhaps some more."""
+        """Return the partitions of a table that pass all tests, by name; perhaps some more."""
         found = self._reads.partitions(name.lower(), tests)
         return self._behind().partitions(name, tests) if found is None else found
 

@@ -138,12 +138,12 @@ class SqliteReads:
         self._db.close()
 
     def revision(self) -> str | None:
-        """The revision of the schema."""
+        """Return the revision of the schema."""
         query = 'SELECT "version_num" AS revision FROM "HIVESQL_REVISION"'
         return self._read(lambda db: _only(db, query).revision)
 
     def needs_housekeeping(self, timeout: float, kept: float) -> bool | None:
-        """False when there is certainly nothing to do."""
+        """Tell whether there may be something to do."""
 
         def look(db: sqlite3.Connection) -> bool | None:
             moment = _only(db, f"SELECT {NOW} AS moment").moment
@@ -153,7 +153,7 @@ class SqliteReads:
         return self._read(look)
 
     def database(self, name: str) -> Database | None:
-        """The database of that name, in lower case."""
+        """Return the database of that name, in lower case."""
 
         def find(db: sqlite3.Connection) -> Database:
             query = """
@@ -183,11 +183,11 @@ class SqliteReads:
         return self._read(find)
 
     def table(self, name: TableName) -> Table | None:
-        """The table or view of that name, in lower case."""
+        """Return the table or view of that name, in lower case."""
         return self._read(lambda db: _table(db, name))
 
     def statistics(self, name: TableName) -> Statistics | None:
-        """What is known of a table without partitions."""
+        """Tell what is known of a table without partitions."""
         from dataclasses import replace
 
         from hivesql_planner.model.statistics import ColumnStatistics, read_basics
@@ -213,7 +213,7 @@ class SqliteReads:
     def partitions(
         self, name: TableName, tests: Sequence[PartitionTest]
     ) -> tuple[Partition, ...] | None:
-        """The partitions that may pass all tests, by name, of a table with few of them."""
+        """Return the partitions that may pass all tests, by name, of a table with few of them."""
         from hivesql_planner.predicates.partitions import may_pass
 
         def find(db: sqlite3.Connection) -> tuple[Partition, ...] | None:
@@ -261,7 +261,7 @@ class SqliteReads:
         )
 
     def _read(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
-        """What ``work`` finds in one state of the file; None for what is missing or fails."""
+        """Tell what ``work`` finds in one state of the file; None for what is missing or fails."""
         with self._guard, suppress(sqlite3.Error, _Missing):
             self._db.execute("BEGIN")
             try:

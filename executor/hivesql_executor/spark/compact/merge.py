@@ -76,7 +76,7 @@ class Merged:
 
 
 def plan_inserts(location: str, chosen: FilesToRead, files: Files) -> list[Merge] | None:
-    """The merges that make one base, or one delta, of these files; None when Spark has to sort.
+    """Plan the merges that make one base, or one delta, of these files; None if Spark has to sort.
 
     That is so for files without row ids, ACID version 1, columns that changed between the files,
     rows outside their bucket, and files without statistics. DataError as in every read.
@@ -116,7 +116,7 @@ def plan_inserts(location: str, chosen: FilesToRead, files: Files) -> list[Merge
 
 
 def plan_deletes(location: str, found: Sequence[DeleteFile], files: Files) -> list[Merge] | None:
-    """The merges that make one delete delta of these files; None when Spark has to sort."""
+    """Return the merges that make one delete delta of these files; None when Spark has to sort."""
     deletes = _deletes(location, found, files)
     if deletes is None or any(not span.stays_in(file.bucket) for file, _, span in deletes):
         return None
@@ -173,7 +173,7 @@ def _sorted(location: str, file: DataFile | DeleteFile) -> SortedFile:
 
 
 def origin(tails: Sequence[OrcTail]) -> dict[str, str]:
-    """That Spark wrote all inputs, when there is nothing in them that Spark cannot hold."""
+    """Give Spark as the writer of all inputs, when there is nothing in them that it cannot hold."""
     versions = {tail.metadata.get(SPARK_VERSION, b"").decode() for tail in tails}
     coarse = all(versions) and not any(map(may_be_fine, tails))
     return {SPARK_VERSION: min(versions)} if coarse else {}

@@ -126,7 +126,7 @@ def _merge(
 
 
 def _begin(location: str, result: AcidDirectory, files: Files) -> str:
-    """The new directory, which says first of which version it is."""
+    """Return the new directory, which says first of which version it is."""
     directory = f"{location}/{result.name}"
     files.make_directories(directory)
     files.write(f"{directory}/{VERSION_FILE}", VERSION_TEXT)

@@ -34,7 +34,7 @@ cloudpickle.register_pickle_by_value(avro_rows)  # type: ignore[no-untyped-call]
 
 
 def decode_avro(found: DataFrame, table: Table, files: Files) -> DataFrame:
-    """The table's data columns of files read as ``binaryFile``, and their partition columns."""
+    """Give the data columns of files read as ``binaryFile``, and their partition columns."""
     names = table.column_names
     given = given_schema(table, files)
     fields_given = parsed_schema(given)["fields"] if given is not None else ()
@@ -52,7 +52,7 @@ def decode_avro(found: DataFrame, table: Table, files: Files) -> DataFrame:
 
 
 def avro_values(table: Table) -> list[Column]:
-    """The table's data columns as they are to be shown."""
+    """Return the table's data columns as they are to be shown."""
     return [sized_text(f.col(f"`{c.name}`"), c.type).alias(c.name)
             if text_limit(c.type) else f.col(f"`{c.name}`") for c in table.columns]  # fmt: skip
 
@@ -84,12 +84,12 @@ def encode_avro(rows: DataFrame, table: Table, keys: Sequence[str], files: Files
 
 
 def written_schema(table: Table, files: Files) -> Schema:
-    """The schema that new files get: the table's own, or one of its columns."""
+    """Return the schema that new files get: the table's own, or one of its columns."""
     return schema_of(table, given_schema(table, files))
 
 
 def given_schema(table: Table, files: Files) -> str | None:
-    """The text of the schema that the table's properties give; None where they give none."""
+    """Return the text of the schema that the table's properties give; None where they give none."""
     given = {**table.properties, **table.serde_properties}
     literal, url = given.get(LITERAL), given.get(URL)
     if literal is not None:

@@ -78,7 +78,7 @@ def _decoded(
 
 
 def _numbers_for_times(content: bytes) -> tuple[Mapping[str, Any], io.BytesIO]:
-    """A file's metadata, and the file with a schema in which times are plain numbers.
+    """Return a file's metadata, and the file with a schema in which times are plain numbers.
 
     As in Hive: the calendar is that of the file, not of its schema. What fastavro makes of logical
     types is a table of the whole process, and a worker runs the user's functions too.
@@ -100,7 +100,7 @@ def _numbers_for_times(content: bytes) -> tuple[Mapping[str, Any], io.BytesIO]:
 
 
 def _without_times(schema: Any) -> Any:
-    """The schema without logical types, but those of decimals."""
+    """Return the schema without logical types, but those of decimals."""
     if isinstance(schema, list):
         return [_without_times(one) for one in schema]
     if not isinstance(schema, dict):
@@ -147,7 +147,7 @@ def _decoders(
 
 
 def _constant(kind: pa.DataType, field: Any) -> Convert:
-    """The default of a field, as Avro's JSON has it; NULL without one."""
+    """Return the default of a field, as Avro's JSON has it; NULL without one."""
     value = field.get("default") if field else None
     if field and value is not None:
         unit = _micros(field["type"])
@@ -185,7 +185,7 @@ def _micros(schema: Any) -> int:
 
 
 def _fields(schema: Any) -> dict[str, Any]:
-    """The fields of the record in a type of a schema, by their names in lower case; {} for none."""
+    """Find the fields of a record in a type of a schema, by names in lower case; {} for none."""
     if isinstance(schema, list):
         return next((found for one in schema if (found := _fields(one))), {})
     if not isinstance(schema, dict):
@@ -196,7 +196,7 @@ def _fields(schema: Any) -> dict[str, Any]:
 
 
 def _inside(schema: Any, what: str) -> Any:
-    """The type of the items or values of a type of a schema; None where it has none."""
+    """Return the type of the items or values of a type of a schema; None where it has none."""
     if isinstance(schema, list):
         return next((found for one in schema if (found := _inside(one, what))), None)
     if not isinstance(schema, dict):

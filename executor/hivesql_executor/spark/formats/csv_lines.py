@@ -51,7 +51,7 @@ def _csv(table: Table) -> _Csv:
 
 
 def split_csv(table: Table, line: str) -> list[Column]:
-    """The data columns from a column of lines; one with a quote that does not end fails the job."""
+    """Read data columns from a column of lines; a quote that does not end fails the job."""
     csv = _csv(table)
     field, quote, escape = csv.patterns
     separator, text = _hex(csv.separator), f.col(line)

@@ -43,18 +43,18 @@ class Delimiters:
     """Whether a line is UTF-8; where it is none, each byte of it is a character."""
 
     def original(self, text: Column) -> Column:
-        """A part of the line as it stands in the file."""
+        """Return a part of the line as it stands in the file."""
         return text if self.valid is None else f.when(self.valid, text).otherwise(as_bytes(text))
 
     def at(self, level: int) -> str:
-        """The separator of a level; NotSupported where Hive has none."""
+        """Return the separator of a level; NotSupported where Hive has none."""
         if level >= len(self.separators):
             raise NotSupported("text columns nested more than eight levels deep")
         return self.separators[level]
 
 
 def delimiters_of(table: Table) -> Delimiters:
-    """The table's delimiters, or Hive's; NotSupported where the properties ask for more."""
+    """Return the table's delimiters, or Hive's; NotSupported where the properties ask for more."""
     serde = table.serde_properties
     for key in _REFUSED:
         if serde.get(key):
@@ -80,14 +80,14 @@ def delimiters_of(table: Table) -> Delimiters:
 
 
 def _character(text: str) -> str:
-    """A delimiter as Hive reads it: one character, or its number."""
+    """Return a delimiter as Hive reads it: one character, or its number."""
     if re.fullmatch(r"-?\d{1,3}", text):
         return chr(int(text) & 0xFF)
     return text[:1] or "\x01"
 
 
 def split_lines(table: Table, line: str) -> list[Column]:
-    """The table's data columns from a column of lines; missing and unreadable values are NULL.
+    """Read data columns from a column of lines; missing and unreadable values are NULL.
 
     NotSupported where the table's properties ask for more than can be done.
     """
@@ -162,7 +162,7 @@ def _parsed_map(text: Column, hive_type: str, level: int, about: Delimiters) -> 
 
 
 def _token(separator: str, about: Delimiters) -> str:
-    """A pattern of what goes up to the next separator that is not escaped."""
+    """Return a pattern of what goes up to the next separator that is not escaped."""
     if about.escape is None:
         return f"[^{_in_class(separator)}]*+"
     plain = f"[^{_in_class(separator)}{_in_class(about.escape)}]*+"
@@ -210,7 +210,7 @@ def joined_line(table: Table) -> Column:
 
 
 def _written(value: Column, hive_type: str, level: int, about: Delimiters) -> Column:
-    """The text of a value; never NULL."""
+    """Return the text of a value; never NULL."""
     kind, parts = spark_type(hive_type).partition("<")[0], parts_of(hive_type)
     match kind:
         case "array":

@@ -25,7 +25,7 @@ _OBJECT, _LIST = "map<string,string>", "array<string>"
 
 
 def split_json(table: Table, line: str) -> list[Column]:
-    """The table's data columns from a column of lines; missing keys are NULL.
+    """Return the table's data columns from a column of lines; missing keys are NULL.
 
     Lines that are no JSON objects fail the job, as in Hive.
     """
@@ -116,7 +116,7 @@ def joined_json(table: Table) -> Column:
 
 
 def _written(value: Column, hive_type: str) -> Column:
-    """A value that Spark writes as Hive does: times as text, bytes as Base64."""
+    """Return a value that Spark writes as Hive does: times as text, bytes as Base64."""
     kind, parts = spark_type(hive_type).partition("<")[0], parts_of(hive_type)
     match kind.partition("(")[0]:
         case "array":

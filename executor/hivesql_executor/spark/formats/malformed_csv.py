@@ -17,7 +17,7 @@ _FROM = 3
 
 
 def odd_fields(name: TableName, text: Column, separator: str, quote: str, escape: str) -> Column:
-    """The fields of one line as an array of strings; one whose last quote is open fails."""
+    """Return the fields of one line as an array of strings; one whose last quote is open fails."""
     chars = f.split(text, "")
     pairs = f.arrays_zip(chars.alias("char"), f.slice(chars, 2, f.length(text)).alias("after"))
     pairs = pairs.cast("array<struct<char:string,after:string>>")

@@ -49,7 +49,7 @@ def scan_plain(
 
 
 def _as_columns_of(table: Table, stored: Table, rows: DataFrame) -> DataFrame:
-    """The rows of partitions with columns of their own, in the table's: by position, as Hive."""
+    """Give rows of partitions with columns of their own in the table's: by position, as Hive."""
     if stored.columns == table.columns:
         return rows
     items = []

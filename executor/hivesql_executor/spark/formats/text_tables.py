@@ -25,17 +25,17 @@ _OWN_TASK = "spark.sql.files.openCostInBytes"
 
 
 def is_of_lines(table: Table) -> bool:
-    """True where each row is one line of text."""
+    """Tell whether each row is one line of text."""
     return table.format in _READERS
 
 
 def read_line(table: Table) -> list[Column]:
-    """The table's data columns from LINE."""
+    """Return the table's data columns from LINE."""
     return _READERS[table.format](table, LINE)
 
 
 def write_line(table: Table) -> Column:
-    """A line from the table's data columns."""
+    """Return a line from the table's data columns."""
     return _WRITERS[table.format](table)
 
 

@@ -23,7 +23,7 @@ _BASE64 = r"^(?:[A-Za-z0-9+/]{4})*+(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?
 
 
 def lazy_value(text: Column, hive_type: str) -> Column:
-    """The value of a text that is not Hive's NULL; CHAR without the blanks that pad it."""
+    """Return the value of a text that is not Hive's NULL; CHAR without the blanks that pad it."""
     kind = spark_type(hive_type)
     match kind.partition("(")[0]:
         case "string":
@@ -56,7 +56,7 @@ def sized_text(text: Column, hive_type: str) -> Column:
 
 
 def lazy_date(text: Column) -> Column:
-    """A date that the text begins with."""
+    """Return a date that the text begins with."""
     year, month, day = (f.regexp_extract(text, _DATE, i).cast("int") for i in (1, 2, 3))
     return f.make_date(year, month, day)
 
@@ -68,7 +68,7 @@ def lazy_binary(text: Column) -> Column:
 
 
 def is_instant(hive_type: str) -> bool:
-    """True for TIMESTAMP WITH LOCAL TIME ZONE."""
+    """Tell whether it is TIMESTAMP WITH LOCAL TIME ZONE."""
     return bool(instants([hive_type], 0))
 
 

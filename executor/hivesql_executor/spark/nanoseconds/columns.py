@@ -45,7 +45,7 @@ def may_be_fine(tail: OrcTail) -> bool:
 
 
 def fine_columns(table: Table, tail: OrcTail) -> tuple[int, ...]:
-    """The table's columns that hold timestamps in this file, if some of them may be finer."""
+    """Give the table's columns that hold timestamps in this file, if some of them may be finer."""
     if not may_be_fine(tail):
         return ()
     # A column that had another type when the file was written has texts of another kind.
@@ -59,17 +59,17 @@ def fine_columns(table: Table, tail: OrcTail) -> tuple[int, ...]:
 
 
 def is_instant_inside(hive_type: str) -> bool:
-    """True for types with TIMESTAMP WITH LOCAL TIME ZONE: its text would have a zone."""
+    """Tell whether there is a TIMESTAMP WITH LOCAL TIME ZONE inside: its text would have a zone."""
     return "local time zone" in hive_type.lower() or is_instant(hive_type)
 
 
 def as_text(hive_type: str) -> str:
-    """The Spark type with strings in the place of timestamps."""
+    """Return the Spark type with strings in the place of timestamps."""
     return _TIME.sub("string", spark_type(hive_type))
 
 
 def with_texts(table: Table, fine: Collection[int]) -> Table:
-    """The table as files are read: timestamps of some columns as texts."""
+    """Return the table as files are read: timestamps of some columns as texts."""
     columns = (
         replace(column, type=as_text(column.type)) if i in fine else column
         for i, column in enumerate(table.columns)
@@ -80,7 +80,7 @@ def with_texts(table: Table, fine: Collection[int]) -> Table:
 def with_values(
     rows: DataFrame, table: Table, fine: Collection[int], wanted: Collection[int]
 ) -> DataFrame:
-    """The rows with values for the texts of ``fine``, and texts of all wanted columns beside."""
+    """Give rows values for the texts of ``fine``, and texts of all wanted columns beside."""
     if not wanted:
         return rows
     values = {}
@@ -102,7 +102,7 @@ def with_values(
 
 
 def fine_struct(table: Table, rows: DataFrame) -> Column | None:
-    """The struct FINE of the rows' fine columns; None without any."""
+    """Return the struct FINE of the rows' fine columns; None without any."""
     texts = []
     for i, column in enumerate(table.columns):
         if fine_column(i) not in rows.columns:
@@ -141,7 +141,7 @@ def _finer(
     names: tuple[str, ...],
     paths: Sequence[str],
 ) -> str | None:
-    """A path of those that hold nanoseconds."""
+    """Return a path of those that hold nanoseconds."""
     texts = with_texts(table, fine)
     named, options = literal_paths(paths)
     rows = spark.read.options(**options).schema(position_schema(texts, names)).orc(named)

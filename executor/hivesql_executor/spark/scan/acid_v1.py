@@ -21,7 +21,7 @@ _BUCKET = "if(shiftrightunsigned(__bucket, 29) = 0, 536870912 | shiftleft(__buck
 
 
 def newest(events: DataFrame) -> DataFrame:
-    """The rows that are left when each id keeps its latest event, without OPERATION and WRITER."""
+    """Keep the latest event of each id, without OPERATION and WRITER."""
     write, _, row = ID_COLUMNS
     # Within one write a row is inserted before it is updated, and deleted last.
     same_row = Window.partitionBy(PLACE, write, f.expr(_BUCKET), row)

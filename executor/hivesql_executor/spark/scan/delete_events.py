@@ -52,7 +52,7 @@ def delete_events(
 
 
 def row_id_and_texts(table: Table) -> list[str]:
-    """The columns by which a row is known."""
+    """Return the columns by which a row is known."""
     return [ROW_ID, *text_columns(table)]
 
 

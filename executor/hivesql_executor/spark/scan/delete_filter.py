@@ -71,7 +71,7 @@ class DeleteSet:
         words: int,
         local_events: int = 0,
     ) -> DeleteSet:
-        """The events, read lazily unless there are at most ``local_events`` of them."""
+        """Return the events, read lazily unless there are at most ``local_events`` of them."""
         found, tails = gone.found, gone.tails
         ranges = [tails[path].key_range for _, _, path in found]
         events: DataFrame | pa.Table | None = None
@@ -105,7 +105,7 @@ class DeleteFiles:
     tails: Mapping[str, OrcTail]
 
     def version(self, file: DeleteFile, path: str) -> str:
-        """What tells a file from another that has had its path, as footers are known by it."""
+        """Tell what tells a file from another that has had its path, as footers are known by it."""
         modified = self.tails[path].modified
         return f"{file.length}.{modified}" if modified else ""
 
@@ -203,7 +203,7 @@ def _words_of_stripe(groups: Sequence[Sequence[Extent | None]], stride: int, row
 
 
 def _key_range(extents: Sequence[Extent | None]) -> Mapping[str, Range]:
-    """Ends of all key columns; empty unless all are known."""
+    """Find the ends of all key columns; empty unless all are known."""
     found = {
         key: (one.low, one.high)
         for key, one in zip(KEYS, extents, strict=True)
@@ -246,7 +246,7 @@ def read_delete_events(
 
 
 def without_deleted(rows: DataFrame, deletes: DeleteSet, *, broadcast_words: int) -> DataFrame:
-    """The rows that have no delete event in their partition.
+    """Return the rows that have no delete event in their partition.
 
     ``rows`` have ID_COLUMNS and PLACE. ``broadcast_words``: up to this many words go to every
     executor, above it the join is sorted.
@@ -290,7 +290,7 @@ def _words_here(spark: SparkSession, events: pa.Table, packing: Packing) -> Data
 
 
 def _words_of(events: DataFrame, packing: Packing) -> DataFrame:
-    """The same where Spark reads the events."""
+    """Return the same where Spark reads the events."""
     ids = [f.col(name) for name in ID_COLUMNS]
     # Statistics that lie would lose deletes, and bring rows back from the dead.
     wrong = f.raise_error(f.lit("a delete event lies outside its file's statistics"))
@@ -303,7 +303,7 @@ def _words_of(events: DataFrame, packing: Packing) -> DataFrame:
 
 
 def _anti_join(rows: DataFrame, events: DataFrame) -> DataFrame:
-    """The fallback: every key column compared as it is."""
+    """Return the fallback: every key column compared as it is."""
     names = (*ID_COLUMNS, PLACE)
     events = events.select(*(f.col(name).alias(f"__d{name}") for name in names))
     same = (f.col(name) == f.col(f"__d{name}") for name in names)

@@ -28,7 +28,7 @@ _SHORTEST_RUN = 3
 
 
 def event_read(names: Sequence[str], types: Sequence[str]) -> tuple[str, str]:
-    """Schema and filter with which to read event files that hold columns of these names.
+    """Choose the schema and filter with which to read event files that hold columns of these names.
 
     ORC goes by position in files whose columns are all called ``_col0``, ``_col1``, …: neither may
     there be a field that the file does not have, nor may Spark leave one out.
@@ -45,7 +45,7 @@ def are_generated(names: Sequence[str]) -> bool:
 
 
 def visible_writes(column: str, visible: ValidWriteIdList) -> Column:
-    """The rows whose write the snapshot sees."""
+    """Return the rows whose write the snapshot sees."""
     runs = _runs(sorted(one for one in visible.exceptions if one <= visible.high_watermark))
     single = [str(one) for low, high in runs for one in range(low, high + 1)
               if high - low + 1 < _SHORTEST_RUN]  # fmt: skip

@@ -24,7 +24,7 @@ def read_listed(
     files: Iterable[tuple[str, int, int]],
     options: Mapping[str, str],
 ) -> DataFrame:
-    """The rows of ORC files: path, length in bytes, and a number that their rows tell of them.
+    """Read the rows of ORC files: path, length in bytes, and a number that their rows tell of them.
 
     Paths are meant as they stand: brackets and stars are no patterns.
     """
@@ -42,5 +42,5 @@ def read_listed(
 
 
 def listed_number() -> Column:
-    """The number of the file that a row is in."""
+    """Return the number of the file that a row is in."""
     return f.unix_millis("_metadata.file_modification_time").cast("int")

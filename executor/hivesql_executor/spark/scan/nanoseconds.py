@@ -52,7 +52,7 @@ class FineRows:
 
 
 def fine_rows_of(query: Query, txn: Transaction, runtime: Runtime) -> FineRows:
-    """The query's rows, lazily; with texts only where some file may hold finer times."""
+    """Return the query's rows, lazily; with texts only where some file may hold finer times."""
     parts: dict[str, list[PartitionFiles]] = {}
     fine: dict[str, frozenset[int]] = {}
     for source in query.sources if _may_give_times(query) else ():
@@ -91,7 +91,7 @@ def fine_rows_of(query: Query, txn: Transaction, runtime: Runtime) -> FineRows:
 
 
 def _may_give_times(query: Query) -> bool:
-    """False when the types of all that it gives are known, and none is a time."""
+    """Tell whether it may give a time; False when all its types are known, and none is one."""
     kinds = [column.type.lower() for column in query.columns]
     return not kinds or any(not kind or "timestamp" in kind for kind in kinds)
 
@@ -113,7 +113,7 @@ def _fine_in(scan: Scan, parts: Sequence[PartitionFiles], runtime: Runtime) -> f
 
 
 def _named(frame: DataFrame, source: Source) -> DataFrame:
-    """The scan under a name by which it is known in the query's plan, without its texts."""
+    """Return the scan under a name by which it is known in the query's plan, without its texts."""
     texts = {fine_column(i) for i in range(len(source.scan.table.columns))}
     shown = [f.col(f"`{name}`") for name in frame.columns if name not in texts]
     return frame.alias(_SCAN + source.view).select(*shown)
@@ -122,7 +122,7 @@ def _named(frame: DataFrame, source: Source) -> DataFrame:
 def _known_passing(
     query: Query, fine: dict[str, frozenset[int]], analysed: Callable[[], DataFrame]
 ) -> _Passing:
-    """``_passing``, asked once of the same query over the same columns: Spark takes long for it."""
+    """Ask ``_passing`` once of the same query over the same columns: Spark takes long for it."""
     tables = (source.scan.table for source in query.sources)
     columns = tuple((table.columns, table.partition_columns) for table in tables)
     key = (query.sql, columns, tuple(sorted(fine.items(), key=lambda one: one[0])))

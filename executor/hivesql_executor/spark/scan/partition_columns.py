@@ -40,12 +40,12 @@ Found = Sequence[tuple[Place, Sequence[tuple[str, int]]]]
 
 
 def value_column(number: int) -> str:
-    """The name under which a partition column travels until the user's names can be given."""
+    """Name a partition column as it travels until the user's names can be given."""
     return f"__value{number}"
 
 
 def text_column(number: int) -> str:
-    """The name under which the text of a partition value travels: ``01`` is an int that is 1."""
+    """Name the column with the text of a partition value: ``01`` is an int that is 1."""
     return f"__text{number}"
 
 
@@ -68,7 +68,7 @@ def read_placed(
     options: Mapping[str, str],
     where: str,
 ) -> DataFrame:
-    """The rows of some ORC files that satisfy ``where``, with their place and partition values."""
+    """Read the rows of some ORC files that satisfy ``where``, with place and partition values."""
 
     def read(some: Found) -> DataFrame:
         files = [(path, length, place.number) for place, files in some for path, length in files]
@@ -119,6 +119,6 @@ def with_places(rows: DataFrame, table: Table, places: Sequence[Place]) -> DataF
 
 
 def _unused_character(texts: Iterable[str | None]) -> str:
-    """A control character, which means nothing in patterns, that none of the texts has."""
+    """Return a control character, which means nothing in patterns, that none of the texts has."""
     used = set("".join(text or "" for text in texts))
     return next(char for char in map(chr, (*range(1, 9), *range(14, 32))) if char not in used)

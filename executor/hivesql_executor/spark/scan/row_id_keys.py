@@ -55,7 +55,7 @@ class Packing:
         return write_low + (1 << write) - 1, bucket_low + (1 << bucket) - 1, (64 << row) - 1
 
     def key(self, place: Column, write: Column, bucket: Column, row: Column) -> Column:
-        """The key of columns; means nothing where ``covers`` is not true."""
+        """Return the key of columns; means nothing where ``covers`` is not true."""
         write_low, bucket_low = self.lows
         values = (
             place.cast("bigint"),
@@ -94,7 +94,7 @@ class Packing:
 
 
 def _rounded(found: Range) -> Range:
-    """A least value and a number of bits that cover a range, and stay when it grows a little."""
+    """Find a least value and a number of bits that cover a range, and stay if it grows a little."""
     bits = _up(_bits(found))
     while True:
         low = found[0] >> bits << bits

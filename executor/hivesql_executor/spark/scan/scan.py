@@ -131,7 +131,7 @@ def scan(
     filter_rows: int = -1,
     by_writer: bool = False,
 ) -> Scanned:
-    """The visible rows: data columns, partition columns, then ``row__id`` if wanted.
+    """Return the visible rows: data columns, partition columns, then ``row__id`` if wanted.
 
     ``with_partition_texts`` adds the texts of the partition values as the catalog has them, which
     a change needs to find back to the directory: the values do not tell ``01`` from ``1``.
@@ -252,7 +252,7 @@ def _direct(read: _Read, pieces: Sequence[_Piece]) -> list[_Piece]:
 
 
 def _tasks(read: _Read, pieces: Sequence[_Piece]) -> dict[str, int] | None:
-    """The task for each file, all of a writer in one."""
+    """Return the task for each file, all of a writer in one."""
     if not pieces or len({layout(read.table, piece.tail) for piece in pieces}) > 1:
         return None
     files = ((one.path, one.file.length, one.place.number, one.tail) for one in pieces)

@@ -40,7 +40,7 @@ def read(
     with_fine_texts: Collection[int] = (),
     parts: Sequence[PartitionFiles] | None = None,
 ) -> DataFrame:
-    """The rows of one table under the transaction's snapshot; texts as in ``spark.scan``.
+    """Return the rows of one table under the transaction's snapshot; texts as in ``spark.scan``.
 
     ``parts`` are the snapshot's files where they have been listed already.
     """
@@ -66,7 +66,7 @@ def read(
 
 
 def _read_files(table: Table, runtime: Runtime) -> DataFrame:
-    """The rows of the files that LOAD DATA names."""
+    """Return the rows of the files that LOAD DATA names."""
     local = table.properties.get("local") == "true"
     path = named_path(table.location, runtime, local=local)
     files = runtime.files(path)
@@ -86,7 +86,7 @@ def read_target(
     parts: Sequence[PartitionFiles] | None,
     by_writer: bool,
 ) -> Scanned:
-    """The rows of a table that a statement changes, with the texts of partition values.
+    """Return the rows of a table that a statement changes, with the texts of partition values.
 
     ``parts`` are the snapshot's files where they have been listed already.
     """
@@ -131,7 +131,7 @@ def _scanned(
 
 
 def _known(table: Table, runtime: Runtime) -> tuple[ColumnStatistics, ...]:
-    """What Spark's cost-based optimizer, where somebody has turned it on, may know of columns.
+    """Tell what Spark's cost-based optimizer, where somebody has turned it on, may know of columns.
 
     Its choices never change an answer, so that numbers from before the last write will do.
     """
@@ -141,7 +141,7 @@ def _known(table: Table, runtime: Runtime) -> tuple[ColumnStatistics, ...]:
 
 
 def listed(wanted: Scan, txn: Transaction, runtime: Runtime) -> list[PartitionFiles]:
-    """The files of a transactional table that the transaction's snapshot sees."""
+    """Return the files of a transactional table that the transaction's snapshot sees."""
     return scan_files(wanted, _visible(wanted, txn, runtime), txn.txns, runtime)
 
 
@@ -171,7 +171,7 @@ def rows_of(
     runtime: Runtime,
     frame_of: Callable[[Source], DataFrame] | None = None,
 ) -> DataFrame:
-    """The query's rows, lazily; ``frame_of`` gives the rows of its sources where they are known."""
+    """Give the query's rows, lazily; ``frame_of`` gives those of known sources."""
     spark = runtime.spark()
     register_hashes(spark, [query.sql])
     given = frame_of or (lambda source: read(source.scan, txn, runtime))

@@ -28,7 +28,7 @@ _KIND, _WRITE = (column.name for column in CHANGE_COLUMNS)
 
 
 def read_changes(wanted: Scan, changes: Changes, txn: Transaction, runtime: Runtime) -> DataFrame:
-    """The table's columns, what happened, and the write that did it.
+    """Return the table's columns, what happened, and the write that did it.
 
     A row that a write deleted while it inserted one of the same key is the ``update_preimage`` of
     the other, the ``update_postimage``; without a key that is told by the partition: a write that

@@ -23,7 +23,7 @@ _UNEVEN = 1.5
 
 
 def writer_of(tail: OrcTail) -> int | None:
-    """The writer of all rows of a file, by its statistics; None unless these tell of one.
+    """Return the writer of all rows of a file, by its statistics; None unless these tell of one.
 
     As ``BUCKET_OF_ROW_ID`` takes it from each row.
     """
@@ -36,7 +36,7 @@ def writer_of(tail: OrcTail) -> int | None:
 
 
 def shared_out(sizes: Mapping[_Key, int], cores: int) -> dict[_Key, int] | None:
-    """The number of a task for each, so that all tasks read much the same.
+    """Return the number of a task for each, so that all tasks read much the same.
 
     None when one would have so much more to read than others that a shuffle costs less.
     """
@@ -57,7 +57,7 @@ def shared_out(sizes: Mapping[_Key, int], cores: int) -> dict[_Key, int] | None:
 def tasks_by_path(
     files: Iterable[tuple[str, int, int, OrcTail]], cores: int
 ) -> dict[str, int] | None:
-    """The task for each file, given as path, bytes, partition's number and footer."""
+    """Return the task for each file, given as path, bytes, partition's number and footer."""
     sizes: dict[tuple[int, int], int] = {}
     keys = {}
     for path, length, place, tail in files:

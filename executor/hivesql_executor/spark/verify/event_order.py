@@ -132,7 +132,7 @@ def missing_rows(
 
 
 def _events(spark: SparkSession, table: Table, files: Sequence[KeyedFile]) -> DataFrame | None:
-    """The ids of all events, and beside them what is known of their file."""
+    """Return the ids of all events, and beside them what is known of their file."""
     frames = []
     for names, numbers in files_by_names(files).items():
         schema, where = event_read(names, [spark_type(column.type) for column in table.columns])

@@ -59,7 +59,7 @@ def row_ids(
     visible: ValidWriteIdList,
     files: Files,
 ) -> DataFrame:
-    """The id of every row, deleted or not, beside the texts of its partition."""
+    """Return the id of every row, deleted or not, beside the texts of its partition."""
     undeleted = [
         PartitionFiles(
             partition=part.partition, location=part.location, files=FilesToRead(part.files.data)

@@ -51,7 +51,7 @@ def changed_rows(change: Change, given: Joined, texts: Texts) -> DataFrame:
 
 
 def _steps(change: Change, branch: ChangeBranch) -> list[Step]:
-    """An UPDATE or DELETE of one table."""
+    """Return an UPDATE or DELETE of one table."""
     steps: list[Step] = [("alias", change.target_alias)]
     if change.on is not None:
         steps.append(("where", change.on.sql))
@@ -108,7 +108,7 @@ def _refuse_double_matches(change: Change, joined: DataFrame) -> DataFrame:
 
 
 def cardinality_violation(error: Exception) -> CardinalityViolation | None:
-    """The user's error, when that is what made the job fail."""
+    """Return the user's error, when that is what made the job fail."""
     text = str(error)
     start = text.find(_CARDINALITY)
     if start < 0:
@@ -126,7 +126,7 @@ _Chosen = Sequence[tuple[Column | None, _Row]]
 
 
 def _row_of_branch(chosen: _Chosen) -> Column:
-    """An array of what the first branch that takes a joined row makes of it; NULL if none does."""
+    """Make an array of what the first branch that takes a joined row makes of it; NULL if none."""
     ((taken, row), *others) = chosen
     assert taken is not None
     found = f.when(taken, f.array(f.struct(*row)))
@@ -153,7 +153,7 @@ def _taken(change: Change, branch: ChangeBranch) -> Column | None:
 
 
 def _changed_row(change: Change, branch: ChangeBranch, number: int, fine: Column | None) -> _Row:
-    """A number for the branch, the old row's id, the new row, and where it is."""
+    """Return a number for the branch, the old row's id, the new row, and where it is."""
     table = change.target.table
     if branch.when is When.MATCHED:
         row_id, found = _old_row(change)
@@ -177,7 +177,7 @@ def _changed_row(change: Change, branch: ChangeBranch, number: int, fine: Column
 
 
 def _old_row(change: Change) -> tuple[str, list[str]]:
-    """The row id of a matched row, and the texts of its partition's values."""
+    """Return the row id of a matched row, and the texts of its partition's values."""
     alias = change.target_alias
     names = text_columns(change.target.table)
     return f"cast(`{alias}`.row__id as {ROW_ID_TYPE})", [f"`{alias}`.`{name}`" for name in names]
@@ -195,6 +195,6 @@ def _new_row(table: Table, branch: ChangeBranch) -> str:
 
 
 def struct_ddl(table: Table) -> str:
-    """The type of the ``row`` column."""
+    """Return the type of the ``row`` column."""
     fields = ",".join(f"`{c.name}`:{spark_type(c.type)}" for c in table.columns)
     return f"struct<{fields}>"

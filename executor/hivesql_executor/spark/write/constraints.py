@@ -11,7 +11,7 @@ from hivesql_planner.relations import Expr
 
 
 def held(rows: DataFrame, check: Expr | None) -> DataFrame:
-    """The same rows; the job fails at one whose struct ``row`` is there and breaks the check."""
+    """Let the job fail at a row whose struct ``row`` is there and breaks the check."""
     if check is None:
         return rows
     # Being random, the filter is not moved below a join that would drop the row that breaks it.
@@ -22,5 +22,5 @@ def held(rows: DataFrame, check: Expr | None) -> DataFrame:
 
 
 def constraint_violation(error: Exception) -> ConstraintViolation | None:
-    """The user's error, when that is what made the job fail."""
+    """Return the user's error, when that is what made the job fail."""
     return violation() if VIOLATED in str(error) else None

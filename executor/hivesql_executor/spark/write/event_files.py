@@ -83,7 +83,7 @@ def _plan(
     write_id: int,
     directory: str,
 ) -> dict[str, Any]:
-    """What AcidWriter.java takes."""
+    """Tell what AcidWriter.java takes."""
     ordinals = {f"{field.name} at": getattr(columns, field.name) for field in fields(columns)}
     return {
         "directory": directory,
@@ -111,7 +111,7 @@ def _file(line: str) -> EventFile:
 
 
 def event_type(table: Table) -> str:
-    """The ORC type of an ACID table's files."""
+    """Return the ORC type of an ACID table's files."""
     columns = ",".join(
         f"`{column.name.replace('`', '``')}`:{orc_type(column.type)}" for column in table.columns
     )

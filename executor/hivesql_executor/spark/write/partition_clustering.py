@@ -26,7 +26,7 @@ _ARRANGED = {"RepartitionByExpression", "Repartition", "RebalancePartitions", "S
 
 
 def gathered(rows: DataFrame, keys: Sequence[str], threshold: int) -> DataFrame:
-    """The rows, those of the same ``keys`` (quoted names) in few tasks where that is worth it.
+    """Bring rows of the same ``keys`` (quoted names) to few tasks where that is worth it.
 
     What DISTRIBUTE BY, SORT BY and ORDER BY have arranged stays as it is.
     """

@@ -23,7 +23,7 @@ Frame = Any
 
 
 def adopted(frame: Frame, spark: SparkSession) -> DataFrame:
-    """The same rows in a session of our own: lower-case names, Hive's kind of timestamps.
+    """Return the same rows in a session of our own: lower-case names, Hive's kind of timestamps.
 
     A timestamp without a zone is taken as it is, one with a zone as the wall clock of UTC.
     SemanticError 10036 for two columns of one name, NotSupported for what is no frame.
@@ -45,7 +45,7 @@ def adopted(frame: Frame, spark: SparkSession) -> DataFrame:
 
 
 def columns_of(rows: DataFrame) -> tuple[Column, ...]:
-    """The columns with Hive's names of their types."""
+    """Return the columns with Hive's names of their types."""
     fields = rows.schema.fields
     return tuple(Column(one.name, hive_type(one.dataType.simpleString())) for one in fields)
 

@@ -164,7 +164,7 @@ def _plain_rows(
 
 
 def _sorting(table: Table) -> list[Column]:
-    """The order within a bucket: NULLs are the least, as in Hive."""
+    """Return the order within a bucket: NULLs are the least, as in Hive."""
     return [
         f.desc_nulls_last(_quoted(name))
         if name in table.sort_descending
@@ -174,7 +174,7 @@ def _sorting(table: Table) -> list[Column]:
 
 
 def _fine_texts(rows: DataFrame, table: Table, fine: Sequence[int]) -> Column | None:
-    """The struct FINE of an insert: texts of the columns that are stored as they come."""
+    """Return the struct FINE of an insert: texts of the columns that are stored as they come."""
     first = len(rows.columns) - len(fine)
     texts = []
     for place, i in enumerate(fine):
@@ -284,7 +284,7 @@ def write_change(
 
 
 def _gathered(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
-    """The events of each file in one task; few tasks, since each that is empty costs time too."""
+    """Bring the events of each file to one task; few tasks, since an empty one costs time too."""
     spark = rows.sparkSession
     most = int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
     cores = spark.sparkContext.defaultParallelism

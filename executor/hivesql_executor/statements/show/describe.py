@@ -117,7 +117,7 @@ def describe_database(database: Database, *, extended: bool) -> Outcome:
 
 
 def _column_rows(columns: Iterable[Column]) -> list[_Row]:
-    """A row for each column, and one more for each further line of its comment."""
+    """Return a row for each column, and one more for each further line of its comment."""
     rows = []
     for column in columns:
         first, *more = (column.comment or "").split("\n")
@@ -229,7 +229,7 @@ def _of_constraints(table: Table) -> list[_Row]:
 
 
 def _by_kind(table: Table) -> list[tuple[ConstraintKind, list[Constraint]]]:
-    """The constraints in the order in which Hive tells them."""
+    """Return the constraints in the order in which Hive tells them."""
     found = [
         (kind, sorted((o for o in table.constraints if o.kind == kind), key=lambda o: o.name))
         for kind in _TITLES
@@ -238,7 +238,7 @@ def _by_kind(table: Table) -> list[tuple[ConstraintKind, list[Constraint]]]:
 
 
 def _cells(one: Constraint) -> list[_Pairs]:
-    """What is told of a constraint, a row for each of its columns."""
+    """Tell what is told of a constraint, a row for each of its columns."""
     columns = one.columns or ("null",)
     match one.kind:
         case "foreign key":
@@ -266,7 +266,7 @@ def _row_of_pairs(pairs: _Pairs) -> _Row:
 
 
 def _constraint_texts(table: Table) -> list[str]:
-    """The constraints as DESCRIBE EXTENDED tells them, a text for each kind."""
+    """Return the constraints as DESCRIBE EXTENDED tells them, a text for each kind."""
     texts = []
     for kind, ones in _by_kind(table):
         title = _TITLES[kind]
@@ -286,7 +286,7 @@ def _constraint_texts(table: Table) -> list[str]:
 
 
 def stored_properties(table: Table) -> dict[str, str]:
-    """The table's parameters as Hive's metastore holds them."""
+    """Return the table's parameters as Hive's metastore holds them."""
     found = dict(table.properties)
     if table.comment is not None:
         found["comment"] = table.comment

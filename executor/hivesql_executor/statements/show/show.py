@@ -41,7 +41,7 @@ TXN_COLUMNS = ("txnid", "state", "startedtime", "lastheartbeattime", "user", "ho
 
 
 def show(statement: Show, runtime: Runtime) -> Outcome:
-    """The rows of a SHOW statement, in Hive's columns."""
+    """Return the rows of a SHOW statement, in Hive's columns."""
     make = _KINDS.get(statement.kind)
     if make is None:
         raise NotSupported(f"SHOW {statement.kind.upper()}")
@@ -49,7 +49,7 @@ def show(statement: Show, runtime: Runtime) -> Outcome:
 
 
 def describe(statement: Describe, runtime: Runtime) -> Outcome:
-    """The rows of a DESCRIBE statement."""
+    """Return the rows of a DESCRIBE statement."""
     if statement.table is None:
         database = runtime.metastore.database(statement.database or "default")
         return describe_database(database, extended=bool(statement.style))

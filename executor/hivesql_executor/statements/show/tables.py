@@ -19,7 +19,7 @@ _MARK = re.compile(r"\\+(_)|\\+(%)|([*%])|(_)|(.)", re.DOTALL)
 def matching(
     names: Iterable[str], pattern: str | None, *, underscore: bool = True
 ) -> list[tuple[str]]:
-    """The names that match, sorted, each as a row.
+    """Return the names that match, sorted, each as a row.
 
     ``*`` and ``%`` stand for anything, ``|`` between choices; case is ignored. With
     ``underscore``, ``_`` stands for one character, unless a backslash is before it.
@@ -83,12 +83,12 @@ def show_materialized_views(statement: Show, runtime: Runtime) -> Outcome:
 
 
 def show_functions(statement: Show, runtime: Runtime) -> Outcome:
-    """The functions that queries may call."""
+    """Return the functions that queries may call."""
     return Outcome.of_table(["tab_name"], matching(statement.names or (), statement.pattern))
 
 
 def describe_function(statement: Show, runtime: Runtime) -> Outcome:
-    """What Spark says of a function, since queries call Spark's."""
+    """Tell what Spark says of a function, since queries call Spark's."""
     from pyspark.errors import AnalysisException
 
     name = (statement.key or "").replace("`", "")

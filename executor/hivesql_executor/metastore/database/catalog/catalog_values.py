@@ -53,7 +53,7 @@ ENABLED, RELY = 4, 1
 
 
 def database_of(row: Any, properties: dict[str, str]) -> Database:
-    """The database of a row of DBS."""
+    """Return the database of a row of DBS."""
     return Database(
         name=row.name,
         location=row.location,
@@ -78,7 +78,7 @@ def table_of(
     sorting: Mapping[str, int],
     constraints: tuple[Constraint, ...],
 ) -> Table:
-    """The table of a row of TBLS and one of SDS with its SERDES, and of what they own."""
+    """Return the table of a row of TBLS and one of SDS with its SERDES, and of what they own."""
     properties = {key: text for key, text in parameters.items() if key not in STATISTICS}
     comment = properties.pop(COMMENT, None)
     kind = _table_type(row.type, name)
@@ -114,7 +114,7 @@ def parameters_of(pairs: Iterable[Sequence[Any]]) -> dict[str, str]:
 
 
 def constraint_of(row: Any) -> Constraint:
-    """The constraint of a row of KEY_CONSTRAINTS."""
+    """Return the constraint of a row of KEY_CONSTRAINTS."""
     return Constraint(
         kind=CONSTRAINT_KINDS[row.type],
         name=row.name,

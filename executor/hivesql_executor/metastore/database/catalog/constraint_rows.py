@@ -42,5 +42,5 @@ _OF_TABLE = (
 
 
 def read_constraints(db: Connection, table_id: int) -> tuple[Constraint, ...]:
-    """The constraints of a table, in their order."""
+    """Return the constraints of a table, in their order."""
     return tuple(constraint_of(row) for row in db.execute(_OF_TABLE, {"owner": table_id}))

@@ -133,7 +133,7 @@ def is_marked(db: Connection, table_id: int) -> bool:
 def with_storage(
     db: Connection, table: Table, query: Select[Any], found: Sequence[Partition]
 ) -> tuple[Partition, ...]:
-    """The partitions of a marked table with what they have of their own; ``query`` found them."""
+    """Give the partitions of a marked table, found by ``query``, what they have of their own."""
     listed = query.join(serdes, serdes.c.id == sds.c.serde_id).with_only_columns(
         rows.c.name, sds.c.serde_id, sds.c.input_format, serdes.c.library,
         sds.c.id.label("sd_id"), sds.c.cd_id, sds.c.bucket_count,

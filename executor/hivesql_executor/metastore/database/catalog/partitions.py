@@ -79,7 +79,7 @@ _CHUNK = 500
 def partitions(
     db: Connection, name: TableName, tests: Sequence[PartitionTest]
 ) -> tuple[Partition, ...]:
-    """The partitions of a table that pass all tests, by name."""
+    """Return the partitions of a table that pass all tests, by name."""
     table_id = catalog.table_id(db, name)
     query = _select().where(rows.c.table_id == table_id)
     for test in tests:
@@ -99,7 +99,7 @@ def partition_count(db: Connection, name: TableName) -> int:
 
 
 def foreign_partitions(db: Connection, name: TableName) -> tuple[Partition, ...]:
-    """The partitions that do not live under their table by their name, or are stored otherwise."""
+    """Find partitions that do not live under their table by their name, or are stored otherwise."""
     table = catalog.table(db, name)
     if is_marked(db, table.id):
         listed = partitions(db, name, ())
@@ -115,7 +115,7 @@ def _listed(db: Connection, query: Select[Any]) -> tuple[Partition, ...]:
 
 
 def partition(db: Connection, name: TableName, values: Values) -> Partition | None:
-    """The partition with these values, or None."""
+    """Return the partition with these values, or None."""
     table = catalog.table(db, name)
     wanted = partition_name(table.partition_names, values)
     query = _select().where(rows.c.table_id == table.id, rows.c.name == wanted)

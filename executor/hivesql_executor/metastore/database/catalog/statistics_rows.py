@@ -87,7 +87,7 @@ def put_statistics(db: Connection, name: TableName, found: Collection[Statistics
 
 
 def _told(known: Statistics, told: Statistics) -> Statistics:
-    """What is known where a user tells something: columns are believed, numbers are not."""
+    """Tell what is known where a user tells something: columns are believed, numbers are not."""
     if told.columns:
         names = {one.name for one in told.columns}
         accurate = names.union(known.accurate_columns) if known.is_accurate else ()
@@ -125,7 +125,7 @@ def _is_of(current: ValidWriteIdList | None, writes: str) -> bool:
 
 
 def statistics(db: Connection, name: TableName, values: Sequence[str | None] | None) -> Statistics:
-    """What is known of a table or partition; of a partitioned table, the sums."""
+    """Tell what is known of a table or partition; of a partitioned table, the sums."""
     table = catalog.table(db, name)
     owner, numbers, columns = _owner(db, table, values)
     query = select(columns).where(columns.c.owner_id == owner).order_by(columns.c.name)
@@ -160,7 +160,7 @@ def _columns_of_partitions(db: Connection, table: Table) -> tuple[ColumnStatisti
 
 
 def _sums(db: Connection, table_id: int) -> Statistics:
-    """The sums of all partitions, made by the database."""
+    """Return the sums of all partitions, made by the database."""
     rows, numbers = schema.partitions.c, schema.partition_params.c
     here = and_(rows.id == numbers.owner_id, rows.table_id == table_id)
     sums = (
@@ -213,7 +213,7 @@ def _is_statistic(numbers: SqlTable) -> ColumnElement[bool]:
 
 
 def read_kept(db: Connection, numbers: SqlTable, owners: Sequence[int]) -> dict[int, Kept]:
-    """What the parameters of some tables or partitions tell."""
+    """Tell what the parameters of some tables or partitions tell."""
     found: dict[int, dict[str, str]] = defaultdict(dict)
     for start in range(0, len(owners), _CHUNK):
         chunk = {"owners": owners[start : start + _CHUNK]}

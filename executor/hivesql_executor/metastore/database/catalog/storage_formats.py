@@ -55,7 +55,7 @@ STORAGE: Final[dict[FileFormat, Storage]] = {
 
 
 def format_of(input_format: str | None, serde: str | None, table: TableName) -> FileFormat:
-    """The format with these classes; DataError when it is none of ours."""
+    """Return the format with these classes; DataError when it is none of ours."""
     for name, storage in STORAGE.items():
         if storage.input_format == input_format and storage.serde == serde:
             return name

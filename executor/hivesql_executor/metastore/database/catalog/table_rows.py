@@ -165,7 +165,7 @@ def add_column_list(db: Connection, columns: Sequence[Column]) -> int:
 
 
 def read_column_list(db: Connection, cd_id: int) -> tuple[Column, ...]:
-    """The columns of a list."""
+    """Return the columns of a list."""
     return _read_columns(db, columns_v2, cd_id)
 
 
@@ -197,7 +197,7 @@ def replace_buckets(db: Connection, sd_id: int, buckets: Buckets) -> None:
 
 
 def read_buckets(db: Connection, sd_ids: Select[Any]) -> dict[int, Buckets]:
-    """What those of some storage descriptors say that are clustered by themselves."""
+    """Tell what those of some storage descriptors say that are clustered by themselves."""
     columns: dict[int, list[str]] = defaultdict(list)
     named = select(bucketing_cols).where(bucketing_cols.c.owner_id.in_(sd_ids))
     for row in db.execute(named.order_by(bucketing_cols.c.position)):
@@ -242,7 +242,7 @@ _STORED = (
 
 
 def read_table(db: Connection, name: TableName, row: TableRow) -> Table:
-    """The table whose TBLS row is given."""
+    """Return the table whose TBLS row is given."""
     storage = db.execute(_STORED, {"sd_id": row.sd_id}).one()
     # Without buckets there is nothing to ask: most tables have none.
     buckets = storage.bucket_count > 0
@@ -261,13 +261,13 @@ def read_table(db: Connection, name: TableName, row: TableRow) -> Table:
 
 
 def _read_sorting(db: Connection, sd_id: int) -> dict[str, int]:
-    """The columns that a table is sorted by, each with its direction."""
+    """Return the columns that a table is sorted by, each with its direction."""
     query = _owned(sort_cols, "name", "order", order="position")
     return {name: int(order) for name, order in db.execute(query, {"owner": sd_id})}
 
 
 def columns_id(db: Connection, table_id: int) -> int:
-    """The id of the column list that a table shares with its partitions."""
+    """Return the id of the column list that a table shares with its partitions."""
     return _owned_ids(db, table_id)[1]
 
 

@@ -75,12 +75,12 @@ def create_database(
 
 
 def default_home(warehouse: str, name: str) -> str:
-    """The directory that a new database gets when it names none."""
+    """Return the directory that a new database gets when it names none."""
     return f"{warehouse}/{name.lower()}.db"
 
 
 def database(db: Connection, name: str) -> Database:
-    """The database of that name, or NoSuchObject 10072."""
+    """Return the database of that name, or NoSuchObject 10072."""
     row = db.execute(select(dbs).where(dbs.c.name == name.lower())).one_or_none()
     if row is None:
         raise NoSuchObject(f"Database does not exist: {name.lower()}", code=10072)
@@ -151,13 +151,13 @@ def create_table(db: Connection, new: Table, *, if_not_exists: bool) -> Table:
 
 
 def home_of(db: Connection, new: Table) -> str:
-    """The directory that a new table gets when it names none."""
+    """Return the directory that a new table gets when it names none."""
     name = new.name.lower()
     return database(db, name.database).home_of(name.name, managed=new.type == "MANAGED_TABLE")
 
 
 def table(db: Connection, name: TableName) -> Table:
-    """The table of that name, or NoSuchObject 10001."""
+    """Return the table of that name, or NoSuchObject 10001."""
     name = name.lower()
     row = _table_row(db, name)
     if row is None:
@@ -167,7 +167,7 @@ def table(db: Connection, name: TableName) -> Table:
 
 
 def table_id(db: Connection, name: TableName, *, lock: bool = False) -> int:
-    """The id of the table of that name, or NoSuchObject 10001."""
+    """Return the id of the table of that name, or NoSuchObject 10001."""
     name = name.lower()
     found = db.scalar(_HELD_ID if lock else _ID, _place(name))
     if found is None:

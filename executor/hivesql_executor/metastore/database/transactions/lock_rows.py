@@ -22,12 +22,12 @@ STATES = {WAITING: LockState.WAITING, ACQUIRED: LockState.ACQUIRED}
 
 
 def as_lock(row: Row[Any]) -> Lock:
-    """The component that was asked for."""
+    """Return the component that was asked for."""
     return Lock(TYPES[row.type], row.database, row.table, row.partition)
 
 
 def describe(row: Row[Any]) -> str:
-    """The lock and its holder, for the one who waits."""
+    """Return the lock and its holder, for the one who waits."""
     where = ".".join(filter(None, (row.database, row.table, row.partition)))
     state = STATES[row.state].lower()
     return (

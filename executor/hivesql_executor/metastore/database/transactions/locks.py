@@ -202,7 +202,7 @@ def locks(
 
 
 def newer_writer(db: Connection, txn_id: int, locks: Sequence[Lock]) -> int | None:
-    """The latest transaction that changed, after ours began, what our write locks cover.
+    """Return the latest transaction that changed, after ours began, what our write locks cover.
 
     Inserts do not count on either side, as in Hive's getLatestTxnIdInConflict.
     """
@@ -271,7 +271,7 @@ def _blocked(
 
 
 def _earlier(db: Connection, lock_id: int, txn_id: int, mine: Sequence[Lock]) -> Sequence[Row[Any]]:
-    """What others asked for before, in the databases of my locks."""
+    """Tell what others asked for before, in the databases of my locks."""
     databases = sorted({lock.database for lock in mine})
     asked = {"before": lock_id, "owner": txn_id, "databases": databases}
     return db.execute(_EARLIER, asked).all()

@@ -74,7 +74,7 @@ def lost_moves(db: Connection, timeout: float) -> tuple[BegunMoves, ...]:
 
 
 def are_lost(oldest: int) -> ColumnElement[bool]:
-    """Moves of transactions silent since before ``oldest`` or gone, and older ones without any."""
+    """List moves of transactions silent since before ``oldest`` or gone, and older ones of none."""
     of = moves.c
     alive = exists().where(
         txns.c.id == of.txn_id, txns.c.state == OPEN, txns.c.last_heartbeat >= oldest
@@ -139,7 +139,7 @@ class MoveCalls:
         self._rdbms.write(lambda db: db.execute(gone))
 
     def settle_moves(self, key: str) -> bool:
-        """What a commit would decide is right, without a transaction; False if it is undone."""
+        """Do what a commit would decide is right, without a transaction; False if it is undone."""
         return self._rdbms.write(lambda db: settle(db, moves.c.key == key)) > 0
 
     def renew_moves(self, key: str) -> None:
@@ -149,9 +149,9 @@ class MoveCalls:
         )
 
     def noted_moves(self, key: str) -> BegunMoves | None:
-        """What is noted under a key, and what is left to do with it now; None for nothing."""
+        """Tell what is noted under a key, and what is left to do with it now; None for nothing."""
         return next(iter(self._rdbms.read(lambda db: _begun(db, moves.c.key == key))), None)
 
     def lost_moves(self, timeout: float) -> tuple[BegunMoves, ...]:
-        """What nobody finishes any more, and what is left to do with it."""
+        """Tell what nobody finishes any more, and what is left to do with it."""
         return self._rdbms.read(lambda db: lost_moves(db, timeout))

@@ -47,7 +47,7 @@ from hivesql_planner.model.table import TableName
 
 
 def valid_txns(db: Connection, txn_id: int) -> ValidTxnList:
-    """What the transaction sees: itself, and all below it that have ended well.
+    """Tell what the transaction sees: itself, and all below it that have ended well.
 
     0 asks for the current state. Readers (READ_ONLY) are left out: they write nothing.
     """
@@ -114,7 +114,7 @@ def valid_write_ids(db: Connection, txns_seen: ValidTxnList, table: TableName) -
 
 
 def writes_after(db: Connection, table: TableName, moment: datetime) -> frozenset[int]:
-    """Writes of a table that were committed after a moment (with its zone), to the second.
+    """List writes of a table that were committed after a moment (with its zone), to the second.
 
     What a cleaned compaction covers is no longer known.
     """
@@ -129,7 +129,7 @@ def writes_after(db: Connection, table: TableName, moment: datetime) -> frozense
 
 
 def compactor_write_ids(db: Connection, table: TableName) -> ValidWriteIdList:
-    """What a compaction may merge: all below the first open write id, less the aborted ones."""
+    """Tell what a compaction may merge: all below the first open write id but the aborted ones."""
     now_valid = valid_write_ids(db, valid_txns(db, 0), table)
     highest = now_valid.high_watermark
     if now_valid.min_open is not None:
@@ -289,12 +289,12 @@ def _next(db: Connection, table: TableName) -> int | None:
 
 
 def _place(table: TableName) -> dict[str, Any]:
-    """The parameters of the queries above that are about one table."""
+    """Return the parameters of the queries above that are about one table."""
     return {"in_database": table.database, "in_table": table.name}
 
 
 def _insert(dialect: str, table: SqlTable) -> Any:
-    """An INSERT that knows ON CONFLICT; its two dialects share no type."""
+    """Return an INSERT that knows ON CONFLICT; its two dialects share no type."""
     if dialect == "postgresql":
         from sqlalchemy.dialects import postgresql
 

@@ -107,7 +107,7 @@ def _low_watermark(window: int) -> Select[tuple[int]]:
 
 
 def low_watermark(db: Connection) -> int:
-    """The greatest id below which no transaction can appear any more."""
+    """Return the greatest id below which no transaction can appear any more."""
     return int(db.scalar(_low_watermark(open_window(db))) or 0)
 
 

@@ -10,7 +10,7 @@ down_revision = "0004"
 
 
 def upgrade() -> None:
-    """What is noted before is of the first kind, and settled by the catalog."""
+    """Call what is noted before of the first kind, and settled by the catalog."""
     there = {one["name"] for one in sa.inspect(op.get_bind()).get_columns("HIVESQL_MOVES")}
     if "KIND" in there:
         return

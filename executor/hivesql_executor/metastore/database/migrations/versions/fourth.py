@@ -10,7 +10,7 @@ down_revision = "0003"
 
 
 def upgrade() -> None:
-    """An empty table: what statements are about to move."""
+    """Add an empty table: what statements are about to move."""
     op.create_table(
         "HIVESQL_MOVES",
         sa.Column("MOVE_KEY", sa.String(32), primary_key=True),

@@ -10,7 +10,7 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    """A table of what was committed under a key; a database without a revision has it already."""
+    """Add a table of what was committed under a key; one without a revision may have it already."""
     op.create_table(
         "HIVESQL_IDEMPOTENCE",
         sa.Column("IDEMPOTENCY_KEY", sa.Text(), primary_key=True),
