@@ -12,12 +12,13 @@ from pathlib import Path
 from hivesql import HiveSqlError, NotSupported, Session
 from hivesql.parser.statement import parse
 from hivesql.script import StatementText
-from hivesql.syntax.commands import ClientBody, SetBody, UseBody
+from hivesql.syntax.commands import UseBody
 from hivesql.syntax.ddl import CreateTableBody
 from hivesql_executor.metastore.api import Once
+from hivesql_planner.statements.bound import FileSystemShell, SessionFiles, SetSetting
 
 # What these change is gone with the process, so every run repeats them.
-_OF_THE_SESSION = (ClientBody, SetBody, UseBody)
+_OF_THE_SESSION = (FileSystemShell, SessionFiles, SetSetting, UseBody)
 
 
 @dataclass

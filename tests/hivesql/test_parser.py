@@ -8,11 +8,12 @@ from hivesql.parser.statement import parse
 from hivesql.parser.tokens import MOST_NESTED
 from hivesql.script import StatementText
 from hivesql.syntax.alter import RefusedBody
-from hivesql.syntax.commands import SetBody, ShowBody
+from hivesql.syntax.commands import ShowBody
 from hivesql.syntax.ddl import CompactBody, CreateTableBody
 from hivesql.syntax.dml import InsertBody, MergeBody, UpdateBody
 from hivesql.syntax.slices import PartitionItem
 from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError
+from hivesql_planner.statements.bound import SetSetting
 
 
 def text(sql: str) -> StatementText:
@@ -35,15 +36,15 @@ def outcome(sql: str) -> str:
     ("sql", "expected"),
     [
         # What sqlglot alone would misread.
-        ("START TRANSACTION", "StartBody"),
-        ("START TRANSACTION ISOLATION LEVEL SNAPSHOT, READ ONLY", "StartBody"),
+        ("START TRANSACTION", "StartTransaction"),
+        ("START TRANSACTION ISOLATION LEVEL SNAPSHOT, READ ONLY", "StartTransaction"),
         (
             "START TRANSACTION ISOLATION LEVEL SERIALIZABLE",
             "NotSupported(ISOLATION LEVEL SERIALIZABLE (only SNAPSHOT))",
         ),
-        ("BEGIN WORK", "StartBody"),
+        ("BEGIN WORK", "StartTransaction"),
         ("BEGIN t", "ParseError"),
-        ("COMMIT", "EndBody"),
+        ("COMMIT", "EndTransaction"),
         ("ROLLBACK TO a", "NotSupported(ROLLBACK TO a savepoint)"),
         ("LOCK TABLE t PARTITION (ds='1') EXCLUSIVE", "LockBody"),
         ("LOCK TABLE t", "ParseError"),
@@ -51,7 +52,7 @@ def outcome(sql: str) -> str:
         ("UNLOCK TABLE t SHARED", "ParseError"),
         ("EXPLAIN LOCKS SELECT 1", "ExplainBody"),
         ("EXPLAIN FORMATTED LOCKS SELECT 1", "ExplainBody"),
-        ("dfs -ls /x", "ClientBody"),
+        ("dfs -ls /x", "FileSystemShell"),
         ("foo", "ParseError"),
         ("t u", "ParseError"),
         ("1 + 2", "ParseError"),
@@ -325,20 +326,20 @@ def test_types_are_written_as_the_metastore_writes_them() -> None:
 @pytest.mark.parametrize(
     ("sql", "expected"),
     [
-        ("SET", SetBody()),
-        ("SET -v", SetBody(all=True)),
-        ("SET a.b", SetBody(key="a.b")),
-        ("SET a.b=", SetBody(key="a.b", value="")),
-        ("set a.b = c d=e ", SetBody(key="a.b", value="c d=e")),
-        ("SET hiveconf:a.b=it's a, b; c", SetBody(key="hiveconf:a.b", value="it's a, b; c")),
-        ("SET a=b -- why", SetBody(key="a", value="b")),
-        ("SET u=jdbc:x--y", SetBody(key="u", value="jdbc:x--y")),
-        ("RESET", SetBody(reset=True)),
-        ("RESET a.b", SetBody(keys=("a.b",), reset=True)),
-        ("RESET -d a.b c", SetBody(keys=("a.b", "c"), reset=True, to_default=True)),
+        ("SET", SetSetting()),
+        ("SET -v", SetSetting(all=True)),
+        ("SET a.b", SetSetting(key="a.b")),
+        ("SET a.b=", SetSetting(key="a.b", value="")),
+        ("set a.b = c d=e ", SetSetting(key="a.b", value="c d=e")),
+        ("SET hiveconf:a.b=it's a, b; c", SetSetting(key="hiveconf:a.b", value="it's a, b; c")),
+        ("SET a=b -- why", SetSetting(key="a", value="b")),
+        ("SET u=jdbc:x--y", SetSetting(key="u", value="jdbc:x--y")),
+        ("RESET", SetSetting(reset=True)),
+        ("RESET a.b", SetSetting(keys=("a.b",), reset=True)),
+        ("RESET -d a.b c", SetSetting(keys=("a.b", "c"), reset=True, to_default=True)),
     ],
 )
-def test_settings(sql: str, expected: SetBody) -> None:
+def test_settings(sql: str, expected: SetSetting) -> None:
     assert parse(StatementText(sql)).body == expected
 
 

@@ -7,28 +7,18 @@ from hivesql.binder.context import Binding
 from hivesql.binder.targets import existing
 from hivesql.parser.tokens import Name, TableRef
 from hivesql.syntax.commands import (
-    AbortBody,
-    ClientBody,
     DescribeBody,
-    EndBody,
     LockBody,
-    SetBody,
     ShowBody,
-    StartBody,
     UseBody,
 )
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.table import TableName, partition_name
 from hivesql_planner.settings.transaction_keys import DUMMY_TXN_MANAGER
 from hivesql_planner.statements.bound import (
-    AbortTransactions,
     Describe,
-    EndTransaction,
     LockObject,
-    SetSetting,
     Show,
-    StartTransaction,
-    Statement,
     UseDatabase,
 )
 
@@ -88,34 +78,6 @@ def bind_describe(body: DescribeBody, binding: Binding) -> Describe:
     partition = binding.matching(table, body.partition)[0] if body.partition else None
     column = body.column.text if body.column else None
     return Describe(table=table, style=body.style, partition=partition, column=column)
-
-
-def bind_abort(body: AbortBody, binding: Binding) -> AbortTransactions:
-    """ABORT TRANSACTIONS."""
-    return AbortTransactions(txn_ids=body.txn_ids)
-
-
-def bind_set(body: SetBody, binding: Binding) -> SetSetting:
-    """SET and RESET."""
-    return SetSetting(
-        key=body.key, value=body.value, reset=body.reset, keys=body.keys,
-        to_default=body.to_default, all=body.all,
-    )  # fmt: skip
-
-
-def bind_client(body: ClientBody, binding: Binding) -> Statement:
-    """ADD, LIST, DELETE of files and DFS."""
-    return body.statement
-
-
-def bind_start(body: StartBody, binding: Binding) -> StartTransaction:
-    """START TRANSACTION."""
-    return StartTransaction(read_only=body.read_only)
-
-
-def bind_end(body: EndBody, binding: Binding) -> EndTransaction:
-    """COMMIT and ROLLBACK."""
-    return EndTransaction(commit=body.commit)
 
 
 def bind_lock(body: LockBody, binding: Binding) -> LockObject:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Literal
 
 from hivesql.binder.context import Binding
 from hivesql.binder.targets import base_table
-from hivesql.syntax.commands import AbortCompactionsBody, ShowBody
+from hivesql.syntax.commands import ShowBody
 from hivesql_planner.compaction.request import TABLE_PREFIX, CompactionFilter
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.model.table import Partition, Table
-from hivesql_planner.statements.bound import COMPACTION_COLUMNS, AbortCompactions, CompactTable
+from hivesql_planner.statements.bound import COMPACTION_COLUMNS, CompactTable
 
 if TYPE_CHECKING:
     from hivesql.syntax.ddl import CompactBody
@@ -83,8 +83,3 @@ def bind_filter(body: ShowBody, binding: Binding) -> CompactionFilter:
             error = SemanticError(f"SHOW COMPACTIONS has no column {key.column}: it has {known}")
             binding.fail(error, name.start)
     return body.compactions
-
-
-def bind_abort_compactions(body: AbortCompactionsBody, binding: Binding) -> AbortCompactions:
-    """ABORT COMPACTIONS."""
-    return AbortCompactions(ids=body.ids)

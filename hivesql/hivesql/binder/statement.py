@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from hivesql.binder.context import Binding, Catalog, SparkViews
-from hivesql.syntax.commands import Body, ExplainBody, Tree
+from hivesql.syntax.commands import BOUND, Body, ExplainBody, Tree
 from hivesql_planner.errors import HiveSqlError, ParseError
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.bound import Explain, Statement
@@ -42,6 +42,8 @@ def bind(
 def _bind(body: Body, binding: Binding) -> Statement:
     if isinstance(body, ExplainBody):
         return Explain(statement=_bind(body.body, binding), style=body.style)
+    if isinstance(body, BOUND):
+        return body
     module, function = BINDERS[type(body).__name__].split(".")
     bound: Statement = getattr(import_module(f"hivesql.binder.{module}"), function)(body, binding)
     return bound
@@ -49,16 +51,10 @@ def _bind(body: Body, binding: Binding) -> Statement:
 
 # Named, not imported: a statement waits for nothing that only others need (sqlglot, above all).
 BINDERS = {
-    "AbortBody": "commands.bind_abort",
-    "ClientBody": "commands.bind_client",
     "DescribeBody": "commands.bind_describe",
-    "EndBody": "commands.bind_end",
     "LockBody": "commands.bind_lock",
-    "SetBody": "commands.bind_set",
     "ShowBody": "commands.bind_show",
-    "StartBody": "commands.bind_start",
     "UseBody": "commands.bind_use",
-    "AbortCompactionsBody": "compaction.bind_abort_compactions",
     "CompactBody": "compaction.bind_compact",
     "QueryBody": "queries.bind_select",
     "DirectoryBody": "queries.bind_directory",

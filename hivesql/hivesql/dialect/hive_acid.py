@@ -27,10 +27,11 @@ from hivesql.query.spark_differences import check_slice, tokens_in
 from hivesql.query.sqlglot_tokens import sqlglot_tokens
 from hivesql.script import StatementText, split
 from hivesql.syntax.alter import RefusedBody
-from hivesql.syntax.commands import ClientBody, SetBody, Tree
+from hivesql.syntax.commands import Tree
 from hivesql.syntax.dml import QueryBody
 from hivesql.syntax.slices import Slice
 from hivesql_planner.errors import HiveSqlError
+from hivesql_planner.statements.bound import FileSystemShell, SessionFiles, SetSetting
 
 NAME = "hive_acid"
 _CONSTANTS = {
@@ -137,7 +138,7 @@ def _tree_of(text: StatementText) -> exp.Expr:
     if isinstance(body, RefusedBody):
         raise body.error
     kind = _WORD_OF_NAME.sub(" ", type(body).__name__.removesuffix("Body")).lower()
-    if isinstance(body, SetBody | ClientBody):
+    if isinstance(body, SetSetting | SessionFiles | FileSystemShell):
         # Its words are no tokens of SQL.
         words = text.text.replace(";", r"\;")
         return Statement(kind=kind, expressions=[exp.var(words)])

@@ -12,17 +12,19 @@ from hivesql.parser.compaction import parse_abort_compactions, parse_show_compac
 from hivesql.parser.tokens import Cursor, Kind, at
 from hivesql.script import StatementText
 from hivesql.syntax.commands import (
-    AbortBody,
-    AbortCompactionsBody,
-    ClientBody,
     DescribeBody,
-    SetBody,
     ShowBody,
     UseBody,
 )
 from hivesql_planner.errors import NotSupported, ParseError
 from hivesql_planner.model.table import OwnerType
-from hivesql_planner.statements.bound import FileSystemShell, SessionFiles
+from hivesql_planner.statements.bound import (
+    AbortCompactions,
+    AbortTransactions,
+    FileSystemShell,
+    SessionFiles,
+    SetSetting,
+)
 
 _SHOW_REFUSED = ("current", "grant", "roles", "principals", "resource", "index", "role")
 
@@ -249,7 +251,7 @@ def parse_describe(cursor: Cursor) -> DescribeBody | ShowBody:
     return DescribeBody(table=table, style=style, partition=partition, column=column)
 
 
-def parse_abort(cursor: Cursor) -> AbortBody | AbortCompactionsBody:
+def parse_abort(cursor: Cursor) -> AbortTransactions | AbortCompactions:
     """ABORT TRANSACTIONS id …, ABORT COMPACTIONS id …."""
     cursor.expect("abort")
     if cursor.at("compactions"):
@@ -258,19 +260,19 @@ def parse_abort(cursor: Cursor) -> AbortBody | AbortCompactionsBody:
     ids = [cursor.integer("a transaction id")]
     while not cursor.at_end:
         ids.append(cursor.integer("a transaction id"))
-    return AbortBody(tuple(ids))
+    return AbortTransactions(txn_ids=tuple(ids))
 
 
-def parse_set(text: StatementText) -> SetBody:
+def parse_set(text: StatementText) -> SetSetting:
     """SET and RESET, whose values are taken as they are written."""
     words = text.text.split(None, 1)
     rest = _without_comment(words[1]) if len(words) > 1 else ""
     if words[0].lower() == "reset":
         return _reset(text, rest)
     if not rest:
-        return SetBody()
+        return SetSetting()
     if rest == "-v":
-        return SetBody(all=True)
+        return SetSetting(all=True)
     first = rest.split()[0].lower()
     if first in ("role", "autocommit") or rest.lower().startswith("time zone"):
         raise at(NotSupported(f"SET {rest.partition(' ')[0].upper()}"), text, 0)
@@ -279,7 +281,7 @@ def parse_set(text: StatementText) -> SetBody:
     if not key or any(char.isspace() for char in key):
         offset = text.text.find(rest)
         raise at(ParseError(f"expected SET key=value, found {rest[:40]!r}"), text, offset)
-    return SetBody(key=key, value=value.strip() if equals else None)
+    return SetSetting(key=key, value=value.strip() if equals else None)
 
 
 def _without_comment(text: str) -> str:
@@ -287,12 +289,12 @@ def _without_comment(text: str) -> str:
     return (text if start < 0 else text[:start]).strip()
 
 
-def _reset(text: StatementText, rest: str) -> SetBody:
+def _reset(text: StatementText, rest: str) -> SetSetting:
     words = rest.split()
     to_default = words[:1] == ["-d"]
     if words == ["-d"]:
         raise at(ParseError("RESET -d needs a key"), text, 0)
-    return SetBody(keys=tuple(words[to_default:]), reset=True, to_default=to_default)
+    return SetSetting(keys=tuple(words[to_default:]), reset=True, to_default=to_default)
 
 
 KINDS: dict[str, Literal["jar", "file", "archive"]] = {
@@ -301,16 +303,16 @@ KINDS: dict[str, Literal["jar", "file", "archive"]] = {
 }  # fmt: skip
 
 
-def parse_files(text: StatementText) -> ClientBody:
+def parse_files(text: StatementText) -> SessionFiles:
     """ADD, LIST and DELETE of JARs, files and archives."""
     action, kind, *paths = text.text.split()
     if action.lower() == "add" and not paths:
         raise at(ParseError(f"expected a path after {action.upper()} {kind.upper()}"), text, 0)
     done = cast(Literal["add", "list", "delete"], action.lower())
-    return ClientBody(SessionFiles(action=done, kind=KINDS[kind.lower()], paths=tuple(paths)))
+    return SessionFiles(action=done, kind=KINDS[kind.lower()], paths=tuple(paths))
 
 
-def parse_dfs(text: StatementText) -> ClientBody:
+def parse_dfs(text: StatementText) -> FileSystemShell:
     """DFS: quotes hold blanks together, as in a shell."""
     try:
         words = shlex.split(text.text)[1:]
@@ -318,4 +320,4 @@ def parse_dfs(text: StatementText) -> ClientBody:
         raise at(ParseError(f"DFS: {str(error).lower()}"), text, 0, len(text.text)) from error
     if not words:
         raise at(ParseError("expected a command after DFS, such as -ls"), text, 0)
-    return ClientBody(FileSystemShell(words=tuple(words)))
+    return FileSystemShell(words=tuple(words))

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from hivesql.parser.clauses import parse_partition, parse_properties
 from hivesql.parser.tokens import Cursor, Name, TableRef
-from hivesql.syntax.commands import AbortCompactionsBody
 from hivesql.syntax.slices import PartitionItems
 from hivesql_planner.compaction.request import CompactionDetails, CompactionFilter, OrderKey
+from hivesql_planner.statements.bound import AbortCompactions
 
 if TYPE_CHECKING:
     from hivesql.syntax.ddl import CompactBody
@@ -64,14 +64,14 @@ def parse_show_compactions(cursor: Cursor) -> dict[str, Any]:
     return found
 
 
-def parse_abort_compactions(cursor: Cursor) -> AbortCompactionsBody:
+def parse_abort_compactions(cursor: Cursor) -> AbortCompactions:
     """COMPACTIONS id …."""
     cursor.expect("compactions")
     ids = [cursor.integer("a compaction's id")]
     while not cursor.at_end:
         cursor.take(",")
         ids.append(cursor.integer("a compaction's id"))
-    return AbortCompactionsBody(tuple(ids))
+    return AbortCompactions(ids=tuple(ids))
 
 
 def _begins_filter(cursor: Cursor) -> bool:

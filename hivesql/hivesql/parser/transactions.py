@@ -6,10 +6,11 @@ from typing import Literal
 
 from hivesql.parser.clauses import parse_partition
 from hivesql.parser.tokens import Cursor
-from hivesql.syntax.commands import EndBody, LockBody, StartBody
+from hivesql.syntax.commands import LockBody
+from hivesql_planner.statements.bound import EndTransaction, StartTransaction
 
 
-def parse_start(cursor: Cursor) -> StartBody:
+def parse_start(cursor: Cursor) -> StartTransaction:
     """START TRANSACTION [ISOLATION LEVEL SNAPSHOT] [READ ONLY | READ WRITE]."""
     cursor.expect("start", "transaction")
     read_only = False
@@ -25,26 +26,26 @@ def parse_start(cursor: Cursor) -> StartBody:
         if not cursor.take(","):
             break
     cursor.end()
-    return StartBody(read_only)
+    return StartTransaction(read_only=read_only)
 
 
-def parse_begin(cursor: Cursor) -> StartBody:
+def parse_begin(cursor: Cursor) -> StartTransaction:
     """BEGIN [TRANSACTION | WORK]."""
     cursor.expect("begin")
     if not cursor.take("transaction"):
         cursor.take("work")
     cursor.end()
-    return StartBody()
+    return StartTransaction()
 
 
-def parse_end(cursor: Cursor) -> EndBody:
+def parse_end(cursor: Cursor) -> EndTransaction:
     """COMMIT [WORK], ROLLBACK [WORK]."""
     commit = cursor.next().is_("commit")
     cursor.take("work")
     if cursor.at("to"):
         cursor.refuse("ROLLBACK TO a savepoint")
     cursor.end()
-    return EndBody(commit)
+    return EndTransaction(commit=commit)
 
 
 def parse_lock(cursor: Cursor) -> LockBody:

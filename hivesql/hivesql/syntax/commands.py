@@ -7,6 +7,15 @@ from typing import TYPE_CHECKING, Literal, Union
 
 from hivesql.syntax.slices import PartitionFilter
 from hivesql_planner.compaction.request import NO_FILTER, CompactionFilter, OrderKey
+from hivesql_planner.statements.bound import (
+    AbortCompactions,
+    AbortTransactions,
+    EndTransaction,
+    FileSystemShell,
+    SessionFiles,
+    SetSetting,
+    StartTransaction,
+)
 
 if TYPE_CHECKING:
     from hivesql.parser.tokens import Name, TableRef
@@ -15,7 +24,6 @@ if TYPE_CHECKING:
     from hivesql.syntax.ddl import DefinitionBodies
     from hivesql.syntax.dml import RowBodies
     from hivesql.syntax.slices import PartitionItems
-    from hivesql_planner.statements.bound import FileSystemShell, SessionFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,34 +31,6 @@ class UseBody:
     """USE."""
 
     name: Name
-
-
-@dataclass(frozen=True, slots=True)
-class AbortCompactionsBody:
-    """ABORT COMPACTIONS."""
-
-    ids: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class AbortBody:
-    """ABORT TRANSACTIONS."""
-
-    txn_ids: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class StartBody:
-    """START TRANSACTION, BEGIN."""
-
-    read_only: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class EndBody:
-    """COMMIT and ROLLBACK."""
-
-    commit: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,25 +84,6 @@ class DescribeBody:
     column: Name | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SetBody:
-    """SET and RESET."""
-
-    key: str | None = None
-    value: str | None = None
-    reset: bool = False
-    keys: tuple[str, ...] = ()
-    to_default: bool = False
-    all: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ClientBody:
-    """ADD, LIST, DELETE of files and DFS: nothing in them has to be looked up."""
-
-    statement: SessionFiles | FileSystemShell
-
-
 @dataclass(frozen=True, slots=True)
 class ExplainBody:
     """EXPLAIN."""
@@ -131,22 +92,34 @@ class ExplainBody:
     style: Literal["", "extended", "formatted", "locks", "formatted locks"]
 
 
+BOUND = (
+    AbortCompactions,
+    AbortTransactions,
+    EndTransaction,
+    FileSystemShell,
+    SessionFiles,
+    SetSetting,
+    StartTransaction,
+)
+"""Statements without a name that has to be looked up: what is parsed is bound."""
+
 # Not imported: most statements need none of them.
 Body = Union[
     "RowBodies",
     "DefinitionBodies",
     "AlterBodies",
     UseBody,
-    AbortBody,
-    AbortCompactionsBody,
-    StartBody,
-    EndBody,
     LockBody,
     ShowBody,
     DescribeBody,
-    SetBody,
-    ClientBody,
     ExplainBody,
+    AbortCompactions,
+    AbortTransactions,
+    EndTransaction,
+    FileSystemShell,
+    SessionFiles,
+    SetSetting,
+    StartTransaction,
 ]
 
 
