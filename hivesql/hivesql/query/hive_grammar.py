@@ -54,10 +54,19 @@ def _wrong(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
     for star in tree.find_all(exp.Star):
         if any(star.args.get(option) for option in _STAR_OPTIONS):
             yield star, "unexpected words after *"
+    yield from _rows_without_comma(tree)
     for alias in tree.find_all(exp.TableAlias, exp.Alias):
         name = alias.args.get("alias") if isinstance(alias, exp.Alias) else alias.this
         if isinstance(name, exp.Identifier) and not name.quoted and name.name.lower() in RESERVED:
             yield name, f"{name.name.upper()} cannot be an alias"
+
+
+def _rows_without_comma(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
+    """The second of two rows, which sqlglot takes for the columns of an alias."""
+    for values in tree.find_all(exp.Values):
+        named = values.args.get("alias")
+        if named is not None and named.this is None and named.args.get("columns"):
+            yield named.args["columns"][0], "expected a comma between two rows"
 
 
 def _wrong_clauses(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
