@@ -95,6 +95,21 @@ def test_tables_are_found_where_they_are_written_and_may_be_exchanged() -> None:
     assert str(tree) == told(tree)
 
 
+def test_what_several_inserts_share_is_one_node() -> None:
+    tree = read(
+        "WITH c AS (SELECT x FROM b) FROM c JOIN d ON c.x = d.x "
+        "INSERT INTO t SELECT c.x WHERE x > 1 INSERT INTO u SELECT d.x"
+    )
+    assert [told(table) for table in tree.find_all(exp.Table, bfs=False)] == [
+        "b", "c JOIN d ON c.x = d.x", "d", "t", "u",
+    ]  # fmt: skip
+    next(table for table in tree.find_all(exp.Table) if table.name == "d").set("db", "z")
+    assert told(tree) == (
+        "WITH c AS (SELECT x FROM b) FROM c JOIN z.d ON c.x = d.x "
+        "INSERT INTO t SELECT c.x WHERE x > 1 INSERT INTO u SELECT d.x"
+    )
+
+
 def test_hives_own_constants_stay() -> None:
     tree = read("INSERT INTO t VALUES (1, DEFAULT, d + 1 day, timestamplocaltz '2020-01-01')")
     assert told(tree) == (

@@ -20,9 +20,9 @@ from sqlglot.generators.hive import HiveGenerator
 from sqlglot.tokenizer_core import Token as SqlglotToken
 
 from hivesql.parser.statement import parse
-from hivesql.parser.tokens import TableRef, Token, tokenize
+from hivesql.parser.tokens import TableRef, Token, first_from, tokenize
 from hivesql.query.dialect import RANGE, HiveStructure
-from hivesql.query.edits import Span
+from hivesql.query.edits import Span, Spans
 from hivesql.query.spark_differences import check_slice, tokens_in
 from hivesql.query.sqlglot_tokens import sqlglot_tokens
 from hivesql.script import StatementText, split
@@ -77,6 +77,14 @@ def _cast(self: HiveGenerator, node: exp.Cast) -> str:
     return f"{word} {self.sql(node, 'this')}" if word else self.cast_sql(node)
 
 
+def _statement(self: HiveGenerator, node: Statement) -> str:
+    """Its words with their blanks, and what stands between them without any."""
+    parts = node.expressions
+    return "".join(
+        part.name if isinstance(part, exp.Var) else self.sql(part).strip() for part in parts
+    )
+
+
 def _concat(self: HiveGenerator, node: exp.Concat) -> str:
     """Strings that stand beside each other, which are one."""
     return " ".join(self.sql(part) for part in node.expressions)
@@ -104,7 +112,7 @@ class _Generator(HiveGenerator):
             for node, print_ in HiveGenerator.TRANSFORMS.items()
             if node not in (exp.Select, exp.With)
         },
-        Statement: lambda self, node: "".join(self.sql(part) for part in node.expressions),
+        Statement: _statement,
         exp.Cast: _cast,
         exp.Concat: _concat,
         exp.National: lambda self, node: self.national_sql(node),
@@ -165,17 +173,28 @@ def _nodes_in(value: Any, text: StatementText, tokens: tuple[Token, ...]) -> Ite
         table.meta[RANGE] = place
         yield place, table
     elif isinstance(value, Slice):
-        # What several INSERTs share stands apart from each: it stays as it is written.
-        if len(value.spans) == 1:
-            node = value.tree.args["from_"].this if value.prefix else value.tree
-            node = _as_written(node, text, tokens_in(tokens, value.spans))
-            yield value.spans[0], node
+        node = value.tree.args["from_"].this if value.prefix else value.tree
+        node = _as_written(node, text, tokens_in(tokens, value.spans))
+        yield from _apart(node, value.spans, tokens)
     elif isinstance(value, tuple):
         for one in value:
             yield from _nodes_in(one, text, tokens)
     elif is_dataclass(value):
         for field in fields(value):
             yield from _nodes_in(getattr(value, field.name), text, tokens)
+
+
+def _apart(node: exp.Expr, spans: Spans, tokens: tuple[Token, ...]) -> Iterator[_Placed]:
+    """A query with its place; WITH and FROM of their own where they stand before INSERT."""
+    parts = {"with": node.args.get("with_"), "from": node.args.get("from_")}
+    shared = [(span, parts.get(tokens[first_from(tokens, span[0])].value)) for span in spans[:-1]]
+    if shared and (not isinstance(node, exp.Select) or any(part is None for _, part in shared)):
+        return  # It stays as it is written.
+    for span, part in shared:
+        if part is not None:
+            part.pop()
+            yield span, part
+    yield spans[-1], node
 
 
 def _outermost(nodes: Iterator[_Placed]) -> Iterator[_Placed]:
