@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from sqlalchemy import create_engine, text
 
 import hivesql
 from acid_files import tree
 from conftest import move_warehouse
 from hivesql.connections import connect
+from hivesql_executor.checks import check_events
 from hivesql_executor.compaction.aborts import clean_aborted
 from hivesql_executor.compaction.cleaner import clean
 from hivesql_executor.metastore.api import AbortLimits
@@ -21,6 +23,7 @@ from hivesql_executor.snapshot.listing import acid_state
 from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.model.table import Table, partition_name
 from interruption import Cut, Death, Steps, interrupted
+from simulation.reading import count_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -137,6 +140,12 @@ def read(session: hivesql.Session, table: Table) -> object:
     return sorted(map(tuple, session.sql(f"SELECT * FROM {name}").rows))
 
 
+def read_first(session: hivesql.Session, table: Table) -> object:
+    """One of the rows, or a file that was loaded; None where there is neither."""
+    rows = read(session, table)
+    return rows[0] if isinstance(rows, list) and rows else None
+
+
 def contents(directory: Path) -> dict[str, bytes]:
     return {path: (directory / path).read_bytes() for path in tree(directory)}
 
@@ -150,6 +159,20 @@ def settle(world: World) -> hivesql.Session:
     clean(session.runtime)
     session.runtime.metastore.clean_txns()
     return session
+
+
+def damaged(session: hivesql.Session) -> list[object]:
+    """What `hivesql check` finds in all transactional tables; without Spark it counts the rows."""
+    store = session.runtime.metastore
+    names = [name for database in store.databases() for name in store.tables(database)]
+    of_acid = [
+        name for name in names if store.table(name).is_transactional
+        # Rows of files that were loaded are what only Spark reads.
+        and not isinstance(read_first(session, store.table(name)), bytes)
+    ]  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(check_events, "_row_findings", count_rows)
+        return [(name, found) for name in of_acid for found in session.check(str(name))]
 
 
 def directories(world: World) -> set[str]:
@@ -198,9 +221,13 @@ def check_every_step(world: World, statement: str, cut: Cut, *, again: int = 1) 
                 assert rows == before.rows, where
                 assert found.user == before.user, where
             on_disk = after_on_disk if is_after else before_on_disk | set()
-            added_there = {f"warehouse/t/p={p}" for p in ("n", "new")} | {"warehouse/l/p=z"}
+            named = set(map(str, found.catalog.values()))
+            added_there = {
+                path for path in directories(world) ^ on_disk if str(world.now / path) in named
+            }
             assert directories(world) - added_there == on_disk - added_there, where
             assert session.runtime.metastore.lost_moves(-1) == (), where
+            assert damaged(session) == [], where
             if not is_after and steps.at % again == 0:
                 session.sql(statement)
                 assert world.look(session) == after, where

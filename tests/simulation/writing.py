@@ -41,6 +41,7 @@ def stage_simulated(branch: InsertBranch, table: Table, work: Work) -> StagedRow
             files=files,
             staging=staging,
             locations=locations,
+            changes=work.txn.changes,
         )
     publication = Publication(
         writes=(branch.write,),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from hivesql_executor.compaction.unit import Place, each, find_place, list_roots
+from hivesql_executor.compaction.unit import Place, each, find_place, list_roots, made_by_writes
 from hivesql_executor.failpoints import FailPoint, reach
 from hivesql_executor.files.api import Files
 from hivesql_executor.files.staging import abandoned
@@ -13,6 +13,7 @@ from hivesql_executor.metastore.api import Compaction
 from hivesql_executor.orc.hidden_deltas import require_none_hidden
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import acid_state
+from hivesql_executor.transactions.file_changes import FileChanges
 from hivesql_planner.acid.layout import DirectoryKind, parse_directory
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ListMode, Range, ValidTxnList, ValidWriteIdList
@@ -92,7 +93,10 @@ def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
         files = runtime.files(location)
         state = acid_state(files, location, visible, txns)
         require_none_hidden(files, location, state)
-        delete(files, location, _removable(state, place))
+        removable = _removable(state, place)
+        made = made_by_writes(place, location, runtime) if removable else []
+        with FileChanges(runtime, 0).emptying(made):
+            delete(files, location, removable)
         state = acid_state(files, location, visible, txns)
         if left := _removable(state, place):
             raise ExecutionError(f"{location} still holds {', '.join(sorted(left))}")

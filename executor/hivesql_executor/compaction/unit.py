@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TypeVar
 
 from hivesql_executor.runtime import Runtime
@@ -82,8 +83,29 @@ def list_roots(place: Place, runtime: Runtime) -> list[str]:
         return [place.location]
     depth = len(table.partition_columns)
     found = {partition.location for partition in runtime.metastore.partitions(table.name)}
-    for status in runtime.files(table.location).list(table.location):
-        parts = status.path.split("/")
-        if len(parts) > depth + 1 and parts[depth].startswith(ACID_PREFIXES):
-            found.add("/".join((table.location, *parts[:depth])))
+    files = runtime.files(table.location)
+    homes = [table.location]
+    for _ in range(depth):
+        homes = [f"{home}/{name}" for home in homes for name in files.all_directories(home)
+                 if "=" in name]  # fmt: skip
+    # A write that died may have made a directory and no file.
+    found.update(
+        home for home in homes
+        if home not in found
+        and any(name.startswith(ACID_PREFIXES) for name in files.all_directories(home))
+    )  # fmt: skip
     return sorted(found)
+
+
+def made_by_writes(place: Place, location: str, runtime: Runtime) -> list[str]:
+    """List the directories that a write has made for a partition that the catalog has not.
+
+    The highest first; those that the catalog has a partition in are among them, if not empty.
+    """
+    table = place.table
+    name = location.removeprefix(f"{table.location}/")
+    if not table.partition_columns or name == location:
+        return []
+    if runtime.metastore.partition(table.name, parse_partition_name(name)) is not None:
+        return []
+    return [f"{table.location}/{part}" for part in accumulate(name.split("/"), "{}/{}".format)]

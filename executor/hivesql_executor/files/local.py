@@ -16,6 +16,8 @@ from hivesql_planner.errors import DataError, ExecutionError
 
 _SYNCS = 8
 """Files that are brought down to the disk at once."""
+_PARENTS_GONE = 3
+"""How often a parent may be removed by a cleaner just before its first entry is made."""
 _NO_HARD_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
 
 
@@ -112,6 +114,10 @@ class LocalFiles:
     def make_directories(self, path: str) -> None:
         """Make a directory and its parents."""
         try:
+            for _ in range(_PARENTS_GONE):
+                with suppress(FileNotFoundError):
+                    local_path(path).mkdir(parents=True, exist_ok=True)
+                    return
             local_path(path).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ExecutionError(

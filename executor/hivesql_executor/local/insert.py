@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +19,9 @@ from hivesql_planner.model.table import Table
 from hivesql_planner.plan import InsertBranch
 from hivesql_planner.predicates.predicate import SmallInsert
 
+if TYPE_CHECKING:
+    from hivesql_executor.transactions.file_changes import FileChanges
+
 _Place = tuple[int, tuple[str, ...]]
 
 
@@ -29,6 +33,7 @@ def stage_literals(
     files: Files,
     staging: str,
     locations: Mapping[str, str],
+    changes: FileChanges,
 ) -> StagedRows:
     """Stage the rows as Spark would: the same directories, row ids and footers."""
     table = branch.write.table
@@ -41,6 +46,7 @@ def stage_literals(
         static_partition=branch.static_partition,
         dynamic_partition=branch.dynamic_partition,
         locations=locations,
+        changes=changes,
     )
     return stage_rows(
         publication, files, lambda: _stage_rows(row, branch, small, write_id, files, staging)

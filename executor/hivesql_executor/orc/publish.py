@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -63,7 +63,7 @@ class Publication:
     unlike: frozenset[str] = frozenset()
     """Names of partitions that are stored otherwise than what was written."""
     changes: FileChanges | None = None
-    """Where the files of a table that is not transactional are noted before they move."""
+    """Where is noted what is made and moved; None for a write that makes no partition."""
 
     @property
     def table(self) -> Table:
@@ -188,9 +188,13 @@ def _publish_events(
     begun: set[str] = set()
     # All before the first file moves: some may be refused.
     partitions = [_partition(publication, file.keys) for file in staged]
-    for file, partition in zip(staged, partitions, strict=True):
+    directories = [
+        _directory(publication, publication.writes[file.write], partition)
+        for file, partition in zip(staged, partitions, strict=True)
+    ]
+    _note_new_homes(publication, dict.fromkeys(directories), files)
+    for file, partition, directory in zip(staged, partitions, directories, strict=True):
         write = publication.writes[file.write]
-        directory = _directory(publication, write, partition)
         if directory not in begun:
             _begin(files, directory)
             begun.add(directory)
@@ -205,6 +209,18 @@ def _publish_events(
             rows=file.rows,
             bytes=file.bytes,
         )
+
+
+def _note_new_homes(publication: Publication, directories: Iterable[str], files: Files) -> None:
+    """Note the partitions' directories that will be made, and what is the first in them.
+
+    Who dies before the first file leaves directories that no cleaner could tell from a user's.
+    """
+    if publication.changes is None or not publication.table.partition_columns:
+        return
+    homes = {directory: directory.rpartition("/")[0] for directory in directories}
+    there = {home: files.exists(home) for home in set(homes.values())}
+    publication.changes.foresee([one for one, home in homes.items() if not there[home]])
 
 
 def _begin(files: Files, directory: str) -> None:
@@ -228,6 +244,8 @@ def _publish_plain(publication: Publication, files: Files) -> Iterator[WrittenFi
     if write.overwrite and not publication.dynamic_partition:
         # No rows, and therefore no file of any bucket, take the place of what is there too.
         by_directory[_directory(publication, write, _partition(publication, ()))] += []
+    if write.kind is not WriteKind.FILES:
+        _note_new_homes(publication, by_directory, files)
     for directory, group in by_directory.items():
         finished = [one for staged in group if (one := _finish(staged, write, files))]
         # Names of files that are replaced are not used again: somebody may remember those files.

@@ -57,6 +57,7 @@ def _write(
         files=runtime.files(table.location),
         staging=staging_directory(table, work.txn.id),
         locations=foreign_locations(table, runtime),
+        changes=work.txn.changes,
         branches=branch_writes(change),
         whole_writers=whole_writers,
     )

@@ -98,6 +98,7 @@ def _stage(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
         files=files,
         staging=staging_directory(table, work.txn.id),
         locations=foreign_locations(table, work.runtime),
+        changes=work.txn.changes,
     )
 
 

@@ -59,6 +59,11 @@ class FileChanges:
         for path in missing:
             self.runtime.files(path).make_directories(path)
 
+    def foresee(self, directories: Sequence[str]) -> None:
+        """Note directories that come with files; those that are empty when we fail go again."""
+        if directories:
+            self._note(making_moves(missing_directories(directories, self.runtime)))
+
     def empty(self, location: str) -> None:
         """Hide every file of a directory."""
         files = self.runtime.files(location)
@@ -122,18 +127,30 @@ class FileChanges:
         """Put everything back after an error; what cannot be is left to whoever reaps."""
         if not self.noted:
             return
-        begun = self._begun(settled=False)
         try:
-            if self.key:
-                # Whoever took us for dead has put back what was noted: another's files may be in
-                # its place now.
-                known = self.runtime.metastore.noted_moves(self.key)
-                kept = [pair for pair in begun.moves if pair[0] in self.unnoted]
-                begun = replace(begun, moves=(*kept, *(known.moves if known else ())))
-            mend(begun, self.runtime)
+            self._mend()
         except (HiveSqlError, OSError) as second:
             error.add_note(f"files are not put back yet: {second}")
         self.noted, self.unnoted, self.key = [], [], ""
+
+    def _mend(self) -> None:
+        begun = self._begun(settled=False)
+        if self.key:
+            # Whoever took us for dead has put back what was noted: another's files may be in
+            # its place now.
+            known = self.runtime.metastore.noted_moves(self.key)
+            kept = [pair for pair in begun.moves if pair[0] in self.unnoted]
+            begun = replace(begun, moves=(*kept, *(known.moves if known else ())))
+        mend(begun, self.runtime)
+
+    @contextmanager
+    def emptying(self, directories: Sequence[str]) -> Iterator[None]:
+        """Remove directories, the lowest last, that are empty after the block and nobody names."""
+        if directories:
+            self._note(making_moves(directories))
+        yield
+        if directories:
+            self._mend()
 
     @contextmanager
     def deciding(self) -> Iterator[None]:

@@ -237,6 +237,7 @@ def write_change(
     files: Files,
     staging: str,
     locations: Mapping[str, str],
+    changes: FileChanges | None = None,
     branches: Sequence[Sequence[int]] = (),
     whole_writers: bool = False,
 ) -> tuple[WrittenFile, ...]:
@@ -278,6 +279,7 @@ def write_change(
         static_partition={},
         dynamic_partition=table.partition_names,
         locations=dict(locations),
+        changes=changes,
     )
     writer = _event_writer(rows, columns, publication, branches)
     return publish_events(publication, files, writer)
