@@ -123,14 +123,15 @@ class FileChanges:
             self.runtime.notify(f"what the statement replaced is not deleted yet: {error}")
         self.noted, self.unnoted, self.key = [], [], ""
 
-    def undo(self, error: BaseException) -> None:
-        """Put everything back after an error; what cannot be is left to whoever reaps."""
+    def undo(self, error: BaseException | None) -> None:
+        """Put everything back, after an error if any; what cannot be is left to whoever reaps."""
         if not self.noted:
             return
         try:
             self._mend()
         except (HiveSqlError, OSError) as second:
-            error.add_note(f"files are not put back yet: {second}")
+            if error is not None:
+                error.add_note(f"files are not put back yet: {second}")
         self.noted, self.unnoted, self.key = [], [], ""
 
     def _mend(self) -> None:

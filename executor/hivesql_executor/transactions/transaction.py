@@ -160,10 +160,10 @@ def roll_back(opened: OpenTransaction, runtime: Runtime, error: BaseException | 
     Files are put back before the locks are free.
     """
     opened.heartbeat.stop()
+    opened.changes.undo(error)
     if error is None:
         runtime.metastore.abort_txns([opened.id], "rollback")
     else:
-        opened.changes.undo(error)
         _abort(runtime, opened.id, error)
 
 
