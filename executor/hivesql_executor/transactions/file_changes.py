@@ -32,6 +32,8 @@ class FileChanges:
     noted: list[Move] = field(default_factory=list)
     unnoted: list[Move] = field(default_factory=list)
     """Those of them that the metastore does not know."""
+    arrived: dict[Move, int] = field(default_factory=dict)
+    """When the files that were brought had been modified: by that they are told from others'."""
     key: str = ""
     renewed: float = 0.0
     """When the note was last known to be young, by the runtime's clock."""
@@ -97,6 +99,8 @@ class FileChanges:
                 self.runtime.metastore.forget_moves(self.key, move.target)
                 self.noted.remove(move)
                 left.append((move.source, move.target))
+            else:
+                self.arrived[move] = files.modified(move.target)
             reach(FailPoint.FILE_PUBLISHED)
         return left
 
@@ -140,9 +144,23 @@ class FileChanges:
             # Whoever took us for dead has put back what was noted: another's files may be in
             # its place now.
             known = self.runtime.metastore.noted_moves(self.key)
+            if known is None:
+                self._give_back()
             kept = [pair for pair in begun.moves if pair[0] in self.unnoted]
             begun = replace(begun, moves=(*kept, *(known.moves if known else ())))
         mend(begun, self.runtime)
+
+    def _give_back(self) -> None:
+        """Take what came after somebody had taken us for dead, and had put the rest back."""
+        asides = tuple(f"{one.target}/" for one in self.noted if one.kind is MoveKind.ASIDE)
+        for move, modified in self.arrived.items():
+            files = self.runtime.files(move.target)
+            if not files.exists(move.target) or files.modified(move.target) != modified:
+                continue
+            if move.source.startswith(asides) or files.exists(move.source):
+                files.delete(move.target)
+            else:
+                files.rename(move.target, move.source)
 
     @contextmanager
     def emptying(self, directories: Sequence[str]) -> Iterator[None]:
