@@ -1,4 +1,4 @@
-"""A few random walks: always the same, or those that ``HIVESQL_FUZZ_SEED`` says.
+"""A few random walks: others each day, or those that ``HIVESQL_FUZZ_SEED`` says.
 
 ``make fuzz`` goes on for as long as one likes.
 """
