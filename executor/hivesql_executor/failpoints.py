@@ -54,7 +54,7 @@ class FailPoint(StrEnum):
     """The metastore commits, and the process is told that the connection broke."""
 
 
-def reach(point: FailPoint) -> None:
+def hit_failpoint(point: FailPoint) -> None:
     """Fail here if the environment says so."""
     name, _, which = os.environ.get(VARIABLE, "").partition(":")
     if name != point:

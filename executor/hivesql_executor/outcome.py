@@ -120,7 +120,7 @@ def _as_dict(value: Any) -> Any:
 _FINER = re.compile(r":\d\d\.\d{6}(\d{1,3})$")
 
 
-class FineTime(datetime):
+class NanosecondTime(datetime):
     """A datetime that knows and shows what comes after its microseconds.
 
     It compares, and counts, as the datetime that it is: by microseconds.
@@ -130,7 +130,7 @@ class FineTime(datetime):
     """Billionths of a second after the microsecond: 0 to 999."""
 
     @classmethod
-    def of(cls, time: datetime, nanosecond: int) -> FineTime:
+    def of(cls, time: datetime, nanosecond: int) -> NanosecondTime:
         """Return the time, and so many nanoseconds."""
         made = cls(*time.timetuple()[:6], time.microsecond)
         made.nanosecond = nanosecond
@@ -143,11 +143,11 @@ class FineTime(datetime):
         return f"{super().isoformat(sep, 'microseconds')}{self.nanosecond:03d}"
 
     def __repr__(self) -> str:
-        return f"FineTime({self.isoformat(' ')!r})"
+        return f"NanosecondTime({self.isoformat(' ')!r})"
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         plain = datetime(*self.timetuple()[:6], self.microsecond)
-        return FineTime.of, (plain, self.nanosecond)
+        return NanosecondTime.of, (plain, self.nanosecond)
 
 
 def with_text(time: datetime | None, text: str | None) -> datetime | None:
@@ -156,7 +156,7 @@ def with_text(time: datetime | None, text: str | None) -> datetime | None:
     if found is None or time is None:
         return time
     nanosecond = int(found[1].ljust(3, "0"))
-    return FineTime.of(time, nanosecond) if nanosecond else time
+    return NanosecondTime.of(time, nanosecond) if nanosecond else time
 
 
 # What the conversions of Python, PySpark and pyarrow say.

@@ -47,7 +47,7 @@ def ours(url: str, table: str) -> Once:
         store.valid_write_ids(txns, [name])
 
     def once() -> None:
-        txn_id, txns = store.together(begin, hasty=True)
+        txn_id, txns = store.together(begin, durable=False)
         store.together(lambda: prepare(txn_id, txns))
         store.commit_txn(txn_id)
 

@@ -230,12 +230,12 @@ def test_nobodys_change_is_lost(session: hivesql.Session, monkeypatch: pytest.Mo
     store, other = session.runtime.metastore, []
     together = store.together
 
-    def meddle(work: Any, *, hasty: bool = False) -> Any:
+    def meddle(work: Any, *, durable: bool = True) -> Any:
         # The transaction is open, and asks for its write id and locks.
-        if not hasty and not other:
+        if durable and not other:
             other.append(1)
             session.sql("ALTER TABLE t ADD COLUMNS (theirs int)")
-        return together(work, hasty=hasty)
+        return together(work, durable=durable)
 
     monkeypatch.setattr(store, "together", meddle)
     session.sql("ALTER TABLE t ADD COLUMNS (ours int)")

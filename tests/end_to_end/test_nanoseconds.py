@@ -14,7 +14,7 @@ import hivesql
 from acid_files import EVENT
 from adoption import adopt
 from golden_tables import golden_tables
-from hivesql_executor.outcome import FineTime
+from hivesql_executor.outcome import NanosecondTime
 from hivesql_planner.model.table import TableName
 from hivesql_repl.output.formats import hive_text
 from tables import make_table
@@ -236,9 +236,9 @@ def test_a_time_of_the_julian_calendar_alone(session: hivesql.Session) -> None:
 
 
 def test_a_time_with_nanoseconds() -> None:
-    time = FineTime.of(datetime(2024, 2, 29, 12, 34, 56, 789012), 345)
+    time = NanosecondTime.of(datetime(2024, 2, 29, 12, 34, 56, 789012), 345)
     assert (str(time), time.nanosecond) == (FINE, 345)
     assert time == datetime(2024, 2, 29, 12, 34, 56, 789012)
     again = pickle.loads(pickle.dumps(time))
-    assert (repr(again), again.nanosecond) == (f"FineTime('{FINE}')", 345)
+    assert (repr(again), again.nanosecond) == (f"NanosecondTime('{FINE}')", 345)
     assert time.isoformat(timespec="seconds") == "2024-02-29T12:34:56"

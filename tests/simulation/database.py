@@ -41,7 +41,7 @@ class SimulatedRdbms(Rdbms):
             event.listen(self._engine, "connect", self._set_sqlite_clock)
         else:
             self.write(lambda db: db.execute(text(_POSTGRES_CLOCK)))
-            for engine in {self._engine, self._hasty, self._reader}:
+            for engine in {self._engine, self._quick_engine, self._reader}:
                 event.listen(engine, "begin", self._set_postgres_clock)
 
     def read(self, work: Callable[[Connection], T]) -> T:
@@ -51,14 +51,14 @@ class SimulatedRdbms(Rdbms):
         self._reach("read", self._name(work))
         return super().read(work)
 
-    def write(self, work: Callable[[Connection], T], *, hasty: bool = False) -> T:
+    def write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
         """As in production, between points, unless a fault comes in between."""
         if self._is_inside:
-            return super().write(work, hasty=hasty)
+            return super().write(work, durable=durable)
         fault = self._reach("write", self._name(work))
         if fault == "unsent":
             raise CommitUnknown("the connection broke (simulated), and nothing was committed")
-        result = super().write(work, hasty=hasty)
+        result = super().write(work, durable=durable)
         self.written()
         if fault == "lost":
             raise CommitUnknown("the connection broke (simulated) after the commit")

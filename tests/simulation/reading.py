@@ -18,7 +18,7 @@ from hivesql_planner.acid.files_to_read import (
     DataFile,
     DeleteFile,
     FilesToRead,
-    RawFile,
+    OriginalFile,
     files_to_read,
 )
 from hivesql_planner.acid.layout import ACID_FIELDS
@@ -128,7 +128,7 @@ def _events(file: DataFile | DeleteFile, location: str, visible: ValidWriteIdLis
     return events.filter(pa.array(seen, pa.bool_()))
 
 
-def _with_row_ids(rows: pa.Table, file: DataFile, raw: RawFile) -> pa.Table:
+def _with_row_ids(rows: pa.Table, file: DataFile, raw: OriginalFile) -> pa.Table:
     """Give the rows of a file that LOAD DATA brought the ids that Hive gives them."""
     count = len(rows)
     ids = {

@@ -101,9 +101,9 @@ class ObservedMetastore(DatabaseMetastore):
         self.simulated.doing = work.__qualname__
         return super()._read(work)
 
-    def _write(self, work: Callable[[Connection], T], *, hasty: bool = False) -> T:
+    def _write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
         self.simulated.doing = work.__qualname__
-        return super()._write(work, hasty=hasty)
+        return super()._write(work, durable=durable)
 
 
 class House:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import PurePosixPath
 
-from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.metastore.api import BegunMoves, Move, decide_remedy
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.file_changes import making_moves, missing_directories
@@ -38,13 +38,13 @@ def placing(
     try:
         for one in present:
             runtime.files(one.source).rename(one.source, one.target)
-        reach(FailPoint.DIRECTORIES_MOVED)
+        hit_failpoint(FailPoint.DIRECTORIES_MOVED)
         yield
     except BaseException as error:
         # The block may have failed after its change: a lost answer, Ctrl-C.
         _put_right(key, noted, error, runtime)
         raise
-    reach(FailPoint.CATALOG_CHANGED)
+    hit_failpoint(FailPoint.CATALOG_CHANGED)
     for one in present:
         if one.table_id:
             runtime.files(one.source).delete(one.target)
@@ -87,7 +87,7 @@ def making(directories: Sequence[str], runtime: Runtime, txn_id: int) -> Iterato
     try:
         for path in directories:
             runtime.files(path).make_directories(path)
-        reach(FailPoint.DIRECTORIES_MADE)
+        hit_failpoint(FailPoint.DIRECTORIES_MADE)
         yield
     except BaseException as error:
         if moves:

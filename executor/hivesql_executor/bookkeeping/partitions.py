@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.files.staging import working_directory
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.transaction import Transaction
@@ -56,7 +56,7 @@ def record_touched(txn: Transaction, runtime: Runtime) -> None:
 
         store.together(tell)
         txn.touched.clear()
-    reach(FailPoint.PARTITIONS_RECORDED)
+    hit_failpoint(FailPoint.PARTITIONS_RECORDED)
 
 
 def _partition(table: Table, name: str) -> Partition:

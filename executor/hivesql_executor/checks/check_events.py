@@ -87,7 +87,7 @@ def _file_findings(
     yield from _footer_findings(table, path, tail)
     if isinstance(file, DeleteFile):
         known.deletes[path] = tail
-    elif file.raw is not None or holds_changes(tail):
+    elif file.original is not None or holds_changes(tail):
         # Neither has an order of its own; their ids are compared later.
         return
     ends = _key_index(tail)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from hivesql_executor.compaction.unit import Place, each, find_place, list_roots, made_by_writes
-from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.files.api import Files
 from hivesql_executor.files.staging import abandoned
 from hivesql_executor.metastore.api import Compaction
@@ -105,7 +105,7 @@ def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
         for path in abandoned(files, location, now.aborted):
             files.delete(path)
         kept |= uncompacted(state, visible.aborted)
-    reach(FailPoint.DIRECTORY_CLEANED)
+    hit_failpoint(FailPoint.DIRECTORY_CLEANED)
     store.mark_cleaned(compaction.id, kept=kept)
     return True
 
@@ -163,4 +163,4 @@ def delete(files: Files, location: str, names: Iterable[str]) -> None:
     """Remove directories, or original files, of a table or partition."""
     for name in names:
         files.delete(f"{location}/{name}")
-        reach(FailPoint.ENTRY_DELETED)
+        hit_failpoint(FailPoint.ENTRY_DELETED)

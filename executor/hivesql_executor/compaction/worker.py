@@ -12,7 +12,7 @@ from hivesql_executor.compaction.merge import merge
 from hivesql_executor.compaction.statistics import gather_again
 from hivesql_executor.compaction.time_limit import limited
 from hivesql_executor.compaction.unit import Place, find_place
-from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.metastore.api import Compaction, LockState, TxnType
 from hivesql_executor.orc.hidden_deltas import require_none_hidden
 from hivesql_executor.runtime import Runtime
@@ -58,7 +58,7 @@ def run_next(
             return None
         _running.add(compaction.id)
     with _finishing(compaction):
-        reach(FailPoint.COMPACTION_CLAIMED)
+        hit_failpoint(FailPoint.COMPACTION_CLAIMED)
         try:
             place = find_place(compaction.unit, runtime)
         except NoSuchObject as error:
@@ -161,11 +161,11 @@ def _commit(
     def finish() -> None:
         if is_done:
             store.mark_compacted(compaction.id)
-            reach(FailPoint.COMPACTION_MARKED)
+            hit_failpoint(FailPoint.COMPACTION_MARKED)
         store.commit_txn(txn_id, changes=[counted])
 
     store.together(finish)
-    reach(FailPoint.COMPACTION_COMMITTED)
+    hit_failpoint(FailPoint.COMPACTION_COMMITTED)
 
 
 def _fail(compaction: Compaction, error: BaseException, runtime: Runtime) -> None:
@@ -211,7 +211,7 @@ def _compact(
     txns = store.valid_txns(txn_id)
     visible = store.compactor_write_ids(table.name)
     store.set_compaction_txn(compaction.id, txn_id, visible.high_watermark)
-    reach(FailPoint.COMPACTION_STARTED)
+    hit_failpoint(FailPoint.COMPACTION_STARTED)
     if not place.is_whole_partitioned_table:
         files = runtime.files(place.location)
         state = acid_state(files, place.location, visible, txns)
@@ -225,7 +225,7 @@ def _compact(
         if decision.action == "run":
             check_versions(files, place.location, state)
             merge(compaction, place, state, visible, txn_id, runtime)
-            reach(FailPoint.COMPACTION_WRITTEN)
+            hit_failpoint(FailPoint.COMPACTION_WRITTEN)
             # Our own transaction sees what it has written.
             made = acid_state(files, place.location, visible, txns)
             before, after = visible_sizes(state), visible_sizes(made)

@@ -10,7 +10,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hivesql_executor.local.evaluate import hold
+from hivesql_executor.local.evaluate import enforce_check
 from hivesql_executor.local.events import delete_events, insert_events, stage
 from hivesql_executor.local.fitting import KEYS, Fitting, fitting
 from hivesql_executor.local.read import OnlySpark, SmallSnapshot
@@ -48,7 +48,7 @@ def hits(small: SmallChange, snapshot: SmallSnapshot) -> list[Hit]:
     ]
     if small.values is not None:
         for hit in found:
-            hold(small.check, hit.row, snapshot.table)
+            enforce_check(small.check, hit.row, snapshot.table)
     return found
 
 

@@ -72,7 +72,7 @@ def _one_of(one_of: OneOf, column: pa.Array) -> pa.Array:
     return pc.if_else(unknown, pa.scalar(None, pa.bool_()), found)
 
 
-def hold(check: Predicate | None, row: pa.StructArray, table: Table) -> None:
+def enforce_check(check: Predicate | None, row: pa.StructArray, table: Table) -> None:
     """Raise ConstraintViolation unless every row of the table's columns satisfies the check."""
     if check is None or not len(row):
         return
@@ -83,6 +83,6 @@ def hold(check: Predicate | None, row: pa.StructArray, table: Table) -> None:
         else row.field(i)
         for i, column in enumerate(table.columns)
     }
-    fine = pc.fill_null(evaluate(check, columns), False)
-    if not pc.all(fine).as_py():
+    holds = pc.fill_null(evaluate(check, columns), False)
+    if not pc.all(holds).as_py():
         raise violation()

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from hivesql_executor.files.api import Files
-from hivesql_executor.local.evaluate import hold
+from hivesql_executor.local.evaluate import enforce_check
 from hivesql_executor.local.events import bucket_numbers, insert_events, stage
 from hivesql_executor.local.types import arrow_type
 from hivesql_executor.orc.publish import Publication, StagedRows, stage_rows
@@ -38,7 +38,7 @@ def stage_literals(
     """Stage the rows as Spark would: the same directories, row ids and footers."""
     table = branch.write.table
     row = rows_of(small, table)
-    hold(small.check, row, table)
+    enforce_check(small.check, row, table)
     publication = Publication(
         writes=(branch.write,),
         write_id=write_id,

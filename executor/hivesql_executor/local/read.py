@@ -65,7 +65,7 @@ def small_snapshot(
     found = [one for part in parts for one in _all_files(part)]
     if len(found) > MOST_FILES and not is_small([file.length for _, file in found], (), most_bytes):
         raise OnlySpark
-    if any(isinstance(file, DataFile) and file.raw for _, file in found):
+    if any(isinstance(file, DataFile) and file.original for _, file in found):
         raise OnlySpark
     lengths = [(path, file.length) for path, file in found]
     modified = {path: file.modified for path, file in found}

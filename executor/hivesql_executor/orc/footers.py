@@ -63,7 +63,7 @@ def check_file(path: str, file: DataFile | DeleteFile, tail: OrcTail) -> None:
     """Raise unless a file is of the kind, and of the writes, that its place and name say."""
     if isinstance(file, DeleteFile):
         check_deletes(path, tail)
-    elif file.raw is None:
+    elif file.original is None:
         check_inserts(path, tail)
     else:
         _check_raw(path, tail)

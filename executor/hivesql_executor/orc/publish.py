@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.files.api import Files
 from hivesql_executor.orc.proto import StoredType
 from hivesql_executor.orc.row_counts import row_count
@@ -95,7 +95,7 @@ class StagedRows:
             published = tuple(_publish_plain(self.publication, self.files))
         else:
             published = tuple(_publish_events(self.publication, self.events, self.files))
-        reach(FailPoint.ROWS_PUBLISHED)
+        hit_failpoint(FailPoint.ROWS_PUBLISHED)
         return published
 
     def discard(self) -> None:
@@ -109,7 +109,7 @@ def stage_rows(
     """Let files be written into the staging directory, which is removed where that fails."""
     try:
         events = write()
-        reach(FailPoint.ROWS_STAGED)
+        hit_failpoint(FailPoint.ROWS_STAGED)
     except BaseException:
         files.delete(publication.staging)
         raise
@@ -200,7 +200,7 @@ def _publish_events(
             begun.add(directory)
         target = f"{directory}/{bucket_file_name(file.writer)}"
         files.rename(f"{publication.staging}/{file.name}", target)
-        reach(FailPoint.FILE_PUBLISHED)
+        hit_failpoint(FailPoint.FILE_PUBLISHED)
         yield WrittenFile(
             path=target,
             partition=partition,

@@ -10,7 +10,7 @@ from pyspark.sql import functions as f
 
 from hivesql_executor.orc.types import spark_type
 from hivesql_executor.spark.values import read_value
-from hivesql_planner.acid.files_to_read import RawFile
+from hivesql_planner.acid.files_to_read import OriginalFile
 from hivesql_planner.acid.row_id import encode_bucket
 from hivesql_planner.model.table import Table
 
@@ -39,13 +39,18 @@ def by_position(table: Table, names: Sequence[str], *, inside: str = "") -> list
     ]
 
 
-def raw_rows(
-    spark: SparkSession, table: Table, path: str, names: Sequence[str], raw: RawFile, bucket: int
+def original_rows(
+    spark: SparkSession,
+    table: Table,
+    path: str,
+    names: Sequence[str],
+    original: OriginalFile,
+    bucket: int,
 ) -> DataFrame:
-    """Rows of a raw file without their numbers (NULL)."""
+    """Rows of an original file without their numbers (NULL)."""
     reader = spark.read.schema(position_schema(table, names)).option("__globPaths__", "false")
     columns = by_position(table, names)
-    return reader.orc(path).select(*columns, *_ids(raw, bucket, f.lit(None).cast("bigint")))
+    return reader.orc(path).select(*columns, *_ids(original, bucket, f.lit(None).cast("bigint")))
 
 
 def numbered_rows(
@@ -53,11 +58,11 @@ def numbered_rows(
     table: Table,
     path: str,
     names: Sequence[str],
-    raw: RawFile,
+    original: OriginalFile,
     bucket: int,
     first: int,
 ) -> DataFrame:
-    """Rows of a raw file with their numbers, counted from ``first``, as Hive numbers them.
+    """Rows of an original file with their numbers, counted from ``first``, as Hive numbers them.
 
     One task reads the whole file, so that counting its rows gives row numbers. Spark decides on
     splits when it builds the job, from its session's settings: a session made for that keeps them
@@ -70,15 +75,15 @@ def numbered_rows(
     reader = unsplit.read().schema(position_schema(table, names)).option("__globPaths__", "false")
     number = f.monotonically_increasing_id().bitwiseAND(f.lit(2**33 - 1)) + f.lit(first)
     rows = DataFrame(reader.orc(path), spark)
-    frame: Any = rows.select(*by_position(table, names), *_ids(raw, bucket, number))._jdf
+    frame: Any = rows.select(*by_position(table, names), *_ids(original, bucket, number))._jdf
     built = frame.queryExecution().toRdd()
     built.getNumPartitions()
     return DataFrame(session.internalCreateDataFrame(built, frame.schema(), False), spark)
 
 
-def _ids(raw: RawFile, bucket: int, number: Column) -> list[Column]:
+def _ids(original: OriginalFile, bucket: int, number: Column) -> list[Column]:
     return [
-        f.lit(raw.write_id).cast("bigint").alias("__write"),
-        f.lit(encode_bucket(bucket, raw.statement_id)).alias("__bucket"),
+        f.lit(original.write_id).cast("bigint").alias("__write"),
+        f.lit(encode_bucket(bucket, original.statement_id)).alias("__bucket"),
         number.alias("__row"),
     ]

@@ -8,10 +8,10 @@ from hivesql_executor.bookkeeping.partitions import foreign_locations, staging_d
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.spark.buckets import register_hashes, texts_of
 from hivesql_executor.spark.nanoseconds.changes import Texts
-from hivesql_executor.spark.scan.nanoseconds import fine_rows_of
+from hivesql_executor.spark.scan.nanoseconds import nanosecond_rows_of
 from hivesql_executor.spark.scan.sources import explained, read_target, registered
 from hivesql_executor.spark.write.change import changed_rows
-from hivesql_executor.spark.write.merge_source import Joined, settled
+from hivesql_executor.spark.write.merge_source import Joined, compute_source
 from hivesql_executor.spark.write.write import WrittenFile, write_change
 from hivesql_executor.statements.context import Work
 from hivesql_planner.plan import Change
@@ -30,17 +30,20 @@ def write_by_spark(
         change.target,
         work.txn,
         runtime,
-        with_fine_texts=range(len(table.columns)) if is_update else (),
+        with_nanosecond_texts=range(len(table.columns)) if is_update else (),
         parts=parts,
         by_writer=alone,
     )
     register_hashes(runtime.spark(), texts_of(change))
-    source = fine_rows_of(change.source, work.txn, runtime) if change.source else None
+    source = nanosecond_rows_of(change.source, work.txn, runtime) if change.source else None
     if source is None:
         joined = Joined(target.rows)
         return _write(change, work, joined, {}, whole_writers=target.whole_writers)
     most_keys = runtime.settings.integer("hivesql.merge.keys.max")
-    with explained(), settled(change, target.rows, source.whole, most_keys=most_keys) as joined:
+    with (
+        explained(),
+        compute_source(change, target.rows, source.whole, most_keys=most_keys) as joined,
+    ):
         return _write(change, work, joined, source.texts, whole_writers=False)
 
 

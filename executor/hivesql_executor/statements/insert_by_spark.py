@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from hivesql_executor.bookkeeping.partitions import foreign_partitions, staging_directory
 from hivesql_executor.orc.publish import StagedRows
 from hivesql_executor.orc.types import has_sized_text, hive_type
-from hivesql_executor.spark.scan.nanoseconds import fine_rows_of
+from hivesql_executor.spark.scan.nanoseconds import nanosecond_rows_of
 from hivesql_executor.spark.scan.sources import explained, rows_of
 from hivesql_executor.spark.write.partition_clustering import NEVER
 from hivesql_executor.spark.write.write import stage_insert
@@ -59,7 +59,7 @@ def _check_types(rows: DataFrame, branch: InsertBranch, table: Table, work: Work
 def stage_query(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
     """Run the query and stage what it gives; SemanticError 10044 for a wrong number of columns."""
     runtime = work.runtime
-    found = fine_rows_of(branch.query, work.txn, runtime)
+    found = nanosecond_rows_of(branch.query, work.txn, runtime)
     rows = found.rows
     if not branch.query.sources:
         # Rows that stand in the statement make one file, as in Hive.
@@ -75,7 +75,7 @@ def stage_query(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
     gathering = runtime.settings.integer("hive.optimize.sort.dynamic.partition.threshold")
     with explained():
         return stage_insert(
-            found.whole if found.fine else rows,
+            found.whole if found.nanoseconds else rows,
             replace(branch.write, table=table),
             write_id=work.txn.write_ids.get(table.name, 0),
             static_partition=branch.static_partition,
@@ -86,7 +86,7 @@ def stage_query(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
             unlike=[name for name, one in foreign.items() if not table.writes_like(one)],
             check=branch.check,
             known=[column.type for column in branch.query.columns],
-            fine=found.fine,
+            nanoseconds=found.nanoseconds,
             gathering=gathering if branch.query.sources else NEVER,
             changes=work.txn.changes,
         )

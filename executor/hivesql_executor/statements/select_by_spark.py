@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hivesql_executor.outcome import Outcome, naming_times
-from hivesql_executor.spark.scan.nanoseconds import FineFrame, fine_rows_of
+from hivesql_executor.spark.scan.nanoseconds import NanosecondFrame, nanosecond_rows_of
 from hivesql_executor.spark.values import as_shown, as_wall_clock, with_instants_marked
 from hivesql_executor.statements.context import OrRows, Work
 from hivesql_planner.model.table import Column
@@ -12,19 +12,23 @@ from hivesql_planner.relations import Query
 
 def query_rows(query: Query, work: Work) -> Outcome:
     """Consume the rows while the snapshot is held."""
-    found = fine_rows_of(query, work.txn, work.runtime)
+    found = nanosecond_rows_of(query, work.txn, work.runtime)
     columns = query.columns
     frame = with_instants_marked(as_wall_clock(as_shown(found.rows, columns)), columns)
     # Times inside of arrays and their like have microseconds.
-    fine = [i for i in found.fine if found.rows.schema[i].dataType.typeName() == "timestamp"]
-    if fine:
+    nanoseconds = [
+        i for i in found.nanoseconds if found.rows.schema[i].dataType.typeName() == "timestamp"
+    ]
+    if nanoseconds:
         # Two columns may have one name.
         width = len(frame.columns)
-        texts = [f"c{width + found.fine.index(i)}" for i in fine]
+        texts = [f"c{width + found.nanoseconds.index(i)}" for i in nanoseconds]
         numbered = found.whole.toDF(*(f"c{i}" for i in range(len(found.whole.columns))))
         whole = numbered.select(*(f"c{i}" for i in range(width)), *texts)
         more = [Column(text, "string") for text in texts] if columns else []
-        frame = FineFrame(frame, as_wall_clock(as_shown(whole, [*columns, *more])), fine)
+        frame = NanosecondFrame(
+            frame, as_wall_clock(as_shown(whole, [*columns, *more])), nanoseconds
+        )
     if work.consume and not isinstance(work.consume, OrRows):
         # Errors of the user's own function are his.
         return Outcome.of_query(frame, work.consume(frame))

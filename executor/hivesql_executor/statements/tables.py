@@ -9,7 +9,7 @@ from hivesql_executor.bookkeeping.directory_moves import hiding, making, may_del
 from hivesql_executor.bookkeeping.file_columns import columns_of_file
 from hivesql_executor.bookkeeping.reachable_locations import reachable_location
 from hivesql_executor.bookkeeping.statistics import count
-from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import table_roots
@@ -232,7 +232,7 @@ def _empty(
         base = f"{location}/{base_name(write_id)}"
         files.make_directories(base)
         files.write(f"{base}/{METADATA_FILE}", _TRUNCATED)
-        reach(FailPoint.PARTITION_EMPTIED)
+        hit_failpoint(FailPoint.PARTITION_EMPTIED)
     names = [one.partition for one in emptied if one.partition is not None]
     if names and table.is_transactional:
         assert txn is not None

@@ -11,7 +11,7 @@ from typing import BinaryIO
 import pyarrow as pa
 from pyarrow import orc
 
-from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.local.events import insert_events, orc_options
 from hivesql_executor.orc.publish import row_types
 from hivesql_executor.orc.types import instants
@@ -92,11 +92,11 @@ class GrowingFile:
             }
         )
         _write(file, data)
-        reach(FailPoint.STREAM_DATA_WRITTEN)
+        hit_failpoint(FailPoint.STREAM_DATA_WRITTEN)
         if self._side is not None:
             _write(self._side, self._pieces.length.to_bytes(8, "big"))
         self._flushed = self._pieces.length
-        reach(FailPoint.STREAM_FLUSHED)
+        hit_failpoint(FailPoint.STREAM_FLUSHED)
         return len(data)
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.metastore.api import BegunMoves, Move, MoveKind, decide_remedy
 from hivesql_executor.transactions.reaper import is_same, mend
 from hivesql_planner.errors import ExecutionError, HiveSqlError
@@ -77,7 +77,7 @@ class FileChanges:
         for path in doomed:
             self._renew()
             files.rename(f"{location}/{path}", f"{hidden}/{path}")
-        reach(FailPoint.FILES_HIDDEN)
+        hit_failpoint(FailPoint.FILES_HIDDEN)
 
     def bring(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
         """Move files to where they are wanted; those are left and returned whose place is taken."""
@@ -101,7 +101,7 @@ class FileChanges:
                 left.append((move.source, move.target))
             else:
                 self.arrived[move] = files.modified(move.target)
-            reach(FailPoint.FILE_PUBLISHED)
+            hit_failpoint(FailPoint.FILE_PUBLISHED)
         return left
 
     def copy(self, sources: Sequence[str], directory: str, files: Files) -> list[str]:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.metastore.api import LockState, TxnType
 from hivesql_executor.transactions.bound_tables import check_listings, check_tables
 from hivesql_executor.transactions.file_changes import FileChanges
@@ -82,9 +82,9 @@ def open_transaction(runtime: Runtime, *, read_only: bool = False) -> OpenTransa
             raise
 
     # Nobody knows of a transaction before it has a write id, locks, or has ended.
-    txn_id, txns = store.together(begin, hasty=True)
+    txn_id, txns = store.together(begin, durable=False)
     runtime.on_open(txn_id)
-    reach(FailPoint.TXN_OPENED)
+    hit_failpoint(FailPoint.TXN_OPENED)
     interval = settings.seconds("hive.txn.timeout") / 2
     heartbeat = Heartbeat(runtime=runtime, txn_id=txn_id, interval=interval)
     try:
@@ -111,7 +111,7 @@ def commit(
     opened.heartbeat.stop()
     try:
         opened.heartbeat.check()
-        reach(FailPoint.BEFORE_COMMIT)
+        hit_failpoint(FailPoint.BEFORE_COMMIT)
         runtime.metastore.commit_txn(
             opened.id,
             exclusive_write=exclusive_write,
@@ -120,7 +120,7 @@ def commit(
             for_reading=for_reading and runtime.once is None,
             settles=bool(opened.changes),
         )
-        reach(FailPoint.AFTER_COMMIT)
+        hit_failpoint(FailPoint.AFTER_COMMIT)
     except CommitUnknown as error:
         if for_reading and runtime.once is None:
             raise _not_told(error) from error
@@ -252,18 +252,18 @@ def _hold(
     def ask() -> tuple[_Held, LockAnswer | None]:
         names = [target.table for target in plan.targets]
         write_ids = {name: store.allocate_write_id(txn_id, name) for name in sorted(names, key=str)}
-        reach(FailPoint.WRITE_IDS_ALLOCATED)
+        hit_failpoint(FailPoint.WRITE_IDS_ALLOCATED)
         answer = request_locks(txn_id, plan, runtime)
         if answer is not None and answer.state is not LockState.ACQUIRED:
             return _Held(write_ids), answer
         return look(write_ids), None
 
     # A reader leaves nothing behind that power loss could harm.
-    held, refused = store.together(ask, hasty=isinstance(plan.body, Select))
+    held, refused = store.together(ask, durable=not isinstance(plan.body, Select))
     if refused is not None:
         await_locks(txn_id, refused, runtime)
         held = look(held.write_ids)
-    reach(FailPoint.LOCKS_ACQUIRED)
+    hit_failpoint(FailPoint.LOCKS_ACQUIRED)
     return held
 
 

@@ -21,7 +21,7 @@ from hivesql_planner.errors import DataError
 _DELETE_DELTA = DirectoryKind.DELETE_DELTA
 
 
-class RawFile(NamedTuple):
+class OriginalFile(NamedTuple):
     """A file without ACID columns: the write and statement id that its rows get."""
 
     write_id: int
@@ -35,7 +35,7 @@ class DataFile(NamedTuple):
     length: int
     bucket: int
     write_id_filter: bool = False
-    raw: RawFile | None = None
+    original: OriginalFile | None = None
     side_file: bool = False
     """Only ``length`` bytes count: a streaming writer is at work behind them, or died there."""
     modified: int = 0
@@ -142,8 +142,8 @@ def _raw_file(file: FileStatus, directory: AcidDirectory, location: str) -> Data
             f"{_at(location, file)} has no row ids and cannot be given any in this directory. "
             "Move it out of the table's directory, and load it with LOAD DATA"
         )
-    raw = RawFile(directory.max_write_id, max(0, directory.statement_id))
-    return DataFile(file.path, file.length, bucket, False, raw)
+    original = OriginalFile(directory.max_write_id, max(0, directory.statement_id))
+    return DataFile(file.path, file.length, bucket, False, original)
 
 
 def _add_delete_files(
@@ -171,7 +171,7 @@ def _original(file: FileStatus, location: str) -> DataFile:
             "otherwise their rows cannot be given ids. Move it out of the table's directory if it "
             "is none"
         )
-    return DataFile(file.path, file.length, bucket, False, RawFile(0, 0))
+    return DataFile(file.path, file.length, bucket, False, OriginalFile(0, 0))
 
 
 def _at(location: str, file: FileStatus) -> str:

@@ -114,7 +114,7 @@ def test_nothing_remains_of_calls_together_that_fail(store: Any) -> None:
         raise SemanticError("no")
 
     with pytest.raises(SemanticError, match="no"):
-        store.calls.together(work, hasty=True)
+        store.calls.together(work, durable=False)
     assert store.rows(txns, "id") == [(0,)]
     lose_answer(engine_of(store), after=False)
     with pytest.raises(CommitUnknown, match="answer to a commit was lost"):

@@ -40,8 +40,11 @@ def test_row_groups_tell_what_footers_do_not(spark: SparkSession, tmp_path: Path
     gone = delete_files([(Place(0, None, str(table)), found)], files)
     deleted = [event for path in paths for event in events(path)]
     exact = len({(event[1], event[2], event[3] >> 6) for event in deleted})
-    by_footers, by_groups = gone.count_words(files, len(deleted)), gone.count_words(files, 0)
+    by_footers, by_groups = (
+        gone.count_bitmap_words(files, len(deleted)),
+        gone.count_bitmap_words(files, 0),
+    )
     assert exact <= by_groups < by_footers < len(deleted)
     # Of six row groups one has rows of more than one write, and counts as all of its rows.
     assert by_groups < exact + 12_000
-    assert gone.count_words(files, by_footers) == by_footers
+    assert gone.count_bitmap_words(files, by_footers) == by_footers

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from hivesql.sessions.open_transaction import Conversation
-from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.runtime import Clock, Runtime
@@ -149,7 +149,7 @@ class Ledger:
             rows = [{"k": old[row_id]["k"], "v": new[row_id]} for row_id in changed]
             self._write(txn, branch.delete, {row_id: {} for row_id in changed})
             self._write(txn, branch.insert, self._numbered(txn, branch.insert, rows))
-            reach(FailPoint.ROWS_PUBLISHED)
+            hit_failpoint(FailPoint.ROWS_PUBLISHED)
             return {row_id: old[row_id] for row_id in changed}
 
         return self._run(statement, write)
@@ -227,11 +227,11 @@ class Ledger:
         data = json.dumps([[*row_id, row] for row_id, row in events.items()]).encode()
         self.files.make_directories(home)
         self.files.write(staged, data)
-        reach(FailPoint.ROWS_STAGED)
+        hit_failpoint(FailPoint.ROWS_STAGED)
         directory = f"{home}/{name(txn.write_ids[write.table.name], write.statement_id)}"
         self.files.make_directories(directory)
         self.files.rename(staged, f"{directory}/bucket_00000")
-        reach(FailPoint.FILE_PUBLISHED)
+        hit_failpoint(FailPoint.FILE_PUBLISHED)
 
     def reconfigure(self, **settings: str) -> None:
         """Change settings."""

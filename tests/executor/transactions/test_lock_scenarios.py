@@ -288,11 +288,11 @@ def test_a_snapshot_is_taken_anew_so_many_times(
 
     original = other.store.together
 
-    def ask(work: Callable[[], Any], *, hasty: bool = False) -> Any:
-        if not hasty:
+    def ask(work: Callable[[], Any], *, durable: bool = True) -> Any:
+        if durable:
             # The transaction is open, and asks for its write id and locks.
             interfere("")
-        return original(work, hasty=hasty)
+        return original(work, durable=durable)
 
     other.store.together = ask  # type: ignore[method-assign]
     if succeeds:

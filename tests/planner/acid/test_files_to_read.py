@@ -8,7 +8,7 @@ from hivesql_planner.acid.files_to_read import (
     DataFile,
     DeleteFile,
     FilesToRead,
-    RawFile,
+    OriginalFile,
     files_to_read,
 )
 from hivesql_planner.acid.snapshot import FileStatus, select
@@ -87,14 +87,14 @@ def test_side_files_count_in_streaming_deltas_only(name: str, counts: bool) -> N
 
 def test_raw_files_get_the_ids_of_their_place() -> None:
     found = read("000001_0 delta_2_2_1/000000_0 delta_3_3/000002_0 delta_4_4_0/bucket_00000")
-    assert {file.path: (file.bucket, file.raw) for file in found.data} == {
-        "000001_0": (1, RawFile(0, 0)),
-        "delta_2_2_1/000000_0": (0, RawFile(2, 1)),
-        "delta_3_3/000002_0": (2, RawFile(3, 0)),
+    assert {file.path: (file.bucket, file.original) for file in found.data} == {
+        "000001_0": (1, OriginalFile(0, 0)),
+        "delta_2_2_1/000000_0": (0, OriginalFile(2, 1)),
+        "delta_3_3/000002_0": (2, OriginalFile(3, 0)),
         "delta_4_4_0/bucket_00000": (0, None),
     }
     (base,) = read("base_6/000003_0").data
-    assert (base.bucket, base.raw) == (3, RawFile(6, 0))
+    assert (base.bucket, base.original) == (3, OriginalFile(6, 0))
 
 
 def test_raw_files_come_in_path_order() -> None:

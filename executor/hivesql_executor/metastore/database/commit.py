@@ -29,7 +29,7 @@ from hivesql_executor.metastore.database.schema import (
     txns,
     write_set,
 )
-from hivesql_executor.metastore.database.transactions.idempotence import hold, record
+from hivesql_executor.metastore.database.transactions.idempotence import claim_key, record
 from hivesql_executor.metastore.database.transactions.moves import settle_txn
 from hivesql_executor.metastore.database.transactions.transactions import (
     HELD,
@@ -99,7 +99,7 @@ def commit_txn(
     A conflict, or another transaction that did the same ``once``, aborts the transaction and is
     returned, not raised: the abort has to be committed.
     """
-    known, earlier = hold(db, once) if once else (False, None)
+    known, earlier = claim_key(db, once) if once else (False, None)
     if earlier is not None and earlier.txn_id != txn_id:
         abort_txns(db, [txn_id], "idempotency key")
         return AlreadyCommitted(str(earlier))

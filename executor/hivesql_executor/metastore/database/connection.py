@@ -117,7 +117,7 @@ class Rdbms:
         self._turn: AbstractContextManager[Any] = threading.Lock() if sqlite else nullcontext()
         self._joined = _Joined()
         self._closed = False
-        self._hasty = self._engine.execution_options(hivesql_hasty=True)
+        self._quick_engine = self._engine.execution_options(hivesql_hasty=True)
         self._reader = self._engine.execution_options(
             hivesql_reads=True, **({} if sqlite else {"isolation_level": "REPEATABLE READ"})
         )
@@ -133,12 +133,12 @@ class Rdbms:
 
         return self._insist(attempt)
 
-    def write(self, work: Callable[[Connection], T], *, hasty: bool = False) -> T:
+    def write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
         """Run ``work`` in one database transaction and commit it.
 
-        A ``hasty`` one may be forgotten at power loss unless another one has followed that is not:
+        One that is not ``durable`` may be forgotten at power loss until a durable one has followed:
         for what means nothing to anybody before that other one. Inside ``together`` the work is a
-        part of that transaction, which is hasty or not.
+        part of that transaction, which is durable or not.
         Deadlocks and busy databases are tried again. CommitUnknown when the answer to the commit
         was lost, ExecutionError 10280 when the database fails.
         """
@@ -147,11 +147,11 @@ class Rdbms:
 
         def attempt() -> T:
             with self._turn:
-                return self._write_once(work, self._hasty if hasty else self._engine)
+                return self._write_once(work, self._engine if durable else self._quick_engine)
 
         return self._insist(attempt)
 
-    def together(self, work: Callable[[], T], *, hasty: bool = False) -> T:
+    def together(self, work: Callable[[], T], *, durable: bool = True) -> T:
         """Run ``work``, all of whose reads and writes on this thread are one transaction.
 
         It may be run again, as ``write`` runs things again, so it must do nothing else. Inside
@@ -167,7 +167,7 @@ class Rdbms:
             finally:
                 self._joined.connection = None
 
-        return self.write(joined, hasty=hasty)
+        return self.write(joined, durable=durable)
 
     def close(self) -> None:
         """Let go of all connections."""

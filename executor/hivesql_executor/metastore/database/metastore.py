@@ -215,5 +215,5 @@ class DatabaseMetastore(
     def _read(self, work: Callable[[Connection], T]) -> T:
         return self._rdbms.read(work)
 
-    def _write(self, work: Callable[[Connection], T], *, hasty: bool = False) -> T:
-        return self._rdbms.write(lambda db: notification_log.logged(db, work), hasty=hasty)
+    def _write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
+        return self._rdbms.write(lambda db: notification_log.logged(db, work), durable=durable)

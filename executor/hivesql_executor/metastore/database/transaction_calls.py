@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from sqlalchemy import Connection
 
-from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.metastore.api import (
     MAX_BATCH,
     MAX_OPEN,
@@ -43,16 +43,16 @@ class TransactionCalls(ABC):
     def _read(self, work: Callable[[Connection], T]) -> T: ...
 
     @abstractmethod
-    def _write(self, work: Callable[[Connection], T], *, hasty: bool = False) -> T: ...
+    def _write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T: ...
 
     # -- transactions
-    def together(self, work: Callable[[], T], *, hasty: bool = False) -> T:
+    def together(self, work: Callable[[], T], *, durable: bool = True) -> T:
         """Run ``work``, whose calls on this thread are one database transaction.
 
-        It may be run again, so it must do nothing else. What a ``hasty`` one did is forgotten at
-        power loss, unless another one has followed that is not.
+        It may be run again, so it must do nothing else. What one that is not ``durable`` did may be
+        forgotten at power loss until a durable one has followed.
         """
-        return self._rdbms.together(lambda: self._write(lambda _: work()), hasty=hasty)
+        return self._rdbms.together(lambda: self._write(lambda _: work()), durable=durable)
 
     def open_txns(
         self, count: int, user: str, host: str, *, type: TxnType = TxnType.DEFAULT,
@@ -76,7 +76,7 @@ class TransactionCalls(ABC):
             return transactions.open_txns(db, min(count, max_batch), user, host, type)
 
         # Nobody knows of a transaction before it has a write id, locks, or has ended.
-        return self._write(work, hasty=True)
+        return self._write(work, durable=False)
 
     def valid_txns(self, txn_id: int = 0) -> ValidTxnList:
         """Tell what the transaction sees; 0 asks for the current state."""
@@ -90,7 +90,7 @@ class TransactionCalls(ABC):
             return snapshots.allocate_write_id(db, txn_id, name, again=again)
 
         # Locks are taken before anything is written under it, but before it is replaced.
-        return self._write(work, hasty=not again)
+        return self._write(work, durable=again)
 
     def allocate_write_ids(self, txn_ids: Sequence[int], table: TableName) -> tuple[int, ...]:
         """Give each transaction of a batch a write id in the table; in the transactions' order.
@@ -98,7 +98,9 @@ class TransactionCalls(ABC):
         They are consecutive unless a transaction had one already, which it keeps.
         """
         name = table.lower()
-        return self._write(lambda db: snapshots.allocate_write_ids(db, txn_ids, name), hasty=True)
+        return self._write(
+            lambda db: snapshots.allocate_write_ids(db, txn_ids, name), durable=False
+        )
 
     def owners_of_write_ids(self, table: TableName, low: int, high: int) -> Mapping[int, int]:
         """Transactions that own the write ids from ``low`` to ``high``, as far as is known."""
@@ -174,8 +176,8 @@ class TransactionCalls(ABC):
             )  # fmt: skip
 
         try:
-            conflict = self._write(commit, hasty=for_reading)
-            reach(FailPoint.COMMIT_ANSWER_LOST)
+            conflict = self._write(commit, durable=not for_reading)
+            hit_failpoint(FailPoint.COMMIT_ANSWER_LOST)
         except CommitUnknown as unknown:
             # Committing twice is harmless, and the second answer tells what came of the first.
             conflict = self._commit_again(commit, unknown)
@@ -215,7 +217,7 @@ class TransactionCalls(ABC):
                 zero_wait_read=zero_wait_read, exclusive_ctas=exclusive_ctas,
             )  # fmt: skip
 
-        return self._write(ask, hasty=for_reading)
+        return self._write(ask, durable=not for_reading)
 
     def check_lock(self, lock_id: int) -> LockAnswer:
         """Ask again for a request that waits."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TypeVar
 
-from hivesql_executor.failpoints import FailPoint, reach
+from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.metastore.api import MAX_BATCH, MAX_OPEN, Once, TableNote, TxnRow, TxnType
 from hivesql_executor.metastore.hms.catalog import lower
 from hivesql_executor.metastore.hms.client import idl
@@ -44,9 +44,9 @@ class TransactionCalls(StatisticsCalls):
         self._write_ids: dict[int, dict[TableName, int]] = defaultdict(dict)
         self._written: dict[int, set[tuple[TableName, str | None]]] = defaultdict(set)
 
-    def together(self, work: Callable[[], T], *, hasty: bool = False) -> T:
+    def together(self, work: Callable[[], T], *, durable: bool = True) -> T:
         """Run ``work``; calls of a Hive Metastore are transactions each by itself."""
-        del hasty
+        del durable
         return work()
 
     def open_txns(
@@ -212,7 +212,7 @@ class TransactionCalls(StatisticsCalls):
         request = idl().CommitTxnRequest(txnid=txn_id, exclWriteEnabled=exclusive_write)
         try:
             self._client.call("commit_txn", request)
-            reach(FailPoint.COMMIT_ANSWER_LOST)
+            hit_failpoint(FailPoint.COMMIT_ANSWER_LOST)
         except CommitUnknown as unknown:
             # Committing twice is harmless, and the second answer tells what came of the first.
             try:

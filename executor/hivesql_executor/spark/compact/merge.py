@@ -81,7 +81,7 @@ def plan_inserts(location: str, chosen: FilesToRead, files: Files) -> list[Merge
     That is so for files without row ids, ACID version 1, columns that changed between the files,
     rows outside their bucket, and files without statistics. DataError as in every read.
     """
-    if any(file.raw is not None for file in chosen.data):
+    if any(file.original is not None for file in chosen.data):
         return None
     orphans = [(f"{location}/{file.path}", file.length) for file in chosen.orphans]
     check_orphans([path for path, _ in orphans], read_footers(files, orphans))

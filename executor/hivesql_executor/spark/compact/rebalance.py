@@ -10,7 +10,7 @@ from pyspark.sql import functions as f
 
 from hivesql_executor.files.api import Files
 from hivesql_executor.spark.compact.shuffle import live_rows, write_buckets
-from hivesql_executor.spark.nanoseconds.columns import FINE
+from hivesql_executor.spark.nanoseconds.columns import TEXTS
 from hivesql_planner.acid.files_to_read import files_to_read
 from hivesql_planner.acid.layout import AcidDirectory
 from hivesql_planner.acid.row_id import MAX_BUCKET
@@ -79,7 +79,7 @@ def _events(numbered: DataFrame, count: int, *, by_newest: bool) -> DataFrame:
     placed = numbered.withColumn("number", number)
     placed = placed.withColumn("n", f.expr(f"number div {size}L").cast("int"))
     write_id = f.lit(newest).cast("bigint") if by_newest else f.col("row__id.writeid")
-    fine = [FINE] if FINE in numbered.columns else []
+    nanoseconds = [TEXTS] if TEXTS in numbered.columns else []
     bucket = f.lit(1 << 29).bitwiseOR(f.shiftleft("n", 16))
     return (
         placed.repartition("n")
@@ -92,7 +92,7 @@ def _events(numbered: DataFrame, count: int, *, by_newest: bool) -> DataFrame:
             ).alias("row__id"),
             write_id.alias("by"),
             "row",
-            *fine,
+            *nanoseconds,
             "n",
         )
     )

@@ -17,7 +17,7 @@ from hivesql_executor.files.staging import working_directory
 from hivesql_executor.orc.footers import holds_changes, read_footers
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.spark.compact.merge import Merge, plan_deletes, plan_inserts, run_merges
-from hivesql_executor.spark.nanoseconds.columns import FINE, fine_struct
+from hivesql_executor.spark.nanoseconds.columns import TEXTS, nanosecond_struct
 from hivesql_executor.spark.scan.delete_filter import read_delete_events
 from hivesql_executor.spark.scan.scan import scan
 from hivesql_executor.spark.values import stored_row
@@ -150,21 +150,21 @@ def live_rows(
     visible: ValidWriteIdList,
     files: Files,
 ) -> DataFrame:
-    """Event rows: row id, the write that made the row, the row, and FINE where it is needed."""
+    """Event rows: row id, the write that made the row, the row, and TEXTS where it is needed."""
     alone = replace(table, partition_columns=(), location=location)
     part = PartitionFiles(partition=None, location=location, files=files_to_read(state, visible))
     rows = scan(
         spark, alone, [part], visible=visible, with_row_id=True,
-        with_fine_texts=range(len(table.columns)), where=None,
+        with_nanosecond_texts=range(len(table.columns)), where=None,
         files=files,
     ).rows  # fmt: skip
     columns = [f.col(f"`{name}`") for name in table.column_names]
-    texts = fine_struct(table, rows)
+    texts = nanosecond_struct(table, rows)
     events = rows.select(
         "row__id",
         f.col("row__id.writeid").alias("by"),
         f.struct(*columns).alias("row"),
-        *([] if texts is None else [texts.alias(FINE)]),
+        *([] if texts is None else [texts.alias(TEXTS)]),
     )
     return events.withColumn("row", stored_row(table, "row"))
 
@@ -196,9 +196,9 @@ def write_buckets(
 
     All of one bucket must be in one task, in order.
     """
-    fine = [FINE] if FINE in rows.columns else []
-    events = rows.select("n", *map(f.col, _ROW_ID), "by", "row", *fine)
-    columns = EventColumns(writer=0, row_id=1, by=4, row=5, fine=6 if fine else None)
+    nanoseconds = [TEXTS] if TEXTS in rows.columns else []
+    events = rows.select("n", *map(f.col, _ROW_ID), "by", "row", *nanoseconds)
+    columns = EventColumns(writer=0, row_id=1, by=4, row=5, nanoseconds=6 if nanoseconds else None)
     staging = working_directory(location, result.visibility_txn)
     try:
         written = write_events(

@@ -55,7 +55,7 @@ def split_csv(table: Table, line: str) -> list[Column]:
     csv = _csv(table)
     field, quote, escape = csv.patterns
     separator, text = _hex(csv.separator), f.col(line)
-    fine = text.rlike(f"(?s)^{field}(?:{separator}{field})*+$")
+    is_whole = text.rlike(f"(?s)^{field}(?:{separator}{field})*+$")
     begun = f.concat(f.lit(csv.separator), text)
     found = f.regexp_extract_all(begun, f.lit(f"(?s){separator}({field})"), 1)
 
@@ -68,7 +68,7 @@ def split_csv(table: Table, line: str) -> list[Column]:
 
     # Hive finds no fields at all in an empty line.
     fields = f.when(text == "", f.array().cast("array<string>")).when(
-        fine, f.transform(found, plain)
+        is_whole, f.transform(found, plain)
     )
     fields = fields.otherwise(
         odd_fields(table.name, text, csv.separator, csv.quote, csv.reads_escape)

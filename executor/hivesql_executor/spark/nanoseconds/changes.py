@@ -9,7 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from hivesql_executor.orc.types import spark_type
-from hivesql_executor.spark.nanoseconds.columns import as_text, fine_column, is_instant_inside
+from hivesql_executor.spark.nanoseconds.columns import as_text, is_instant_inside, nanosecond_column
 from hivesql_planner.plan import Change, ChangeBranch
 
 Texts = Mapping[str, tuple[str, str]]
@@ -17,10 +17,10 @@ Texts = Mapping[str, tuple[str, str]]
 _REFERENCE = re.compile(r"(?:`?(\w+)`?\s*\.\s*)?`?(\w+)`?")
 
 
-def fine_structs(change: Change, target: DataFrame, source: Texts) -> list[Column | None]:
-    """For each branch the struct FINE of its rows, all of one type; None where nothing has texts.
+def nanosecond_structs(change: Change, target: DataFrame, source: Texts) -> list[Column | None]:
+    """For each branch the struct TEXTS of its rows, all of one type; None where nothing has texts.
 
-    ``target`` has the fine columns of the scan.
+    ``target`` has the columns of nanoseconds of the scan.
     """
     columns = change.target.table.columns
     found = [
@@ -55,7 +55,7 @@ def _text(
     if alias in ("", change.target_alias.lower()) and name in names:
         other = names.index(name)
         if change.target.table.columns[other].type.lower() == column.type.lower():
-            text = fine_column(other)
+            text = nanosecond_column(other)
             return f"`{change.target_alias}`.`{text}`" if text in target.columns else None
     if alias in ("", (change.source_alias or "").lower()) and name in source:
         kind, text = source[name]

@@ -27,15 +27,15 @@ from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.table import Table
 
 SPARK_VERSION = "org.apache.spark.version"
-FINE = "__fine"
+TEXTS = "__nanoseconds"
 """A struct of texts, by the names of the columns in whose place they are written."""
 _FINER = r":[0-9]{2}\.[0-9]{7}"
 _TIME = re.compile(r"\btimestamp\b(?! ?:)")
 
 
-def fine_column(number: int) -> str:
+def nanosecond_column(number: int) -> str:
     """Where a scan has the texts of a column's timestamps; NULL where the value says it all."""
-    return f"{FINE}{number}"
+    return f"{TEXTS}{number}"
 
 
 def may_be_fine(tail: OrcTail) -> bool:
@@ -44,7 +44,7 @@ def may_be_fine(tail: OrcTail) -> bool:
     return SPARK_VERSION not in tail.metadata if said is None else said == b"true"
 
 
-def fine_columns(table: Table, tail: OrcTail) -> tuple[int, ...]:
+def nanosecond_columns(table: Table, tail: OrcTail) -> tuple[int, ...]:
     """Give the table's columns that hold timestamps in this file, if some of them may be finer."""
     if not may_be_fine(tail):
         return ()
@@ -68,32 +68,32 @@ def as_text(hive_type: str) -> str:
     return _TIME.sub("string", spark_type(hive_type))
 
 
-def with_texts(table: Table, fine: Collection[int]) -> Table:
+def with_texts(table: Table, nanoseconds: Collection[int]) -> Table:
     """Return the table as files are read: timestamps of some columns as texts."""
     columns = (
-        replace(column, type=as_text(column.type)) if i in fine else column
+        replace(column, type=as_text(column.type)) if i in nanoseconds else column
         for i, column in enumerate(table.columns)
     )
     return replace(table, columns=tuple(columns))
 
 
 def with_values(
-    rows: DataFrame, table: Table, fine: Collection[int], wanted: Collection[int]
+    rows: DataFrame, table: Table, nanoseconds: Collection[int], wanted: Collection[int]
 ) -> DataFrame:
-    """Give rows values for the texts of ``fine``, and texts of all wanted columns beside."""
+    """Give rows values for the texts of ``nanoseconds``, and texts of all wanted columns beside."""
     if not wanted:
         return rows
     values = {}
     for i in wanted:
         name, kind = table.columns[i].name, table.columns[i].type
-        text = f.col(f"`{name}`") if i in fine else f.lit(None).cast(as_text(kind))
-        values[fine_column(i)] = text
-        if i in fine:
+        text = f.col(f"`{name}`") if i in nanoseconds else f.lit(None).cast(as_text(kind))
+        values[nanosecond_column(i)] = text
+        if i in nanoseconds:
             if as_text(kind) == "string":
                 # Spark has no 1500-02-29, which the Julian calendar had; Hive takes the next day.
                 known = f.to_timestamp(text).isNotNull() | text.isNull()
                 text = f.when(known, text).otherwise(f.regexp_replace(text, "-02-29 ", "-03-01 "))
-                values[fine_column(i)] = text
+                values[nanosecond_column(i)] = text
             value = text.cast(spark_type(kind))
             lost = f.raise_error(f.lit(f"a time of {name} is in no calendar of Spark's"))
             gone = text.isNotNull() & value.isNull()
@@ -101,13 +101,13 @@ def with_values(
     return rows.withColumns(values)
 
 
-def fine_struct(table: Table, rows: DataFrame) -> Column | None:
-    """Return the struct FINE of the rows' fine columns; None without any."""
+def nanosecond_struct(table: Table, rows: DataFrame) -> Column | None:
+    """Return the struct TEXTS of the rows' columns of nanoseconds; None without any."""
     texts = []
     for i, column in enumerate(table.columns):
-        if fine_column(i) not in rows.columns:
+        if nanosecond_column(i) not in rows.columns:
             continue
-        text = f.col(f"`{fine_column(i)}`")
+        text = f.col(f"`{nanosecond_column(i)}`")
         texts.append(text.cast(as_text(column.type)).alias(column.name))
     return f.struct(*texts) if texts else None
 
@@ -122,11 +122,11 @@ def refuse_nanoseconds(
     tails = read_footers(files, [(f"{location}/{file.path}", file.length) for file in data])
     groups: dict[tuple[tuple[str, ...], tuple[int, ...]], list[str]] = {}
     for path, tail in tails.items():
-        fine = fine_columns(table, tail)
-        if tail.rows and fine:
-            groups.setdefault((tail.row_fields, fine), []).append(path)
-    for (names, fine), paths in groups.items():
-        found = _finer(spark, table, fine, names, paths)
+        nanoseconds = nanosecond_columns(table, tail)
+        if tail.rows and nanoseconds:
+            groups.setdefault((tail.row_fields, nanoseconds), []).append(path)
+    for (names, nanoseconds), paths in groups.items():
+        found = _finer(spark, table, nanoseconds, names, paths)
         if found:
             raise NotSupported(
                 f"compaction of {table.name}: {found} holds timestamps with nanoseconds, which "
@@ -137,16 +137,16 @@ def refuse_nanoseconds(
 def _finer(
     spark: SparkSession,
     table: Table,
-    fine: Collection[int],
+    nanoseconds: Collection[int],
     names: tuple[str, ...],
     paths: Sequence[str],
 ) -> str | None:
     """Return a path of those that hold nanoseconds."""
-    texts = with_texts(table, fine)
+    texts = with_texts(table, nanoseconds)
     named, options = literal_paths(paths)
     rows = spark.read.options(**options).schema(position_schema(texts, names)).orc(named)
     finer = f.lit(False)
-    for i in fine:
+    for i in nanoseconds:
         text = f.col(f"`{names[i]}`").cast("string")
         finer = finer | f.coalesce(text.rlike(_FINER), f.lit(False))
     row = rows.where(finer).select("_metadata.file_path").first()

@@ -109,7 +109,7 @@ class DeleteFiles:
         modified = self.tails[path].modified
         return f"{file.length}.{modified}" if modified else ""
 
-    def count_words(self, files: Files, enough: int) -> int:
+    def count_bitmap_words(self, files: Files, enough: int) -> int:
         """At most this many words hold all the events.
 
         Where footers tell more than ``enough``, row groups are asked: a file with deletes of many

@@ -20,7 +20,7 @@ from hivesql_executor.orc.footers import read_footers
 from hivesql_executor.outcome import with_text
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.partition_files import PartitionFiles
-from hivesql_executor.spark.nanoseconds.columns import fine_column, fine_columns
+from hivesql_executor.spark.nanoseconds.columns import nanosecond_column, nanosecond_columns
 from hivesql_executor.spark.scan.sources import listed, read, rows_of
 from hivesql_executor.transactions.transaction import Transaction
 from hivesql_planner.relations import Query, Scan, Source
@@ -33,41 +33,41 @@ _asked: dict[tuple[object, ...], _Passing] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class FineRows:
+class NanosecondRows:
     """The rows of a query, and the same rows with texts behind them."""
 
     rows: DataFrame
     whole: DataFrame
-    fine: tuple[int, ...] = ()
+    nanoseconds: tuple[int, ...] = ()
     """Positions of the columns that have texts, which follow the others in this order."""
 
     @property
     def texts(self) -> dict[str, tuple[str, str]]:
         """By the name of a column: its Spark type, and the column of ``whole`` with its texts."""
-        fields = [self.rows.schema.fields[i] for i in self.fine]
+        fields = [self.rows.schema.fields[i] for i in self.nanoseconds]
         return {
             field.name.lower(): (field.dataType.simpleString(), _TEXT.format(place))
-            for place, field in zip(self.fine, fields, strict=True)
+            for place, field in zip(self.nanoseconds, fields, strict=True)
         }
 
 
-def fine_rows_of(query: Query, txn: Transaction, runtime: Runtime) -> FineRows:
+def nanosecond_rows_of(query: Query, txn: Transaction, runtime: Runtime) -> NanosecondRows:
     """Return the query's rows, lazily; with texts only where some file may hold finer times."""
     parts: dict[str, list[PartitionFiles]] = {}
-    fine: dict[str, frozenset[int]] = {}
+    nanoseconds: dict[str, frozenset[int]] = {}
     for source in query.sources if _may_give_times(query) else ():
         if _has_times(source.scan):
             parts[source.view] = listed(source.scan, txn, runtime)
-            if found := _fine_in(source.scan, parts[source.view], runtime):
-                fine[source.view] = found
-    if not fine:
+            if found := _nanoseconds_in(source.scan, parts[source.view], runtime):
+                nanoseconds[source.view] = found
+    if not nanoseconds:
         rows = rows_of(query, txn, runtime, lambda source: read(
             source.scan, txn, runtime, parts=parts.get(source.view)))  # fmt: skip
-        return FineRows(rows, rows)
+        return NanosecondRows(rows, rows)
     others = {
         source.view: read(source.scan, txn, runtime, parts=parts.get(source.view))
         for source in query.sources
-        if source.view not in fine
+        if source.view not in nanoseconds
     }
 
     def empty(source: Source) -> DataFrame:
@@ -75,19 +75,23 @@ def fine_rows_of(query: Query, txn: Transaction, runtime: Runtime) -> FineRows:
             return others[source.view]
         return _named(read(source.scan, txn, runtime, parts=[]), source)
 
-    wanted, positions = _known_passing(query, fine, lambda: rows_of(query, txn, runtime, empty))
+    wanted, positions = _known_passing(
+        query, nanoseconds, lambda: rows_of(query, txn, runtime, empty)
+    )
 
     def full(source: Source) -> DataFrame:
         if source.view in others:
             return others[source.view]
         texts = wanted.get(source.view, frozenset())
         found = parts[source.view]
-        return _named(read(source.scan, txn, runtime, with_fine_texts=texts, parts=found), source)
+        return _named(
+            read(source.scan, txn, runtime, with_nanosecond_texts=texts, parts=found), source
+        )
 
     rows = rows_of(query, txn, runtime, full)
     if not positions:
-        return FineRows(rows, rows)
-    return FineRows(rows, _carried(rows, positions), positions)
+        return NanosecondRows(rows, rows)
+    return NanosecondRows(rows, _carried(rows, positions), positions)
 
 
 def _may_give_times(query: Query) -> bool:
@@ -103,44 +107,46 @@ def _has_times(scan: Scan) -> bool:
     return any("timestamp" in column.type.lower() for column in table.columns)
 
 
-def _fine_in(scan: Scan, parts: Sequence[PartitionFiles], runtime: Runtime) -> frozenset[int]:
+def _nanoseconds_in(
+    scan: Scan, parts: Sequence[PartitionFiles], runtime: Runtime
+) -> frozenset[int]:
     """Columns that may hold nanoseconds in some file."""
     found = [
         (f"{part.location}/{file.path}", file.length) for part in parts for file in part.files.data
     ]
     tails = read_footers(runtime.files(scan.table.location), found)
-    return frozenset(i for tail in tails.values() for i in fine_columns(scan.table, tail))
+    return frozenset(i for tail in tails.values() for i in nanosecond_columns(scan.table, tail))
 
 
 def _named(frame: DataFrame, source: Source) -> DataFrame:
     """Return the scan under a name by which it is known in the query's plan, without its texts."""
-    texts = {fine_column(i) for i in range(len(source.scan.table.columns))}
+    texts = {nanosecond_column(i) for i in range(len(source.scan.table.columns))}
     shown = [f.col(f"`{name}`") for name in frame.columns if name not in texts]
     return frame.alias(_SCAN + source.view).select(*shown)
 
 
 def _known_passing(
-    query: Query, fine: dict[str, frozenset[int]], analysed: Callable[[], DataFrame]
+    query: Query, nanoseconds: dict[str, frozenset[int]], analysed: Callable[[], DataFrame]
 ) -> _Passing:
     """Ask ``_passing`` once of the same query over the same columns: Spark takes long for it."""
     tables = (source.scan.table for source in query.sources)
     columns = tuple((table.columns, table.partition_columns) for table in tables)
-    key = (query.sql, columns, tuple(sorted(fine.items(), key=lambda one: one[0])))
+    key = (query.sql, columns, tuple(sorted(nanoseconds.items(), key=lambda one: one[0])))
     if key not in _asked:
         if len(_asked) == _MOST:
             _asked.clear()
-        _asked[key] = _passing(analysed(), fine)
+        _asked[key] = _passing(analysed(), nanoseconds)
     return _asked[key]
 
 
-def _passing(rows: DataFrame, fine: dict[str, frozenset[int]]) -> _Passing:
-    """Of each scan the fine columns that the query gives as they are; and where it gives them."""
+def _passing(rows: DataFrame, nanoseconds: dict[str, frozenset[int]]) -> _Passing:
+    """Find columns of nanoseconds that the query gives as they are, by scan, and where."""
     wanted: dict[str, frozenset[int]] = {}
     positions = set()
     for line in _texts_of(rows).reached().splitlines():
         position, column, alias = line.split(" ", 2)
         view = alias.removeprefix(_SCAN)
-        if int(column) in fine.get(view, ()):
+        if int(column) in nanoseconds.get(view, ()):
             wanted[view] = wanted.get(view, frozenset()) | {int(column)}
             positions.add(int(position))
     return wanted, tuple(sorted(positions))
@@ -155,16 +161,16 @@ def _carried(rows: DataFrame, positions: Sequence[int]) -> DataFrame:
 
 
 def _texts_of(rows: DataFrame) -> Any:
-    return new_object(rows.sparkSession, "FineTexts", rows._jdf, _SCAN)
+    return new_object(rows.sparkSession, "NanosecondTexts", rows._jdf, _SCAN)
 
 
-class FineFrame(ClassicFrame):
+class NanosecondFrame(ClassicFrame):
     """A frame whose rows come to Python with nanoseconds; to all else it is what Spark has."""
 
-    def __init__(self, rows: DataFrame, whole: DataFrame, fine: Sequence[int]) -> None:
+    def __init__(self, rows: DataFrame, whole: DataFrame, nanoseconds: Sequence[int]) -> None:
         super().__init__(rows._jdf, rows.sparkSession)
         self._whole = whole
-        self._fine = fine
+        self._nanoseconds = nanoseconds
 
     def collect(self) -> list[Row]:
         """All rows."""
@@ -176,7 +182,7 @@ class FineFrame(ClassicFrame):
 
     def _exact(self, row: Row) -> Row:
         values = list(row)
-        width = len(values) - len(self._fine)
-        for place, text in zip(self._fine, values[width:], strict=True):
+        width = len(values) - len(self._nanoseconds)
+        for place, text in zip(self._nanoseconds, values[width:], strict=True):
             values[place] = with_text(values[place], text)
         return Row(*self.columns)(*values[:width])

@@ -24,12 +24,12 @@ from hivesql_executor.orc.types import spark_type
 from hivesql_executor.snapshot.flushed_lengths import spark_path
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.spark.nanoseconds.columns import (
-    fine_column,
-    fine_columns,
+    nanosecond_column,
+    nanosecond_columns,
     with_texts,
     with_values,
 )
-from hivesql_executor.spark.original_files import by_position, numbered_rows, raw_rows
+from hivesql_executor.spark.original_files import by_position, numbered_rows, original_rows
 from hivesql_executor.spark.scan.acid_relation import (
     DeletePath,
     EventPath,
@@ -77,15 +77,15 @@ class _Read:
     where: str | None
     events: bool = False
     """Whether rows carry what their event does, and who wrote it."""
-    fine: tuple[int, ...] = ()
+    nanoseconds: tuple[int, ...] = ()
     """Columns whose timestamps are wanted as texts too, see ``nanoseconds``."""
     known: tuple[ColumnStatistics, ...] = ()
     filter_rows: int = -1
 
-    def fine_in(self, tail: OrcTail) -> tuple[int, ...]:
+    def nanoseconds_in(self, tail: OrcTail) -> tuple[int, ...]:
         """Those of them that are read as texts in a file."""
-        found = fine_columns(self.table, tail) if self.fine else ()
-        return tuple(i for i in found if i in self.fine)
+        found = nanosecond_columns(self.table, tail) if self.nanoseconds else ()
+        return tuple(i for i in found if i in self.nanoseconds)
 
 
 _Columns = tuple[tuple[str, ...], tuple[str, ...]]
@@ -124,7 +124,7 @@ def scan(
     where: str | None,
     files: Files,
     with_partition_texts: bool = False,
-    with_fine_texts: Collection[int] = (),
+    with_nanosecond_texts: Collection[int] = (),
     broadcast_words: int = 4_000_000,
     local_events: int = 1_000_000,
     known: Sequence[ColumnStatistics] = (),
@@ -135,7 +135,7 @@ def scan(
 
     ``with_partition_texts`` adds the texts of the partition values as the catalog has them, which
     a change needs to find back to the directory: the values do not tell ``01`` from ``1``.
-    ``with_fine_texts``: a ``fine_column`` for each of these that may hold nanoseconds.
+    ``with_nanosecond_texts``: a ``nanosecond_column`` for each of these that may hold nanoseconds.
 
     ``where`` only helps to skip stripes; the caller filters all the same. Row ids repeat across
     partitions, so deletes are matched within their partition. Up to ``broadcast_words`` 64-row
@@ -155,12 +155,12 @@ def scan(
     pieces = _pieces(files, placed)
     if any(piece.file.side_file for piece in pieces):
         know_flushed_files(spark)
-    if with_fine_texts:
-        fine = {i for piece in pieces for i in fine_columns(table, piece.tail)}
-        read = replace(read, fine=tuple(sorted(fine & set(with_fine_texts))))
+    if with_nanosecond_texts:
+        nanoseconds = {i for piece in pieces for i in nanosecond_columns(table, piece.tail)}
+        read = replace(read, nanoseconds=tuple(sorted(nanoseconds & set(with_nanosecond_texts))))
     deletes = [(place, chosen.deletes) for place, chosen in placed if chosen.deletes]
     gone = delete_files(deletes, files)
-    words = gone.count_words(files, broadcast_words)
+    words = gone.count_bitmap_words(files, broadcast_words)
     untouched = 0 if words <= broadcast_words else len(deletes)
     direct = _direct(read, [piece for piece in pieces if piece.place.number >= untouched])
     paths = {piece.path for piece in direct}
@@ -169,9 +169,9 @@ def scan(
     hit = [piece for piece in pieces if piece.place.number < len(deletes)]
     spared = [piece for piece in pieces if piece.place.number >= len(deletes)]
     texts = text_columns(table) if with_partition_texts else []
-    texts += map(fine_column, read.fine)
+    texts += map(nanosecond_column, read.nanoseconds)
     columns = _output(table, with_row_id, texts)
-    if direct and not pieces and not read.fine and not table.partition_columns:
+    if direct and not pieces and not read.nanoseconds and not table.partition_columns:
         frames = _direct_rows(read, direct, gone, tasks or {}, (("select", columns),))
         return Scanned(reduce(DataFrame.union, frames), whole_writers=tasks is not None)
     frames = _direct_rows(read, direct, gone, tasks or {})
@@ -243,9 +243,9 @@ def _direct(read: _Read, pieces: Sequence[_Piece]) -> list[_Piece]:
     return [
         piece
         for piece in pieces
-        if piece.file.raw is None
+        if piece.file.original is None
         and not piece.file.side_file
-        and not read.fine_in(piece.tail)
+        and not read.nanoseconds_in(piece.tail)
         and piece.place.number not in changed
         and is_direct(read.table, piece.tail)
     ]
@@ -280,7 +280,7 @@ def _direct_rows(
     frames = direct_rows(
         read.spark, read.table, found, deletes, read.visible, read.known, read.filter_rows, finish
     )
-    return [with_values(rows, read.table, (), read.fine) for rows in frames]
+    return [with_values(rows, read.table, (), read.nanoseconds) for rows in frames]
 
 
 def _live(read: _Read, pieces: Sequence[_Piece], *, numbered: bool) -> list[DataFrame]:
@@ -299,32 +299,32 @@ def _live(read: _Read, pieces: Sequence[_Piece], *, numbered: bool) -> list[Data
 def _rows(read: _Read, pieces: Sequence[_Piece], *, numbered: bool) -> list[DataFrame]:
     """User columns, ID_COLUMNS, PLACE and partition values of some data files."""
     groups: dict[tuple[_Columns, bool, tuple[int, ...]], dict[Place, list[tuple[str, int]]]] = {}
-    raw = []
+    originals = []
     for piece in pieces:
-        if piece.file.raw is not None:
-            raw.append(piece)
+        if piece.file.original is not None:
+            originals.append(piece)
             continue
-        fine = read.fine_in(piece.tail)
+        nanoseconds = read.nanoseconds_in(piece.tail)
         columns = piece.tail.row_fields, piece.tail.row_types
-        group = groups.setdefault((columns, piece.file.write_id_filter, fine), {})
+        group = groups.setdefault((columns, piece.file.write_id_filter, nanoseconds), {})
         group.setdefault(piece.place, []).append((piece.path, piece.file.length))
     frames = [
-        _acid_rows(read, list(group.items()), columns, fine, filtered=filtered)
-        for (columns, filtered, fine), group in groups.items()
+        _acid_rows(read, list(group.items()), columns, nanoseconds, filtered=filtered)
+        for (columns, filtered, nanoseconds), group in groups.items()
     ]
-    return frames + _raw_frames(read, raw, numbered=numbered)
+    return frames + _original_frames(read, originals, numbered=numbered)
 
 
 def _acid_rows(
     read: _Read,
     found: Found,
     columns: _Columns,
-    fine: tuple[int, ...],
+    nanoseconds: tuple[int, ...],
     *,
     filtered: bool,
 ) -> DataFrame:
     names, types = columns
-    table = with_texts(read.table, fine)
+    table = with_texts(read.table, nanoseconds)
     schema, where = event_read(names, [spark_type(column.type) for column in table.columns])
     options: dict[str, str] = {}
     present = read.table.columns[: len(names)]
@@ -338,26 +338,28 @@ def _acid_rows(
     event = [f.col("operation").alias(OPERATION), f.col("currentTransaction").alias(WRITER)]
     event = event if read.events else []
     rows = rows.select(*user, *ids, PLACE, *value_columns(table), *event)
-    return with_values(rows, read.table, fine, read.fine)
+    return with_values(rows, read.table, nanoseconds, read.nanoseconds)
 
 
-def _raw_frames(read: _Read, raw: Sequence[_Piece], *, numbered: bool) -> list[DataFrame]:
+def _original_frames(
+    read: _Read, originals: Sequence[_Piece], *, numbered: bool
+) -> list[DataFrame]:
     """Files without ACID columns; their rows get ids from their place in the file."""
     counts: dict[tuple[Place, str, int], int] = {}
     frames = []
-    for piece in raw:
+    for piece in originals:
         file, names = piece.file, piece.tail.row_fields
-        assert file.raw is not None
+        assert file.original is not None
         # Originals of a root are counted together, those of a delta or base on their own.
-        scope = file.path.partition("/")[0] if file.raw.write_id else ""
+        scope = file.path.partition("/")[0] if file.original.write_id else ""
         key = (piece.place, scope, file.bucket)
         first = counts.get(key, 0)
         counts[key] = first + piece.tail.rows
-        fine = read.fine_in(piece.tail)
-        table = with_texts(read.table, fine)
-        about = (read.spark, table, piece.path, names, file.raw, file.bucket)
-        rows = numbered_rows(*about, first) if numbered else raw_rows(*about)
-        rows = with_values(rows, read.table, fine, read.fine)
+        nanoseconds = read.nanoseconds_in(piece.tail)
+        table = with_texts(read.table, nanoseconds)
+        about = (read.spark, table, piece.path, names, file.original, file.bucket)
+        rows = numbered_rows(*about, first) if numbered else original_rows(*about)
+        rows = with_values(rows, read.table, nanoseconds, read.nanoseconds)
         if read.events:
             rows = rows.withColumns({OPERATION: f.lit(INSERT_EVENT), WRITER: f.col(ID_COLUMNS[0])})
         frames.append(with_place(rows, read.table, piece.place))

@@ -37,7 +37,7 @@ def read(
     txn: Transaction,
     runtime: Runtime,
     *,
-    with_fine_texts: Collection[int] = (),
+    with_nanosecond_texts: Collection[int] = (),
     parts: Sequence[PartitionFiles] | None = None,
 ) -> DataFrame:
     """Return the rows of one table under the transaction's snapshot; texts as in ``spark.scan``.
@@ -62,7 +62,7 @@ def read(
             for part in parts
         ]  # fmt: skip
         return scan_plain(spark, table, whole, files=files)
-    return _scanned(wanted, parts, txn, runtime, with_fine_texts=with_fine_texts).rows
+    return _scanned(wanted, parts, txn, runtime, with_nanosecond_texts=with_nanosecond_texts).rows
 
 
 def _read_files(table: Table, runtime: Runtime) -> DataFrame:
@@ -82,7 +82,7 @@ def read_target(
     txn: Transaction,
     runtime: Runtime,
     *,
-    with_fine_texts: Collection[int],
+    with_nanosecond_texts: Collection[int],
     parts: Sequence[PartitionFiles] | None,
     by_writer: bool,
 ) -> Scanned:
@@ -96,7 +96,7 @@ def read_target(
         txn,
         runtime,
         with_partition_texts=True,
-        with_fine_texts=with_fine_texts,
+        with_nanosecond_texts=with_nanosecond_texts,
         by_writer=by_writer,
     )
 
@@ -108,7 +108,7 @@ def _scanned(
     runtime: Runtime,
     *,
     with_partition_texts: bool = False,
-    with_fine_texts: Collection[int] = (),
+    with_nanosecond_texts: Collection[int] = (),
     by_writer: bool = False,
 ) -> Scanned:
     table = wanted.table
@@ -121,7 +121,7 @@ def _scanned(
         where=wanted.where.sql if wanted.where else None,
         files=runtime.files(table.location),
         with_partition_texts=with_partition_texts,
-        with_fine_texts=with_fine_texts,
+        with_nanosecond_texts=with_nanosecond_texts,
         broadcast_words=runtime.settings.integer("hivesql.deletes.broadcast.max"),
         local_events=runtime.settings.integer("hivesql.deletes.local.max"),
         known=_known(table, runtime),

@@ -101,7 +101,7 @@ def _rows(
         (f"{part.location}/{file.path}", file.length)
         for part in parts
         for file in part.files.data
-        if file.raw is None
+        if file.original is None
     ]
     if any(map(holds_changes, read_footers(files, found).values())):
         raise NotSupported(f"changes of {table.name}, whose deltas are of ACID version 1")

@@ -8,11 +8,11 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
 from hivesql_executor.orc.types import spark_type
-from hivesql_executor.spark.nanoseconds.changes import Texts, fine_structs
-from hivesql_executor.spark.nanoseconds.columns import FINE
+from hivesql_executor.spark.nanoseconds.changes import Texts, nanosecond_structs
+from hivesql_executor.spark.nanoseconds.columns import TEXTS
 from hivesql_executor.spark.scan.partition_columns import text_columns
 from hivesql_executor.spark.steps import Step, after
-from hivesql_executor.spark.write.constraints import held
+from hivesql_executor.spark.write.constraints import enforce_check
 from hivesql_executor.spark.write.merge_source import Joined
 from hivesql_executor.spark.write.write import partition_text
 from hivesql_planner.errors import CardinalityViolation
@@ -26,28 +26,28 @@ _ROW_ID_PARTS = ("writeid", "bucketid", "rowid")
 
 
 def changed_rows(change: Change, given: Joined, texts: Texts) -> DataFrame:
-    """Rows ``(branch, row__id, row, p0…)`` for ``write_change``, with FINE where it is needed.
+    """Rows ``(branch, row__id, row, p0…)`` for ``write_change``, with TEXTS where it is needed.
 
     ``branch`` is an index into the change's branches.
-    ``given.target`` has the table's columns, ``row__id``, its partitions' texts and fine columns;
+    ``given.target`` has the table's columns, ``row__id``, the texts of its partitions and of times;
     ``texts`` tells of the source's times. Every
     matched row is looked at once, so a condition that is not deterministic still gives a delete and
     an insert for the same rows.
     """
     target = given.target
-    fine = fine_structs(change, target, texts)
+    nanoseconds = nanosecond_structs(change, target, texts)
     (branch, *others) = change.branches
-    if change.source is None and fine[0] is None and not others:
-        return held(after(target, *_steps(change, branch)), change.check)
+    if change.source is None and nanoseconds[0] is None and not others:
+        return enforce_check(after(target, *_steps(change, branch)), change.check)
     joined = _joined(change, given)
     if change.cardinality_check:
         joined = _refuse_double_matches(change, joined)
-    chosen = _chosen(change, fine)
+    chosen = _chosen(change, nanoseconds)
     if not others:
         ((taken, row),) = chosen
         rows = joined if taken is None else joined.where(taken)
-        return held(rows.select(*row), change.check)
-    return held(joined.select(f.inline(_row_of_branch(chosen))), change.check)
+        return enforce_check(rows.select(*row), change.check)
+    return enforce_check(joined.select(f.inline(_row_of_branch(chosen))), change.check)
 
 
 def _steps(change: Change, branch: ChangeBranch) -> list[Step]:
@@ -137,10 +137,10 @@ def _row_of_branch(chosen: _Chosen) -> Column:
     return found
 
 
-def _chosen(change: Change, fine: Sequence[Column | None]) -> _Chosen:
+def _chosen(change: Change, nanoseconds: Sequence[Column | None]) -> _Chosen:
     return [
         (_taken(change, branch), _changed_row(change, branch, number, texts))
-        for number, (branch, texts) in enumerate(zip(change.branches, fine, strict=True))
+        for number, (branch, texts) in enumerate(zip(change.branches, nanoseconds, strict=True))
     ]
 
 
@@ -152,7 +152,9 @@ def _taken(change: Change, branch: ChangeBranch) -> Column | None:
     return taken & f.expr(branch.condition.sql) if branch.condition else taken
 
 
-def _changed_row(change: Change, branch: ChangeBranch, number: int, fine: Column | None) -> _Row:
+def _changed_row(
+    change: Change, branch: ChangeBranch, number: int, nanoseconds: Column | None
+) -> _Row:
     """Return a number for the branch, the old row's id, the new row, and where it is."""
     table = change.target.table
     if branch.when is When.MATCHED:
@@ -165,13 +167,13 @@ def _changed_row(change: Change, branch: ChangeBranch, number: int, fine: Column
             partition_text(f.expr(value.sql), column.type)
             for value, column in zip(values, table.partition_columns, strict=True)
         ]
-    if fine is not None and branch.insert is None:
-        fine = f.when(f.lit(False), fine)
+    if nanoseconds is not None and branch.insert is None:
+        nanoseconds = f.when(f.lit(False), nanoseconds)
     return (
         f.lit(number).alias("branch"),
         f.expr(row_id).alias("row__id"),
         f.expr(_new_row(table, branch)).alias("row"),
-        *([] if fine is None else [fine.alias(FINE)]),
+        *([] if nanoseconds is None else [nanoseconds.alias(TEXTS)]),
         *(text.alias(f"p{i}") for i, text in enumerate(texts)),
     )
 

@@ -10,15 +10,15 @@ from hivesql_planner.model.constraints import VIOLATED, violation
 from hivesql_planner.relations import Expr
 
 
-def held(rows: DataFrame, check: Expr | None) -> DataFrame:
+def enforce_check(rows: DataFrame, check: Expr | None) -> DataFrame:
     """Let the job fail at a row whose struct ``row`` is there and breaks the check."""
     if check is None:
         return rows
     # Being random, the filter is not moved below a join that would drop the row that breaks it.
     always = f.rand() >= f.lit(0.0)
-    fine = f.col("row").isNull() | f.expr(check.sql)
+    nanoseconds = f.col("row").isNull() | f.expr(check.sql)
     broken = f.raise_error(f.lit(VIOLATED)).cast("boolean")
-    return rows.where(f.when(fine & always, f.lit(True)).otherwise(broken))
+    return rows.where(f.when(nanoseconds & always, f.lit(True)).otherwise(broken))
 
 
 def constraint_violation(error: Exception) -> ConstraintViolation | None:

@@ -30,8 +30,8 @@ class EventColumns:
     is the writer's. ``row_id`` is the first of three columns: write id, bucket and row id of the
     row to delete. With ``by``, the write of each event, inserts too have the ids that are given;
     without it they are numbered, and all events are of one write. Without ``row``, the table's
-    columns are the frame's first. ``fine`` is a struct of texts that are written in the place of
-    the columns of their names (see ``nanoseconds``). ``keys``, the texts of partition values, are
+    columns are the frame's first. ``nanoseconds`` is a struct of texts written in the place of the
+    columns of their names (see ``nanoseconds``). ``keys``, the texts of partition values, are
     all columns from there on.
     """
 
@@ -40,7 +40,7 @@ class EventColumns:
     row_id: int | None = None
     by: int | None = None
     row: int | None = None
-    fine: int | None = None
+    nanoseconds: int | None = None
     keys: int | None = None
 
 

@@ -30,7 +30,7 @@ class Joined:
 
 
 @contextmanager
-def settled(
+def compute_source(
     change: Change, target: DataFrame, source: DataFrame, *, most_keys: int
 ) -> Iterator[Joined]:
     """Compute the source, unless it is large and read from files as it is.

@@ -21,7 +21,7 @@ from hivesql_executor.snapshot.partition_files import EventFile
 from hivesql_executor.spark.buckets import bucket_column
 from hivesql_executor.spark.formats.avro import encode_avro
 from hivesql_executor.spark.formats.text_tables import is_of_lines, write_line
-from hivesql_executor.spark.nanoseconds.columns import FINE, as_text
+from hivesql_executor.spark.nanoseconds.columns import TEXTS, as_text
 from hivesql_executor.spark.steps import Step, after
 from hivesql_executor.spark.values import (
     converted,
@@ -30,7 +30,7 @@ from hivesql_executor.spark.values import (
     stored_row,
     written_value,
 )
-from hivesql_executor.spark.write.constraints import held
+from hivesql_executor.spark.write.constraints import enforce_check
 from hivesql_executor.spark.write.event_files import EventColumns, orc_settings, write_events
 from hivesql_executor.spark.write.partition_clustering import NEVER, gathered
 from hivesql_planner.acid.row_id import MAX_BUCKET
@@ -68,14 +68,14 @@ def stage_insert(
     unlike: Collection[str] = (),
     check: Expr | None = None,
     known: Sequence[str] = (),
-    fine: Sequence[int] = (),
+    nanoseconds: Sequence[int] = (),
     gathering: int = NEVER,
     changes: FileChanges | None = None,
 ) -> StagedRows:
     """Write a query's rows for one directory per partition, to be published later.
 
     ``rows`` has the data columns in the table's order, then the dynamic partition columns, then the
-    texts of the columns ``fine`` (see ``nanoseconds``). By position, values become of the columns'
+    texts of the columns ``nanoseconds``. By position, values become of the columns'
     types as Hive converts them; ``known`` are the rows' types in Hive, empty where Spark's are
     enough. ``locations`` has the directories of partitions that do not live under their table,
     ``unlike`` the names of those that are stored otherwise than it says; ``gathering`` is the
@@ -108,7 +108,9 @@ def stage_insert(
             read_value(value, column.type).alias(column.name)
             for value, column in zip(values, table.columns, strict=True)
         )
-        named = held(named.select("*", f.struct(*compared).alias("row")), check).drop("row")
+        named = enforce_check(named.select("*", f.struct(*compared).alias("row")), check).drop(
+            "row"
+        )
     parts = [
         partition_text(value, types[name])
         for value, name in zip(given[len(values) :], dynamic_partition, strict=True)
@@ -124,7 +126,7 @@ def stage_insert(
         changes=changes,
     )
     if table.is_full_acid:
-        texts = _fine_texts(rows, table, fine)
+        texts = _nanosecond_texts(rows, table, nanoseconds)
         events, columns = _insert_events(named, table, values, parts, texts, gathering)
         return stage_rows(publication, files, _event_writer(events, columns, publication))
     writer = _plain_writer(named, values, parts, publication, files, gathering)
@@ -173,11 +175,11 @@ def _sorting(table: Table) -> list[Column]:
     ]
 
 
-def _fine_texts(rows: DataFrame, table: Table, fine: Sequence[int]) -> Column | None:
-    """Return the struct FINE of an insert: texts of the columns that are stored as they come."""
-    first = len(rows.columns) - len(fine)
+def _nanosecond_texts(rows: DataFrame, table: Table, nanoseconds: Sequence[int]) -> Column | None:
+    """Return the struct TEXTS of an insert: texts of the columns that are stored as they come."""
+    first = len(rows.columns) - len(nanoseconds)
     texts = []
-    for place, i in enumerate(fine):
+    for place, i in enumerate(nanoseconds):
         if i >= len(table.columns) or table.columns[i].name in table.bucket_columns:
             continue
         column, given = table.columns[i], rows.schema[i].dataType.simpleString()
@@ -200,29 +202,31 @@ def _insert_events(
     table: Table,
     values: list[Column],
     parts: list[Column],
-    fine: Column | None,
+    nanoseconds: Column | None,
     gathering: int,
 ) -> tuple[DataFrame, EventColumns]:
     """Rows sorted by file."""
     keys = [_KEY.format(i) for i in range(len(parts))]
     placed = [part.alias(key) for part, key in zip(parts, keys, strict=True)]
-    texts = [] if fine is None else [fine.alias(FINE)]
+    texts = [] if nanoseconds is None else [nanoseconds.alias(TEXTS)]
     rows = named.select(*values, *texts, *placed)
     width = len(values) + len(texts)
-    fine_at = len(values) if texts else None
+    nanoseconds_at = len(values) if texts else None
     if not table.is_bucketed:
         rows = gathered(rows, [_quoted(key) for key in keys], gathering)
         # A writer number has twelve bits.
         rows = rows.coalesce(MAX_BUCKET + 1)
         if keys:
             rows = rows.sortWithinPartitions(*map(_quoted, keys))
-        return rows, EventColumns(fine=fine_at, keys=width if keys else None)
+        return rows, EventColumns(nanoseconds=nanoseconds_at, keys=width if keys else None)
     bucket = bucket_column(table, [f.col(_quoted(name)) for name in table.column_names])
     order = [_quoted(name) for name in (_BUCKET, *keys)]
     rows = rows.withColumn(_BUCKET, bucket.cast("int"))
     rows = rows.select(*map(_quoted, rows.columns[:width]), *order)
     rows = _in_buckets(rows, table, (_BUCKET, *keys)).sortWithinPartitions(*order)
-    return rows, EventColumns(writer=width, fine=fine_at, keys=width + 1 if keys else None)
+    return rows, EventColumns(
+        writer=width, nanoseconds=nanoseconds_at, keys=width + 1 if keys else None
+    )
 
 
 def _quoted(name: str) -> str:
@@ -245,13 +249,13 @@ def write_change(
 
     ``changed`` has ``branch`` (an index into ``branches``, whose items are indexes into ``writes``;
     without any each write is a branch), ``row__id`` of the old row (NULL for a new
-    one), ``row`` (NULL for a delete), perhaps FINE, and the partition value texts ``p0…``. Delete
+    one), ``row`` (NULL for a delete), perhaps TEXTS, and the partition value texts ``p0…``. Delete
     events land in the bucket file of the row they delete, sorted by row id, as Hive's readers rely
     on. ``whole_writers``: each task has all old rows of its writers already, and no other rows.
     """
     table = writes[0].table
     keys = [f"p{i}" for i in range(len(table.partition_columns))]
-    fine = [FINE] if FINE in changed.columns else []
+    nanoseconds = [TEXTS] if TEXTS in changed.columns else []
     stored = changed
     if any(has_sized_text(column.type) for column in table.columns):
         stored = changed.withColumn("row", stored_row(table, "row"))
@@ -261,7 +265,10 @@ def write_change(
     if not (deletes and all(deletes)):
         stored, n = stored.withColumn("n", _writer_of(table, stored)), "n"
     texts = (f"coalesce({key}, '{DEFAULT_PARTITION}') as {key}" for key in keys)
-    chosen: Step = ("select", ["branch", n, "row__id.*", f"`row` as `{_ROW}`", *fine, *texts])
+    chosen: Step = (
+        "select",
+        ["branch", n, "row__id.*", f"`row` as `{_ROW}`", *nanoseconds, *texts],
+    )
     # Mostly they are in this order, and to find that out costs little.
     order: Step = ("sort", ["branch", "n", *keys, "writeid", "bucketid", "rowid"])
     if whole_writers:
@@ -270,7 +277,7 @@ def write_change(
         rows = after(_gathered(after(stored, chosen), keys), order)
     columns = EventColumns(
         branch=0, writer=1, row_id=2, row=5,
-        fine=6 if fine else None, keys=6 + len(fine) if keys else None,
+        nanoseconds=6 if nanoseconds else None, keys=6 + len(nanoseconds) if keys else None,
     )  # fmt: skip
     publication = Publication(
         writes=writes,

@@ -50,7 +50,7 @@ public final class AcidWriter implements Serializable {
     final int idAt;
     final int byAt;
     final int rowAt;
-    final int fineAt;
+    final int nanosecondsAt;
     final int keysAt;
     final boolean evenEmpty;
 
@@ -85,7 +85,7 @@ public final class AcidWriter implements Serializable {
         this.idAt = plan.get("row_id at").asInt();
         this.byAt = plan.get("by at").asInt();
         this.rowAt = plan.get("row at").asInt();
-        this.fineAt = plan.get("fine at").asInt();
+        this.nanosecondsAt = plan.get("nanoseconds at").asInt();
         this.keysAt = plan.get("keys at").asInt();
         this.evenEmpty = plan.get("even empty").asBoolean();
     }
@@ -197,8 +197,8 @@ final class EventFile {
     private final Configuration settings;
     private final TypeDescription schema;
     private final ColumnSetter[] setters;
-    private final ColumnSetter[] fineSetters;
-    private final int[] fineOf;
+    private final ColumnSetter[] nanosecondSetters;
+    private final int[] nanosecondsOf;
     private final boolean[] finer = new boolean[1];
     private final VectorizedRowBatch batch;
     private final StructColumnVector row;
@@ -225,16 +225,16 @@ final class EventFile {
         for (int i = 0; i < setters.length; i++) {
             setters[i] = ColumnSetter.of(columns.apply(i).dataType(), finer);
         }
-        StructType fine = new StructType();
-        if (plan.fineAt >= 0) {
-            fine = (StructType) plan.input.apply(plan.fineAt).dataType();
+        StructType nanoseconds = new StructType();
+        if (plan.nanosecondsAt >= 0) {
+            nanoseconds = (StructType) plan.input.apply(plan.nanosecondsAt).dataType();
         }
-        this.fineSetters = new ColumnSetter[fine.length()];
-        this.fineOf = new int[row.fields.length];
-        Arrays.fill(fineOf, -1);
-        for (int i = 0; i < fineSetters.length; i++) {
-            fineSetters[i] = ColumnSetter.of(fine.apply(i).dataType(), finer);
-            fineOf[columns.fieldIndex(fine.apply(i).name())] = i;
+        this.nanosecondSetters = new ColumnSetter[nanoseconds.length()];
+        this.nanosecondsOf = new int[row.fields.length];
+        Arrays.fill(nanosecondsOf, -1);
+        for (int i = 0; i < nanosecondSetters.length; i++) {
+            nanosecondSetters[i] = ColumnSetter.of(nanoseconds.apply(i).dataType(), finer);
+            nanosecondsOf[columns.fieldIndex(nanoseconds.apply(i).name())] = i;
         }
     }
 
@@ -279,13 +279,13 @@ final class EventFile {
             values = input.getStruct(plan.rowAt, setters.length);
         }
         InternalRow texts = null;
-        if (plan.fineAt >= 0 && !input.isNullAt(plan.fineAt)) {
-            texts = input.getStruct(plan.fineAt, fineSetters.length);
+        if (plan.nanosecondsAt >= 0 && !input.isNullAt(plan.nanosecondsAt)) {
+            texts = input.getStruct(plan.nanosecondsAt, nanosecondSetters.length);
         }
         for (int i = 0; i < setters.length; i++) {
-            int text = texts == null ? -1 : fineOf[i];
+            int text = texts == null ? -1 : nanosecondsOf[i];
             if (text >= 0 && !texts.isNullAt(text)) {
-                fineSetters[text].set(texts, text, row.fields[i], at);
+                nanosecondSetters[text].set(texts, text, row.fields[i], at);
             } else {
                 setters[i].set(values, i, row.fields[i], at);
             }

@@ -220,7 +220,7 @@ def alter_partition(
     moved = bool(db.execute(changed.values(location=new.location)).rowcount)
     if to == old and (moved or new.storage):
         # Nobody has counted what is read from now on.
-        table_rows.distrust(db, partition_params, [own])
+        table_rows.mark_inaccurate(db, partition_params, [own])
     if new.storage or is_marked(db, table_id):
         write_storage(db, table, int(sd_id or 0), new.storage)
     if to == old:

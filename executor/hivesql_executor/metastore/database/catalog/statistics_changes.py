@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 from hivesql_executor.metastore.database import schema
 from hivesql_executor.metastore.database.catalog import tables as catalog
 from hivesql_executor.metastore.database.catalog.statistics_rows import Kept, read_kept, write_kept
-from hivesql_executor.metastore.database.catalog.table_rows import distrust
+from hivesql_executor.metastore.database.catalog.table_rows import mark_inaccurate
 from hivesql_executor.metastore.database.transactions import snapshots
 from hivesql_executor.metastore.database.transactions.snapshots import HELD_WRITE_ID
 from hivesql_planner.acid.write_ids import Range
@@ -111,9 +111,9 @@ def _partitions(
 
 
 def _distrust(db: Connection, table_id: int, partitions: Sequence[str | None]) -> None:
-    distrust(db, schema.table_params, [table_id])
+    mark_inaccurate(db, schema.table_params, [table_id])
     rows = schema.partitions.c
     query = select(rows.id).where(rows.table_id == table_id)
     if None not in partitions:
         query = query.where(rows.name.in_(partitions))
-    distrust(db, schema.partition_params, list(db.scalars(query)))
+    mark_inaccurate(db, schema.partition_params, list(db.scalars(query)))

@@ -74,7 +74,7 @@ def _owned(table: SqlTable, *keys: str, order: str | None = None) -> Select[Any]
     return query if order is None else query.order_by(of[order])
 
 
-def distrust(db: Connection, table: SqlTable, owner_ids: Sequence[int]) -> None:
+def mark_inaccurate(db: Connection, table: SqlTable, owner_ids: Sequence[int]) -> None:
     """Call the statistics of some tables or partitions accurate no more."""
     for start in range(0, len(owner_ids), _CHUNK):
         chunk = table.c.owner_id.in_(owner_ids[start : start + _CHUNK])

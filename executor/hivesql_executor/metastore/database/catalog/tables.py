@@ -213,7 +213,7 @@ def alter_table(
     moved = to == name and altered.location != old.location
     if moved or converted:
         # Nobody has counted what is read from now on.
-        table_rows.distrust(db, table_params, [found])
+        table_rows.mark_inaccurate(db, table_params, [found])
     if to != name:
         cleanup.rename_table(db, name, to)
     if to != name and altered.location != old.location:

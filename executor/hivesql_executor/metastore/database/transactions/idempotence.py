@@ -20,7 +20,7 @@ def done(db: Connection, once: Once) -> Done | None:
     return _meaning(db.execute(_row(once)).one_or_none(), once)
 
 
-def hold(db: Connection, once: Once) -> tuple[bool, Done | None]:
+def claim_key(db: Connection, once: Once) -> tuple[bool, Done | None]:
     """Whether the key is known, and who has done it; others cannot change that meanwhile."""
     row = db.execute(_row(once).with_for_update()).one_or_none()
     return row is not None, _meaning(row, once)

@@ -23,11 +23,11 @@ import scala.collection.immutable.Seq;
  * Takes texts along with the columns that an analysed query passes on as they are.
  *
  * <p>A scan is known by its alias, which begins with a given text: the text of its column 3 is the
- * column "__fine3". A value that is computed has no text.
+ * column "__nanoseconds3". A value that is computed has no text.
  *
  * <p>Janino compiles this: it knows no lambdas and makes no bridge methods.
  */
-public final class FineTexts {
+public final class NanosecondTexts {
     private static final String PASSING =
         " SubqueryAlias View Filter Sort GlobalLimit LocalLimit Offset Window Generate Join"
             + " ResolvedHint Repartition RepartitionByExpression Sample ";
@@ -38,7 +38,7 @@ public final class FineTexts {
     private boolean looking;
     private Attribute text;
 
-    public FineTexts(Dataset frame, String scans) {
+    public NanosecondTexts(Dataset frame, String scans) {
         this.frame = frame;
         this.scans = scans;
     }
@@ -121,7 +121,7 @@ public final class FineTexts {
             return scan;
         }
         for (int i = 0; i < scan.output().length(); i++) {
-            if (at(scan, i).name().equals("__fine" + place)) {
+            if (at(scan, i).name().equals("__nanoseconds" + place)) {
                 text = at(scan, i);
                 return scan;
             }
