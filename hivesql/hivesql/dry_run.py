@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from hivesql.binder.context import Catalog
 from hivesql.binder.statement import bind
-from hivesql.parser.statement import parse
+from hivesql.binding import Catalog
+from hivesql.dialect.statements.statement import parse
 from hivesql.script import split, split_key
 from hivesql.session import Session
 from hivesql_planner.errors import HiveSqlError, NoSuchObject

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from hivesql.binder.statement import bind
-from hivesql.parser.statement import parse
+from hivesql.dialect.statements.statement import parse
 from hivesql.positional_parameters import Positional
 from hivesql.result import Result
 from hivesql.script import StatementText, split, split_key

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hivesql import HiveSqlError, NotSupported, Session
-from hivesql.parser.statement import parse
+from hivesql.dialect.nodes.commands import UseBody
+from hivesql.dialect.nodes.ddl import CreateTableBody
+from hivesql.dialect.statements.statement import parse
 from hivesql.script import StatementText
-from hivesql.syntax.commands import UseBody
-from hivesql.syntax.ddl import CreateTableBody
 from hivesql_executor.metastore.api import Once
 from hivesql_planner.statements.bound import FileSystemShell, SessionFiles, SetSetting
 

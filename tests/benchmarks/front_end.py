@@ -9,7 +9,7 @@ import sys
 import time
 
 from hivesql.binder.statement import bind
-from hivesql.parser.statement import parse
+from hivesql.dialect.statements.statement import parse
 from hivesql.script import StatementText
 from hivesql_planner.planning import plan
 from hivesql_planner.settings.settings import Settings

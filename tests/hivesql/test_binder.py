@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from hivesql.binder.statement import BINDERS, bind
-from hivesql.parser.statement import parse
+from hivesql.dialect.nodes import alter, commands, ddl, dml
+from hivesql.dialect.statements.statement import parse
 from hivesql.script import StatementText
-from hivesql.syntax import alter, commands, ddl, dml
 from hivesql_planner.errors import HiveSqlError, NoSuchObject
 from hivesql_planner.model.table import DEFAULT_PARTITION, TableName
 from hivesql_planner.settings.settings import Settings

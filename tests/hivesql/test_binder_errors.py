@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hivesql.binder.statement import bind
-from hivesql.parser.statement import parse
+from hivesql.dialect.statements.statement import parse
 from hivesql.script import StatementText
 from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.settings.settings import Settings

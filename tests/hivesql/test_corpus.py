@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from hivesql.parser.statement import parse
+from hivesql.dialect.nodes.alter import RefusedBody
+from hivesql.dialect.statements.statement import parse
 from hivesql.script import StatementText
-from hivesql.syntax.alter import RefusedBody
 from hivesql_planner.errors import NotSupported, ParseError
 
 HERE = Path(__file__).parent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hivesql.query.edits import Edit, apply_edits, insert
+from hivesql.dialect.edits import Edit, apply_edits, insert
 
 TEXT = "f(a+b, c) x"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hivesql.binder.statement import bind
-from hivesql.parser.statement import parse
+from hivesql.dialect.statements.statement import parse
 from hivesql.script import StatementText
 from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
 from memory_catalog import warehouse

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from hivesql.binder.statement import bind
-from hivesql.parser.statement import parse
+from hivesql.dialect.plain_rows import plain_tail
+from hivesql.dialect.statements.statement import parse
 from hivesql.script import StatementText
-from hivesql.syntax.plain_rows import plain_tail
 from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.plan import Insert
 from hivesql_planner.planning import plan

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from hivesql.binder.statement import bind
-from hivesql.parser.statement import parse
-from hivesql.parser.tokens import MOST_NESTED
+from hivesql.dialect.statements.statement import parse
+from hivesql.dialect.tokens import MOST_NESTED
 from hivesql.script import StatementText
 from hivesql_planner.planning import plan
 from hivesql_planner.settings.settings import Settings

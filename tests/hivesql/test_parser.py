@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from hivesql.parser.statement import parse
-from hivesql.parser.tokens import MOST_NESTED
+from hivesql.dialect.nodes.alter import RefusedBody
+from hivesql.dialect.nodes.commands import ShowBody
+from hivesql.dialect.nodes.ddl import CompactBody, CreateTableBody
+from hivesql.dialect.nodes.dml import InsertBody, MergeBody, UpdateBody
+from hivesql.dialect.slices import PartitionItem
+from hivesql.dialect.statements.statement import parse
+from hivesql.dialect.tokens import MOST_NESTED
 from hivesql.script import StatementText
-from hivesql.syntax.alter import RefusedBody
-from hivesql.syntax.commands import ShowBody
-from hivesql.syntax.ddl import CompactBody, CreateTableBody
-from hivesql.syntax.dml import InsertBody, MergeBody, UpdateBody
-from hivesql.syntax.slices import PartitionItem
 from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError
 from hivesql_planner.statements.bound import SetSetting
 

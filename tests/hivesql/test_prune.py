@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hivesql.binder.statement import bind
-from hivesql.parser.statement import parse
+from hivesql.dialect.statements.statement import parse
 from hivesql.query.filters.pruning import (
     And,
     Compare,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hivesql.binder.statement import bind
-from hivesql.parser.statement import parse
+from hivesql.dialect.statements.statement import parse
 from hivesql.script import StatementText
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.conversions import TEXT_TO_INSTANT

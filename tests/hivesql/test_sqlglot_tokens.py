@@ -9,9 +9,9 @@ import pytest
 from sqlglot.dialects.hive import Hive
 from sqlglot.tokenizer_core import Token, TokenType
 
-from hivesql.parser.tokens import Kind, tokenize
-from hivesql.query.edits import Edit
-from hivesql.query.sqlglot_tokens import sqlglot_tokens
+from hivesql.dialect.edits import Edit
+from hivesql.dialect.sqlglot_tokens import sqlglot_tokens
+from hivesql.dialect.tokens import Kind, tokenize
 from hivesql.script import StatementText
 from hivesql_planner.errors import ParseError
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hivesql.binder.statement import bind
-from hivesql.parser.statement import parse
+from hivesql.dialect.statements.statement import parse
 from hivesql.script import split
 from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.settings.settings import Settings

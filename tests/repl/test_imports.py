@@ -11,14 +11,16 @@ import pytest
 
 # What only changes of definitions, rewrites of rows and lists of files need.
 CHANGES = {
-    "hivesql.syntax.alter", "hivesql.syntax.ddl", "hivesql.syntax.plain_rows", "hivesql.dry_run",
-    "hivesql.syntax.dml", "hivesql_executor.statements.definitions",
+    "hivesql.dialect.nodes.alter", "hivesql.dialect.nodes.ddl",
+    "hivesql.dialect.plain_rows", "hivesql.dry_run",
+    "hivesql.dialect.nodes.dml", "hivesql_executor.statements.definitions",
     "hivesql_planner.acid.snapshot", "hivesql_planner.statements.ddl",
     "hivesql_planner.transactional_plans", "hivesql_planner.explain", "hivesql_planner.local",
 }  # fmt: skip
 # What only changes of definitions need.
 ALTERATIONS = {
-    "hivesql.syntax.alter", "hivesql.binder.alter", "hivesql.syntax.ddl", "hivesql.parser.alter",
+    "hivesql.dialect.nodes.alter", "hivesql.binder.alter", "hivesql.dialect.nodes.ddl",
+    "hivesql.dialect.statements.alter",
     "hivesql_planner.locks.alterations", "hivesql_planner.statements.alter",
     "hivesql_planner.statements.ddl",
 }  # fmt: skip

@@ -6,18 +6,18 @@ from dataclasses import replace
 from typing import NoReturn
 
 from hivesql.binder.constraints import check_new, check_texts, complete
-from hivesql.binder.context import Binding
 from hivesql.binder.targets import base_table, check_managed, view_named
 from hivesql.binder.views import view_of
-from hivesql.parser.tokens import Name
-from hivesql.syntax.alter import (
+from hivesql.binding import Binding
+from hivesql.dialect.nodes.alter import (
     AlterBody,
     AlterDatabaseBody,
     AlterViewBody,
     RefusedBody,
     RenameBody,
 )
-from hivesql.syntax.slices import PartitionItems
+from hivesql.dialect.slices import PartitionItems
+from hivesql.dialect.tokens import Name
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.model.names import check_table
 from hivesql_planner.model.table import Table

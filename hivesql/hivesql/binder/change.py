@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from hivesql.binder.constraints import default_sql, enforced, value
-from hivesql.binder.context import Binding
-from hivesql.parser.tokens import Name, TableRef
-from hivesql.query.filters.learning import learn
+from hivesql.binding import Binding
+from hivesql.dialect.nodes.dml import DeleteBody, MergeBody, UpdateBody, WhenBody
+from hivesql.dialect.slices import Slice
+from hivesql.dialect.tokens import Name, TableRef
 from hivesql.query.filters.pruning import conjuncts
+from hivesql.query.learning import learn
 from hivesql.query.scope import Relation, Scope, TableUse, outputs_of
 from hivesql.query.strict_checks import check_filtered, traced
 from hivesql.query.walk import Walk
-from hivesql.syntax.dml import DeleteBody, MergeBody, UpdateBody, WhenBody
-from hivesql.syntax.slices import Slice
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.table import Table
 from hivesql_planner.relations import Expr, Query, Source

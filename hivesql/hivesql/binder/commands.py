@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from hivesql.binder.compaction import bind_filter
-from hivesql.binder.context import Binding
 from hivesql.binder.targets import existing
-from hivesql.parser.tokens import Name, TableRef
-from hivesql.syntax.commands import (
-    DescribeBody,
-    LockBody,
-    ShowBody,
-    UseBody,
-)
+from hivesql.binding import Binding
+from hivesql.dialect.nodes.commands import DescribeBody, LockBody, ShowBody, UseBody
+from hivesql.dialect.tokens import Name, TableRef
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.table import TableName, partition_name
 from hivesql_planner.settings.transaction_keys import DUMMY_TXN_MANAGER
@@ -45,7 +40,7 @@ def bind_show(body: ShowBody, binding: Binding) -> Show:
         error = SemanticError(f"Table {table.name.name} is not a partitioned table", code=10241)
         binding.fail(error, ref.start if ref else 0)
     if body.kind == "functions":
-        from hivesql.expressions.function_names import listed_functions
+        from hivesql.dialect.function_names import listed_functions
 
         names = listed_functions()
     elif body.kind == "table extended" and body.partition:

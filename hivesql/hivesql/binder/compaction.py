@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from hivesql.binder.context import Binding
 from hivesql.binder.targets import base_table
-from hivesql.syntax.commands import ShowBody
+from hivesql.binding import Binding
+from hivesql.dialect.nodes.commands import ShowBody
 from hivesql_planner.compaction.request import TABLE_PREFIX, CompactionFilter
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.model.table import Partition, Table
 from hivesql_planner.statements.bound import COMPACTION_COLUMNS, CompactTable
 
 if TYPE_CHECKING:
-    from hivesql.syntax.ddl import CompactBody
+    from hivesql.dialect.nodes.ddl import CompactBody
 
 _KINDS: dict[str, Literal["minor", "major", "rebalance"]] = {
     "minor": "minor", "major": "major", "rebalance": "rebalance",

@@ -7,19 +7,19 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from hivesql.binder.context import Binding
+from hivesql.binding import Binding
+from hivesql.dialect.edits import Edit, apply_edits
+from hivesql.dialect.slices import Slice
+from hivesql.dialect.spark_differences import tokens_in
+from hivesql.dialect.structure import read_expression
+from hivesql.dialect.value_types import Type, normal
 from hivesql.expressions.calls import Call
 from hivesql.expressions.casts import write_template
-from hivesql.expressions.types import Type, normal
 from hivesql.query.checks.aggregation import AGGREGATES
-from hivesql.query.dialect import read_expression
-from hivesql.query.edits import Edit, apply_edits
 from hivesql.query.expanded_text import quote_name
 from hivesql.query.scope import Output, Relation, Scope
-from hivesql.query.spark_differences import tokens_in
 from hivesql.query.walk import Walk
 from hivesql.script import StatementText
-from hivesql.syntax.slices import Slice
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
 from hivesql_planner.model.constraints import (
     check_reference,

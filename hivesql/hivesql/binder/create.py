@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import cast, get_args
 
 from hivesql.binder.constraints import constrained
-from hivesql.binder.context import Binding
 from hivesql.binder.targets import check_managed
 from hivesql.binder.views import check_column, check_distinct, new_name
-from hivesql.parser.tokens import Name
+from hivesql.binding import Binding
+from hivesql.dialect.nodes.ddl import CreateTableBody
+from hivesql.dialect.tokens import Name
 from hivesql.query.walk import bind_query
-from hivesql.syntax.ddl import CreateTableBody
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.model.avro_schema import LITERAL, columns_of, parsed_schema
 from hivesql_planner.model.names import check_table

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from hivesql.binder.constraints import default_sql, defaults_of_values, enforced
-from hivesql.binder.context import Binding
 from hivesql.binder.targets import check_lengths, written_value
-from hivesql.expressions.types import normal
-from hivesql.parser.tokens import Name
+from hivesql.binding import Binding
+from hivesql.dialect.nodes.dml import InsertBody, InsertBranch
+from hivesql.dialect.slices import Slice
+from hivesql.dialect.tokens import Name
+from hivesql.dialect.value_types import normal
 from hivesql.query.scope import Output
 from hivesql.query.walk import BoundQuery, bind_query
-from hivesql.syntax.dml import InsertBody, InsertBranch
-from hivesql.syntax.slices import Slice
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.conversions import check_conversion
 from hivesql_planner.model.table import Partition, Table

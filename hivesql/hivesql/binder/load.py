@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from hivesql.binder.constraints import enforced
-from hivesql.binder.context import Binding
 from hivesql.binder.targets import check_lengths, new_values, written_value
+from hivesql.binding import Binding
+from hivesql.dialect.nodes.ddl import AnalyzeBody, LoadBody, RepairBody
+from hivesql.dialect.slices import PartitionItems
 from hivesql.query.strict_checks import check_chosen
-from hivesql.syntax.ddl import AnalyzeBody, LoadBody, RepairBody
-from hivesql.syntax.slices import PartitionItems
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.statistics import is_simple, statistics_sql
 from hivesql_planner.model.table import FRAMES, Column, Partition, Table, TableName

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from functools import partial
 
-from hivesql.binder.context import Binding, partition_value
 from hivesql.binder.targets import base_table, existing, new_values, partitioned_table
+from hivesql.binding import Binding, partition_value
+from hivesql.dialect.nodes.alter import (
+    AddPartitionsBody,
+    AlterPartitionsBody,
+    DropPartitionsBody,
+    ExchangeBody,
+    MovePartitionBody,
+    RenamePartitionBody,
+    TellStatisticsBody,
+    TouchBody,
+)
+from hivesql.dialect.nodes.commands import ChosenPartitions
+from hivesql.dialect.slices import PartitionFilter, PartitionItems
 from hivesql.query.filters.pruning import (
     And,
     Compare,
@@ -17,18 +29,6 @@ from hivesql.query.filters.pruning import (
     keeps,
     partition_tests,
 )
-from hivesql.syntax.alter import (
-    AddPartitionsBody,
-    AlterPartitionsBody,
-    DropPartitionsBody,
-    ExchangeBody,
-    MovePartitionBody,
-    RenamePartitionBody,
-    TellStatisticsBody,
-    TouchBody,
-)
-from hivesql.syntax.commands import ChosenPartitions
-from hivesql.syntax.slices import PartitionFilter, PartitionItems
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
 from hivesql_planner.model.partition_values import normal_value
 from hivesql_planner.model.statistics import BASICS, told_statistics

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from hivesql.binder.context import Binding
-from hivesql.expressions.types import YEAR_MONTH
+from hivesql.binding import Binding
+from hivesql.dialect.nodes.dml import DirectoryBody, QueryBody
+from hivesql.dialect.value_types import YEAR_MONTH
 from hivesql.query.walk import bind_query
-from hivesql.syntax.dml import (
-    DirectoryBody,
-    QueryBody,
-)
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.statements.bound import SelectRows, WriteDirectory
 

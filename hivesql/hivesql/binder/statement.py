@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from hivesql.binder.context import Binding, Catalog, SparkViews
-from hivesql.syntax.commands import BOUND, Body, ExplainBody, Tree
+from hivesql.binding import Binding, Catalog, SparkViews
+from hivesql.dialect.nodes.commands import BOUND, Body, ExplainBody, Tree
 from hivesql_planner.errors import HiveSqlError, ParseError
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.bound import Explain, Statement

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from hivesql.binder.context import Binding
-from hivesql.parser.tokens import Name
-from hivesql.syntax.ddl import CreateDatabaseBody, DropDatabaseBody, DropTableBody, TruncateBody
+from hivesql.binding import Binding
+from hivesql.dialect.nodes.ddl import (
+    CreateDatabaseBody,
+    DropDatabaseBody,
+    DropTableBody,
+    TruncateBody,
+)
+from hivesql.dialect.tokens import Name
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.model.names import check_database_name
 from hivesql_planner.model.table import Database, Table

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hivesql.binder.context import Binding
-from hivesql.parser.tokens import TableRef
-from hivesql.syntax.slices import PartitionItems
+from hivesql.binding import Binding
+from hivesql.dialect.slices import PartitionItems
+from hivesql.dialect.tokens import TableRef
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.partition_values import normal_value
 from hivesql_planner.model.table import (

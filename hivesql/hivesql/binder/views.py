@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from hivesql.binder.context import Binding
-from hivesql.parser.tokens import Name
+from hivesql.binding import Binding
+from hivesql.dialect.nodes.ddl import CreateViewBody
+from hivesql.dialect.slices import Slice
+from hivesql.dialect.tokens import Name
 from hivesql.query.expanded_text import quote_name
 from hivesql.query.walk import BoundQuery, bind_query
-from hivesql.syntax.ddl import CreateViewBody
-from hivesql.syntax.slices import Slice
 from hivesql_planner.errors import HiveSqlError, SemanticError
 from hivesql_planner.model.names import check_column_name
 from hivesql_planner.model.table import TEMPORARY, Column, Table, TableName

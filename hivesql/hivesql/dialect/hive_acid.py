@@ -19,17 +19,17 @@ from sqlglot.errors import TokenError
 from sqlglot.generators.hive import HiveGenerator
 from sqlglot.tokenizer_core import Token as SqlglotToken
 
-from hivesql.parser.statement import parse
-from hivesql.parser.tokens import TableRef, Token, first_from, tokenize
-from hivesql.query.dialect import RANGE, HiveStructure
-from hivesql.query.edits import Span, Spans
-from hivesql.query.spark_differences import check_slice, tokens_in
-from hivesql.query.sqlglot_tokens import sqlglot_tokens
+from hivesql.dialect.edits import Span, Spans
+from hivesql.dialect.nodes.alter import RefusedBody
+from hivesql.dialect.nodes.commands import Tree
+from hivesql.dialect.nodes.dml import QueryBody
+from hivesql.dialect.slices import Slice
+from hivesql.dialect.spark_differences import check_slice, tokens_in
+from hivesql.dialect.sqlglot_tokens import sqlglot_tokens
+from hivesql.dialect.statements.statement import parse
+from hivesql.dialect.structure import RANGE, HiveStructure
+from hivesql.dialect.tokens import TableRef, Token, first_from, tokenize
 from hivesql.script import StatementText, split
-from hivesql.syntax.alter import RefusedBody
-from hivesql.syntax.commands import Tree
-from hivesql.syntax.dml import QueryBody
-from hivesql.syntax.slices import Slice
 from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.statements.bound import FileSystemShell, SessionFiles, SetSetting
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hivesql.expressions.types import Type
+from hivesql.dialect.value_types import Type
 from hivesql_planner.errors import SemanticError
 
 

@@ -1,44 +1,16 @@
-"""Numbers as they are written, and casts."""
+"""Casts, and to what values of several types are brought."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
+from hivesql.dialect.value_types import TIMES, Type, family, is_number, is_text
 from hivesql.expressions.calls import Call
 from hivesql.expressions.date_rules import as_date, as_timestamp
 from hivesql.expressions.function_rules import text_of
-from hivesql.expressions.types import TIMES, Type, family, is_number, is_text
-from hivesql_planner.errors import ParseError
 from hivesql_planner.model.conversions import conversion, conversion_of_any
 from hivesql_planner.model.types import check_length
-
-_NUMBER = re.compile(r"([\d.]+)([eE][+-]?\d+)?(BD|[LSYDlsyd])?")
-_SUFFIX_TYPES = {"L": "bigint", "S": "smallint", "Y": "tinyint", "D": "double"}
-
-
-def number(text: str) -> tuple[Type, str | None]:
-    """Return the type of a number, and how Spark must see it written where that is another way.
-
-    Hive drops the last zeros of a number: 1.50 is a decimal(2,1). ParseError for ``.5``.
-    """
-    if text.startswith("."):
-        raise ParseError(f"a number begins with a digit: 0{text}")
-    match = _NUMBER.fullmatch(text)
-    if match is None:
-        return None, None
-    digits, exponent, suffix = match[1], match[2], (match[3] or "").upper()
-    if suffix in _SUFFIX_TYPES:
-        return _SUFFIX_TYPES[suffix], None
-    if exponent:
-        return (None if suffix else "double"), None
-    if "." not in digits and not suffix and int(digits) < 2**63:
-        return ("int" if int(digits) < 2**31 else "bigint"), None
-    whole, _, fraction = digits.partition(".")
-    whole, fraction = whole.lstrip("0"), fraction.rstrip("0")
-    shown = f"{whole or '0'}.{fraction}" if fraction else f"{whole or '0'}BD"
-    kind = f"decimal({len(whole) + len(fraction) or 1},{len(fraction)})"
-    return kind, shown if "." in digits and not suffix and shown != digits else None
 
 
 def cast_template(call: Call, target: str) -> str | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from hivesql.dialect.value_types import family, field_of, inside
 from hivesql.expressions.calls import Call, Rule, takes
-from hivesql.expressions.types import family, field_of, inside
 from hivesql_planner.errors import NotSupported, SemanticError
 
 _PARTS = ("HOST", "PATH", "QUERY", "REF", "PROTOCOL", "AUTHORITY", "FILE", "USERINFO")

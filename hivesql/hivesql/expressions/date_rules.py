@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from hivesql.dialect.value_types import FLOATS, INTEGERS, family, is_number, is_text
 from hivesql.expressions.calls import Call, Rule, rest, takes
-from hivesql.expressions.types import FLOATS, INTEGERS, family, is_number, is_text
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.conversions import TEXT_TO_DATE, TEXT_TO_TIMESTAMP, WHOLE_TIME
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from hivesql.dialect.value_types import FLOATS, TIMES, Type, family, is_number, is_text
 from hivesql.expressions.calls import Call, Rule, rest, takes
 from hivesql.expressions.composed_functions import BUILT
 from hivesql.expressions.date_rules import DATE_RULES
 from hivesql.expressions.function_types import type_of_call
 from hivesql.expressions.hash_functions import HASHES
-from hivesql.expressions.types import FLOATS, TIMES, Type, family, is_number, is_text
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.conversions import conversion
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hivesql.expressions.calls import Call
-from hivesql.expressions.types import (
+from hivesql.dialect.value_types import (
     FLOATS,
     INTEGERS,
     TIMES,
@@ -20,6 +19,7 @@ from hivesql.expressions.types import (
     is_text,
     summed,
 )
+from hivesql.expressions.calls import Call
 
 TypeRule = str | Callable[[Call], Type]
 

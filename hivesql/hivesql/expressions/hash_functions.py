@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from hivesql.dialect.value_types import INTEGERS, Type, family
 from hivesql.expressions.calls import Call, Rule
-from hivesql.expressions.types import INTEGERS, Type, family
 from hivesql_planner.errors import NotSupported
 
 _SMALL = ("tinyint", "smallint", "int")

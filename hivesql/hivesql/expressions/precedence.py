@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from hivesql.query.dialect import RANGE, place_of
-from hivesql.query.edits import Edit, filled
+from hivesql.dialect.edits import Edit, filled
+from hivesql.dialect.structure import RANGE, place_of
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ)
 _PREDICATES = (exp.In, exp.Between, exp.Like, exp.Escape, exp.RegexpLike, exp.Exists)

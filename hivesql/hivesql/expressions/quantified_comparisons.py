@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from hivesql.query.dialect import place_of
-from hivesql.query.edits import Edit, filled
+from hivesql.dialect.edits import Edit, filled
+from hivesql.dialect.structure import place_of
 from hivesql_planner.errors import NotSupported, SemanticError
 
 _OPERATORS: dict[type[exp.Expr], str] = {

@@ -8,17 +8,12 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from hivesql.binder.context import Binding
-from hivesql.expressions.calls import Call
-from hivesql.expressions.casts import cast_template, comparison, number, unsafe
-from hivesql.expressions.composed_functions import discrete_percentile
-from hivesql.expressions.date_rules import as_date, as_timestamp
-from hivesql.expressions.function_names import is_hive_function, is_refused
-from hivesql.expressions.function_rules import RULES, text_of
-from hivesql.expressions.function_types import type_of_call
-from hivesql.expressions.precedence import precedence_edits
-from hivesql.expressions.quantified_comparisons import quantified_edit
-from hivesql.expressions.types import (
+from hivesql.binding import Binding
+from hivesql.dialect.edits import Edit, filled
+from hivesql.dialect.function_names import is_hive_function, is_refused
+from hivesql.dialect.numbers import number
+from hivesql.dialect.structure import RANGE, place_of
+from hivesql.dialect.value_types import (
     DAY_TIME,
     INTEGERS,
     TIMES,
@@ -34,9 +29,15 @@ from hivesql.expressions.types import (
     is_text,
     normal,
 )
-from hivesql.query.dialect import RANGE, place_of
-from hivesql.query.edits import Edit, filled
-from hivesql.query.strict_checks import refuses, strict_error
+from hivesql.expressions.calls import Call
+from hivesql.expressions.casts import cast_template, comparison, unsafe
+from hivesql.expressions.composed_functions import discrete_percentile
+from hivesql.expressions.date_rules import as_date, as_timestamp
+from hivesql.expressions.function_rules import RULES, text_of
+from hivesql.expressions.function_types import type_of_call
+from hivesql.expressions.precedence import precedence_edits
+from hivesql.expressions.quantified_comparisons import quantified_edit
+from hivesql.expressions.strict_mode import refuses, strict_error
 from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError, SemanticError
 from hivesql_planner.model.conversions import TEXT_TO_BOOLEAN, check_conversion
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
-from hivesql.query.edits import Edit
+from hivesql.dialect.edits import Edit
 from hivesql.query.scope import Meaning
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from hivesql.expressions.types import INTEGERS, Type, common, decimal_of, family
-from hivesql.parser.tokens import Token, first_from
-from hivesql.query.dialect import RANGE, place_of
-from hivesql.query.edits import Edit, Span, Spans
+from hivesql.dialect.edits import Edit, Span, Spans
+from hivesql.dialect.structure import RANGE, is_constant_select, place_of
+from hivesql.dialect.tokens import Token, first_from
+from hivesql.dialect.value_types import INTEGERS, Type, common, decimal_of, family
 from hivesql.query.scope import Output
 
 _MOST_DIGITS = 19
@@ -32,21 +32,6 @@ class ConstantRow:
     def start(self) -> int:
         """Offset of its first constant."""
         return place_of(self.select.expressions[0].unalias())[0]
-
-
-def is_constant_select(node: exp.Expr) -> bool:
-    """Whether it is nothing but SELECT and a list of constants."""
-    return (
-        isinstance(node, exp.Select)
-        and not any(value for key, value in node.args.items() if key != "expressions")
-        and all(_is_constant(item.unalias()) for item in node.expressions)
-    )
-
-
-def _is_constant(node: exp.Expr) -> bool:
-    while isinstance(node, (exp.Neg, exp.Paren, exp.Cast)):
-        node = node.this
-    return isinstance(node, (exp.Literal, exp.Null, exp.Boolean))
 
 
 def constant_rows(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from hivesql.binder.context import Binding
-from hivesql.parser.tokens import first_from
-from hivesql.query.dialect import place_of
-from hivesql.query.edits import Edit, insert
+from hivesql.binding import Binding
+from hivesql.dialect.edits import Edit, insert
+from hivesql.dialect.structure import place_of
+from hivesql.dialect.tokens import first_from
 from hivesql_planner.settings.settings import Settings
 
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from hivesql.binder.context import Binding
-from hivesql.expressions.types import TIMES, Type, common, is_number, is_text
-from hivesql.query.dialect import RANGE, span_of
-from hivesql.query.edits import Edit
+from hivesql.binding import Binding
+from hivesql.dialect.edits import Edit
+from hivesql.dialect.structure import RANGE, span_of
+from hivesql.dialect.value_types import TIMES, Type, common, is_number, is_text
 from hivesql.query.scope import Output, Outputs, Scope, outputs_of
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.model.table import Table

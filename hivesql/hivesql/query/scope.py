@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
-from hivesql.binder.context import Binding
+from hivesql.binding import Binding
 from hivesql.query.filters.pruning import Predicate, keeps, partition_tests
 from hivesql.query.filters.pushdown import MOST_PUSHED, pushed_down
 from hivesql_planner.errors import NoSuchObject, SemanticError

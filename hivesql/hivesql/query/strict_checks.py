@@ -12,46 +12,20 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from hivesql.binder.context import Binding
-from hivesql.query.deep_recursion import with_room
-from hivesql.query.dialect import span_of
+from hivesql.binding import Binding
+from hivesql.dialect.deep_recursion import with_room
+from hivesql.dialect.structure import span_of
+from hivesql.expressions.strict_mode import refuses, strict_error
 from hivesql.query.filters.pruning import conjuncts, operands
 from hivesql.query.scope import Meaning, Output, Outputs, Relation, Scope, TableUse
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.table import Table, TableName
-from hivesql_planner.settings.settings import Settings
 
-_WHAT = {
-    "orderby.no.limit": "Order by-s without limit",
-    "no.partition.filter": "Queries against partitioned tables without a partition filter",
-    "cartesian.product": "Cartesian products",
-    "type.safety": "Unsafe compares between different types",
-}
-_MODE = "hive.mapred.mode"
 _QUERIES = (exp.Select, exp.SetOperation, exp.Subquery)
 _RANDOM = frozenset({"rand", "uuid", "reflect", "java_method", "surrogate_key"})
 _OF_NULLS = (exp.Is, exp.Coalesce, exp.Case, exp.NullSafeEQ)
 Uses = frozenset[TableUse]
 Pair = tuple[frozenset[Relation], frozenset[Relation]]
-
-
-def refuses(check: str, settings: Settings) -> bool:
-    """Whether a check is on: hive.mapred.mode decides about all of them when it is set."""
-    mode = settings.text(_MODE).strip()
-    return mode == "strict" if mode else settings.flag(f"hive.strict.checks.{check}")
-
-
-def strict_error(
-    check: str, detail: str = "", *, code: int | None = None, more: str = ""
-) -> SemanticError:
-    """Hive's words for a statement that a check refuses."""
-    return SemanticError(
-        f"{_WHAT[check]} are disabled for safety reasons{detail and f' ({detail})'}. If you know "
-        f"what you are doing, please set hive.strict.checks.{check} to false and make sure that "
-        f"{_MODE} is not set to 'strict' to proceed. Note that you may get errors or incorrect "
-        f"results if you make a mistake while using some of the unsafe features.{more}",
-        code=code,
-    )
 
 
 def check_query(tree: exp.Expr, uses: Iterable[TableUse], binding: Binding) -> None:

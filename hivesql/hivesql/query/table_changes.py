@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from sqlglot import exp
 
-from hivesql.binder.context import Binding
-from hivesql.parser.tokens import first_from
-from hivesql.query.edits import Edit
+from hivesql.binding import Binding
+from hivesql.dialect.edits import Edit
+from hivesql.dialect.tokens import first_from
 from hivesql.query.scope import Output, TableUse, outputs_of
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.table import Table, TableName

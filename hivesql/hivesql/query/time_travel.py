@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import NamedTuple
 
-from hivesql.binder.context import Binding
-from hivesql.parser.tokens import Kind, Token, first_from
+from hivesql.binding import Binding
+from hivesql.dialect.tokens import Kind, Token, first_from
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.table import Table
 from hivesql_planner.relations import AsOf

@@ -13,18 +13,20 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from hivesql.binder.context import Binding
+from hivesql.binding import Binding
+from hivesql.dialect.deep_recursion import with_room
+from hivesql.dialect.edits import Edit, Spans, apply_edits, insert
+from hivesql.dialect.slices import Slice
+from hivesql.dialect.spark_differences import spark_edits, tokens_in
+from hivesql.dialect.structure import RANGE, is_join, read_query, span_of
+from hivesql.dialect.value_types import Type, family, field_of, normal
 from hivesql.expressions.translator import Translator
-from hivesql.expressions.types import Type, family, field_of, normal
 from hivesql.query.checks.aggregation import check_aggregation, check_grouping, check_places
 from hivesql.query.checks.placement import check_aliases, check_placement, check_width, is_generator
-from hivesql.query.deep_recursion import with_room
-from hivesql.query.dialect import RANGE, is_join, read_query, span_of
-from hivesql.query.edits import Edit, Spans, apply_edits, insert
 from hivesql.query.expanded_text import expanded_names, quote_name
-from hivesql.query.filters.learning import QUERIES, learn
 from hivesql.query.filters.pruning import conjuncts
 from hivesql.query.inline_tables import constant_rows, tables_of_rows
+from hivesql.query.learning import QUERIES, learn
 from hivesql.query.ordering import null_order, position_edits
 from hivesql.query.outputs import (
     columns_of_star,
@@ -46,11 +48,9 @@ from hivesql.query.scope import (
     TableUse,
     outputs_of,
 )
-from hivesql.query.spark_differences import spark_edits, tokens_in
 from hivesql.query.strict_checks import StrictChecks, check_query, passed, traced
 from hivesql.query.table_changes import changes_in
 from hivesql.query.time_travel import clause_after, name_end
-from hivesql.syntax.slices import Slice
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.table import Column, Table, TableName
 from hivesql_planner.relations import Expr, Query

@@ -22,7 +22,7 @@ from hivesql_planner.model.table import (
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from hivesql.binder.context import Catalog
+    from hivesql.binding import Catalog
     from hivesql.sessions.spark_start import LazySpark
     from hivesql_executor.spark.write.user_frames import Frame
     from hivesql_planner.predicates.partitions import PartitionTest

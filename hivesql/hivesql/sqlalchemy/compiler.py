@@ -9,7 +9,7 @@ from sqlalchemy.exc import CompileError
 from sqlalchemy.sql import compiler
 
 from hivesql.dbapi_literals import literal
-from hivesql.parser.tokens import RESERVED
+from hivesql.dialect.tokens import RESERVED
 
 # Offset and limit together must fit into 31 bits.
 _NO_LIMIT = "1073741824"

@@ -8,7 +8,7 @@ import pytest
 
 import hivesql
 from hivesql.binder.statement import bind
-from hivesql.parser.statement import parse
+from hivesql.dialect.statements.statement import parse
 from hivesql.script import split
 from hivesql_executor.run import run
 from hivesql_planner.errors import StaleSnapshot

@@ -8,9 +8,9 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from hivesql.binder.context import Binding
-from hivesql.query.dialect import place_of, span_of
-from hivesql.query.filters.learning import QUERIES
+from hivesql.binding import Binding
+from hivesql.dialect.structure import place_of, span_of
+from hivesql.query.learning import QUERIES
 from hivesql.query.scope import Meaning, Output, Scope
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.settings.settings import Settings

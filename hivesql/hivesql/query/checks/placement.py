@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from hivesql.binder.context import Binding
+from hivesql.binding import Binding
 from hivesql.query.checks.aggregation import AGGREGATES, fail
 from hivesql.query.outputs import GENERATORS
 from hivesql.query.scope import Outputs

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from hivesql.parser.tokens import Name, TableRef
-    from hivesql.syntax.slices import PartitionItems, Slice
+    from hivesql.dialect.slices import PartitionItems, Slice
+    from hivesql.dialect.tokens import Name, TableRef
     from hivesql_planner.model.table import FileFormat
 
 

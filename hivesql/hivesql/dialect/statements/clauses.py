@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hivesql.parser.tokens import Cursor, Kind, Name
-from hivesql.syntax.commands import ChosenPartitions
-from hivesql.syntax.slices import PartitionFilter, PartitionItem, PartitionItems
+from hivesql.dialect.nodes.commands import ChosenPartitions
+from hivesql.dialect.slices import PartitionFilter, PartitionItem, PartitionItems
+from hivesql.dialect.tokens import Cursor, Kind, Name
 
 
 def parse_partition(cursor: Cursor, *, dynamic: bool = True) -> PartitionItems:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hivesql.parser.tokens import Name, TableRef
-    from hivesql.syntax.slices import PartitionFilter, PartitionItems, Slice
+    from hivesql.dialect.slices import PartitionFilter, PartitionItems, Slice
+    from hivesql.dialect.tokens import Name, TableRef
     from hivesql_planner.errors import NotSupported
     from hivesql_planner.model.table import OwnerType
     from hivesql_planner.statements.alter import Change

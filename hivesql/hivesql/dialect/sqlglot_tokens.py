@@ -16,8 +16,8 @@ from sqlglot.dialects.hive import Hive
 from sqlglot.tokenizer_core import Token as SqlglotToken
 from sqlglot.tokenizer_core import TokenType
 
-from hivesql.parser.tokens import Kind, Token, tokenize
-from hivesql.query.edits import Edit
+from hivesql.dialect.edits import Edit
+from hivesql.dialect.tokens import Kind, Token, tokenize
 from hivesql.script import StatementText
 
 _HIVE = Hive.tokenizer_class

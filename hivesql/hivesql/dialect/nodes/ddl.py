@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from hivesql_planner.compaction.request import NO_DETAILS, CompactionDetails, OrderKey
 
 if TYPE_CHECKING:
-    from hivesql.parser.tokens import Name, TableRef
-    from hivesql.syntax.slices import PartitionItems, Slice
+    from hivesql.dialect.slices import PartitionItems, Slice
+    from hivesql.dialect.tokens import Name, TableRef
     from hivesql_planner.model.table import Column, Constraint, FileFormat
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Union
 
-from hivesql.syntax.slices import PartitionFilter
+from hivesql.dialect.slices import PartitionFilter
 from hivesql_planner.compaction.request import NO_FILTER, CompactionFilter, OrderKey
 from hivesql_planner.statements.bound import (
     AbortCompactions,
@@ -18,12 +18,12 @@ from hivesql_planner.statements.bound import (
 )
 
 if TYPE_CHECKING:
-    from hivesql.parser.tokens import Name, TableRef
+    from hivesql.dialect.nodes.alter import AlterBodies
+    from hivesql.dialect.nodes.ddl import DefinitionBodies
+    from hivesql.dialect.nodes.dml import RowBodies
+    from hivesql.dialect.slices import PartitionItems
+    from hivesql.dialect.tokens import Name, TableRef
     from hivesql.script import StatementText
-    from hivesql.syntax.alter import AlterBodies
-    from hivesql.syntax.ddl import DefinitionBodies
-    from hivesql.syntax.dml import RowBodies
-    from hivesql.syntax.slices import PartitionItems
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ import functools
 import re
 from collections.abc import Iterator
 
-from hivesql.expressions.casts import number
-from hivesql.query.edits import Edit
+from hivesql.dialect.edits import Edit
+from hivesql.dialect.numbers import number
 
 _TEXT = r"(?:'[^'\\]*+(?:\\.[^'\\]*+)*+'|\"[^\"\\]*+(?:\\.[^\"\\]*+)*+\")"
 _NUMBER = r"\d{1,18}(?:\.\d{1,18})?(?![\w.])"

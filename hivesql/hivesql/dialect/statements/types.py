@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hivesql.parser.tokens import Cursor, Kind, at
+from hivesql.dialect.tokens import Cursor, Kind, at
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.table import Column
 from hivesql_planner.model.types import check_length

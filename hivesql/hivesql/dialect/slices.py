@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hivesql.parser.tokens import Name
+from hivesql.dialect.tokens import Name
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hivesql.parser.tokens import Name
+    from hivesql.dialect.tokens import Name
 
 
 @dataclass(frozen=True, slots=True)

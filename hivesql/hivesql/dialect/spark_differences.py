@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from hivesql.parser.tokens import Kind, Token, at, first_from
-from hivesql.query.edits import Edit, Spans
+from hivesql.dialect.edits import Edit, Spans
+from hivesql.dialect.plain_rows import number_edits
+from hivesql.dialect.tokens import Kind, Token, at, first_from
 from hivesql.script import StatementText
-from hivesql.syntax.plain_rows import number_edits
 from hivesql_planner.errors import NotSupported, ParseError
 
 _Tokens = list[Token]

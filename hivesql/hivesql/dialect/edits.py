@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from hivesql.query.deep_recursion import with_room
+from hivesql.dialect.deep_recursion import with_room
 from hivesql_planner.errors import NotSupported
 
 Span = tuple[int, int]

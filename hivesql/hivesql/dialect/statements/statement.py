@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hivesql.parser.commands import (
+from hivesql.dialect.nodes.commands import Body, ExplainBody, Tree
+from hivesql.dialect.statements.commands import (
     KINDS,
     parse_abort,
     parse_describe,
@@ -14,10 +15,9 @@ from hivesql.parser.commands import (
     parse_show,
     parse_use,
 )
-from hivesql.parser.tokens import Cursor, Kind, at, tokenize
-from hivesql.parser.transactions import parse_begin, parse_end, parse_lock, parse_start
+from hivesql.dialect.statements.transactions import parse_begin, parse_end, parse_lock, parse_start
+from hivesql.dialect.tokens import Cursor, Kind, at, tokenize
 from hivesql.script import StatementText
-from hivesql.syntax.commands import Body, ExplainBody, Tree
 from hivesql_planner.errors import NotSupported, ParseError
 
 _REFUSED = {
@@ -79,7 +79,7 @@ def parse(text: StatementText, *, every_row: bool = False) -> Tree:
 def _body(cursor: Cursor) -> Body:
     token = cursor.peek()
     if token.is_("(") or token.value in ("select", "values", "with", "from", "map", "reduce"):
-        from hivesql.parser.dml import parse_rows
+        from hivesql.dialect.statements.dml import parse_rows
 
         return parse_rows(cursor)
     if token.kind is not Kind.WORD:
@@ -104,23 +104,23 @@ def _parser_of(word: str) -> Callable[[Cursor], Body] | None:
     """
     match word:
         case "insert" | "update" | "delete" | "merge":
-            from hivesql.parser.dml import STATEMENTS
+            from hivesql.dialect.statements.dml import STATEMENTS
 
             return STATEMENTS[word]
         case "create" | "truncate":
-            from hivesql.parser.tables import parse_create, parse_truncate
+            from hivesql.dialect.statements.tables import parse_create, parse_truncate
 
             return parse_create if word == "create" else parse_truncate
         case "alter":
-            from hivesql.parser.alter import parse_alter
+            from hivesql.dialect.statements.alter import parse_alter
 
             return parse_alter
         case "drop":
-            from hivesql.parser.drop import parse_drop
+            from hivesql.dialect.statements.drop import parse_drop
 
             return parse_drop
         case "load" | "msck" | "analyze":
-            from hivesql.parser.load import STATEMENTS as OF_FILES
+            from hivesql.dialect.statements.load import STATEMENTS as OF_FILES
 
             return OF_FILES[word]
     return None

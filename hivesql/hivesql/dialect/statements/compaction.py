@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hivesql.parser.clauses import parse_partition, parse_properties
-from hivesql.parser.tokens import Cursor, Name, TableRef
-from hivesql.syntax.slices import PartitionItems
+from hivesql.dialect.slices import PartitionItems
+from hivesql.dialect.statements.clauses import parse_partition, parse_properties
+from hivesql.dialect.tokens import Cursor, Name, TableRef
 from hivesql_planner.compaction.request import CompactionDetails, CompactionFilter, OrderKey
 from hivesql_planner.statements.bound import AbortCompactions
 
 if TYPE_CHECKING:
-    from hivesql.syntax.ddl import CompactBody
+    from hivesql.dialect.nodes.ddl import CompactBody
 
 Order = tuple[tuple[Name, OrderKey], ...]
 
 
 def parse_compact(cursor: Cursor, table: TableRef, partition: PartitionItems | None) -> CompactBody:
     """What follows COMPACT."""
-    from hivesql.syntax.ddl import CompactBody
+    from hivesql.dialect.nodes.ddl import CompactBody
 
     start = cursor.peek().start
     kind = cursor.string("the kind of compaction")

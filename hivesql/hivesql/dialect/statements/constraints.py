@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from hivesql.parser.tokens import Cursor, Kind, at
-from hivesql.parser.types import parse_type
-from hivesql.query.dialect import read_expression
+from hivesql.dialect.statements.types import parse_type
+from hivesql.dialect.structure import read_expression
+from hivesql.dialect.tokens import Cursor, Kind, at
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.constraints import ENFORCED
 from hivesql_planner.model.table import Column, Constraint, ConstraintKind, TableName

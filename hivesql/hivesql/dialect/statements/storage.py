@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import get_args
 
-from hivesql.parser.clauses import parse_properties
-from hivesql.parser.tokens import Cursor, Kind, Name
+from hivesql.dialect.statements.clauses import parse_properties
+from hivesql.dialect.tokens import Cursor, Kind, Name
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_planner.model.table import FileFormat
 

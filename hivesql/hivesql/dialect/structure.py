@@ -19,14 +19,14 @@ from sqlglot.parsers.hive import HiveParser
 from sqlglot.tokenizer_core import Token as SqlglotToken
 from sqlglot.tokenizer_core import TokenType
 
-from hivesql.parser.tokens import Token, at, tokenize
-from hivesql.query.deep_recursion import with_room
-from hivesql.query.hive_grammar import RANGE as RANGE
-from hivesql.query.hive_grammar import check_tree
-from hivesql.query.spark_differences import check_slice, tokens_in
-from hivesql.query.sqlglot_tokens import sqlglot_tokens
+from hivesql.dialect.deep_recursion import with_room
+from hivesql.dialect.hive_grammar import RANGE as RANGE
+from hivesql.dialect.hive_grammar import check_tree
+from hivesql.dialect.slices import Slice
+from hivesql.dialect.spark_differences import check_slice, tokens_in
+from hivesql.dialect.sqlglot_tokens import sqlglot_tokens
+from hivesql.dialect.tokens import Token, at, tokenize
 from hivesql.script import StatementText
-from hivesql.syntax.slices import Slice
 from hivesql_planner.errors import ParseError
 
 if not (sqlglot.parser.__file__ or "").endswith(".py"):
@@ -232,3 +232,18 @@ def _placed(error: SqlglotParseError, text: StatementText) -> Exception:
     message = f"{description} at {highlight!r}"
     problem = ParseError(message.replace(" / ", ": "))
     return at(problem, text, offset, offset + max(len(highlight), 1))
+
+
+def is_constant_select(node: exp.Expr) -> bool:
+    """Whether it is nothing but SELECT and a list of constants."""
+    return (
+        isinstance(node, exp.Select)
+        and not any(value for key, value in node.args.items() if key != "expressions")
+        and all(_is_constant(item.unalias()) for item in node.expressions)
+    )
+
+
+def _is_constant(node: exp.Expr) -> bool:
+    while isinstance(node, (exp.Neg, exp.Paren, exp.Cast)):
+        node = node.this
+    return isinstance(node, (exp.Literal, exp.Null, exp.Boolean))

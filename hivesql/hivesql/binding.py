@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn, Protocol
 
-from hivesql.parser.tokens import Name, TableRef, Token, at, tokenize
+from hivesql.dialect.slices import PartitionItems
+from hivesql.dialect.tokens import Name, TableRef, Token, at, tokenize
 from hivesql.script import StatementText
-from hivesql.syntax.slices import PartitionItems
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
 from hivesql_planner.model.names import check_table_name
 from hivesql_planner.model.partition_values import normal_value

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hivesql.parser.clauses import parse_partition
-from hivesql.parser.storage import parse_serde
-from hivesql.parser.tokens import Cursor, Name
-from hivesql.syntax.ddl import AnalyzeBody, DefinitionBodies, LoadBody, RepairBody
+from hivesql.dialect.nodes.ddl import AnalyzeBody, DefinitionBodies, LoadBody, RepairBody
+from hivesql.dialect.statements.clauses import parse_partition
+from hivesql.dialect.statements.storage import parse_serde
+from hivesql.dialect.tokens import Cursor, Name
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 
 

@@ -6,16 +6,12 @@ import shlex
 from collections.abc import Callable
 from typing import Any, Literal, cast
 
-from hivesql.parser.clauses import parse_chosen, parse_partition
-from hivesql.parser.clauses import parse_properties as parse_properties
-from hivesql.parser.compaction import parse_abort_compactions, parse_show_compactions
-from hivesql.parser.tokens import Cursor, Kind, at
+from hivesql.dialect.nodes.commands import DescribeBody, ShowBody, UseBody
+from hivesql.dialect.statements.clauses import parse_chosen, parse_partition
+from hivesql.dialect.statements.clauses import parse_properties as parse_properties
+from hivesql.dialect.statements.compaction import parse_abort_compactions, parse_show_compactions
+from hivesql.dialect.tokens import Cursor, Kind, at
 from hivesql.script import StatementText
-from hivesql.syntax.commands import (
-    DescribeBody,
-    ShowBody,
-    UseBody,
-)
 from hivesql_planner.errors import NotSupported, ParseError
 from hivesql_planner.model.table import OwnerType
 from hivesql_planner.statements.bound import (

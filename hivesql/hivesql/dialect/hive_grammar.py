@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from sqlglot import exp
 
-from hivesql.parser.tokens import RESERVED, Kind, Token, at
+from hivesql.dialect.tokens import RESERVED, Kind, Token, at
 from hivesql.script import StatementText
 from hivesql_planner.errors import ParseError
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from hivesql.parser.clauses import constant, parse_partition, parse_properties
-from hivesql.parser.constraints import parse_definitions
-from hivesql.parser.query import rest_as_query
-from hivesql.parser.storage import parse_buckets, parse_file_format, parse_row_format
-from hivesql.parser.tokens import Cursor, Kind, Name, at
-from hivesql.parser.types import parse_columns
-from hivesql.syntax.commands import Body
-from hivesql.syntax.ddl import (
+from hivesql.dialect.nodes.commands import Body
+from hivesql.dialect.nodes.ddl import (
     CreateDatabaseBody,
     CreateTableBody,
     CreateViewBody,
     TruncateBody,
 )
+from hivesql.dialect.statements.clauses import constant, parse_partition, parse_properties
+from hivesql.dialect.statements.constraints import parse_definitions
+from hivesql.dialect.statements.query import rest_as_query
+from hivesql.dialect.statements.storage import parse_buckets, parse_file_format, parse_row_format
+from hivesql.dialect.statements.types import parse_columns
+from hivesql.dialect.tokens import Cursor, Kind, Name, at
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.avro_schema import LITERAL, URL
 from hivesql_planner.model.table import FileFormat

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from hivesql.parser.clauses import parse_partition
-from hivesql.parser.storage import parse_file_format, parse_row_format
-from hivesql.parser.tokens import Cursor, Kind, Name
-from hivesql.query.dialect import RANGE, read_query
-from hivesql.query.edits import Span, Spans
-from hivesql.query.inline_tables import is_constant_select
-from hivesql.syntax.dml import DirectoryBody, InsertBody, InsertBranch, QueryBody
-from hivesql.syntax.slices import Slice
+from hivesql.dialect.edits import Span, Spans
+from hivesql.dialect.nodes.dml import DirectoryBody, InsertBody, InsertBranch, QueryBody
+from hivesql.dialect.slices import Slice
+from hivesql.dialect.statements.clauses import parse_partition
+from hivesql.dialect.statements.storage import parse_file_format, parse_row_format
+from hivesql.dialect.structure import RANGE, is_constant_select, read_query
+from hivesql.dialect.tokens import Cursor, Kind, Name
 
 
 def parse_query(cursor: Cursor) -> QueryBody:

@@ -153,7 +153,7 @@ def tokenize(text: StatementText, *, every_row: bool = False) -> tuple[Token, ..
         position = token.end
         if token.is_("values") and not every_row:
             # Imported late: what only VALUES needs.
-            from hivesql.syntax.plain_rows import plain_tail
+            from hivesql.dialect.plain_rows import plain_tail
 
             tail = plain_tail(sql, position)
 

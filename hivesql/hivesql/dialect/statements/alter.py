@@ -6,15 +6,7 @@ import re
 from collections.abc import Callable
 from typing import NoReturn
 
-from hivesql.parser.clauses import parse_filters, parse_partition
-from hivesql.parser.commands import parse_keys, parse_owner, parse_properties
-from hivesql.parser.compaction import parse_compact
-from hivesql.parser.constraints import parse_column_constraint, parse_constraint
-from hivesql.parser.query import rest_as_query
-from hivesql.parser.storage import parse_bucket_count, parse_buckets, parse_file_format, parse_serde
-from hivesql.parser.tokens import Cursor, Kind, TableRef, at
-from hivesql.parser.types import parse_columns, parse_type
-from hivesql.syntax.alter import (
+from hivesql.dialect.nodes.alter import (
     AddPartitionsBody,
     AlterBody,
     AlterDatabaseBody,
@@ -29,8 +21,21 @@ from hivesql.syntax.alter import (
     TellStatisticsBody,
     TouchBody,
 )
-from hivesql.syntax.commands import Body
-from hivesql.syntax.slices import PartitionItems
+from hivesql.dialect.nodes.commands import Body
+from hivesql.dialect.slices import PartitionItems
+from hivesql.dialect.statements.clauses import parse_filters, parse_partition
+from hivesql.dialect.statements.commands import parse_keys, parse_owner, parse_properties
+from hivesql.dialect.statements.compaction import parse_compact
+from hivesql.dialect.statements.constraints import parse_column_constraint, parse_constraint
+from hivesql.dialect.statements.query import rest_as_query
+from hivesql.dialect.statements.storage import (
+    parse_bucket_count,
+    parse_buckets,
+    parse_file_format,
+    parse_serde,
+)
+from hivesql.dialect.statements.types import parse_columns, parse_type
+from hivesql.dialect.tokens import Cursor, Kind, TableRef, at
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.table import Column
 from hivesql_planner.statements.alter import (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from hivesql.parser.clauses import parse_partition
-from hivesql.parser.tokens import Cursor
-from hivesql.syntax.commands import LockBody
+from hivesql.dialect.nodes.commands import LockBody
+from hivesql.dialect.statements.clauses import parse_partition
+from hivesql.dialect.tokens import Cursor
 from hivesql_planner.statements.bound import EndTransaction, StartTransaction
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hivesql.parser.query import parse_insert, parse_query
-from hivesql.parser.tokens import Cursor, Kind, Name
-from hivesql.query.dialect import read_expression, read_query
-from hivesql.query.hive_grammar import check_tokens
-from hivesql.syntax.commands import Body
-from hivesql.syntax.dml import DeleteBody, MergeBody, UpdateBody, WhenBody
-from hivesql.syntax.slices import Slice
+from hivesql.dialect.hive_grammar import check_tokens
+from hivesql.dialect.nodes.commands import Body
+from hivesql.dialect.nodes.dml import DeleteBody, MergeBody, UpdateBody, WhenBody
+from hivesql.dialect.slices import Slice
+from hivesql.dialect.statements.query import parse_insert, parse_query
+from hivesql.dialect.structure import read_expression, read_query
+from hivesql.dialect.tokens import Cursor, Kind, Name
 
 
 def parse_update(cursor: Cursor) -> UpdateBody:

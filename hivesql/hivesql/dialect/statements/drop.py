@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hivesql.parser.tokens import Cursor, Kind, Token, at
-from hivesql.syntax.ddl import DropDatabaseBody, DropTableBody
+from hivesql.dialect.nodes.ddl import DropDatabaseBody, DropTableBody
+from hivesql.dialect.tokens import Cursor, Kind, Token, at
 from hivesql_planner.errors import SemanticError
 
 _DROP_REFUSED = ("temporary", "function", "materialized", "role", "index", "macro", "scheduled",
@@ -37,7 +37,7 @@ def parse_drop(cursor: Cursor) -> DropDatabaseBody | DropTableBody:
 
 def _check_function(cursor: Cursor, token: Token) -> None:
     """DROP [TEMPORARY] FUNCTION of one of Hive's own is an error before all else."""
-    from hivesql.expressions.function_names import is_hive_function
+    from hivesql.dialect.function_names import is_hive_function
 
     start = cursor.position
     if token.is_("function") or cursor.take("function"):

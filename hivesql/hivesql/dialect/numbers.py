@@ -1,0 +1,35 @@
+"""Numbers as they are written."""
+
+from __future__ import annotations
+
+import re
+
+from hivesql.dialect.value_types import Type
+from hivesql_planner.errors import ParseError
+
+_NUMBER = re.compile(r"([\d.]+)([eE][+-]?\d+)?(BD|[LSYDlsyd])?")
+_SUFFIX_TYPES = {"L": "bigint", "S": "smallint", "Y": "tinyint", "D": "double"}
+
+
+def number(text: str) -> tuple[Type, str | None]:
+    """Return the type of a number, and how Spark must see it written where that is another way.
+
+    Hive drops the last zeros of a number: 1.50 is a decimal(2,1). ParseError for ``.5``.
+    """
+    if text.startswith("."):
+        raise ParseError(f"a number begins with a digit: 0{text}")
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        return None, None
+    digits, exponent, suffix = match[1], match[2], (match[3] or "").upper()
+    if suffix in _SUFFIX_TYPES:
+        return _SUFFIX_TYPES[suffix], None
+    if exponent:
+        return (None if suffix else "double"), None
+    if "." not in digits and not suffix and int(digits) < 2**63:
+        return ("int" if int(digits) < 2**31 else "bigint"), None
+    whole, _, fraction = digits.partition(".")
+    whole, fraction = whole.lstrip("0"), fraction.rstrip("0")
+    shown = f"{whole or '0'}.{fraction}" if fraction else f"{whole or '0'}BD"
+    kind = f"decimal({len(whole) + len(fraction) or 1},{len(fraction)})"
+    return kind, shown if "." in digits and not suffix and shown != digits else None
