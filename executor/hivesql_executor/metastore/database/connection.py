@@ -117,7 +117,7 @@ class Rdbms:
         self._turn: AbstractContextManager[Any] = threading.Lock() if sqlite else nullcontext()
         self._joined = _Joined()
         self._closed = False
-        self._quick_engine = self._engine.execution_options(hivesql_hasty=True)
+        self._quick_engine = self._engine.execution_options(hivesql_quick=True)
         self._reader = self._engine.execution_options(
             hivesql_reads=True, **({} if sqlite else {"isolation_level": "REPEATABLE READ"})
         )
@@ -268,7 +268,7 @@ def _on_begin(db: Connection) -> None:
         return
     # Less than FULL may forget a commit at power loss and give out its write id again. A later
     # commit with FULL brings all earlier ones to the disk as well.
-    wanted = "NORMAL" if options.get("hivesql_hasty", False) else "FULL"
+    wanted = "NORMAL" if options.get("hivesql_quick", False) else "FULL"
     if db.connection.info.get(_SYNCHRONOUS) != wanted:
         db.exec_driver_sql(f"PRAGMA synchronous={wanted}")
         db.connection.info[_SYNCHRONOUS] = wanted
