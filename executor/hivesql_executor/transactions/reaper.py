@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,6 @@ from hivesql_planner.model.table import TableName
 
 if TYPE_CHECKING:
     from hivesql_executor.files.api import Files
-
-
-import os
 
 
 def reap(runtime: Runtime) -> None:
@@ -62,7 +60,7 @@ def _mend_one(move: Move, remedy: Remedy, files: Files) -> None:
                 files.delete(f"{move.target}/{name}")
         case Remedy.PUT_BACK:
             for status in files.list(move.target):
-                files.rename(f"{move.target}/{status.path}", f"{move.source}/{status.path}")
+                _put_back(f"{move.target}/{status.path}", f"{move.source}/{status.path}", files)
             files.delete(move.target)
         case Remedy.KEEP | Remedy.UNDO_BIRTH:
             return
@@ -82,6 +80,14 @@ def _take_back(move: Move, files: Files) -> None:
     elif is_same(files, move.source, move.target):
         # Died between the two halves of a move: the file has both names.
         files.delete(move.target)
+
+
+def _put_back(hidden: str, shown: str, files: Files) -> None:
+    if files.is_file(shown) and is_same(files, hidden, shown):
+        # Died between the two halves of a move: the file has both names.
+        files.delete(hidden)
+    else:
+        files.rename(hidden, shown)
 
 
 def is_same(files: Files, one: str, other: str) -> bool:
