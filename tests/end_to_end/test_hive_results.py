@@ -152,3 +152,34 @@ def test_queries(session: hivesql.Session, block: Block) -> None:
         )
     )
     assert equal != bool(reason), f"{list(result.columns)} {rows}\nin Hive {names} {wanted}"
+
+
+def test_zone_of_the_session(session: hivesql.Session) -> None:
+    session.sql("SET TIME ZONE 'America/Los_Angeles'")
+    try:
+        times = """
+            SELECT from_unixtime(0), from_unixtime(1700000000, 'yyyy-MM-dd HH:mm:ss'),
+            unix_timestamp('2020-01-01 00:00:00'), unix_timestamp(timestamp '2020-07-01 00:00:00'),
+            unix_timestamp(date '2020-07-01'), unix_timestamp('2020-07-01', 'yyyy-MM-dd'),
+            to_unix_timestamp('2020-01-01 00:00:00')"""
+        assert printed(session.sql(times)) == [[
+            "1969-12-31 16:00:00", "2023-11-14 14:13:20", "1577865600", "1593586800", "1593586800",
+            "1593586800", "1577865600",
+        ]]  # fmt: skip
+        now = """
+            SELECT unix_timestamp(current_timestamp) - unix_timestamp() between -60 and 60,
+            cast(current_timestamp() as date) = current_date, current_date() = current_date,
+            from_unixtime(unix_timestamp(current_timestamp), 'H') = hour(current_timestamp)"""
+        assert printed(session.sql(now)) == [["true", "true", "true", "true"]]
+        for refused in (
+            "from_unixtime(0, 'HH z')", "date_format(current_timestamp, name)",
+            "cast('2020-01-01 00:00:00' as timestamp with local time zone)",
+        ):  # fmt: skip
+            with pytest.raises(NotSupported):
+                session.sql(f"SELECT {refused} FROM emp")
+        session.sql("SET hive.local.time.zone=nonsense")
+        with pytest.raises(HiveSqlError, match="Unknown time-zone ID: nonsense"):
+            session.sql("SELECT from_unixtime(0)")
+    finally:
+        session.sql("SET TIME ZONE LOCAL")
+    assert printed(session.sql("SELECT from_unixtime(0)")) == [["1970-01-01 00:00:00"]]

@@ -245,3 +245,13 @@ SELECT typeof(greatest(cast(1.5 as float), '1')), greatest(cast(1.5 as float), '
 SELECT typeof(concat(cast(1.0 as float), '')), concat(cast(1.0 as float), '');
 SELECT typeof(printf('%s', cast(1.5 as float))), printf('%s', cast(1.5 as float));
 SELECT typeof(printf('%s', cast('2016-01-03 20:26:34' as timestamp with local time zone))), printf('%s', cast('2016-01-03 20:26:34' as timestamp with local time zone));
+SELECT count(*) FROM (SELECT dept FROM emp INTERSECT SELECT dept FROM dept UNION ALL SELECT dept FROM emp INTERSECT SELECT dept FROM dept) x;
+SELECT count(*) FROM (SELECT dept FROM emp UNION ALL SELECT dept FROM emp INTERSECT SELECT dept FROM dept) x;
+SELECT count(*) FROM (SELECT id FROM emp EXCEPT SELECT id FROM emp WHERE id < 3 INTERSECT SELECT id FROM emp WHERE id < 5) x;
+SELECT count(*) FROM (SELECT id FROM emp UNION ALL (SELECT id FROM emp INTERSECT SELECT boss FROM dept)) x;
+SELECT id, name LIKE ANY ('A%', NULL), name NOT LIKE ANY ('A%', NULL), name LIKE ALL ('Z%', NULL), name NOT LIKE ALL ('A%', NULL), name LIKE ANY ('B%', vc), likeany(name, 'A%', NULL), likeall(name, 'Z%', NULL) FROM emp ORDER BY id;
+SELECT sum(hash(*)), sum(hash(e.*)) FROM (SELECT id, name, dept FROM emp) e;
+SELECT dept, murmur_hash(*) FROM dept ORDER BY dept;
+SELECT id, row_number() OVER () > 0 AS r, rank() OVER (PARTITION BY dept) AS s, dense_rank() OVER () AS t, percent_rank() OVER (PARTITION BY dept) AS u, cume_dist() OVER () AS v, ntile(1) OVER () AS w FROM emp ORDER BY id;
+SELECT count(p) FROM (SELECT id, lag(id) OVER (PARTITION BY dept) p FROM emp) x;
+SELECT id, rank() OVER (PARTITION BY dept ORDER BY id) AS r FROM emp ORDER BY rank() OVER (PARTITION BY dept ORDER BY id), id;

@@ -32,6 +32,40 @@ T = "`default__t__1`"
 @pytest.mark.parametrize(
     ("sql", "expected"),
     [
+        # set operations one after the other, also where INTERSECT is the later one
+        (
+            "SELECT id FROM t UNION ALL SELECT k FROM db2.t INTERSECT SELECT 1",
+            f"(SELECT id FROM {T} AS `t` UNION ALL SELECT k FROM `db2__t__1` AS `t` ) "
+            "INTERSECT SELECT 1 AS `_c0`",
+        ),
+        (
+            "SELECT 1 INTERSECT SELECT 2 INTERSECT SELECT 3 UNION SELECT 4",
+            "SELECT 1 AS `_c0` INTERSECT SELECT 2 AS `_c0` INTERSECT SELECT 3 AS `_c0` "
+            "UNION SELECT 4 AS `_c0`",
+        ),
+        (
+            "WITH w(a) AS (SELECT 1), v AS (SELECT 2) "
+            "(SELECT a FROM w) MINUS SELECT 3 INTERSECT SELECT 4 "
+            "EXCEPT SELECT 5 INTERSECT SELECT 6",
+            "WITH w(a) AS (SELECT 1 AS `_c0`), v AS (SELECT 2 AS `_c0`) (((SELECT a FROM w) "
+            "MINUS SELECT 3 AS `_c0` ) INTERSECT SELECT 4 AS `_c0` EXCEPT SELECT 5 AS `_c0` ) "
+            "INTERSECT SELECT 6 AS `_c0`",
+        ),
+        (
+            "SELECT 1 UNION (SELECT 2 UNION SELECT 3 INTERSECT SELECT 4)",
+            "SELECT 1 AS `_c0` UNION ((SELECT 2 AS `_c0` UNION SELECT 3 AS `_c0` ) "
+            "INTERSECT SELECT 4 AS `_c0`)",
+        ),
+        # functions over windows
+        (
+            "SELECT id, sum(id) OVER () s FROM t ORDER BY sum(id) OVER () DESC, id",
+            f"SELECT id, sum(id) OVER () s FROM {T} AS `t` ORDER BY 2 DESC NULLS FIRST, "
+            "id NULLS LAST",
+        ),
+        (
+            "SELECT lag(id) OVER (PARTITION BY id) l FROM t",
+            f"SELECT lag(id) OVER (PARTITION BY id ORDER BY 1) l FROM {T} AS `t`",
+        ),
         # names of tables
         ("SELECT id FROM t", f"SELECT id FROM {T} AS `t`"),
         ("SELECT x.id FROM t x", f"SELECT x.id FROM {T} x"),

@@ -11,6 +11,7 @@ from hivesql.binding import Binding
 from hivesql.dialect.nodes.dml import DeleteBody, MergeBody, UpdateBody, WhenBody
 from hivesql.dialect.slices import Slice
 from hivesql.dialect.tokens import Name, TableRef
+from hivesql.expressions.session_zone import check_zone_of
 from hivesql.query.filters.pruning import conjuncts
 from hivesql.query.learning import learn
 from hivesql.query.scope import Relation, Scope, TableUse, outputs_of
@@ -65,6 +66,7 @@ def _assigned(
 
 def _changeable(ref: TableRef, binding: Binding) -> Table:
     table = binding.table(ref)
+    check_zone_of(table, ref.start, binding)
     _check_changeable(table, ref, binding)
     return table
 
@@ -179,6 +181,7 @@ def bind_merge(body: MergeBody, binding: Binding) -> MergeRows:
 
 def _merge_target(body: MergeBody, binding: Binding) -> Table:
     table = binding.table(body.table)
+    check_zone_of(table, body.table.start, binding)
     changes = [clause for clause in body.clauses if clause.kind != "insert"]
     if changes:
         _check_changeable(table, body.table, binding)

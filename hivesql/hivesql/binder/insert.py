@@ -13,6 +13,7 @@ from hivesql.dialect.nodes.dml import InsertBody, InsertBranch
 from hivesql.dialect.slices import Slice
 from hivesql.dialect.tokens import Name
 from hivesql.dialect.value_types import normal
+from hivesql.expressions.session_zone import check_zone_of
 from hivesql.query.scope import Output
 from hivesql.query.walk import BoundQuery, bind_query
 from hivesql_planner.errors import SemanticError
@@ -41,6 +42,7 @@ def bind_insert(body: InsertBody, binding: Binding) -> InsertRows:
 
 def _target(branch: InsertBranch, binding: Binding) -> InsertTarget:
     table = binding.table(branch.table)
+    check_zone_of(table, branch.table.start, binding)
     if table.is_view:
         error = SemanticError(f"A view cannot be used as target table for an INSERT: {table.name}",
                               code=10090)  # fmt: skip

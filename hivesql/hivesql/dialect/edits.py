@@ -90,8 +90,8 @@ class _Made:
         return found
 
 
-def filled(template: str, spans: Sequence[Span]) -> Iterable[str | Span]:
-    """The pieces of a template: ``@0`` is a span, ``@1*`` that one and all after it."""
+def filled(template: str, spans: Sequence[str | Span]) -> Iterable[str | Span]:
+    """The pieces of a template: ``@0`` is a span or a text, ``@1*`` that one and all after it."""
     done = 0
     for match in _PIECE.finditer(template):
         yield template[done : match.start()]

@@ -6,9 +6,10 @@ Works on tokens, so that everything else of the user's text reaches Spark untouc
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
-from hivesql.dialect.edits import Edit, Spans
+from hivesql.dialect.edits import Edit, Spans, insert
 from hivesql.dialect.plain_rows import number_edits
 from hivesql.dialect.tokens import Kind, Token, at, first_from
 from hivesql.script import StatementText
@@ -17,6 +18,8 @@ from hivesql_planner.errors import NotSupported, ParseError
 _Tokens = list[Token]
 _UNIT = "year|years|month|months|week|weeks|day|days|hour|hours|minute|minutes|second|seconds"
 _UNITS = frozenset(_UNIT.split("|"))
+_OPERATIONS = ("union", "intersect", "except", "minus")
+_AFTER_OPERATION = ("all", "distinct", "select", "from", "values", "table", "(")
 _Pattern = tuple[tuple[str | Kind, ...], str]
 # Each pattern is a row of words (choices by |) or kinds of tokens.
 _REFUSED: tuple[_Pattern, ...] = (
@@ -127,9 +130,50 @@ def _readable(tokens: _Tokens) -> Iterator[Edit]:
         yield Edit(number.start, unit.end, "i(".ljust(unit.end - number.start - 1) + ")")
 
 
+@dataclass(slots=True)
+class _Operands:
+    """What stands between two brackets: where its query begins, what was united in it so far."""
+
+    start: int | None = None
+    has_with: bool = False
+    is_begun: bool = False
+    is_united: bool = False
+
+
+def _brackets_of_operations(tokens: _Tokens) -> Iterator[Edit]:
+    """Let INTERSECT have all that is before it, as in Hive: in Spark it binds closer."""
+    inside = [_Operands()]
+    for i, token in enumerate(tokens):
+        query = inside[-1]
+        before = tokens[i - 1] if i else token
+        after = tokens[i + 1] if i + 1 < len(tokens) else token
+        if not query.is_begun and token.is_("with"):
+            query.has_with = True
+        elif query.start is None and (not query.has_with or _begins_query(token, before)):
+            query.start = token.start
+        query.is_begun = True
+        if token.is_("("):
+            inside.append(_Operands())
+        elif token.is_(")") and len(inside) > 1:
+            inside.pop()
+        elif token.kind is not Kind.WORD or token.value not in _OPERATIONS:
+            continue
+        elif after.value in _AFTER_OPERATION and query.start is not None:
+            if token.is_("intersect") and query.is_united:
+                yield insert(query.start, "(")
+                yield insert(token.start, ") ")
+            query.is_united = not token.is_("intersect")
+
+
+def _begins_query(token: Token, before: Token) -> bool:
+    """Whether the query after WITH begins here."""
+    opened = token.is_("(") and before.is_(")")
+    return opened or (token.kind is Kind.WORD and token.value in _AFTER_OPERATION)
+
+
 def spark_edits(tokens: _Tokens) -> list[Edit]:
     """The edits that make Spark SQL of a slice's tokens."""
-    edits = list(_same_length(tokens))
+    edits = [*_same_length(tokens), *_brackets_of_operations(tokens)]
     for i, token in enumerate(tokens):
         after = tokens[i + 1] if i + 1 < len(tokens) else None
         if token.is_("timestamplocaltz") and after and after.kind is Kind.STRING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hivesql.dialect.value_types import Type
@@ -53,3 +53,11 @@ def takes(least: int, most: int) -> Callable[[Call], None]:
 def rest(call: Call, start: int) -> list[str]:
     """Return the places of the arguments from ``start`` on."""
     return [f"@{i}" for i in range(start, len(call.types))]
+
+
+def unknown_if_any_null(test: str, patterns: Sequence[str]) -> str:
+    """A test of LIKE ANY or ALL: NULL as soon as one pattern is, in Hive."""
+    if not patterns:
+        return test
+    nulls = " OR ".join(f"{pattern} IS NULL" for pattern in patterns)
+    return f"CASE WHEN {nulls} THEN CAST(NULL AS BOOLEAN) ELSE {test} END"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hivesql.dialect.value_types import FLOATS, TIMES, Type, family, is_number, is_text
-from hivesql.expressions.calls import Call, Rule, rest, takes
+from hivesql.expressions.calls import Call, Rule, rest, takes, unknown_if_any_null
 from hivesql.expressions.composed_functions import BUILT
 from hivesql.expressions.date_rules import DATE_RULES
 from hivesql.expressions.function_types import type_of_call
@@ -198,7 +198,8 @@ def _slice(call: Call) -> str:
 
 def _any_like(call: Call) -> str:
     word = "ANY" if call.name == "likeany" else "ALL"
-    return f"(@0 LIKE {word} (@1*))"
+    patterns = [f"@{i}" for i in range(1, len(call.types)) if call.literal(i) is None]
+    return f"({unknown_if_any_null(f'@0 LIKE {word} (@1*)', patterns)})"
 
 
 def _condition(call: Call) -> str | None:

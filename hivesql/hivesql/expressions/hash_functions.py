@@ -14,7 +14,7 @@ _BY_BYTES = ("string", "varchar", "char", "binary", "decimal", "float", "double"
 _UNTOLD = re.compile(r"\b(?:var)?char\b|timestamplocaltz|uniontype")
 
 
-def _hashed(call: Call) -> str:
+def hash_template(call: Call) -> str:
     """Return the hash of the first argument, times 31, plus that of the next, and so on."""
     total = ""
     for i, kind in enumerate(call.types):
@@ -56,4 +56,4 @@ def _by_bytes(version: int, kind: Type, value: str) -> str:
     return f"hive_hash_{version}_{name}({given})"
 
 
-HASHES: dict[str, Rule] = {"hash": _hashed, "murmur_hash": _hashed}
+HASHES: dict[str, Rule] = {"hash": hash_template, "murmur_hash": hash_template}

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from hivesql.dialect.edits import Edit, filled
 from hivesql.dialect.structure import RANGE, place_of
+from hivesql.expressions.calls import unknown_if_any_null
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ)
 _PREDICATES = (exp.In, exp.Between, exp.Like, exp.Escape, exp.RegexpLike, exp.Exists)
@@ -25,15 +26,23 @@ def precedence_edits(node: exp.Expr) -> Iterator[Edit]:
         yield from _enclosed([node.this, node.expression], (exp.BitwiseXor,))
     elif isinstance(node, exp.Is):
         yield from _enclosed([node.this], _PREDICATES)
-    elif _is_unlike_any(node):
-        # The opposite of LIKE ANY, where Spark looks for any that is not like.
-        parts = filled("(NOT @0 LIKE @1)", [place_of(node.this), place_of(node.expression)])
-        yield Edit(*place_of(node), "", tuple(parts))
+    elif isinstance(node, exp.Like) and isinstance(node.expression, (exp.All, exp.Any)):
+        yield from _of_several_patterns(node)
 
 
-def _is_unlike_any(node: exp.Expr) -> bool:
-    several = isinstance(node, exp.Like) and isinstance(node.expression, (exp.All, exp.Any))
-    return several and bool(node.args.get("negate"))
+def _of_several_patterns(node: exp.Like) -> Iterator[Edit]:
+    # The opposite of LIKE ANY, where Spark looks for any that is not like.
+    test = "NOT @0 LIKE @1" if node.args.get("negate") else "@0 LIKE @1"
+    patterns = [one for one in node.expression.this.iter_expressions() if not is_text_literal(one)]
+    whole = unknown_if_any_null(test, [f"@{i}" for i in range(2, 2 + len(patterns))])
+    if whole != "@0 LIKE @1":
+        parts = [node.this, node.expression, *patterns]
+        yield Edit(*place_of(node), "", tuple(filled(f"({whole})", list(map(place_of, parts)))))
+
+
+def is_text_literal(node: exp.Expr) -> bool:
+    """Whether it is a text that is no NULL, whatever the row."""
+    return isinstance(node, exp.Literal) and node.is_string
 
 
 def _enclosed(parts: Sequence[exp.Expr], kinds: tuple[type[exp.Expr], ...]) -> Iterator[Edit]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from hivesql.binding import Binding
-from hivesql.dialect.edits import Edit, filled
+from hivesql.dialect.edits import Edit, filled, insert
 from hivesql.dialect.function_names import is_hive_function, is_refused
 from hivesql.dialect.numbers import number
 from hivesql.dialect.structure import RANGE, place_of
@@ -37,6 +37,7 @@ from hivesql.expressions.function_rules import RULES, text_of
 from hivesql.expressions.function_types import type_of_call
 from hivesql.expressions.precedence import precedence_edits
 from hivesql.expressions.quantified_comparisons import quantified_edit
+from hivesql.expressions.session_zone import check_instants, in_zone, session_zone, template_in_zone
 from hivesql.expressions.strict_mode import refuses, strict_error
 from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError, SemanticError
 from hivesql_planner.model.conversions import TEXT_TO_BOOLEAN, check_conversion
@@ -49,6 +50,16 @@ _TRUTHS = (
     exp.Exists, exp.Boolean,
 )  # fmt: skip
 _BITS = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
+_OF_ORDER = (
+    "row_number",
+    "rank",
+    "dense_rank",
+    "percent_rank",
+    "cume_dist",
+    "ntile",
+    "lead",
+    "lag",
+)
 _MONTHS = ("year", "month", "years", "months")
 
 
@@ -123,6 +134,9 @@ class Translator:
             return self.type_of(node.expressions[0]) if node.expressions else None
         if isinstance(node, exp.WithinGroup):
             self._within_group(node)
+        if isinstance(node, exp.Window) and _is_ordered_by_nothing(node):
+            # To Hive all rows come at once then, where Spark asks for an order.
+            self.edits.append(insert(place_of(node)[1] - 1, " ORDER BY 1"))
         if isinstance(node, (exp.Paren, exp.Alias, exp.Window, exp.WithinGroup)):
             return self.type_of(node.this)
         if isinstance(node, exp.Neg):
@@ -158,8 +172,10 @@ class Translator:
             case exp.Floor() | exp.Ceil():
                 return self._floor(node)
             case exp.CurrentDate():
+                self._now(node, "CAST({} AS DATE)")
                 return "date"
             case exp.CurrentTimestamp():
+                self._now(node, "{}")
                 return "timestamp"
         if isinstance(node, _BITS):
             return common([self.type_of(node.this), self.type_of(node.expression)])
@@ -199,11 +215,16 @@ class Translator:
         if text[:4].lower() != "cast":
             if isinstance(node.this, exp.Literal) and not node.this.is_string:
                 return self._number(node)  # a number with a suffix: 1L
-            return normal(re.split(r"['\"]", text)[0])  # DATE '2020-01-01'
+            kind = normal(re.split(r"['\"]", text)[0])  # DATE '2020-01-01'
+            if kind == "timestamplocaltz":
+                check_instants(self.binding.settings)
+            return kind
         after = self.binding.text.text[place_of(node.this)[1] : place_of(node)[1]]
         found = re.search(r"\bas\s+(.*)\)", after, re.IGNORECASE | re.DOTALL)
         target = normal(found[1]) if found else ""
         source = self.type_of(node.this)
+        if "timestamplocaltz" in (source, target):
+            check_instants(self.binding.settings)
         strict = self.binding.settings.flag("hive.strict.timestamp.conversion")
         check_conversion(source, target, strict=strict)
         literal = node.this.name if isinstance(node.this, exp.Literal) else None
@@ -219,6 +240,11 @@ class Translator:
         text = self._text(node)
         self.edits.append(Edit(*place_of(node), f"INTERVAL {text}"))
         return YEAR_MONTH if text.lower().endswith(_MONTHS) else DAY_TIME
+
+    def _now(self, node: exp.Expr, template: str) -> None:
+        zone = session_zone(self.binding.settings)
+        if zone is not None:
+            self._replace(node, template.format(in_zone("current_timestamp()", zone)), [])
 
     # -- operators
     def _arithmetic(self, operator: str, left: exp.Expr, right: exp.Expr, node: exp.Expr) -> Type:
@@ -351,6 +377,8 @@ class Translator:
         )
         rule = RULES.get(name)
         template = rule(call) if callable(rule) else rule
+        if (zone := session_zone(self.binding.settings)) is not None:
+            template = template_in_zone(call, template, zone)
         if template is not None:
             self._replace(node, template, given)
         return type_of_call(call)
@@ -390,6 +418,12 @@ class Translator:
     def _replace(self, node: exp.Expr, template: str, given: Sequence[exp.Expr]) -> None:
         spans = [place_of(one) for one in given]
         self.edits.append(Edit(*place_of(node), "", tuple(filled(template, spans))))
+
+
+def _is_ordered_by_nothing(node: exp.Window) -> bool:
+    """Whether it is a function of the order of rows over a window that has none."""
+    named = str(node.this.this).lower() if isinstance(node.this, exp.Anonymous) else ""
+    return named in _OF_ORDER and not (node.args.get("order") or node.args.get("alias"))
 
 
 def _without_blanks(literal: str) -> str:

@@ -1,4 +1,4 @@
-"""Numbers in GROUP BY and ORDER BY: positions of select items, or constants."""
+"""What ORDER BY and GROUP BY mean: positions of select items, constants, and the order of NULLs."""
 
 from __future__ import annotations
 
@@ -21,12 +21,29 @@ def position_edits(select: exp.Select, settings: Settings) -> list[Edit]:
             if item is not None:
                 edits.append(Edit(*place_of(one), "", (place_of(item.unalias()),)))
     order = select.args.get("order")
+    for ordered in order.expressions if order is not None else ():
+        number = _place_of_window(ordered.this, select)
+        if number is not None:
+            # Spark finds functions over windows in the select list alone.
+            edits.append(Edit(*place_of(ordered.this), str(number)))
     if order is not None and not settings.flag("hive.orderby.position.alias"):
         for ordered in order.expressions:
             if _position(ordered.this) is not None:
                 place = place_of(ordered.this)
                 edits.append(Edit(*place, "", ("(0 + ", place, ")")))
     return edits
+
+
+def _place_of_window(node: exp.Expr, select: exp.Select) -> int | None:
+    """The number of the select item that is the same expression with a function over a window."""
+    if node.find(exp.Window) is None:
+        return None
+    for i, item in enumerate(select.expressions, 1):
+        if item.is_star:
+            return None
+        if item.unalias() == node:
+            return i
+    return None
 
 
 def _position(node: exp.Expr) -> int | None:

@@ -15,11 +15,14 @@ from sqlglot import exp
 
 from hivesql.binding import Binding
 from hivesql.dialect.deep_recursion import with_room
-from hivesql.dialect.edits import Edit, Spans, apply_edits, insert
+from hivesql.dialect.edits import Edit, Spans, apply_edits, filled, insert
 from hivesql.dialect.slices import Slice
 from hivesql.dialect.spark_differences import spark_edits, tokens_in
-from hivesql.dialect.structure import RANGE, is_join, read_query, span_of
+from hivesql.dialect.structure import RANGE, is_join, place_of, read_query, span_of
 from hivesql.dialect.value_types import Type, family, field_of, normal
+from hivesql.expressions.calls import Call
+from hivesql.expressions.hash_functions import HASHES, hash_template
+from hivesql.expressions.session_zone import check_zone_of
 from hivesql.expressions.translator import Translator
 from hivesql.query.checks.aggregation import check_aggregation, check_grouping, check_places
 from hivesql.query.checks.placement import check_aliases, check_placement, check_width, is_generator
@@ -60,6 +63,16 @@ _ALIASES_SEEN = ("having", "order", "sort", "distribute", "cluster", "windows")
 # Under this property, Hive's queries show deleted rows too.
 _DELETED_ROWS = "acid.fetch.deleted.rows"
 _NO_ROW_ID = "CAST(NULL AS STRUCT<writeid:BIGINT,bucketid:INT,rowid:BIGINT>)"
+
+
+def is_hash_of_star(node: exp.Expr) -> bool:
+    """Whether it is HASH or MURMUR_HASH of ``*`` or ``t.*``."""
+    return (
+        isinstance(node, exp.Anonymous)
+        and str(node.this).lower() in HASHES
+        and len(node.expressions) == 1
+        and bool(node.expressions[0].is_star)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,6 +352,7 @@ class Walk:
         start, end = first.meta["start"], node.this.meta["end"] + 1
         full = TableName(database or self.binding.database, name)
         table = self.binding.readable(name, database or None, start)
+        check_zone_of(table, start, self.binding)
         if table.properties.get(_DELETED_ROWS, "").lower() == "true":
             self._refuse(f"reading a table with {_DELETED_ROWS}", node)
         if table.is_view:
@@ -392,9 +406,26 @@ class Walk:
             elif isinstance(part, exp.Column):
                 self._column(part, scope, aliases)
                 self.translator.types[id(part)] = self._column_type(part)
+            elif is_hash_of_star(part):
+                self._hash_of_star(part, scope)
             elif not isinstance(part, exp.Hint):
                 left.append((part, True))
                 left += [(child, False) for child in part.iter_expressions(reverse=True)]
+
+    def _hash_of_star(self, node: exp.Expr, scope: Scope) -> None:
+        """HASH(*), whose columns' types must be known."""
+        (star,) = node.expressions
+        columns, _ = columns_of_star(star, scope, self.binding, merges=scope.merges)
+        if columns is None:
+            self._refuse(f"{node.this}(*) of columns that only Spark knows", node)
+        types = tuple(column.type for _, column in columns)
+        names = [f"{quote_name(alias)}.{quote_name(column.name)}" for alias, column in columns]
+        try:
+            template = hash_template(Call(str(node.this).lower(), types, (None,) * len(types)))
+        except NotSupported as error:
+            self.binding.fail(error, *span_of(node))
+        self.edits.append(Edit(*place_of(node), "", tuple(filled(template, names))))
+        self.translator.types[id(node)] = "int"
 
     def _column(self, node: exp.Column, scope: Scope, aliases: frozenset[str]) -> None:
         parts = node.parts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable
 from typing import Any, Literal, cast
@@ -259,6 +260,9 @@ def parse_abort(cursor: Cursor) -> AbortTransactions | AbortCompactions:
     return AbortTransactions(txn_ids=tuple(ids))
 
 
+_TIME_ZONE = re.compile(r"time\s+zone\s+(local|'[^']*'|\"[^\"]*\")", re.IGNORECASE)
+
+
 def parse_set(text: StatementText) -> SetSetting:
     """SET and RESET, whose values are taken as they are written."""
     words = text.text.split(None, 1)
@@ -270,7 +274,9 @@ def parse_set(text: StatementText) -> SetSetting:
     if rest == "-v":
         return SetSetting(all=True)
     first = rest.split()[0].lower()
-    if first in ("role", "autocommit") or rest.lower().startswith("time zone"):
+    if zone := _TIME_ZONE.fullmatch(rest):
+        return SetSetting(key="hive.local.time.zone", value=zone[1].strip("'\""))
+    if first in ("role", "autocommit", "time"):
         raise at(NotSupported(f"SET {rest.partition(' ')[0].upper()}"), text, 0)
     key, equals, value = rest.partition("=")
     key = key.strip()
