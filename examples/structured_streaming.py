@@ -24,7 +24,7 @@ with hivesql.connect(**PLACE) as session:
     )
 
     def deliver(name: str, *orders: dict[str, object]) -> None:
-        """A file of orders arrives, and the stream takes what is new."""
+        """Add a file of orders, and let the stream take what is new."""
         (ORDERS / name).write_text("\n".join(map(json.dumps, orders)))
         stream = changes.writeStream.foreachBatch(sink).trigger(availableNow=True)
         stream.option("checkpointLocation", "checkpoint").start().awaitTermination()

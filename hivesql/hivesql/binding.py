@@ -97,7 +97,7 @@ class Binding:
             self.fail(error, start)
 
     def check_database(self, name: Name) -> str:
-        """The name of a database that exists."""
+        """Return the name of a database that exists."""
         try:
             return self.catalog.database(name.text).name
         except NoSuchObject as error:
@@ -112,13 +112,13 @@ class Binding:
             self.fail(error, start)
 
     def view_name(self, table: TableName) -> str:
-        """A new name under which the statement's text speaks of a scan of the table."""
+        """Return a new name under which the statement's text speaks of a scan of the table."""
         name = f"{table.database}__{table.name}"
         self.counts[name] += 1
         return f"{name}__{self.counts[name]}"
 
     def of_view(self, view: Table, start: int) -> Binding:
-        """The binding of a view's own text."""
+        """Return the binding of a view's own text."""
         if view.name in self.views:
             self.fail(SemanticError(f"Recursive view {view.name} detected"), start)
         return Binding(
@@ -155,7 +155,7 @@ class Binding:
         return found
 
     def matching(self, table: Table, items: PartitionItems) -> tuple[Partition, ...]:
-        """The partitions that a full or partial specification names; none is an error."""
+        """Return the partitions that a full or partial specification names; none is an error."""
         for item in items:
             if item.given and item.value is None:
                 self.fail(_not_found(table, f"{item.key.text}=NULL"), item.key.start, item.end)

@@ -35,7 +35,7 @@ _OF_COLUMNS = (AddColumns, ReplaceColumns, ChangeColumn)
 
 
 def bind_alter(body: AlterBody, binding: Binding) -> AlterTable | AlterView:
-    """What is altered by a pure function of the table."""
+    """Tell what is altered by a pure function of the table."""
     table = (view_named if body.view else base_table)(body.table, binding)
     if body.cascade and not table.partition_columns:
         error = SemanticError(
@@ -63,14 +63,14 @@ def bind_alter(body: AlterBody, binding: Binding) -> AlterTable | AlterView:
 
 
 def _check_renamed(before: Table, after: Table, binding: Binding) -> None:
-    """A CHECK keeps its text: a column that it names cannot go."""
+    """Refuse to drop a column that a CHECK names: it keeps its text."""
     if before.columns != after.columns:
         stale = [one for one in after.constraints if one.kind == "check"]
         check_texts(after, stale, binding)
 
 
 def bind_refused(body: RefusedBody, binding: Binding) -> NoReturn:
-    """What is refused by name, after the checks that Hive makes before all else."""
+    """Tell what is refused by name, after the checks that Hive makes before all else."""
     if body.archived is not None and not binding.settings.flag("hive.archive.enabled"):
         error = SemanticError(
             "Archiving methods are currently disabled. Please see the Hive wiki for more "

@@ -76,7 +76,7 @@ def _check_details(body: CompactBody, table: Table, kind: str, binding: Binding)
 
 
 def bind_filter(body: ShowBody, binding: Binding) -> CompactionFilter:
-    """The filter of SHOW COMPACTIONS; its ORDER BY names the columns that are shown."""
+    """Return the filter of SHOW COMPACTIONS; its ORDER BY names the columns that are shown."""
     for name, key in body.order:
         if key.column not in COMPACTION_COLUMNS:
             known = ", ".join(COMPACTION_COLUMNS)

@@ -39,7 +39,7 @@ _AHEAD = len("SELECT ")
 
 
 def constrained(table: Table, new: Iterable[Constraint], start: int, binding: Binding) -> Table:
-    """The table with constraints that Hive would accept."""
+    """Return the table with constraints that Hive would accept."""
     resolved = [complete(one, binding) for one in new]
     try:
         after = with_constraints(table, resolved)
@@ -158,14 +158,14 @@ def _expression(text: str, table: Table, binding: Binding, column: Column | None
 
 
 def _read(text: str, origin: str, binding: Binding) -> tuple[Slice, Binding]:
-    """A constraint's text as it was read, and the binding of its places."""
+    """Return a constraint's text as it was read, and the binding of its places."""
     inner = StatementText(" " * _AHEAD + text, origin)
     own = Binding(binding.catalog, binding.database, binding.settings, inner)
     return read_expression(inner, own.tokens, (_AHEAD, _AHEAD + len(text))), own
 
 
 def _understood(text: str, table: Table, binding: Binding) -> tuple[Slice, Walk]:
-    """A constraint's text as it was read, and what became of it."""
+    """Return a constraint's text as it was read, and what became of it."""
     inside = Binding(binding.catalog, table.name.database, binding.settings, binding.text)
     part, own = _read(text, f"constraint of {table.name}", inside)
     walk = Walk(own)
@@ -178,7 +178,7 @@ def _understood(text: str, table: Table, binding: Binding) -> tuple[Slice, Walk]
 
 
 def _as_written(value: Expr, part: Slice, column: Column, walk: Walk) -> Expr:
-    """A value as Hive converts it for a column of another type."""
+    """Return a value as Hive converts it for a column of another type."""
     binding, source = walk.binding, walk.translator.type_of(part.tree)
     strict = binding.settings.flag("hive.strict.timestamp.conversion")
     try:
@@ -192,7 +192,7 @@ def _as_written(value: Expr, part: Slice, column: Column, walk: Walk) -> Expr:
 
 
 def enforced(table: Table, binding: Binding) -> Expr | None:
-    """What must hold for every row written, over the struct ``row``; None when nothing must."""
+    """Tell what must hold for each written row, over the struct ``row``; None for nothing."""
     parts = []
     for one in table.constraints:
         if not one.enabled:
@@ -214,7 +214,7 @@ def default_sql(table: Table, column: str, binding: Binding) -> str:
 
 
 def value(part: Slice, column: str, table: Table, walk: Walk, scope: Scope) -> Expr:
-    """What is assigned to a column, as Hive converts it; DEFAULT is the column's default value."""
+    """Tell what is assigned to a column, as Hive converts it; DEFAULT is the column's."""
     start, end = part.spans[0]
     if walk.binding.text.text[start:end].strip().lower() == "default":
         return Expr(default_sql(table, column, walk.binding))

@@ -54,7 +54,7 @@ def bind_create_table(body: CreateTableBody, binding: Binding) -> CreateTable:
 
 
 def _known(name: TableName, body: CreateTableBody, binding: Binding) -> Table | None:
-    """The table that IF NOT EXISTS finds: temporary ones and others do not see each other."""
+    """Find the table of IF NOT EXISTS: temporary ones and others do not see each other."""
     try:
         found = binding.catalog.table(name)
     except NoSuchObject:
@@ -64,7 +64,7 @@ def _known(name: TableName, body: CreateTableBody, binding: Binding) -> Table | 
 
 
 def _rows(body: CreateTableBody, binding: Binding) -> Query | None:
-    """The query of AS SELECT, partition columns last."""
+    """Return the query of AS SELECT, partition columns last."""
     if body.query is None:
         return None
     if body.bucket_columns:
@@ -133,7 +133,7 @@ def _described(body: CreateTableBody, binding: Binding, name: TableName) -> Tabl
 
 
 def _columns(body: CreateTableBody, format_: FileFormat) -> tuple[Column, ...]:
-    """The columns that are declared, else those of the Avro schema in the properties."""
+    """Return the columns that are declared, else those of the Avro schema in the properties."""
     literal = {**body.properties, **body.serde_properties}.get(LITERAL)
     if format_ == "avro" and literal is not None and body.query is None:
         return columns_of(parsed_schema(literal))
@@ -166,7 +166,7 @@ def _like(body: CreateTableBody, binding: Binding, name: TableName) -> Table:
 
 
 def _format(body: CreateTableBody, binding: Binding) -> FileFormat:
-    """STORED AS, unless the serde says more: text that a JSON serde reads is JSON."""
+    """Choose STORED AS, unless the serde says more: text that a JSON serde reads is JSON."""
     if body.serde_format is None:
         return body.format or _default_format(body, binding)
     if body.format not in (None, "textfile", body.serde_format):
@@ -190,7 +190,7 @@ def _default_format(body: CreateTableBody, binding: Binding) -> FileFormat:
 
 
 def _properties(body: CreateTableBody, table: Table, binding: Binding) -> dict[str, str]:
-    """The table's properties as the metastore keeps them."""
+    """Return the table's properties as the metastore keeps them."""
     found = {
         (key.lower() if key.lower() in (_TRANSACTIONAL, _KIND) else key): value
         for key, value in {**_default_properties(binding), **body.properties}.items()

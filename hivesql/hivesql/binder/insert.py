@@ -74,7 +74,7 @@ def _target(branch: InsertBranch, binding: Binding) -> InsertTarget:
 def _partition(
     branch: InsertBranch, table: Table, binding: Binding
 ) -> tuple[dict[str, str | None], tuple[str, ...]]:
-    """Static values and dynamic columns; without a PARTITION clause all are dynamic."""
+    """Split static values and dynamic columns; without a PARTITION clause all are dynamic."""
     names = table.partition_names
     if branch.partition is None:
         static: dict[str, str | None] = {}

@@ -49,7 +49,7 @@ def bind_load(body: LoadBody, binding: Binding) -> LoadData | InsertRows:
 
 
 def _as_insert(body: LoadBody, table: Table, items: PartitionItems, binding: Binding) -> InsertRows:
-    """The INSERT that reads the files: they hold data columns, then those that have no value."""
+    """Make the INSERT that reads the files: data columns, then those that have no value."""
     given = binding.partition_values(table, items)
     static = {
         column.name: written_value(column, given[column.name], items, binding)

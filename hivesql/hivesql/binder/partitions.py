@@ -201,7 +201,7 @@ def bind_drop_partitions(body: DropPartitionsBody, binding: Binding) -> DropPart
 def all_of(
     filters: tuple[PartitionFilter, ...], table: Table, types: dict[str, str], binding: Binding
 ) -> Predicate:
-    """The predicate that all filters make together."""
+    """Return the predicate that all filters make together."""
     found: list[Predicate] = []
     for one in filters:
         if one.key.text not in types:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def base_table(ref: TableRef, binding: Binding) -> Table:
-    """A table that is no view."""
+    """Return a table that is no view."""
     table = binding.table(ref)
     if table.is_view:
         error = SemanticError("To alter a view you need to use the ALTER VIEW command.", code=10131)
@@ -45,7 +45,7 @@ def check_managed(table: Table, binding: Binding) -> None:
 
 
 def view_named(ref: TableRef, binding: Binding) -> Table:
-    """A view."""
+    """Return a view."""
     table = binding.table(ref)
     if not table.is_view:
         error = SemanticError(
@@ -56,7 +56,7 @@ def view_named(ref: TableRef, binding: Binding) -> Table:
 
 
 def partitioned_table(ref: TableRef, binding: Binding, *, view: bool = False) -> Table:
-    """A table with partition columns, or a view with them."""
+    """Return a table with partition columns, or a view with them."""
     table = (view_named if view else base_table)(ref, binding)
     if not table.partition_columns:
         error = SemanticError(f"Table is not a partitioned table: {table.name}", code=10241)
@@ -65,7 +65,7 @@ def partitioned_table(ref: TableRef, binding: Binding, *, view: bool = False) ->
 
 
 def full_values(table: Table, items: PartitionItems, binding: Binding) -> Values:
-    """A value for every partition column."""
+    """Return a value for every partition column."""
     values = binding.partition_values(table, items)
     names = table.partition_names
     if any(name not in values for name in names):
@@ -103,7 +103,7 @@ def check_lengths(
 def written_value(
     column: Column, value: str | None, items: PartitionItems, binding: Binding
 ) -> str | None:
-    """The text of a partition value that is to be written: ``01`` of an INT is ``1``."""
+    """Return the text of a partition value that is to be written: ``01`` of an INT is ``1``."""
     if value is None:
         return value
     item = next(one for one in items if one.key.text == column.name)
@@ -126,7 +126,7 @@ def written_value(
 
 
 def existing(table: Table, items: PartitionItems, binding: Binding) -> Partition:
-    """The one partition that a full specification names."""
+    """Return the one partition that a full specification names."""
     found = binding.matching(table, items)
     values = full_values(table, items, binding)
     return next((one for one in found if one.values == values), found[0])

@@ -18,7 +18,7 @@ from hivesql_planner.statements.bound import CreateView
 
 
 def new_name(name: TableName, start: int, binding: Binding) -> TableName:
-    """A name in a database that exists."""
+    """Return a name in a database that exists."""
     binding.check_new_name(name, start)
     binding.check_database(Name(name.database, start))
     return name
@@ -55,7 +55,7 @@ def bind_create_view(body: CreateViewBody, binding: Binding) -> CreateView:
 
 
 def _renamed(bound: BoundQuery, columns: tuple[Column, ...], view: TableName) -> str:
-    """The text of a view that names its columns: whoever reads it alone finds the same names."""
+    """Name the columns in a view's text: whoever reads it alone finds the same names."""
     if bound.columns is None:
         return bound.hive
     pairs = zip(bound.columns, columns, strict=True)
@@ -64,7 +64,7 @@ def _renamed(bound: BoundQuery, columns: tuple[Column, ...], view: TableName) ->
 
 
 def _partitioned(view: Table, on: tuple[Name, ...], binding: Binding) -> Table:
-    """The view whose last columns are those of its partitions; SemanticError 10092, 10093."""
+    """Make the view whose last columns are its partitions'; SemanticError 10092, 10093."""
     if not on:
         return view
     names = [one.text for one in on]
@@ -89,7 +89,7 @@ def view_of(
     start: int,
     binding: Binding,
 ) -> tuple[Table, tuple[Table, ...]]:
-    """The view that a query defines, and the tables it reads; ``given`` renames its columns."""
+    """Make a query's view, and the tables it reads; ``given`` renames its columns."""
     bound = bind_query(query, binding, expand_stars=True)
     known = bound.columns
     if given and known is not None and len(known) != len(given):

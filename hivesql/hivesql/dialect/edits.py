@@ -31,12 +31,12 @@ class Edit(NamedTuple):
 
 
 def insert(offset: int, text: str) -> Edit:
-    """An edit that only adds."""
+    """Return an edit that only adds."""
     return Edit(offset, offset, text)
 
 
 def apply_edits(text: str, spans: Spans, edits: Sequence[Edit], prefix: str = "") -> str:
-    """The spans with the edits made, joined by line ends.
+    """Return the spans with the edits made, joined by line ends.
 
     Of edits with the same span the later one is outside. Insertions keep their order; at the
     border of a span inside an edit they belong to what is around it.
@@ -91,7 +91,7 @@ class _Made:
 
 
 def filled(template: str, spans: Sequence[str | Span]) -> Iterable[str | Span]:
-    """The pieces of a template: ``@0`` is a span or a text, ``@1*`` that one and all after it."""
+    """Yield a template's pieces: ``@0`` is a span or text, ``@1*`` that one and all after it."""
     done = 0
     for match in _PIECE.finditer(template):
         yield template[done : match.start()]

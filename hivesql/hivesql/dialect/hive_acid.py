@@ -63,7 +63,7 @@ class Statement(exp.Expression):
 
 class _Tokenizer(Hive.Tokenizer):
     def tokenize(self, sql: str) -> list[SqlglotToken]:
-        """The tokens of our own scanner."""
+        """Return the tokens of our own scanner."""
         try:
             tokens = tokenize(StatementText(sql), every_row=True)
         except HiveSqlError as error:
@@ -72,7 +72,7 @@ class _Tokenizer(Hive.Tokenizer):
 
 
 def _cast(self: HiveGenerator, node: exp.Cast) -> str:
-    """A constant such as DATE '2020-01-01', which sqlglot takes for a cast; casts as they are."""
+    """Print a constant such as DATE '2020-01-01', which sqlglot takes for a cast."""
     word = _CONSTANTS.get(node.to.this) if type(node) is exp.Cast else None
     return f"{word} {self.sql(node, 'this')}" if word else self.cast_sql(node)
 
@@ -163,7 +163,7 @@ _Placed = tuple[Span, exp.Expr]
 
 
 def _nodes_in(value: Any, text: StatementText, tokens: tuple[Token, ...]) -> Iterator[_Placed]:
-    """The tables, queries and expressions of what was parsed, each with its place."""
+    """Yield the tables, queries and expressions of what was parsed, each with its place."""
     if isinstance(value, TableRef):
         place = (value.start, value.end)
         words = sqlglot_tokens(text.text, tokens_in(tokens, (place,)))
@@ -185,7 +185,7 @@ def _nodes_in(value: Any, text: StatementText, tokens: tuple[Token, ...]) -> Ite
 
 
 def _apart(node: exp.Expr, spans: Spans, tokens: tuple[Token, ...]) -> Iterator[_Placed]:
-    """A query with its place; WITH and FROM of their own where they stand before INSERT."""
+    """Yield a query with its place; WITH and FROM of their own where they stand before INSERT."""
     parts = {"with": node.args.get("with_"), "from": node.args.get("from_")}
     shared = [(span, parts.get(tokens[first_from(tokens, span[0])].value)) for span in spans[:-1]]
     if shared and (not isinstance(node, exp.Select) or any(part is None for _, part in shared)):
@@ -206,7 +206,7 @@ def _outermost(nodes: Iterator[_Placed]) -> Iterator[_Placed]:
 
 
 def _as_written(node: exp.Expr, text: StatementText, tokens: list[Token]) -> exp.Expr:
-    """The tree with Hive's own constants, which the tree of a query has as something else."""
+    """Put back Hive's own constants, which a query's tree has as something else."""
     read_as = {edit.start: text.text[edit.start : edit.end] for edit in check_slice(text, tokens)}
     known = list(node.find_all(exp.Null, exp.Anonymous, exp.Cast)) if read_as else []
     for found in known:
@@ -226,7 +226,7 @@ def _as_written(node: exp.Expr, text: StatementText, tokens: list[Token]) -> exp
 
 
 def _parts(tree: Tree, tokens: tuple[Token, ...], nodes: list[_Placed]) -> Iterator[exp.Expr]:
-    """The words of a statement without its comments, and the nodes in their places."""
+    """Yield the words of a statement without its comments, and the nodes in their places."""
     done, words = 0, ""
     left = iter(nodes)
     place, node = next(left, ((len(tree.text.text), 0), None))

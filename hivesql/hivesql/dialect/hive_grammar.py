@@ -62,7 +62,7 @@ def _wrong(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
 
 
 def _rows_without_comma(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
-    """The second of two rows, which sqlglot takes for the columns of an alias."""
+    """Yield the second of two rows, which sqlglot takes for the columns of an alias."""
     for values in tree.find_all(exp.Values):
         named = values.args.get("alias")
         if named is not None and named.this is None and named.args.get("columns"):
@@ -108,7 +108,7 @@ def _in_wrong_order(select: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
 
 
 def _first(clause: exp.Expr | list[exp.Expr]) -> exp.Expr:
-    """The first part of a clause that knows its place."""
+    """Return the first part of a clause that knows its place."""
     parts = clause if isinstance(clause, list) else [clause]
     nodes = (node for part in parts for node in part.dfs())
     return next((node for node in nodes if RANGE in node.meta or "start" in node.meta), parts[0])

@@ -34,7 +34,7 @@ def plain_tail(sql: str, position: int) -> tuple[int, int] | None:
 
 
 def _kind(constant: str) -> str:
-    """The pattern of constants that may stand below this one."""
+    """Return the pattern of constants that may stand below this one."""
     word = constant.lower()
     if word == "null":
         return _CONSTANT

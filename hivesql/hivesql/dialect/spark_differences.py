@@ -49,7 +49,7 @@ for _one in _REFUSED:
 
 
 def tokens_in(tokens: tuple[Token, ...], spans: Spans) -> _Tokens:
-    """The tokens that lie in the spans."""
+    """Return the tokens that lie in the spans."""
     found: _Tokens = []
     for start, end in spans:
         found += tokens[first_from(tokens, start) : first_from(tokens, end)]
@@ -57,7 +57,7 @@ def tokens_in(tokens: tuple[Token, ...], spans: Spans) -> _Tokens:
 
 
 def check_slice(text: StatementText, tokens: _Tokens) -> list[Edit]:
-    """What sqlglot shall read in place of some of the tokens.
+    """Tell what sqlglot shall read in place of some of the tokens.
 
     Raises NotSupported for what has no counterpart in Spark.
     """
@@ -92,7 +92,7 @@ def _patterns_from(token: Token) -> Iterable[_Pattern]:
 
 
 def bare_intervals(tokens: _Tokens) -> Iterator[tuple[Token, Token]]:
-    """Number and unit of every ``1 DAY``, in which Spark would see an alias."""
+    """Yield number and unit of every ``1 DAY``, in which Spark would see an alias."""
     before = ""
     for token, after in pairwise(tokens):
         is_unit = after.kind is Kind.WORD and after.value in _UNITS
@@ -172,7 +172,7 @@ def _begins_query(token: Token, before: Token) -> bool:
 
 
 def spark_edits(tokens: _Tokens) -> list[Edit]:
-    """The edits that make Spark SQL of a slice's tokens."""
+    """Return the edits that make Spark SQL of a slice's tokens."""
     edits = [*_same_length(tokens), *_brackets_of_operations(tokens)]
     for i, token in enumerate(tokens):
         after = tokens[i + 1] if i + 1 < len(tokens) else None

@@ -63,7 +63,7 @@ _OF_SEVERAL = _of_several()
 def sqlglot_tokens(
     text: str, tokens: Sequence[Token], edits: Sequence[Edit] = ()
 ) -> list[SqlglotToken]:
-    """These tokens of a text; parts of it may be read as something else, given by ``edits``."""
+    """Give these tokens sqlglot's types; ``edits`` has some read as something else."""
     if edits:
         tokens = list(_edited(tokens, edits))
     found: list[SqlglotToken] = []
@@ -89,7 +89,7 @@ def sqlglot_tokens(
 
 
 def _word(text: str, tokens: Sequence[Token], position: int) -> tuple[SqlglotToken, int]:
-    """The word or symbol there, and of how many tokens it is made."""
+    """Return the word or symbol there, and of how many tokens it is made."""
     token = tokens[position]
     value, start, end = token.value, token.start, token.end
     for keyword in _OF_SEVERAL.get(value, ()):
@@ -121,7 +121,7 @@ def _hint(text: str, start: int, end: int) -> Iterable[SqlglotToken]:
 
 
 def _number(text: str, start: int, end: int) -> Iterable[SqlglotToken]:
-    """A number, one with a type behind it (``1L`` is a cast to sqlglot), or a name such as 2b."""
+    """Read a number, one with a type behind it (``1L`` is a cast to sqlglot), or a name as 2b."""
     if _PLAIN.fullmatch(text):
         return (_made(TokenType.NUMBER, text, start, end),)
     if text[0] == ".":
@@ -139,7 +139,7 @@ def _number(text: str, start: int, end: int) -> Iterable[SqlglotToken]:
 
 
 def _edited(tokens: Sequence[Token], edits: Sequence[Edit]) -> Iterator[Token]:
-    """The tokens, with those of the new text in place of those that an edit covers."""
+    """Yield the tokens, with those of the new text in place of those that an edit covers."""
     done = 0
     for edit in edits:
         first = bisect_left(tokens, edit.start, key=attrgetter("start"))

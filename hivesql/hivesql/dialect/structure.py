@@ -211,7 +211,7 @@ def _refuse_empty_lists(tree: exp.Expr, text: StatementText, start: int) -> None
 
 
 def _words_before(prefix: str, start: int) -> list[SqlglotToken]:
-    """The tokens of words that are read before a slice that starts there."""
+    """Return the tokens of words that are read before a slice that starts there."""
     tokens = sqlglot_tokens(prefix, tokenize(StatementText(prefix))[:-1]) if prefix else []
     for token in tokens:
         token.start += start - len(prefix)

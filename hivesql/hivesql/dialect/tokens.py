@@ -99,14 +99,14 @@ class TableRef:
     end: int
 
     def full(self, database: str) -> TableName:
-        """The full name, given the current database."""
+        """Return the full name, given the current database."""
         return TableName(self.database.text if self.database else database, self.name.text)
 
 
 def at(
     error: HiveSqlError, text: StatementText, start: int, end: int | None = None
 ) -> HiveSqlError:
-    """The same error, placed in the script; without an end, at the name that starts there."""
+    """Place an error in the script; without an end, at the name that starts there."""
     if end is None:
         end = _end_of_name(text.text, start)
     return error.at(text.file, *text.place(start), text.end_place(max(start + 1, end)))
@@ -183,7 +183,7 @@ class _Depth:
 
 
 def first_from(tokens: Sequence[Token], offset: int) -> int:
-    """The index of the first token that starts at the offset or behind it; at most the last one."""
+    """Find the first token from the offset on; its index, at most the last one's."""
     return bisect_left(tokens, offset, hi=len(tokens) - 1, key=attrgetter("start"))
 
 
@@ -219,7 +219,7 @@ def _unreadable(sql: str, position: int) -> ParseError:
 
 
 def unescape(quoted: str) -> str:
-    """The value of a string literal, by Hive's escapes."""
+    """Return the value of a string literal, by Hive's escapes."""
 
     def one(match: re.Match[str]) -> str:
         code = match[1]
@@ -248,7 +248,7 @@ class Cursor:
         self.position = 0
 
     def peek(self, ahead: int = 0) -> Token:
-        """The next token, or one further on."""
+        """Return the next token, or one further on."""
         return self.tokens[min(self.position + ahead, len(self.tokens) - 1)]
 
     def next(self) -> Token:

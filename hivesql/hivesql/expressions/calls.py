@@ -56,7 +56,7 @@ def rest(call: Call, start: int) -> list[str]:
 
 
 def unknown_if_any_null(test: str, patterns: Sequence[str]) -> str:
-    """A test of LIKE ANY or ALL: NULL as soon as one pattern is, in Hive."""
+    """Return a test of LIKE ANY or ALL: NULL as soon as one pattern is, in Hive."""
     if not patterns:
         return test
     nulls = " OR ".join(f"{pattern} IS NULL" for pattern in patterns)

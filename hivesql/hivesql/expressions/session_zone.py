@@ -20,7 +20,7 @@ _INSTANTS = re.compile(r"timestamp with local time zone|timestamplocaltz", re.IG
 
 
 def session_zone(settings: Settings) -> str | None:
-    """The zone's name, None for UTC; SemanticError where there is no such zone."""
+    """Return the zone's name, None for UTC; SemanticError where there is no such zone."""
     name = settings.text(_KEY).strip()
     if name.lower() in _UTC:
         return None
@@ -48,7 +48,7 @@ def check_instants(settings: Settings) -> None:
 
 
 def template_in_zone(call: Call, template: str | None, zone: str) -> str | None:
-    """What Spark must see of a call in a zone, where ``template`` is what it sees in UTC."""
+    """Tell what Spark must see of a call in a zone, where ``template`` is what it sees in UTC."""
     if call.name == "current_timestamp":
         return in_zone("current_timestamp()", zone)
     if call.name == "current_date":
@@ -70,5 +70,5 @@ def template_in_zone(call: Call, template: str | None, zone: str) -> str | None:
 
 
 def in_zone(moment: str, zone: str) -> str:
-    """The wall clock of a zone at a moment."""
+    """Return the wall clock of a zone at a moment."""
     return f"from_utc_timestamp({moment}, '{zone}')"

@@ -91,7 +91,7 @@ def _apart(row: ConstantRow, after: ConstantRow, spans: Spans) -> bool:
 def _together(
     known: Sequence[Type], columns: Sequence[Output], *, first: bool
 ) -> tuple[Type, ...] | None:
-    """The types of columns whose rows get another one, or None where it must stand by itself.
+    """Join the types of columns with another row's; None where it must stand by itself.
 
     ``first``: nothing is united with these rows before they are, so that whole numbers and
     decimals may become each other's.
@@ -117,7 +117,7 @@ def _is_exact(kind: str) -> bool:
 
 
 def _rows_edit(rows: Sequence[ConstantRow], tokens: tuple[Token, ...]) -> Edit:
-    """What makes one table of the rows, whose columns have the names of the first one's."""
+    """Tell what makes one table of the rows, whose columns have the names of the first one's."""
     parts: list[str | Span] = []
     for row in rows:
         parts.append(", (" if parts else "SELECT * FROM VALUES (")

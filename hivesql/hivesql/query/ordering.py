@@ -12,7 +12,7 @@ from hivesql_planner.settings.settings import Settings
 
 
 def position_edits(select: exp.Select, settings: Settings) -> list[Edit]:
-    """What makes Spark, for which ORDER BY knows positions and GROUP BY does not, take them so."""
+    """Let Spark take positions, which its ORDER BY knows and its GROUP BY does not."""
     edits = []
     group = select.args.get("group")
     if group is not None and settings.flag("hive.groupby.position.alias"):
@@ -35,7 +35,7 @@ def position_edits(select: exp.Select, settings: Settings) -> list[Edit]:
 
 
 def _place_of_window(node: exp.Expr, select: exp.Select) -> int | None:
-    """The number of the select item that is the same expression with a function over a window."""
+    """Find the select item that is the same expression with a function over a window."""
     if node.find(exp.Window) is None:
         return None
     for i, item in enumerate(select.expressions, 1):
@@ -58,7 +58,7 @@ def _item(node: exp.Expr, select: exp.Select) -> exp.Expr | None:
 
 
 def null_order(tree: exp.Expr, binding: Binding) -> list[Edit]:
-    """What gives every ORDER BY, SORT BY and CLUSTER BY of a query Hive's order of NULLs."""
+    """Tell what gives every ORDER BY, SORT BY and CLUSTER BY of a query Hive's order of NULLs."""
     edits = []
     for item in tree.find_all(exp.Ordered):
         if type(item.parent) in (exp.Order, exp.Sort) and not _says(item, binding):

@@ -30,7 +30,7 @@ _REPLACED = ("row__id", "grouping__id")
 
 
 def output_names(items: Sequence[exp.Expr]) -> list[str | None]:
-    """The names of a select list: alias, column, last field, ``sum_window_0``, else ``_c<i>``.
+    """Name the items of a select list: alias, column, last field, ``sum_window_0``, ``_c<i>``.
 
     None for ``*`` and for functions that give several columns (SemanticAnalyzer.getColAlias).
     """
@@ -67,7 +67,7 @@ def _name(item: exp.Expr, position: int, windows: int) -> str | None:
 
 
 def generated_types(function: str, given: Type) -> tuple[Type, ...]:
-    """The types of the columns that a function makes of what it is given; () for unknown ones."""
+    """Give the column types that a function makes of what it is given; () if unknown."""
     inside = [kind for _, kind in parts_of(given)] if given else []
     match function.lower().removesuffix("_outer"):
         case "explode":
@@ -80,14 +80,14 @@ def generated_types(function: str, given: Type) -> tuple[Type, ...]:
 
 
 def named_outputs(items: Sequence[exp.Expr]) -> tuple[frozenset[str], list[Edit]]:
-    """The names that a select list has in Hive, and what makes Spark give those it would not."""
+    """Give a select list's names in Hive, and what makes Spark give those it would not."""
     found = [(item, name) for item, name in zip(items, output_names(items), strict=True) if name]
     edits = [edit for item, name in found if (edit := naming_edit(item, name))]
     return frozenset(name for _, name in found), edits
 
 
 def naming_edit(item: exp.Expr, name: str) -> Edit | None:
-    """What makes Spark give the item this name; None when it does already."""
+    """Tell what makes Spark give the item this name; None when it does already."""
     if isinstance(item, exp.Alias):
         alias = item.args["alias"]
         start, end = alias.meta["start"], alias.meta["end"] + 1
@@ -99,7 +99,7 @@ def naming_edit(item: exp.Expr, name: str) -> Edit | None:
 
 
 def united(left: Outputs, right: Outputs) -> Outputs:
-    """The columns of a UNION or its like: names of the left side, types that take both.
+    """Return the columns of a UNION or its like: names of the left side, types that take both.
 
     SemanticError where numbers, texts and dates would be mixed, or the sides differ in width.
     """
@@ -125,7 +125,7 @@ def united(left: Outputs, right: Outputs) -> Outputs:
 
 
 def _wider_char(left: Type, right: Type) -> Type:
-    """The longer of two CHAR, or of two VARCHAR; None for other types."""
+    """Return the longer of two CHAR, or of two VARCHAR; None for other types."""
     one, other = text_limit(left or ""), text_limit(right or "")
     if one is None or other is None or one[0] != other[0]:
         return None
@@ -143,7 +143,7 @@ def _mixable(left: Type, right: Type) -> bool:
 
 
 def renamed(columns: Outputs, alias: exp.Expr | None) -> Outputs:
-    """The columns under the names of an alias ``q(a, b)``."""
+    """Return the columns under the names of an alias ``q(a, b)``."""
     names = [name.name.lower() for name in alias.args.get("columns") or ()] if alias else []
     if not names:
         return columns
@@ -153,7 +153,7 @@ def renamed(columns: Outputs, alias: exp.Expr | None) -> Outputs:
 
 
 def of_view(view: Table, given: Outputs) -> Outputs:
-    """The columns of a view under its own names and types; ``given`` are those of its query."""
+    """Give a view's columns under its own names and types; ``given`` are those of its query."""
     columns = outputs_of(view)
     if given is None or len(given) != len(columns):
         return columns
@@ -179,7 +179,7 @@ def mark_patterns(select: exp.Select, settings: Settings) -> None:
 def columns_of_star(
     item: exp.Expr, scope: Scope, binding: Binding, *, merges: bool
 ) -> tuple[list[tuple[str, Output]] | None, bool]:
-    """The columns with their relations' aliases, and whether they must be written out.
+    """Return the columns with their relations' aliases, and whether they must be written out.
 
     None when only Spark knows them. ``merges``: some columns are joined by USING. Raises
     NoSuchObject 10009 (no such alias), SemanticError 10002 (a pattern that matches nothing).

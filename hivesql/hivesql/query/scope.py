@@ -31,7 +31,7 @@ Outputs = tuple[Output, ...] | None
 
 
 def outputs_of(table: Table) -> tuple[Output, ...]:
-    """The columns of a table as SELECT * gives them."""
+    """Return the columns of a table as SELECT * gives them."""
     return tuple(Output(column.name, column.type or None) for column in table.all_columns)
 
 
@@ -51,7 +51,7 @@ class TableUse:
     """Whether some condition speaks of its partition columns alone."""
 
     def scan(self, binding: Binding) -> Scan:
-        """The scan, its partitions pruned by the predicates."""
+        """Return the scan, its partitions pruned by the predicates."""
         table = self.table
         partitions, count, listing = self._listed(binding)
         names = table.partition_names
@@ -79,7 +79,7 @@ class TableUse:
         )
 
     def _listed(self, binding: Binding) -> tuple[tuple[Partition, ...], int, Listing | None]:
-        """The partitions that the catalog could not leave out, and how many there are."""
+        """Return the partitions that the catalog could not leave out, and how many there are."""
         table, catalog = self.table, binding.catalog
         if not table.partition_columns:
             return (), 0, None
@@ -89,7 +89,7 @@ class TableUse:
         return found, count, Listing.of(tests, found)
 
     def source(self, binding: Binding) -> Source:
-        """The scan under its view name."""
+        """Return the scan under its view name."""
         return Source(view=self.view, scan=self.scan(binding))
 
 
@@ -150,13 +150,13 @@ class Scope:
     """How many of the relations are in the three above: there may be thousands."""
 
     def chain(self) -> Iterator[Scope]:
-        """The scope itself and, where Hive looks there, the one around it."""
+        """Yield the scope itself and, where Hive looks there, the one around it."""
         yield self
         if self.outer is not None and self.sees_outer:
             yield self.outer
 
     def meaning(self, parts: tuple[str, ...]) -> Meaning:
-        """What a dotted name means; innermost scope first.
+        """Tell what a dotted name means; innermost scope first.
 
         Raises NoSuchObject 10002 (no such column in that table) or 10004 (nothing of that
         name), SemanticError 10007 (more than one row__id), or without a code (a column of several).

@@ -67,7 +67,7 @@ def _unfiltered(name: TableName) -> SemanticError:
 
 
 def traced(columns: Outputs, use: TableUse) -> Outputs:
-    """The columns of a table, its partition columns knowing where they come from."""
+    """Return the columns of a table, its partition columns knowing where they come from."""
     names = use.table.partition_names
     return columns and tuple(
         one._replace(origins=((use, one.name),)) if one.name in names else one for one in columns
@@ -206,7 +206,7 @@ class StrictChecks:
     def _meant(
         self, part: exp.Expr, allowed: frozenset[Relation] | None, condition: exp.Expr
     ) -> Uses:
-        """The tables of which each column of an expression is a partition column."""
+        """Return the tables of which each column of an expression is a partition column."""
         found: Uses | None = None
         for column in part.find_all(exp.Column):
             meaning = self.meanings.get(id(column))
@@ -223,7 +223,7 @@ class StrictChecks:
         return found or frozenset()
 
     def _filtered_by(self, join: exp.Join) -> frozenset[Relation]:
-        """The relations whose rows ON leaves out: not those that an outer join preserves."""
+        """Return the relations whose rows ON leaves out: not those that an outer join preserves."""
         before, added = self._sides(join)
         if join.side == "FULL":
             return frozenset()
@@ -256,7 +256,7 @@ class StrictChecks:
                 self.binding.fail(strict_error("cartesian.product"), *span_of(join.this))
 
     def _equal(self, condition: exp.Expr) -> dict[str, Pair]:
-        """The equalities between relations that a condition implies, by their text."""
+        """Return the equalities between relations that a condition implies, by their text."""
         condition = condition.unnest()
         if isinstance(condition, (exp.And, exp.Or)):
             parts = [
@@ -310,7 +310,7 @@ def _uses_of(relation: Relation, name: str) -> Uses:
 
 
 def passed(select: exp.Select, outputs: Outputs) -> Outputs:
-    """The outputs, their origins forgotten where a filter of them would not reach the tables.
+    """Forget the origins of outputs where a filter of them would not reach the tables.
 
     That is behind LIMIT, and behind windows over other columns.
     """

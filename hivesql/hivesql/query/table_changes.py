@@ -29,7 +29,7 @@ class Found(NamedTuple):
 
 
 def changes_in(binding: Binding, node: exp.Table) -> Found | None:
-    """A call of table_changes; None for any other table function."""
+    """Return a call of table_changes; None for any other table function."""
     call = node.this
     if not isinstance(call, exp.Anonymous) or call.name.lower() != _NAME:
         return None

@@ -36,7 +36,7 @@ def name_end(binding: Binding, end: int) -> int:
 
 
 def clause_after(binding: Binding, table: Table, end: int) -> Clause | None:
-    """The clause that follows a table's name, if there is one."""
+    """Return the clause that follows a table's name, if there is one."""
     first = first_from(binding.tokens, end)
     tokens = binding.tokens[first : first + _LONGEST]
     if len(tokens) < 5 or not tokens[0].is_("for"):

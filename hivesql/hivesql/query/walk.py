@@ -85,7 +85,7 @@ class BoundQuery:
     hive: str
 
     def query(self, binding: Binding, sql: str | None = None, columns: Outputs = None) -> Query:
-        """The query of a plan; ``sql`` and its ``columns`` when it was wrapped."""
+        """Return the query of a plan; ``sql`` and its ``columns`` when it was wrapped."""
         known = self.columns if sql is None else columns
         return Query(
             sql=sql or self.sql,
@@ -133,7 +133,7 @@ class Walk:
         self.strict = StrictChecks(self.binding, self.meanings)
 
     def render(self, part: Slice) -> str:
-        """The slice as Spark SQL."""
+        """Return the slice as Spark SQL."""
         edits = [
             edit._replace(text=self.defaults[edit.start]) if edit.start in self.defaults else edit
             for edit in spark_edits(tokens_in(self.binding.tokens, part.spans))
@@ -472,7 +472,7 @@ class Walk:
     def _outputs(
         self, node: exp.Select, scope: Scope, merges: bool, stars: dict[int, tuple[Output, ...]]
     ) -> Outputs:
-        """The columns of a select list; those of each ``*`` are put into ``stars`` by its id."""
+        """List a select list's columns; those of each ``*`` are put into ``stars`` by its id."""
         found: list[Outputs] = []
         for item, name in zip(node.expressions, output_names(node.expressions), strict=True):
             columns: Outputs = None

@@ -117,7 +117,7 @@ def parse_alter(cursor: Cursor) -> Body:
 
 
 def _looked_up(cursor: Cursor, parse: Callable[[Cursor], Body], *, view: bool) -> Body:
-    """What is altered; of what is refused by name, the table is looked up first."""
+    """Tell what is altered; of what is refused by name, the table is looked up first."""
     start = cursor.position
     try:
         return parse(cursor)
@@ -315,7 +315,7 @@ def _clustering(cursor: Cursor) -> ChangeBuckets | ChangeBucketCount | Unsort | 
 
 
 def _counts(cursor: Cursor) -> dict[str, str]:
-    """What UPDATE STATISTICS sets: numbers."""
+    """Tell what UPDATE STATISTICS sets: numbers."""
     start = cursor.peek().start
     given = parse_properties(cursor)
     for key, value in given.items():
@@ -333,7 +333,7 @@ def _counts(cursor: Cursor) -> dict[str, str]:
 
 
 def _storage_of_partition(cursor: Cursor) -> ChangeSerde | ChangeFormat | None:
-    """What partitions may have of their own, beside a location."""
+    """Tell what partitions may have of their own, beside a location."""
     if cursor.take("set", "serdeproperties"):
         return ChangeSerde(set=parse_properties(cursor))
     if cursor.take("unset", "serdeproperties"):

@@ -28,7 +28,7 @@ def _partition_item(cursor: Cursor, *, dynamic: bool) -> PartitionItem:
 
 
 def constant(cursor: Cursor) -> str | None:
-    """A constant's text: string, number, TRUE, FALSE, DATE '…', TIMESTAMP '…' or NULL (None)."""
+    """Take a constant's text: string, number, TRUE, FALSE, DATE, TIMESTAMP or NULL (None)."""
     if cursor.take("null"):
         return None
     for word in ("true", "false"):
@@ -45,7 +45,7 @@ def constant(cursor: Cursor) -> str | None:
 
 
 def _number_text(text: str) -> str:
-    """A number without zeros that say nothing, as it is kept in a column of text."""
+    """Return a number without zeros that say nothing, as it is kept in a column of text."""
     if text.isdigit():
         return str(int(text))
     whole, point, rest = text.partition(".")

@@ -152,7 +152,7 @@ def _in_database(cursor: Cursor) -> dict[str, Any]:
 
 
 def _pattern(cursor: Cursor, *, bare: bool = False) -> dict[str, Any]:
-    """A pattern; ``bare`` lets it be a name without LIKE too."""
+    """Return a pattern; ``bare`` lets it be a name without LIKE too."""
     if cursor.at("where"):
         cursor.refuse("SHOW … WHERE")
     token = cursor.peek()
@@ -162,7 +162,7 @@ def _pattern(cursor: Cursor, *, bare: bool = False) -> dict[str, Any]:
 
 
 def _pattern_text(cursor: Cursor) -> str:
-    """A pattern, or a name without quotes."""
+    """Return a pattern, or a name without quotes."""
     if cursor.peek().kind is Kind.STRING:
         return cursor.string()
     return cursor.name("a pattern").text

@@ -17,7 +17,7 @@ Order = tuple[tuple[Name, OrderKey], ...]
 
 
 def parse_compact(cursor: Cursor, table: TableRef, partition: PartitionItems | None) -> CompactBody:
-    """What follows COMPACT."""
+    """Tell what follows COMPACT."""
     from hivesql.dialect.nodes.ddl import CompactBody
 
     start = cursor.peek().start
@@ -41,7 +41,7 @@ def parse_compact(cursor: Cursor, table: TableRef, partition: PartitionItems | N
 
 
 def parse_show_compactions(cursor: Cursor) -> dict[str, Any]:
-    """What follows SHOW COMPACTIONS: an id, or a database or table and filters."""
+    """Tell what follows SHOW COMPACTIONS: an id, or a database or table and filters."""
     found: dict[str, Any] = {}
     if cursor.at("compactionid", "=") or cursor.at("compact_id", "="):
         cursor.expect(cursor.peek().value, "=")

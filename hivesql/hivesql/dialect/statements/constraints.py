@@ -50,7 +50,7 @@ def _at_table_constraint(cursor: Cursor) -> bool:
 
 
 def parse_constraint(cursor: Cursor) -> Constraint:
-    """A constraint of the table: PRIMARY KEY (…), UNIQUE (…), FOREIGN KEY (…) …, CHECK (…)."""
+    """Take a table constraint: PRIMARY KEY, UNIQUE, FOREIGN KEY or CHECK (…)."""
     name = _name(cursor)
     if cursor.take("check"):
         found = Constraint(kind="check", name=name, text=_bracketed(cursor))
@@ -63,7 +63,7 @@ def parse_constraint(cursor: Cursor) -> Constraint:
 
 
 def parse_column_constraint(cursor: Cursor, column: str) -> Constraint | None:
-    """What may stand after a column's type."""
+    """Tell what may stand after a column's type."""
     token = cursor.peek()
     if token.kind is not Kind.WORD or token.value not in _OF_COLUMN:
         return None

@@ -44,7 +44,7 @@ def _where(cursor: Cursor) -> Slice | None:
 
 
 def _expression(cursor: Cursor, *stops: str) -> Slice:
-    """An expression that ends before one of the words, at a comma or bracket, or at the end."""
+    """Take an expression that ends before a word, at a comma or bracket, or at the end."""
     start = cursor.peek().start
     end = cursor.find(",", *stops)
     return read_expression(cursor.text, cursor.tokens, (start, max(start, end)))
@@ -145,7 +145,7 @@ def _not_matched(cursor: Cursor, start: int, condition: Slice | None) -> WhenBod
 
 
 def parse_rows(cursor: Cursor) -> Body:
-    """A query, or an INSERT that begins with FROM or WITH."""
+    """Return a query, or an INSERT that begins with FROM or WITH."""
     check_tokens(cursor.text, cursor.tokens)
     return parse_insert(cursor) if _inserts(cursor) else parse_query(cursor)
 

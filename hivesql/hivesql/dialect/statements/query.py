@@ -103,7 +103,7 @@ def _branch(cursor: Cursor, shared: Spans, *, many: bool) -> InsertBranch:
 
 
 def _insert_query(cursor: Cursor, shared: Spans, *, many: bool) -> tuple[Slice, tuple[Slice, ...]]:
-    """The query, and those that Hive writes one after the other where it is a UNION ALL.
+    """Return the query, and those that Hive writes one after the other where it is a UNION ALL.
 
     As in Hive, all branches that are nothing but constants are one, the last.
     """
@@ -147,7 +147,7 @@ def _insert_query(cursor: Cursor, shared: Spans, *, many: bool) -> tuple[Slice, 
 
 
 def _joined(chosen: frozenset[int], pieces: Sequence[Span], joints: Sequence[int]) -> Spans:
-    """The chosen pieces as one query; ``joints`` are where UNION ALL stands before each."""
+    """Return the chosen pieces as one query; ``joints`` are where UNION ALL stands before each."""
     spans: list[Span] = []
     for i in sorted(chosen):
         if i - 1 in chosen:
@@ -165,7 +165,7 @@ def _branch_of(cursor: Cursor, shared: Spans, piece: tuple[int, int], tree: exp.
 
 
 def _union_all(tree: exp.Expr) -> list[exp.Expr]:
-    """The branches where it is UNION ALL all the way down, without what applies to the whole."""
+    """List the branches if it is UNION ALL all the way down, and nothing applies to the whole."""
     over_all = ("order", "limit", "offset", "sort", "distribute", "cluster")
     branches: list[exp.Expr] = []
     left = [tree]

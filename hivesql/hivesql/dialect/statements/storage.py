@@ -44,7 +44,7 @@ class Buckets:
 
 
 def parse_buckets(cursor: Cursor) -> Buckets:
-    """What follows CLUSTERED BY."""
+    """Tell what follows CLUSTERED BY."""
     columns = cursor.names()
     sorting: list[Name] = []
     descending: list[str] = []
@@ -73,7 +73,7 @@ def parse_bucket_count(cursor: Cursor) -> int:
 
 
 def parse_delimiters(cursor: Cursor) -> dict[str, str]:
-    """What follows ROW FORMAT DELIMITED, as serde properties."""
+    """Tell what follows ROW FORMAT DELIMITED, as serde properties."""
     found: dict[str, str] = {}
     while True:
         for words, key in _DELIMITERS:
@@ -91,7 +91,7 @@ def parse_delimiters(cursor: Cursor) -> dict[str, str]:
 
 
 def parse_row_format(cursor: Cursor) -> tuple[FileFormat | None, dict[str, str]]:
-    """What follows ROW FORMAT: the format that a SerDe stands for, and its properties."""
+    """Tell what follows ROW FORMAT: the format that a SerDe stands for, and its properties."""
     if cursor.take("serde"):
         _, format_ = parse_serde(cursor)
         given = parse_properties(cursor) if cursor.take("with", "serdeproperties") else {}
@@ -101,7 +101,7 @@ def parse_row_format(cursor: Cursor) -> tuple[FileFormat | None, dict[str, str]]
 
 
 def parse_file_format(cursor: Cursor) -> FileFormat:
-    """A format's name, or INPUTFORMAT … OUTPUTFORMAT … [SERDE …] with the classes of one."""
+    """Return a format's name, or INPUTFORMAT … OUTPUTFORMAT … [SERDE …] with the classes of one."""
     start = cursor.peek()
     if cursor.take("inputformat"):
         input_format = cursor.string("a class")
@@ -124,7 +124,7 @@ def parse_file_format(cursor: Cursor) -> FileFormat:
 
 
 def parse_serde(cursor: Cursor) -> tuple[str, FileFormat]:
-    """A serde's class and the format that it stands for; others are refused by name."""
+    """Return a serde's class and the format that it stands for; others are refused by name."""
     start = cursor.peek()
     serde = cursor.string("a class")
     found = next((name for name, one in STORAGE.items() if one.serde == serde), None)

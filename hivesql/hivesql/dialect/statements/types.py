@@ -60,7 +60,7 @@ def _column(cursor: Cursor, of_partitions: bool) -> Column:
 
 
 def parse_type(cursor: Cursor) -> str:
-    """A type's Hive text such as ``map<string,array<int>>``."""
+    """Return a type's Hive text such as ``map<string,array<int>>``."""
     token = cursor.next()
     word = token.value if token.kind is Kind.WORD else ""
     if word in _PLAIN:

@@ -116,7 +116,7 @@ def _refuse_column(name: str, node: exp.Expr, binding: Binding) -> None:
 
 
 def _aggregates_in(part: exp.Expr) -> Iterator[exp.Anonymous]:
-    """The calls that make one value of many rows; not those with OVER, nor of other queries."""
+    """Yield calls that make one value of many rows; not with OVER, nor of other queries."""
     for node in part.walk(prune=lambda one: one is not part and isinstance(one, QUERIES)):
         if isinstance(node, exp.Anonymous) and _is_aggregate(node):
             yield node
@@ -135,7 +135,7 @@ def _gives_aggregate(node: exp.Expr) -> bool:
 
 
 def _called(window: exp.Window) -> Iterator[exp.Expr]:
-    """What OVER is said of: a call, perhaps with WITHIN GROUP or IGNORE NULLS."""
+    """Yield what OVER is said of: a call, perhaps with WITHIN GROUP or IGNORE NULLS."""
     inside: exp.Expr | None = window.this
     while inside is not None:
         yield inside
@@ -182,7 +182,7 @@ class _Keys:
         return column in self._names or None in self._names
 
     def missing_in(self, part: exp.Expr) -> exp.Column | None:
-        """A column of the expression that neither a key nor an aggregate gives."""
+        """Return a column of the expression that neither a key nor an aggregate gives."""
         left = [part]
         while left:
             node = left.pop()
@@ -205,7 +205,7 @@ class _Keys:
         return (("column", id(meaning.relation), meaning.column),) not in self._forms
 
     def form(self, expression: exp.Expr) -> _Form:
-        """The same for expressions that differ in nothing but case, brackets and qualifiers."""
+        """Give the same key to expressions that differ in case, brackets and qualifiers alone."""
         found: list[object] = []
         left = [expression]
         while left:
@@ -288,7 +288,7 @@ def _check_arguments(name: str, call: exp.Anonymous, binding: Binding) -> None:
 
 
 def _window_of(call: exp.Expr) -> exp.Window | None:
-    """The OVER of a call; None without one."""
+    """Return the OVER of a call; None without one."""
     around: exp.Expr | None = call.parent
     while isinstance(around, _AROUND_CALL):
         around = around.parent
@@ -484,5 +484,5 @@ def _clauses_of(select: exp.Select, names: Iterable[str]) -> Iterator[exp.Expr]:
 
 
 def _outside_queries(part: exp.Expr) -> Iterator[exp.Expr]:
-    """An expression and what is below it, but not inside queries of its own."""
+    """Return an expression and what is below it, but not inside queries of its own."""
     return part.walk(prune=lambda one: isinstance(one, QUERIES))

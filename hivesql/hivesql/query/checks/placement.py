@@ -126,7 +126,7 @@ def _without_names(item: exp.Expr) -> exp.Expr:
 
 
 def _outside_queries(node: exp.Expr) -> Iterator[exp.Expr]:
-    """A node and what is below it, but not inside queries of its own."""
+    """Yield a node and what is below it, but not inside queries of its own."""
     left = [node]
     while left:
         one = left.pop()

@@ -83,7 +83,7 @@ class OneOf:
     )
 
     def sides(self, base: str) -> frozenset[_Side | None]:
-        """What a column of such a type is compared with; None where that is not certain."""
+        """Tell what a column of such a type is compared with; None where that is not certain."""
         if base not in self._sides:
             given = (one for one in self.values if one.kind != "null")
             self._sides[base] = frozenset(_side(one, base) for one in given)
@@ -133,12 +133,12 @@ ColumnOf = Callable[[exp.Column], str | None]
 
 
 def conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
-    """The parts of an AND."""
+    """Return the parts of an AND."""
     return operands(condition, exp.And)
 
 
 def operands(node: exp.Expr, kind: type[exp.Connector]) -> Iterator[exp.Expr]:
-    """The operands of a row of ANDs, or of ORs, from left to right."""
+    """Yield the operands of a row of ANDs, or of ORs, from left to right."""
     left = [node]
     while left:
         one = left.pop().unnest()
@@ -149,7 +149,7 @@ def operands(node: exp.Expr, kind: type[exp.Connector]) -> Iterator[exp.Expr]:
 
 
 def simplify(node: exp.Expr, column_of: ColumnOf, *, depth: int = 0) -> Predicate:
-    """An expression as a predicate; ``column_of`` names the columns of the table in question."""
+    """Make an expression a predicate; ``column_of`` names the columns of the table in question."""
     if depth > _MOST_NESTED:
         return Other()
     node = node.unnest()
@@ -333,7 +333,7 @@ def _holds(operator: str, sign: int) -> bool:
 
 
 def _side(constant: Constant, base: str) -> _Side | None:
-    """A constant as Hive compares it with columns of a type, or None when that is not certain."""
+    """Give a constant as Hive compares it with columns of a type; None if that is not certain."""
     text = constant.text
     if base in INTEGERS or base == "decimal":
         is_number = constant.kind in ("number", "string") and _NUMBER.fullmatch(text)
@@ -365,7 +365,7 @@ def _float_side(text: str) -> _Side | None:
 
 
 def _own_side(value: str, manner: str) -> _Side | None:
-    """A partition's value compared in this manner."""
+    """Return a partition's value compared in this manner."""
     match manner:
         case "decimal":
             return _Side("decimal", Decimal(value)) if _NUMBER.fullmatch(value) else None
