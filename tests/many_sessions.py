@@ -105,7 +105,9 @@ _DYING_JAVA = """#!/bin/sh
 case "$*" in *launcher.Main*) exec "{java}" "$@";; esac
 if mkdir "{home}/died"; then
   "{java}" "$@" &
-  while [ ! -s "$_PYSPARK_DRIVER_CONN_INFO_PATH" ]; do sleep 0.05; done
+  # PySpark takes the file away, with its directory, as soon as it has read it.
+  told="$_PYSPARK_DRIVER_CONN_INFO_PATH"
+  while [ ! -s "$told" ] && [ -d "${{told%/*}}" ] && kill -0 $!; do sleep 0.01; done
   kill -9 $!
   wait
   exit 137
