@@ -33,7 +33,7 @@ USES: dict[str, Callable[[hivesql.Session], object]] = {
 }
 QUIET = {
     "cache_counters", "cancel", "close", "closed", "in_transaction", "open_transaction",
-    "progress", "settings", "starts_spark", "stop",
+    "progress", "settings", "spark_views", "starts_spark", "stop",
 }  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,6 +75,10 @@ def _row(row_id: Any, values: Sequence[Any], partition: Sequence[Any]) -> Row:
         tuple(map(plain, values)),
         tuple(map(partition_text, partition)),
     )
+
+
+OpenOurs = Callable[[str], Warehouse]
+"""The fixture ``open_ours``."""
 
 
 def open_warehouse(root: Path, spark: SparkSession) -> Warehouse:

@@ -10,7 +10,7 @@ import pytest
 
 from acid_files import EVENT
 from interop import hive
-from interop.test_ours_in_hive import OpenOurs
+from interop.ours import OpenOurs
 
 pytestmark = [pytest.mark.hive, pytest.mark.spark, pytest.mark.slow]
 

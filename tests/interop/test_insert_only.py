@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from interop import hive
-from interop.test_ours_in_hive import OpenOurs
+from interop.ours import OpenOurs
 
 pytestmark = [pytest.mark.hive, pytest.mark.spark, pytest.mark.slow]
 

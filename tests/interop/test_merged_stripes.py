@@ -8,8 +8,7 @@ import pyorc
 import pytest
 
 from interop import hive
-from interop.ours import highest_ids
-from interop.test_ours_in_hive import OpenOurs
+from interop.ours import OpenOurs, highest_ids
 
 pytestmark = [pytest.mark.hive, pytest.mark.spark, pytest.mark.slow]
 

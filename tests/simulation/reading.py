@@ -122,8 +122,8 @@ def _events(file: DataFile | DeleteFile, location: str, visible: ValidWriteIdLis
     path = f"{location}/{file.path}"
     data = LocalFiles().read(path, 0, file.length)
     events = orc.ORCFile(io.BytesIO(data)).read()
-    if isinstance(file, DataFile) and file.raw is not None:
-        return _with_row_ids(events, file, file.raw)
+    if isinstance(file, DataFile) and file.original is not None:
+        return _with_row_ids(events, file, file.original)
     seen = [visible.sees(one) for one in events.column("currentTransaction").to_pylist()]
     return events.filter(pa.array(seen, pa.bool_()))
 

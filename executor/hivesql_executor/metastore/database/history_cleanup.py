@@ -40,8 +40,11 @@ def drop_table(db: Connection, name: TableName) -> None:
 
 
 def drop_partitions(db: Connection, name: TableName, partitions: Sequence[str]) -> None:
-    """Forget the writes and compactions of some partitions."""
-    for table in _PER_PARTITION:
+    """Forget the writes and compactions of some partitions.
+
+    Not aborted writes: by them the cleaner finds what they have left elsewhere in the table.
+    """
+    for table in (completed_txn_components, compaction_queue, completed_compactions):
         for start in range(0, len(partitions), _CHUNK):
             db.execute(
                 delete(table).where(
