@@ -81,7 +81,7 @@ class StatisticsCalls(PartitionCalls):
                     units = {key: one for key, one in told[name].items() if not one.is_nothing}
                     self._change(name, units, write_ids.get(name, 0))
                 else:
-                    self._distrust(name, list(written[name]), write_ids.get(name, 0))
+                    self._mark_inaccurate(name, list(written[name]), write_ids.get(name, 0))
             except NoSuchObject:
                 continue
 
@@ -102,7 +102,7 @@ class StatisticsCalls(PartitionCalls):
                     _count(one, told[unit], write_id)
             self._send_partitions(name, found, **state)
 
-    def _distrust(self, name: TableName, names: list[str], write_id: int) -> None:
+    def _mark_inaccurate(self, name: TableName, names: list[str], write_id: int) -> None:
         state = self._state(name, write_id)
         table = self._fetch_table(name)
         if (table.parameters or {}).pop(ACCURATE, None) is not None:

@@ -54,7 +54,7 @@ def count(
         if told:
             _add(db, txn_id, name, table_id, told)
         if name in untold:
-            _distrust(db, table_id, untold[name])
+            _mark_inaccurate(db, table_id, untold[name])
 
 
 def _add(
@@ -110,7 +110,7 @@ def _partitions(
     return found
 
 
-def _distrust(db: Connection, table_id: int, partitions: Sequence[str | None]) -> None:
+def _mark_inaccurate(db: Connection, table_id: int, partitions: Sequence[str | None]) -> None:
     mark_inaccurate(db, schema.table_params, [table_id])
     rows = schema.partitions.c
     query = select(rows.id).where(rows.table_id == table_id)
