@@ -32,16 +32,21 @@ ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 T = TableName("default", "t")
 
 
+def clear(store: Metastore) -> None:
+    """Drop what is there, and the directories: the catalog alone forgets its tables here."""
+    warehouse = urlsplit(store.database("default").location).path
+    empty(store)
+    for left in Path(warehouse).iterdir():
+        shutil.rmtree(left)
+
+
 @pytest.fixture
 def session(hive3_metastore: str, spark: SparkSession) -> Iterator[hivesql.Session]:
     with hivesql.connect(metastore=hive3_metastore, spark=spark) as session:
+        # Tests of other files share the server, and some leave directories.
+        clear(session.runtime.metastore)
         yield session
-        store = session.runtime.metastore
-        warehouse = urlsplit(store.database("default").location).path
-        empty(store)
-    # The catalog alone forgets its tables there.
-    for left in Path(warehouse).iterdir():
-        shutil.rmtree(left)
+        clear(session.runtime.metastore)
 
 
 def test_statements(session: hivesql.Session) -> None:
