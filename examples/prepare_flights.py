@@ -24,7 +24,7 @@ def source() -> Path:
 
 
 def write(frame: pd.DataFrame, name: str) -> None:
-    """One directory per table, one file in it; nothing is rewritten when it is there."""
+    """Write one directory per table, one file in it; nothing is rewritten when it is there."""
     directory = TARGET / name
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / f"{name}.tsv"

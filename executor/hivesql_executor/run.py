@@ -41,7 +41,7 @@ def run(
 
 
 def _reads(command: Command) -> bool:
-    """Whether it runs a query, which has a snapshot even where no table is read."""
+    """Tell whether it runs a query, which has a snapshot even where no table is read."""
     return isinstance(command.statement, WriteDirectory)
 
 

@@ -65,7 +65,7 @@ def services_of(runtime: Runtime, *, pool: str | None = None) -> tuple[Service, 
 
 
 def run_round(services: Sequence[Service], runtime: Runtime) -> bool:
-    """One round of each, one after the other; whether all went well."""
+    """Run one round of each, one after the other; whether all went well."""
     failed = [service for service in services if not _guarded(service, runtime)]
     return not failed
 
@@ -88,7 +88,7 @@ def purge_history(runtime: Runtime) -> None:
 
 
 def history_limits(settings: Settings) -> HistoryLimits:
-    """How much of the history is kept; enough failures for the rule that counts them."""
+    """Tell how much of the history is kept; enough failures for the rule that counts them."""
     failures = settings.integer("metastore.compactor.initiator.failed.compacts.threshold")
     return HistoryLimits(
         kept={

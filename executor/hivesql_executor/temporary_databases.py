@@ -22,7 +22,7 @@ def owner_properties(runtime: Runtime) -> Mapping[str, str]:
 
 
 def _place(runtime: Runtime) -> str:
-    """Where a process number means this process: containers of one host name count their own."""
+    """Tell where a process number means this process: containers of one name count their own."""
     namespace = Path("/proc/self/ns/pid")
     return f"{runtime.host}/{namespace.stat().st_ino if namespace.exists() else 0}"
 

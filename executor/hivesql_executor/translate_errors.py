@@ -292,7 +292,7 @@ def _of_system(error: OSError) -> HiveSqlError:
 
 
 def missing_package(error: ImportError) -> HiveSqlError:
-    """Which extra brings what could not be imported."""
+    """Tell which extra brings what could not be imported."""
     name = (error.name or "").partition(".")[0]
     extra = _EXTRAS.get(name)
     wanted = f"hivesql[{extra}]" if extra else name or "hivesql"

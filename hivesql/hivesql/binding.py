@@ -190,7 +190,7 @@ def _not_found(table: Table, given: str) -> NoSuchObject:
 
 
 def _is_same(given: str | None, value: str | None, type_: str) -> bool:
-    """Whether a constant names a partition: ``01`` names ``1`` of an INT."""
+    """Tell whether a constant names a partition: ``01`` names ``1`` of an INT."""
     if given == value or given is None or value is None:
         return given == value
     normal = normal_value(given, type_)

@@ -115,7 +115,7 @@ def _encryption(url: str, settings: Settings) -> SSLContext | None:
 
 
 def _cache(settings: Settings) -> Limits | None:
-    """How much of the metastore is kept in memory; None for nothing."""
+    """Tell how much of the metastore is kept in memory; None for nothing."""
     if not settings.flag("hivesql.metastore.cache"):
         return None
     from hivesql_planner.cache.entries import patterns

@@ -95,7 +95,7 @@ class _Overlay:
         return self.under.partition(name, values)
 
     def partition_count(self, name: TableName) -> int:
-        """How many partitions there are, or would be."""
+        """Tell how many partitions there are, or would be."""
         if name in self.changed:
             return len(self.changed[name])
         return 0 if name in self.tables else self.under.partition_count(name)

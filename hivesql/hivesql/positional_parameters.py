@@ -19,7 +19,7 @@ _PART = re.compile(
 
 
 def has_marks(text: str) -> bool:
-    """Whether a question mark in it stands for a value."""
+    """Tell whether a question mark in it stands for a value."""
     return any(match["mark"] is not None for match in _PART.finditer(text))
 
 

@@ -159,7 +159,7 @@ def _sourced(
 
 
 def is_complete(text: str) -> bool:
-    """Whether the text ends with the ``;`` of a statement, outside quotes and comments."""
+    """Tell whether the text ends with the ``;`` of a statement, outside quotes and comments."""
     position = 0
     try:
         while True:
@@ -187,7 +187,7 @@ def _statement_start(text: str, position: int) -> int:
 
 
 def _comment_end(text: str, position: int) -> int | None:
-    """Where the comment that starts here ends; None when none does."""
+    """Tell where the comment that starts here ends; None when none does."""
     if text.startswith("--", position):
         found = _LINE_END.search(text, position)
         return found.start() if found else len(text)

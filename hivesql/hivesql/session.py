@@ -93,12 +93,12 @@ class SparkCalls:
     _query_id: str
 
     def progress(self) -> Progress | None:
-        """How far the running statement's Spark jobs are; None when none run."""
+        """Tell how far the running statement's Spark jobs are; None when none run."""
         return self._spark.progress(self._query_id) if self._query_id else None
 
     @property
     def starts_spark(self) -> bool:
-        """Whether the running statement may be waiting for Spark to start."""
+        """Tell whether the running statement may be waiting for Spark to start."""
         return bool(self._query_id) and self._spark.starting
 
     def start_spark(self) -> None:
@@ -130,7 +130,7 @@ class KeyCalls:
 
     @property
     def keeps_keys(self) -> bool:
-        """Whether the metastore records keys: a Hive Metastore has no place for them."""
+        """Tell whether the metastore records keys: a Hive Metastore has no place for them."""
         try:
             self.runtime.metastore.done(Once(key=""))
         except NotSupported:
@@ -204,7 +204,7 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
 
     @property
     def closed(self) -> bool:
-        """Whether ``close`` was called: anything but ``close`` is SessionClosed then."""
+        """Tell whether ``close`` was called: anything but ``close`` is SessionClosed then."""
         return self._closed
 
     def _check_open(self) -> None:
@@ -417,7 +417,7 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
         return outcome, decided
 
     def _done(self, decided: Plan, once: Once | None) -> Done | None:
-        """Who has committed the plan before, under its key or that of its transaction."""
+        """Tell who has committed the plan before, under its key or that of its transaction."""
         if self._conversation.skipped and decided.targets:
             return self._conversation.skipped
         once = self._conversation.recorded(decided, once)

@@ -108,11 +108,11 @@ class ConnectionBuilder:
         return replace(self, static_partition=tuple(values))
 
     def with_agent_info(self, agent: str) -> ConnectionBuilder:
-        """Who writes, for SHOW LOCKS."""
+        """Tell who writes, for SHOW LOCKS."""
         return replace(self, agent=agent)
 
     def with_transaction_batch_size(self, size: int) -> ConnectionBuilder:
-        """How many transactions share a delta; each but 1 makes a file that grows."""
+        """Tell how many transactions share a delta; each but 1 makes a file that grows."""
         return replace(self, batch_size=size)
 
     def with_streaming_optimizations(self, wanted: bool) -> ConnectionBuilder:
@@ -120,7 +120,7 @@ class ConnectionBuilder:
         return replace(self, streaming_optimizations=wanted)
 
     def with_record_writer(self, writer: RecordWriter) -> ConnectionBuilder:
-        """Who understands the records."""
+        """Tell who understands the records."""
         return replace(self, writer=writer)
 
     def with_write_id(self, write_id: int) -> ConnectionBuilder:
@@ -294,12 +294,12 @@ class HiveStreamingConnection:
 
     @property
     def statistics(self) -> Statistics:
-        """What has been done so far."""
+        """Tell what has been done so far."""
         return self._stream.statistics
 
     @property
     def remaining_transactions(self) -> int:
-        """How many transactions of the batch have not begun."""
+        """Tell how many transactions of the batch have not begun."""
         return self._batch.remaining if self._batch else 0
 
     @property

@@ -13,7 +13,7 @@ from hivesql_planner.transactional_plans import scans
 
 
 def is_recorded(plan: Plan) -> bool:
-    """Whether the plan's commit is recorded: queries and settings run every time.
+    """Tell whether the plan's commit is recorded: queries and settings run every time.
 
     NotSupported for a plan that adds rows which are there before its commit.
     """

@@ -55,7 +55,7 @@ class Checkpoint:
         return fresh
 
     def skips(self, statement: StatementText) -> bool:
-        """Whether the next statement of the run has run before.
+        """Tell whether the next statement of the run has run before.
 
         ValueError when the script has changed, NotSupported for what cannot be gone on with.
         """

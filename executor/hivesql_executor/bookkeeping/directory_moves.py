@@ -110,7 +110,7 @@ def _aside(location: str) -> str:
 
 
 def may_delete(location: str, database: str, runtime: Runtime) -> bool:
-    """Whether a directory may go with what is dropped; when not, the user is told that it stays.
+    """Tell whether a directory may go with what is dropped, or else tell the user that it stays.
 
     A catalog that other programs wrote may hold paths that lead out of their database, or that
     hold the whole of it: nobody who drops one table wants to lose those.

@@ -56,7 +56,7 @@ class DirectoryFacts:
 
     @property
     def deletes(self) -> bool:
-        """Whether its events are deletes."""
+        """Tell whether its events are deletes."""
         return self.verdict.kind == DirectoryKind.DELETE_DELTA.value.replace("_", " ")
 
 

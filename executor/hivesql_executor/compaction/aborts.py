@@ -73,7 +73,7 @@ def _clean_unit(unit: Candidate, runtime: Runtime) -> bool:
 
 
 def _place(unit: Candidate, runtime: Runtime) -> Place | None:
-    """Where the unit lies; None when its table is gone.
+    """Tell where the unit lies; None when its table is gone.
 
     A partition that the catalog does not know may have files all the same: of a write that ended
     before it told the catalog. Forgotten, they would be taken for committed ones later.

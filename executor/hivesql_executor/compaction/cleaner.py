@@ -120,7 +120,7 @@ def _visible(compaction: Compaction, txns: ValidTxnList, runtime: Runtime) -> Va
 
 
 def _removable(state: AcidState, place: Place) -> tuple[str, ...]:
-    """Where the partitions of a write are not known, only what was rolled back."""
+    """Choose what to delete: only what was rolled back, if the partitions are not known."""
     return state.aborted if place.is_whole_partitioned_table else (*state.obsolete, *state.aborted)
 
 

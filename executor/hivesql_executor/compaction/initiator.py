@@ -23,7 +23,7 @@ from hivesql_planner.settings.settings import Settings
 
 
 def initiate(runtime: Runtime) -> int:
-    """One cycle over all units that were written to; how many compactions were asked for."""
+    """Run one cycle over all units that were written to; how many compactions were asked for."""
     store, settings = runtime.metastore, runtime.settings
     limit = settings.integer("metastore.compactor.fetch.size")
     candidates = {one.unit: one for one in store.compaction_candidates(limit=limit)}

@@ -52,7 +52,7 @@ class _Watch:
 
     @property
     def told(self) -> str:
-        """What became of the compaction."""
+        """Tell what became of the compaction."""
         limit = self.runtime.settings.text(_KEY)
         return f"compaction {self.compaction.id} was stopped: it took longer than {_KEY}={limit}"
 

@@ -64,7 +64,7 @@ def find_place(unit: Unit, runtime: Runtime) -> Place:
 
 
 def never_added(unit: Unit, runtime: Runtime) -> Place | None:
-    """Where a partition that the catalog does not know would lie; None without a table."""
+    """Tell where a partition that the catalog does not know would lie; None without a table."""
     name, partition = unit
     try:
         table = runtime.metastore.table(name)

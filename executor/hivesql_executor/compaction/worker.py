@@ -202,7 +202,7 @@ def _lock(compaction: Compaction, txn_id: int, runtime: Runtime) -> None:
 def _compact(
     compaction: Compaction, place: Place, txn_id: int, runtime: Runtime
 ) -> tuple[str | None, StatisticsChange]:
-    """Why it was refused, or None, and in how many more or fewer files and bytes the rows lie."""
+    """Tell why it was refused, or None, and in how many more or fewer files and bytes rows lie."""
     store, table = runtime.metastore, place.table
     counted = StatisticsChange(
         table=compaction.table, partition=compaction.partition, keeps_values=True

@@ -38,11 +38,11 @@ class Files(Protocol):
         ...
 
     def exists(self, path: str) -> bool:
-        """Whether there is a file or directory."""
+        """Tell whether there is a file or directory."""
         ...
 
     def is_file(self, path: str) -> bool:
-        """Whether there is a file, and no directory."""
+        """Tell whether there is a file, and no directory."""
         ...
 
     def directories(self, location: str) -> tuple[str, ...]:
@@ -54,7 +54,7 @@ class Files(Protocol):
         ...
 
     def modified(self, path: str) -> int:
-        """When a file was last changed, in a unit of the file system; DataError when missing."""
+        """Tell when a file was last changed, in a unit of the file system; else DataError."""
         ...
 
     def read(self, path: str, offset: int, length: int) -> bytes:
@@ -126,7 +126,7 @@ class RangeFile(io.RawIOBase):
         return True
 
     def tell(self) -> int:
-        """Where the next read begins."""
+        """Tell where the next read begins."""
         return self._at
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:

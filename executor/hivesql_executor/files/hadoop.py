@@ -110,13 +110,13 @@ class HadoopFiles:
 
     @_reaching
     def exists(self, path: str) -> bool:
-        """Whether there is a file or directory."""
+        """Tell whether there is a file or directory."""
         _, target, system = self._open(path)
         return bool(system.exists(target))
 
     @_reaching
     def is_file(self, path: str) -> bool:
-        """Whether there is a file."""
+        """Tell whether there is a file."""
         _, target, system = self._open(path)
         return bool(system.exists(target) and system.getFileStatus(target).isFile())
 
@@ -135,7 +135,7 @@ class HadoopFiles:
         return self._status(path)[0]
 
     def modified(self, path: str) -> int:
-        """When a file was last changed, in milliseconds."""
+        """Tell when a file was last changed, in milliseconds."""
         return self._status(path)[1]
 
     def read(self, path: str, offset: int, length: int) -> bytes:

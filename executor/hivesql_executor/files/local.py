@@ -56,12 +56,12 @@ class LocalFiles:
         return tuple(sorted(one.name for one in found if one.is_dir()))
 
     def exists(self, path: str) -> bool:
-        """Whether there is a file or directory."""
+        """Tell whether there is a file or directory."""
         # Unlike Path's own, these answer no for names that are too long.
         return os.path.exists(local_path(path))  # noqa: PTH110
 
     def is_file(self, path: str) -> bool:
-        """Whether there is a file."""
+        """Tell whether there is a file."""
         return os.path.isfile(local_path(path))  # noqa: PTH113
 
     def directories(self, location: str) -> tuple[str, ...]:
@@ -78,7 +78,7 @@ class LocalFiles:
             raise _missing(path) from error
 
     def modified(self, path: str) -> int:
-        """When a file was last changed, in nanoseconds."""
+        """Tell when a file was last changed, in nanoseconds."""
         try:
             place = local_path(path) if path.startswith("file:") else path
             # Asked for every file of a snapshot: a Path would cost more than the answer.

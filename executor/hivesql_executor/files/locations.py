@@ -44,7 +44,7 @@ def complete_location(text: str, base: str | None = None) -> str:
 
 
 def is_absolute(text: str) -> bool:
-    """Whether a location needs no other one to be complete."""
+    """Tell whether a location needs no other one to be complete."""
     return text.startswith("/") or _SCHEME.fullmatch(text) is not None
 
 

@@ -51,7 +51,7 @@ def _living(snapshot: SmallSnapshot, part: PartitionFiles, most_bytes: int) -> i
 
 
 def _deleted_of(tail: OrcTail, deleted: Mapping[_Key, list[int]]) -> int:
-    """How many of a file's rows are deleted."""
+    """Tell how many of a file's rows are deleted."""
     numbers = deleted.get(tail.unit or (), [])
     first, last = tail.key_range["rowId"]
     return bisect_left(numbers, last + 1) - bisect_left(numbers, first)

@@ -133,7 +133,7 @@ def _key_index(events: pa.Table, stripes: tuple[int, ...]) -> bytes:
 
 
 def has_early_fractions(timestamps: pa.Array) -> bool:
-    """Whether there are fractions of a second before 1970.
+    """Tell whether there are fractions of a second before 1970.
 
     Arrow writes them as negative nanoseconds, which ORC's Java readers refuse.
     """

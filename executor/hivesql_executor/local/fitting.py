@@ -318,7 +318,7 @@ def _deletes(
 
 
 def _meet(ends: Mapping[str, tuple[int, int]], others: Mapping[str, tuple[int, int]]) -> bool:
-    """Whether each part of an id may be the same in both; parts without ends may be anything."""
+    """Tell whether each part of an id may be the same in both; without ends it may be anything."""
     return all(
         ends[name][0] <= high and low <= ends[name][1] for name, (low, high) in others.items()
     )

@@ -124,7 +124,7 @@ def read_piece(
 
 
 def is_seekable(snapshot: SmallSnapshot, path: str, columns: Sequence[Column]) -> bool:
-    """Whether single rows of a file can be read."""
+    """Tell whether single rows of a file can be read."""
     found = [one for one in _fields(snapshot, path, columns) if one.name is not None]
     return can_seek([one.name or "" for one in found], [one.column for one in found])
 
@@ -154,7 +154,7 @@ def _fields(snapshot: SmallSnapshot, path: str, columns: Sequence[Column]) -> tu
 
 
 def is_as_stored(tail: OrcTail, position: int, column: Column) -> bool:
-    """Whether the file has the column, and of the type that it has in the table."""
+    """Tell whether the file has the column, and of the type that it has in the table."""
     return position < len(tail.row_types) and tail.row_types[position] == orc_type(column.type)
 
 

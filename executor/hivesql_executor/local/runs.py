@@ -40,7 +40,7 @@ class _Nanoseconds(ORCConverter):
 
 
 def can_seek(names: Sequence[str], columns: Sequence[Column]) -> bool:
-    """Whether columns, called so in the file, are of a kind that is read row by row."""
+    """Tell whether columns, called so in the file, are of a kind that is read row by row."""
     return all(map(PLAIN_NAME.fullmatch, names)) and not any("<" in one.type for one in columns)
 
 

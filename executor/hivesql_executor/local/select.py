@@ -67,7 +67,7 @@ def _select_rows(small: SmallSelect, snapshot: SmallSnapshot, columns: Sequence[
 
 
 def _only_counts(small: SmallSelect) -> bool:
-    """Whether nothing but the number of all rows is asked for."""
+    """Tell whether nothing but the number of all rows is asked for."""
     every = all(isinstance(item, Total) and item.column is None for item in small.items)
     return every and small.where is None
 

@@ -19,7 +19,7 @@ _BUFFER = 1 << 20
 
 
 def seen_by(visible: ValidWriteIdList, writers: pa.Array) -> pa.Array:
-    """Which events of these writes are seen."""
+    """Tell which events of these writes are seen."""
     seen = [one for one in pc.unique(writers).to_pylist() if visible.sees(one)]
     return pc.is_in(writers, pa.array(seen, pa.int64()))
 

@@ -109,7 +109,7 @@ def foreign_writes(path: str, tail: OrcTail) -> str | None:
 
 
 def holds_changes(tail: OrcTail) -> bool:
-    """Whether a data file has update or delete events too: ACID version 1."""
+    """Tell whether a data file has update or delete events too: ACID version 1."""
     _, updates, deletes = _statistics(tail)
     seen = tail.operations is not None and tail.operations[1] != INSERT_EVENT
     return tail.is_acid and (seen or updates + deletes > 0)

@@ -143,7 +143,7 @@ def read_groups(
 
 
 def _index_places(footer: Message, offset: int) -> dict[int, tuple[int, int]]:
-    """Where the row index of each column is: offset and length."""
+    """Tell where the row index of each column is: offset and length."""
     found = {}
     for stream in footer.get(1, []):
         one = parsed(_bytes(stream))

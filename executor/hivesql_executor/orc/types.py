@@ -77,12 +77,12 @@ def _kinds(text: str) -> Iterator[str]:
 
 
 def has_sized_text(hive_type: str) -> bool:
-    """Whether there is a CHAR or VARCHAR in the type."""
+    """Tell whether there is a CHAR or VARCHAR in the type."""
     return bool(_SIZED_TEXT.search(hive_type.lower()))
 
 
 def has_instant(hive_type: str) -> bool:
-    """Whether there is a TIMESTAMP WITH LOCAL TIME ZONE in the type."""
+    """Tell whether there is a TIMESTAMP WITH LOCAL TIME ZONE in the type."""
     return bool(_INSTANT.search(_plain(hive_type)))
 
 

@@ -55,7 +55,7 @@ def _flushed(files: Files, location: str, status: FileStatus) -> FileStatus:
 
 
 def spark_path(location: str, file: DataFile | DeleteFile) -> str:
-    """Where Spark reads a file: one that may still grow, only up to its length.
+    """Tell where Spark reads a file: one that may still grow, only up to its length.
 
     ``FlushedFiles.java`` understands these paths.
     """

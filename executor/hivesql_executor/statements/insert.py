@@ -103,7 +103,7 @@ def _stage(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
 
 
 def _static_exists(branch: InsertBranch, table: Table, work: Work) -> bool:
-    """Whether the one partition that is written is there; asked for under the statement's locks."""
+    """Tell whether the one partition to write is there; asked for under the statement's locks."""
     if not table.partition_columns or branch.dynamic_partition:
         return False
     values = [branch.static_partition[key] for key in table.partition_names]

@@ -85,7 +85,7 @@ def _on_disk(files: Files, table: Table) -> Iterator[Partition]:
 
 
 def _next_write_id(files: Files, partitions: list[Partition]) -> int:
-    """Where write ids have to go on, above those that directories bear, so that all are seen."""
+    """Tell where write ids go on, above those that directories bear, so that all are seen."""
     highest = 0
     for partition in partitions:
         for name in files.directories(partition.location):

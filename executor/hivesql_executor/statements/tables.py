@@ -115,7 +115,7 @@ def _described(table: Table, runtime: Runtime) -> Table:
 
 
 def exists(name: TableName, runtime: Runtime) -> bool:
-    """Whether there is such a table; NoSuchObject 10072 without its database."""
+    """Tell whether there is such a table; NoSuchObject 10072 without its database."""
     try:
         runtime.metastore.table(name)
     except NoSuchObject as error:
@@ -126,7 +126,7 @@ def exists(name: TableName, runtime: Runtime) -> bool:
 
 
 def _check_home(home: str, table: Table, runtime: Runtime) -> bool:
-    """Whether nothing is where a new table wants to live; what must not be raises."""
+    """Tell whether nothing is where a new table wants to live; what must not be raises."""
     files = runtime.files(home)
     if files.is_file(home):
         raise SemanticError(f"{home} is a file, and no directory: give another LOCATION")

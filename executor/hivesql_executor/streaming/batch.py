@@ -94,12 +94,12 @@ class Batch:
 
     @property
     def is_open(self) -> bool:
-        """Whether a transaction has begun and not ended."""
+        """Tell whether a transaction has begun and not ended."""
         return not self._dead and self._current >= 0 and self.states[self._current] is State.OPEN
 
     @property
     def is_closed(self) -> bool:
-        """Whether nothing more can be done with the batch."""
+        """Tell whether nothing more can be done with the batch."""
         return self._dead
 
     @property

@@ -65,7 +65,7 @@ class Stream:
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether the partition's values stand in the records."""
+        """Tell whether the partition's values stand in the records."""
         return bool(self.table.partition_columns) and self.partition is None
 
 
@@ -105,7 +105,7 @@ class Deltas:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no record has come."""
+        """Tell whether no record has come."""
         return not self._waiting and not self._files
 
     def forget(self) -> None:

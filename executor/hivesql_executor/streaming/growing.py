@@ -54,12 +54,12 @@ class GrowingFile:
 
     @property
     def path(self) -> Path:
-        """Where the file is."""
+        """Tell where the file is."""
         return self.directory / bucket_file_name(self.bucket)
 
     @property
     def exists(self) -> bool:
-        """Whether the file that is open is still the one at its path."""
+        """Tell whether the file that is open is still the one at its path."""
         if self._file is None:
             return True
         try:
@@ -155,7 +155,7 @@ class GrowingFile:
 
 
 def streamable(table: Table) -> bool:
-    """Whether all columns of a table can be written here."""
+    """Tell whether all columns of a table can be written here."""
     return not instants((column.type for column in table.columns), 0)
 
 

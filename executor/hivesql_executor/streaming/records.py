@@ -64,7 +64,7 @@ class StrictDelimitedInputWriter:
     line_delimiter_pattern: str = LINES
 
     def rows(self, data: str, columns: Sequence[Column]) -> list[Row]:
-        """One row a line."""
+        """Read one row a line."""
         width, delimiter = len(columns), self.field_delimiter
         found: list[Row] = []
         for line in _lines(data, self.line_delimiter_pattern):
@@ -91,7 +91,7 @@ class StrictRegexWriter:
     _compiled: list[re.Pattern[str]] = field(default_factory=list, repr=False)
 
     def rows(self, data: str, columns: Sequence[Column]) -> list[Row]:
-        """One row a line; SerializationError when the expression has another number of groups."""
+        """Read one row a line; SerializationError when the expression has other groups."""
         if not self._compiled:
             self._compiled.append(re.compile(self.regex))
         (pattern,) = self._compiled
@@ -116,7 +116,7 @@ class StrictJsonWriter:
     line_delimiter_pattern: str = LINES
 
     def rows(self, data: str, columns: Sequence[Column]) -> list[Row]:
-        """One row a line; SerializationError for a line that is none of the table."""
+        """Read one row a line; SerializationError for a line that is none of the table."""
         fields = _fields(tuple(columns))
         return [_object(line, fields) for line in _lines(data, self.line_delimiter_pattern)]
 

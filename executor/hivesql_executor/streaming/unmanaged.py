@@ -58,7 +58,7 @@ class Unmanaged:
 
     @property
     def is_open(self) -> bool:
-        """Whether records are taken."""
+        """Tell whether records are taken."""
         return self.state is State.OPEN
 
     def begin(self) -> None:

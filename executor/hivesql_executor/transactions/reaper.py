@@ -104,7 +104,7 @@ def _undo_birth(move: Move, runtime: Runtime) -> None:
 
 
 def is_alive(process: str) -> bool:
-    """Whether the process of that number runs; True where the text is no number."""
+    """Tell whether the process of that number runs; True where the text is no number."""
     if not process.isdigit():
         return True
     try:

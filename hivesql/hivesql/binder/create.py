@@ -232,7 +232,7 @@ def _default_properties(binding: Binding) -> dict[str, str]:
 
 
 def _implied_kind(body: CreateTableBody, table: Table, binding: Binding) -> str | None:
-    """Which kind of transactional table it is without saying so by a property; None for plain.
+    """Tell which kind of transactional table it is without saying so by a property; None for plain.
 
     Full ACID is for unsorted ORC; what else is to be transactional is insert-only.
     """

@@ -236,14 +236,14 @@ def _filter(one: PartitionFilter, type_: str, binding: Binding) -> Predicate:
 
 
 def _is_certain(predicate: Predicate, values: dict[str, str | None], types: dict[str, str]) -> bool:
-    """Whether a predicate is known to be true of a partition."""
+    """Tell whether a predicate is known to be true of a partition."""
     # A FLOAT's shortest text is compared, which is that of one number alone.
     kinds = {name: "double" if type_ == "float" else type_ for name, type_ in types.items()}
     return keeps(predicate, values, kinds) and not keeps(Not(predicate), values, kinds)
 
 
 def _is_default(one: PartitionFilter, type_: str, binding: Binding) -> Predicate:
-    """Whether a value is that of the default partition."""
+    """Tell whether a value is that of the default partition."""
     if one.operator not in ("=", "!=", "<>"):
         error = SemanticError(
             f"Cannot use {one.operator} in a default partition spec; only '=' and '!=' are allowed."

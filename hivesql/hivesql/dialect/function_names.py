@@ -60,7 +60,7 @@ REFUSED = frozenset(
 
 
 def is_hive_function(name: str) -> bool:
-    """Whether Hive has a function of that name (lower case)."""
+    """Tell whether Hive has a function of that name (lower case)."""
     return name in HIVE or name.startswith(_FAMILIES)
 
 
@@ -70,5 +70,5 @@ def listed_functions() -> tuple[str, ...]:
 
 
 def is_refused(name: str) -> bool:
-    """Whether a function of Hive cannot be had here."""
+    """Tell whether a function of Hive cannot be had here."""
     return name in REFUSED or name.startswith(_FAMILIES)

@@ -53,7 +53,7 @@ class Statement(exp.Expression):
 
     @property
     def kind(self) -> str:
-        """Which statement it is."""
+        """Tell which statement it is."""
         return str(self.args["kind"])
 
     def sql(self, dialect: Any = None, copy: bool = True, **options: Any) -> str:

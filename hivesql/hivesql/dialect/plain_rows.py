@@ -24,7 +24,7 @@ _FRACTION = re.compile(rf"{_TEXT}|(?P<number>\d+\.\d+)", _FLAGS)
 
 
 def plain_tail(sql: str, position: int) -> tuple[int, int] | None:
-    """Where the rows after the first one begin and end, if VALUES is followed by nothing else."""
+    """Tell where the rows after the first one begin and end, if VALUES has nothing else."""
     first = _FIRST.match(sql, position)
     if first is None:
         return None

@@ -166,7 +166,7 @@ def _brackets_of_operations(tokens: _Tokens) -> Iterator[Edit]:
 
 
 def _begins_query(token: Token, before: Token) -> bool:
-    """Whether the query after WITH begins here."""
+    """Tell whether the query after WITH begins here."""
     opened = token.is_("(") and before.is_(")")
     return opened or (token.kind is Kind.WORD and token.value in _AFTER_OPERATION)
 

@@ -39,7 +39,7 @@ class _Keyword:
     pieces: tuple[str, ...]
 
     def begins(self, text: str, tokens: Sequence[Token], position: int) -> bool:
-        """Whether it stands there, with blanks and nothing else where it has one."""
+        """Tell whether it stands there, with blanks and nothing else where it has one."""
         row = tokens[position : position + len(self.pieces)]
         return tuple(token.value for token in row) == self.pieces and all(
             text[one.end : after.start].isspace() if " " in self.text else one.end == after.start

@@ -140,7 +140,7 @@ def span_of(node: exp.Expr) -> tuple[int, int]:
 
 
 def is_join(node: exp.Subquery) -> bool:
-    """Whether the brackets are around tables that are joined, and not around a query."""
+    """Tell whether the brackets are around tables that are joined, and not around a query."""
     inside: exp.Expr = node
     while isinstance(inside, exp.Subquery):
         inside = inside.this
@@ -235,7 +235,7 @@ def _placed(error: SqlglotParseError, text: StatementText) -> Exception:
 
 
 def is_constant_select(node: exp.Expr) -> bool:
-    """Whether it is nothing but SELECT and a list of constants."""
+    """Tell whether it is nothing but SELECT and a list of constants."""
     return (
         isinstance(node, exp.Select)
         and not any(value for key, value in node.args.items() if key != "expressions")

@@ -72,12 +72,12 @@ class Token:
         return self.start + len(self.text)
 
     def is_(self, word: str) -> bool:
-        """Whether this is the given unquoted word (lower case) or symbol."""
+        """Tell whether this is the given unquoted word (lower case) or symbol."""
         return self.value == word and self.kind in (Kind.WORD, Kind.SYMBOL)
 
     @property
     def is_name(self) -> bool:
-        """Whether it may name something."""
+        """Tell whether it may name something."""
         return self.kind is Kind.QUOTED or (self.kind is Kind.WORD and self.value not in RESERVED)
 
 
@@ -113,7 +113,7 @@ def at(
 
 
 def _end_of_name(sql: str, start: int) -> int:
-    """Where the token that starts here ends, or the row of names with dots between them."""
+    """Tell where the token that starts here ends, or the row of names with dots between them."""
     token = _token_at(sql, start, None) if start < len(sql) else None
     if token is None:
         return start + 1
@@ -258,7 +258,7 @@ class Cursor:
         return token
 
     def at(self, *words: str) -> bool:
-        """Whether these words or symbols follow."""
+        """Tell whether these words or symbols follow."""
         return all(self.peek(i).is_(word) for i, word in enumerate(words))
 
     def take(self, *words: str) -> bool:
@@ -295,7 +295,7 @@ class Cursor:
 
     @property
     def at_end(self) -> bool:
-        """Whether everything has been read."""
+        """Tell whether everything has been read."""
         return self.peek().kind is Kind.END
 
     def end(self) -> None:

@@ -14,7 +14,7 @@ from hivesql_planner.model.types import check_length
 
 
 def cast_template(call: Call, target: str) -> str | None:
-    """How Spark must cast the one argument of a call; None where both agree."""
+    """Tell how Spark must cast the one argument of a call; None where both agree."""
     (source,) = call.types
     name = family(target)
     text = text_of(source, "@0")
@@ -29,7 +29,7 @@ def cast_template(call: Call, target: str) -> str | None:
 
 
 def write_template(call: Call, target: str) -> str | None:
-    """How Spark must see the one argument of a call that is written into a column."""
+    """Tell how Spark must see the one argument of a call that is written into a column."""
     (source,) = call.types
     if source is None:
         return conversion_of_any(target)

@@ -10,7 +10,7 @@ _PARTS = ("HOST", "PATH", "QUERY", "REF", "PROTOCOL", "AUTHORITY", "FILE", "USER
 
 
 def _url_parts(call: Call) -> str:
-    """One row with a column for each part that is asked for."""
+    """Give one row with a column for each part that is asked for."""
     takes(2, 10_000)(call)
     columns = []
     for i in range(1, len(call.types)):

@@ -26,7 +26,7 @@ def _null_if_any_null(call: Call) -> str:
 
 
 def text_of(kind: Type, argument: str) -> str:
-    """How Hive writes a value into text: booleans in capitals, instants with their zone."""
+    """Tell how Hive writes a value into text: booleans in capitals, instants with their zone."""
     return argument if is_text(kind) else _converted(kind, argument, "string")
 
 

@@ -41,7 +41,7 @@ def _of_several_patterns(node: exp.Like) -> Iterator[Edit]:
 
 
 def is_text_literal(node: exp.Expr) -> bool:
-    """Whether it is a text that is no NULL, whatever the row."""
+    """Tell whether it is a text that is no NULL, whatever the row."""
     return isinstance(node, exp.Literal) and node.is_string
 
 

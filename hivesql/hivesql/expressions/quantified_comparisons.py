@@ -39,7 +39,7 @@ def quantified_edit(node: exp.Expr, text: str) -> Edit | None:
 
 
 def _is_by_chance(query: exp.Expr) -> bool:
-    """Whether reading the query twice may give other rows."""
+    """Tell whether reading the query twice may give other rows."""
     for node in query.walk():
         called = isinstance(node, exp.Anonymous) and str(node.this).lower() in _CHANCE_CALLS
         unordered = isinstance(node, exp.Limit) and not (

@@ -17,7 +17,7 @@ _MODE = "hive.mapred.mode"
 
 
 def refuses(check: str, settings: Settings) -> bool:
-    """Whether a check is on: hive.mapred.mode decides about all of them when it is set."""
+    """Tell whether a check is on: hive.mapred.mode decides about all of them when it is set."""
     mode = settings.text(_MODE).strip()
     return mode == "strict" if mode else settings.flag(f"hive.strict.checks.{check}")
 

@@ -421,7 +421,7 @@ class Translator:
 
 
 def _is_ordered_by_nothing(node: exp.Window) -> bool:
-    """Whether it is a function of the order of rows over a window that has none."""
+    """Tell whether it is a function of the order of rows over a window that has none."""
     named = str(node.this.this).lower() if isinstance(node.this, exp.Anonymous) else ""
     return named in _OF_ORDER and not (node.args.get("order") or node.args.get("alias"))
 

@@ -68,7 +68,7 @@ def null_order(tree: exp.Expr, binding: Binding) -> list[Edit]:
 
 
 def _says(item: exp.Ordered, binding: Binding) -> bool:
-    """Whether it says NULLS FIRST or NULLS LAST itself."""
+    """Tell whether it says NULLS FIRST or NULLS LAST itself."""
     start, end = place_of(item)
     return binding.text.text[start:end].lower().split()[-2:-1] == ["nulls"]
 

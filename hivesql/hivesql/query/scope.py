@@ -108,11 +108,11 @@ class Relation:
     hidden: bool = False
 
     def has(self, name: str) -> bool:
-        """Whether the column exists, or may exist."""
+        """Tell whether the column exists, or may exist."""
         return self.columns is None or any(column.name == name for column in self.columns)
 
     def knows(self, name: str) -> bool:
-        """Whether the column is known to exist."""
+        """Tell whether the column is known to exist."""
         return self.columns is not None and self.has(name)
 
 

@@ -150,7 +150,7 @@ class StrictChecks:
             self.binding.fail(strict_error("cartesian.product"), *span_of(node))
 
     def origins(self, item: exp.Expr) -> tuple[tuple[TableUse, str], ...]:
-        """Which partition columns a select item is."""
+        """Tell which partition columns a select item is."""
         column = item.unalias()
         meaning = self.meanings.get(id(column))
         if meaning is None or meaning.column is None or not isinstance(column, exp.Column):

@@ -27,7 +27,7 @@ class Clause(NamedTuple):
 
 
 def name_end(binding: Binding, end: int) -> int:
-    """Where such a clause goes: after a table's name and its TABLESAMPLE (…)."""
+    """Tell where such a clause goes: after a table's name and its TABLESAMPLE (…)."""
     tokens = binding.tokens
     after = first_from(tokens, end)
     if not tokens[after].is_("tablesample"):

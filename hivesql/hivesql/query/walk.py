@@ -66,7 +66,7 @@ _NO_ROW_ID = "CAST(NULL AS STRUCT<writeid:BIGINT,bucketid:INT,rowid:BIGINT>)"
 
 
 def is_hash_of_star(node: exp.Expr) -> bool:
-    """Whether it is HASH or MURMUR_HASH of ``*`` or ``t.*``."""
+    """Tell whether it is HASH or MURMUR_HASH of ``*`` or ``t.*``."""
     return (
         isinstance(node, exp.Anonymous)
         and str(node.this).lower() in HASHES

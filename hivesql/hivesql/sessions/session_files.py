@@ -39,7 +39,7 @@ class AddedFiles:
 
 
 def _place(kind: str, path: str) -> str:
-    """Where Spark finds it, wherever its JVM was started."""
+    """Tell where Spark finds it, wherever its JVM was started."""
     scheme, mark, rest = path.partition("://")
     if mark and scheme == "ivy" and kind != "jar":
         raise NotSupported(f"ADD {kind.upper()} of an ivy address")

@@ -44,7 +44,7 @@ class _Started:
 
     @property
     def has_ended(self) -> bool:
-        """Whether somebody has killed the JVM."""
+        """Tell whether somebody has killed the JVM."""
         return self.process is not None and self.process.poll() is not None
 
 
@@ -131,12 +131,12 @@ class LazySpark:
 
     @property
     def started(self) -> bool:
-        """Whether there is a Spark to speak to."""
+        """Tell whether there is a Spark to speak to."""
         return self._session is not None
 
     @property
     def starting(self) -> bool:
-        """Whether it is being started in the background."""
+        """Tell whether it is being started in the background."""
         return self._start is not None and not self._start.done()
 
     def set(self, key: str, value: str) -> None:

@@ -31,7 +31,7 @@ class Reflection(default.DefaultDialect):
 
     @reflection.cache
     def has_schema(self, connection: Connection, schema_name: str, **kw: Any) -> bool:
-        """Whether there is such a database."""
+        """Tell whether there is such a database."""
         return schema_name.lower() in self.get_schema_names(connection)
 
     @reflection.cache
@@ -69,7 +69,7 @@ class Reflection(default.DefaultDialect):
     def has_table(
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> bool:
-        """Whether there is a table or view of that name."""
+        """Tell whether there is a table or view of that name."""
         try:
             self._table(connection, table_name, schema)
         except NoSuchTableError:

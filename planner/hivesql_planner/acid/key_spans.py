@@ -21,12 +21,12 @@ class KeySpan:
     row: Range
 
     def stays_in(self, writer: int) -> bool:
-        """Whether all rows belong to the bucket, or writer, with this number."""
+        """Tell whether all rows belong to the bucket, or writer, with this number."""
         low = encode_bucket(writer)
         return low <= self.bucket[0] and self.bucket[1] <= low | BUCKET_MASK
 
     def is_before(self, other: KeySpan) -> bool:
-        """Whether all rows here certainly come before all rows there."""
+        """Tell whether all rows here certainly come before all rows there."""
         pairs = ((self.write, other.write), (self.bucket, other.bucket), (self.row, other.row))
         for own, theirs in pairs:
             if own[1] < theirs[0]:

@@ -64,7 +64,7 @@ class AcidDirectory(NamedTuple):
 
     @property
     def may_grow(self) -> bool:
-        """Whether side files count here: the delta of a streaming batch, not a compacted one."""
+        """Tell whether side files count here: a streaming batch's delta, not a compacted one."""
         several = self.min_write_id != self.max_write_id
         return self.kind is _DELTA and several and not self.visibility_txn
 

@@ -123,7 +123,7 @@ class ValidWriteIdList:
         return write_id <= self.high_watermark and (low is None or write_id < low)
 
     def range_valid(self, low: int, high: int) -> Range:
-        """How many of the ids ``low..high`` are visible."""
+        """Tell how many of the ids ``low..high`` are visible."""
         if self.mode is _COMPACTOR:
             return _ALL if high <= self.high_watermark else _NONE
         if low == high:
@@ -141,7 +141,7 @@ class ValidWriteIdList:
         return _NONE if hidden == high - low + 1 else _SOME
 
     def range_aborted(self, low: int, high: int) -> Range:
-        """How many of the ids ``low..high`` are aborted."""
+        """Tell how many of the ids ``low..high`` are aborted."""
         if self.high_watermark < low or not self.aborted:
             return _NONE
         if low == high:

@@ -32,17 +32,17 @@ class Entry:
 
     @property
     def is_available(self) -> bool:
-        """Whether it is the state after some commits, and not one in the middle of a write."""
+        """Tell whether it is the state after some commits, and not one in the middle of a write."""
         return not self.pending and (self.visible is not None or not self.table.is_transactional)
 
     @property
     def weight(self) -> int:
-        """How many partitions it holds."""
+        """Tell how many partitions it holds."""
         return sum(map(len, self.listings.values()))
 
 
 def is_wanted(name: TableName, allowed: str, denied: str) -> bool:
-    """Whether a table may be copied, as far as two lists of patterns (``patterns``) say."""
+    """Tell whether a table may be copied, as far as two lists of patterns (``patterns``) say."""
 
     def fits(texts: str) -> bool:
         return any(one.fullmatch(str(name)) for one in patterns(texts))
@@ -60,7 +60,7 @@ def patterns(text: str) -> tuple[re.Pattern[str], ...]:
 
 
 def answers(entry: Entry, table_id: int, asked: ValidWriteIdList | None) -> bool:
-    """Whether the copy is what a reader with this list would get from the database.
+    """Tell whether the copy is what a reader with this list would get from the database.
 
     Tables that are not transactional are told as they are known, whatever is asked.
     """
@@ -93,7 +93,7 @@ def with_listing(entry: Entry, tests: Tests, found: tuple[Partition, ...]) -> En
 def may_fill(
     asked: ValidWriteIdList | None, current: ValidWriteIdList | None, row: Table, table_id: int
 ) -> bool:
-    """Whether what was read from the database may stand for the asked list.
+    """Tell whether what was read from the database may stand for the asked list.
 
     ``current`` is the list of the moment of the reading. A write that is open there and valid to
     the reader is the reader's own: its content is one from the middle of a transaction.
@@ -106,7 +106,7 @@ def may_fill(
 
 
 def chosen(old: Entry | None, new: Entry) -> Entry:
-    """Which copy to keep: never an older one in place of a newer one."""
+    """Tell which copy to keep: never an older one in place of a newer one."""
     if old is None or old.table.id != new.table.id or old.visible is None or new.visible is None:
         return new
     difference = compare(new.visible, old.visible)

@@ -61,7 +61,7 @@ class LogPage:
 
 
 def has_gap(last: int, page: LogPage) -> bool:
-    """Whether events after ``last`` are gone, or the log is another one than was read before."""
+    """Tell whether events after ``last`` are gone, or the log is another than was read before."""
     if not page.events:
         return page.latest != last
     return [event.id for event in page.events] != _following(last, page.events)

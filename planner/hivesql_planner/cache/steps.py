@@ -131,7 +131,7 @@ def steps(
 def is_touched(
     table: TableName, notes: Mapping[int, TxnNotes], current: ValidWriteIdList | None
 ) -> bool:
-    """Whether a transaction that has not ended has changed the table's description.
+    """Tell whether a transaction that has not ended has changed the table's description.
 
     A log may keep quiet about an end; ``current``, taken before the table was read, tells too.
     """

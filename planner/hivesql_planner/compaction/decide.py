@@ -27,7 +27,7 @@ _NOT_ENOUGH = "None of the compaction thresholds met, compaction request is refu
 
 
 def refusal(table: Table, kind: str) -> str | None:
-    """Why a table is never compacted so, in Hive's words; None when it may be."""
+    """Tell why a table is never compacted so, in Hive's words; None when it may be."""
     if table.sort_columns:
         return f"Attempt to compact sorted table {table.name}, which is not yet supported!"
     if kind == "rebalance" and table.bucket_count > 0:

@@ -33,7 +33,7 @@ class Candidate:
 
     @property
     def unit(self) -> Unit:
-        """What a compaction would be asked for."""
+        """Tell what a compaction would be asked for."""
         return self.table, self.partition
 
 

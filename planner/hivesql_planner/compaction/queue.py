@@ -55,7 +55,7 @@ Unit = tuple[TableName, str | None]
 def is_given_up(
     history: Iterable[Compaction], *, threshold: int, retry_after: float, now: int
 ) -> bool:
-    """Whether a unit failed so often in a row that the initiator leaves it alone for a while.
+    """Tell whether a unit failed so often in a row that the initiator leaves it alone for a while.
 
     ``history`` is of that unit. True when the newest ``threshold`` of its successes and failures
     are all failures and the youngest was asked for less than ``retry_after`` seconds ago.

@@ -29,7 +29,7 @@ class OrderKey:
 
     @property
     def puts_nulls_first(self) -> bool:
-        """Where NULL goes."""
+        """Tell where NULL goes."""
         return not self.descending if self.nulls_first is None else self.nulls_first
 
     def __str__(self) -> str:

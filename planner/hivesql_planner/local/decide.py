@@ -42,7 +42,7 @@ def with_small_ways(body: Body, settings: Settings) -> Body:
 
 
 def is_small(lengths: Iterable[int], rows: Iterable[int], most_bytes: int) -> bool:
-    """Whether pieces of these lengths, with these numbers of rows, are worth no Spark job."""
+    """Tell whether pieces of these lengths, with these numbers of rows, are worth no Spark job."""
     return sum(lengths) <= most_bytes and sum(rows) <= MOST_ROWS
 
 
@@ -74,7 +74,7 @@ def _insert_branch(branch: InsertBranch, most: int) -> InsertBranch:
 
 
 def _is_plain(table: Table) -> bool:
-    """Whether the table's files are of a kind that is written without Spark."""
+    """Tell whether the table's files are of a kind that is written without Spark."""
     codec = table.properties.get("orc.compress", "ZLIB").lower()
     return table.is_full_acid and codec in _CODECS
 
@@ -124,7 +124,7 @@ def _change(change: Change, most: int) -> SmallChange:
 
 
 def is_carried(column: Column) -> bool:
-    """Whether old values go over into new files as they are."""
+    """Tell whether old values go over into new files as they are."""
     text = column.type.lower()
     nested_time = "<" in text and "timestamp" in text
     return not nested_time and "local" not in text and "uniontype" not in text

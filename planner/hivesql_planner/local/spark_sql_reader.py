@@ -108,7 +108,7 @@ class Reader:
         return names
 
     def expression(self) -> Node:
-        """One expression, to the end of the text."""
+        """Read one expression, to the end of the text."""
         return self._whole(self._or)
 
     def value(self) -> Node:

@@ -226,7 +226,7 @@ def partition_text(literal: Literal, hive_type: str) -> str:
 
 
 def same_kind(literals: Sequence[Literal], hive_type: str) -> bool:
-    """Whether the values of a column agree, so that none of them changes what another one is."""
+    """Tell whether the values of a column agree, so that none changes what another one is."""
     kinds = {one.kind for one in literals} - {"null"}
     return len(kinds) <= 1 or (kinds == {"int", "decimal"} and base_type(hive_type)[0] == "decimal")
 

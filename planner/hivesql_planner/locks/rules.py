@@ -57,7 +57,7 @@ def covers(held: Lock, wanted: Lock) -> bool:
 
 
 def merge(locks: Iterable[Lock]) -> tuple[Lock, ...]:
-    """One component per object, the strongest; in order of first appearance of db, table, part."""
+    """Give one component per object, the strongest; in order of first appearance."""
     kept: dict[tuple[str, str | None, str | None], Lock] = {}
     for lock in locks:
         key = (lock.database, lock.table, lock.partition)

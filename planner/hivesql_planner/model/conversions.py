@@ -58,7 +58,7 @@ _OF_TEXT = {
 
 
 def conversion(source: str | None, target: str) -> str | None:
-    """How Spark must convert a value; None where its own CAST does as Hive, or nothing is known."""
+    """Tell how Spark must convert; None where its CAST does as Hive, or nothing is known."""
     given, wanted = _family(source), _family(target)
     if given in _TEXTS:
         limit = text_limit(source or "")

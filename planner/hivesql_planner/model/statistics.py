@@ -92,7 +92,7 @@ class StatisticsChange:
 
 
 def combined(changes: Iterable[StatisticsChange]) -> dict[Unit, StatisticsChange]:
-    """One change for each table or partition, from those of the statements in their order."""
+    """Give one change for each table or partition, from those of the statements in their order."""
     found: dict[Unit, StatisticsChange] = {}
     for one in changes:
         unit = (one.table.lower(), one.partition)
@@ -242,7 +242,7 @@ def accuracy_text(known: Statistics) -> str:
 
 
 def read_accuracy(text: str) -> tuple[bool, tuple[str, ...]]:
-    """Whether the basic statistics are accurate, and those of which columns."""
+    """Tell whether the basic statistics are accurate, and those of which columns."""
     try:
         truth = json.loads(text or "{}")
         columns = truth.get("COLUMN_STATS") or {}
@@ -278,7 +278,7 @@ def written_basics(known: Statistics) -> dict[str, str]:
 
 
 def is_simple(column: Column) -> bool:
-    """Whether a column has statistics: nested ones have none, as in Hive."""
+    """Tell whether a column has statistics: nested ones have none, as in Hive."""
     return "<" not in column.type
 
 

@@ -193,7 +193,7 @@ class Table:
 
     @property
     def owns_files(self) -> bool:
-        """Whether the files go where the table goes, or is emptied: external.table.purge."""
+        """Tell whether the files go where the table goes, or is emptied: external.table.purge."""
         purged = self.properties.get("external.table.purge", "").lower() == "true"
         return self.type == "MANAGED_TABLE" or (self.type == "EXTERNAL_TABLE" and purged)
 
@@ -231,7 +231,7 @@ class Table:
 
     @property
     def buckets(self) -> Buckets:
-        """What CLUSTERED BY says."""
+        """Tell what CLUSTERED BY says."""
         return Buckets(
             columns=self.bucket_columns,
             count=self.bucket_count,
@@ -287,7 +287,7 @@ class Table:
         return replace(partition, storage=kept)
 
     def writes_like(self, partition: Partition) -> bool:
-        """Whether files that are written as the table says can be read in the partition."""
+        """Tell whether files that are written as the table says can be read in the partition."""
         stored = self.stored_as(partition)
         same = stored.serde_properties == self.serde_properties
         return stored.format == self.format and (same or self.format in ("orc", "parquet"))

@@ -42,7 +42,7 @@ class PartitionTest:
 
 
 def may_pass(value: str | None, test: PartitionTest) -> bool:
-    """Whether a partition with this value may be wanted; by code points, as databases decide."""
+    """Tell whether a partition with this value may be wanted; by code points, as in databases."""
     text = value or DEFAULT_PARTITION
     compare = COMPARE[test.operator]
     if test.kind == "integer":

@@ -46,7 +46,7 @@ class Extent:
 
 
 def may_hold(predicate: Predicate | None, extents: Mapping[str, Extent]) -> bool:
-    """Whether the predicate can be true of a row; columns without an extent may be anything."""
+    """Tell whether the predicate can be true of a row; without an extent all may be."""
     return predicate is None or True in _outcomes(predicate, extents)
 
 

@@ -42,7 +42,7 @@ def rewrite_delete(delete: DeleteRows) -> Change:
 
 
 def rewrite_merge(merge: MergeRows, settings: Settings) -> Change:
-    """One branch per WHEN clause, in the order of the text."""
+    """Give one branch per WHEN clause, in the order of the text."""
     changes_rows = any(clause.kind != "insert" for clause in merge.clauses)
     return Change(
         target=merge.target,
@@ -113,7 +113,7 @@ def new_row(table: Table, alias: str, assignments: Mapping[str, Expr]) -> tuple[
 
 
 def change_targets(change: Change) -> tuple[Target, ...]:
-    """One operation per kind of event; UPDATE outranks DELETE outranks INSERT."""
+    """Give one operation per kind of event; UPDATE outranks DELETE outranks INSERT."""
     operations = {_operation(branch) for branch in change.branches}
     ranked = [Operation.UPDATE, Operation.DELETE, Operation.INSERT]
     operation = next(op for op in ranked if op in operations)

@@ -15,7 +15,7 @@ _TIMES: Final = ("date", "timestamp", "timestamp with local time zone")
 
 
 def check_compatible(old: str, new: str) -> bool:
-    """Whether the metastore lets a column's type change so.
+    """Tell whether the metastore lets a column's type change so.
 
     TypeInfoUtils.implicitConvertible: a number to a wider one, everything plain to text, text to
     double and decimal; hive.metastore.disallow.incompatible.col.type.changes is on by default.
@@ -113,7 +113,7 @@ def _transactional(table: Table, found: dict[str, str]) -> dict[str, str]:
 
 
 def check_convertible(table: Table, *, insert_only: bool) -> None:
-    """Whether a table's description allows it to be transactional."""
+    """Tell whether a table's description allows it to be transactional."""
     if table.type == "EXTERNAL_TABLE":
         raise SemanticError(
             f"{table.name} cannot be declared transactional because it's an external table"

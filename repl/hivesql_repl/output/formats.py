@@ -209,7 +209,7 @@ def _json_lines(out: IO[str], columns: Sequence[str], rows: Iterable[Row], style
 
 
 def _json(out: IO[str], columns: Sequence[str], rows: Iterable[Row], style: Style) -> int:
-    """One document, as beeline's json: {"resultset":[…]}."""
+    """Write one document, as beeline's json: {"resultset":[…]}."""
     out.write('{"resultset":[')
     count = 0
     for count, row in enumerate(rows, 1):
@@ -247,7 +247,7 @@ def _vertical(out: IO[str], columns: Sequence[str], rows: Iterable[Row], style: 
 
 
 def _xml_attributes(out: IO[str], columns: Sequence[str], rows: Iterable[Row], style: Style) -> int:
-    """One element a row, as beeline's xmlattr."""
+    """Write one element a row, as beeline's xmlattr."""
 
     def line(row: Row) -> str:
         values = zip(_xml_names(columns), row, strict=True)
@@ -258,7 +258,7 @@ def _xml_attributes(out: IO[str], columns: Sequence[str], rows: Iterable[Row], s
 
 
 def _xml_elements(out: IO[str], columns: Sequence[str], rows: Iterable[Row], style: Style) -> int:
-    """One element a value, as beeline's xmlelements."""
+    """Write one element a value, as beeline's xmlelements."""
 
     def lines(row: Row) -> str:
         values = zip(_xml_names(columns), row, strict=True)

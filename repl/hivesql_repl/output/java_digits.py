@@ -119,7 +119,7 @@ def _estimate(number: _Binary) -> int:
 
 
 def _is_short(bits: int, fives: int, s2: int, tens: int) -> bool:
-    """Whether Java computes in 64 bits; beyond, it takes a tie for the neighbour."""
+    """Tell whether Java computes in 64 bits; beyond, it takes a tie for the neighbour."""
     return bits + _bits_of_five(fives) < 64 and s2 + 1 + _bits_of_five(tens + 1) < 64
 
 

@@ -17,7 +17,7 @@ _STYLES = {
 
 
 def is_plan(columns: tuple[str, ...], lines: list[str]) -> bool:
-    """Whether these are lines of a plan: JSON stays as it is."""
+    """Tell whether these are lines of a plan: JSON stays as it is."""
     return columns == ("Explain",) and not lines[0].startswith("{")
 
 

@@ -72,7 +72,7 @@ class Printer:
             print(line, file=sys.stderr, flush=True)
 
     def tell_progress(self, progress: Progress) -> None:
-        """How far the running Spark jobs are, on a line that the next one overwrites."""
+        """Tell how far the running Spark jobs are, on a line that the next one overwrites."""
         share = progress.done / progress.total
         bar = ("█" * round(share * 20)).ljust(20, "░")
         self.set_status(
@@ -177,7 +177,7 @@ class Printer:
         return next(count)
 
     def _is_too_wide(self, columns: Sequence[str]) -> bool:
-        """Whether not even the names of a table's columns fit where a person looks."""
+        """Tell whether not even the names of a table's columns fit where a person looks."""
         if self.format != "table" or self.style.max_width or not sys.stdout.isatty():
             return False
         wanted = sum(map(len, columns)) + 3 * len(columns) + 1

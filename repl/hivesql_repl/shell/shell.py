@@ -107,7 +107,7 @@ def _keys() -> KeyBindings:
 
 
 def ends(text: str) -> bool:
-    """Whether Enter runs what was typed so far."""
+    """Tell whether Enter runs what was typed so far."""
     typed = text.strip()
     if not typed or command_of(typed) is not None:
         return True

@@ -54,7 +54,7 @@ class Follower:
                     return
 
     def is_touched(self, name: TableName, current: ValidWriteIdList | None) -> bool:
-        """Whether a transaction is known to have changed the table and not to have ended.
+        """Tell whether a transaction is known to have changed the table and not to have ended.
 
         ``current`` are the table's write ids from before it was read.
         """

@@ -52,7 +52,7 @@ class CachingMetastore:
 
     @property
     def counters(self) -> Counters:
-        """What the cache has done so far, as of now."""
+        """Tell what the cache has done so far, as of now."""
         with self._guard:
             return replace(
                 self._counters, tables=len(self._shelf), partitions=self._shelf.partitions
@@ -97,7 +97,7 @@ class CachingMetastore:
         return next((one for one in whole if one.values == wanted), None)
 
     def partition_count(self, name: TableName) -> int:
-        """How many partitions a table has."""
+        """Tell how many partitions a table has."""
         whole = self._whole(name)
         return self._metastore.partition_count(name) if whole is None else len(whole)
 

@@ -42,7 +42,7 @@ class Shelf:
 
     @property
     def partitions(self) -> int:
-        """How many partitions all entries hold."""
+        """Tell how many partitions all entries hold."""
         return self._weight
 
     def get(self, name: TableName) -> Entry | None:

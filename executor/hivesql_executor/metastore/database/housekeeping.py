@@ -30,7 +30,7 @@ _MAX_EXPIRED = 50_000
 
 
 def is_due(db: Connection, timeout: float, kept: float) -> bool:
-    """Whether there is anything worth writing: someone silent, old events, much that has ended."""
+    """Tell if anything is worth writing: someone silent, old events, much that has ended."""
     moment = now(db)
     oldest = moment - int(timeout * 1000)
     silent = [

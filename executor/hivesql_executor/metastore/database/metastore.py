@@ -77,7 +77,7 @@ class DatabaseMetastore(
         )
 
     def database_home(self, database: Database) -> str:
-        """Where a new database will live; empty where only its creation tells."""
+        """Tell where a new database will live; empty where only its creation tells."""
         return database.location or catalog.default_home(self._warehouse, database.name)
 
     def database(self, name: str) -> Database:
@@ -101,7 +101,7 @@ class DatabaseMetastore(
         return self._write(lambda db: catalog.create_table(db, table, if_not_exists=if_not_exists))
 
     def home_of(self, table: Table) -> str:
-        """Where a new table will live; empty where only its creation tells."""
+        """Tell where a new table will live; empty where only its creation tells."""
         return table.location or self._read(lambda db: catalog.home_of(db, table))
 
     def table(self, name: TableName) -> Table:
@@ -136,7 +136,7 @@ class DatabaseMetastore(
         return self._read(lambda db: partition_rows.partitions(db, name, tests))
 
     def partition_count(self, name: TableName) -> int:
-        """How many partitions a table has."""
+        """Tell how many partitions a table has."""
         return self._read(lambda db: partition_rows.partition_count(db, name))
 
     def foreign_partitions(self, name: TableName) -> tuple[Partition, ...]:
@@ -201,7 +201,7 @@ class DatabaseMetastore(
 
     # -- housekeeping
     def needs_housekeeping(self, timeout: float, kept: float) -> bool:
-        """Whether the calls below have anything worth doing; ``kept`` is the age of events."""
+        """Tell whether the calls below have anything worth doing; ``kept`` is the age of events."""
         return self._read(lambda db: housekeeping.is_due(db, timeout, kept))
 
     def reap(self, timeout: float) -> tuple[int, ...]:

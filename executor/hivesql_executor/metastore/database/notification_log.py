@@ -215,5 +215,5 @@ def purge_events(db: Connection, seconds: float) -> int:
 
 
 def kept_events(db: Connection) -> int:
-    """How many events the log holds."""
+    """Tell how many events the log holds."""
     return int(db.scalar(select(func.count()).select_from(notification_log)) or 0)

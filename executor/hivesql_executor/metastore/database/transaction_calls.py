@@ -145,7 +145,7 @@ class TransactionCalls(ABC):
         )
 
     def newer_writer(self, txn_id: int, locks: Collection[Lock]) -> int | None:
-        """Who changed, after our snapshot, what our write locks cover; None when nobody."""
+        """Tell who changed, after our snapshot, what our write locks cover; None when nobody."""
         if not any(map(lock_queue.may_be_stale, locks)):
             return None
         return self._read(lambda db: lock_queue.newer_writer(db, txn_id, tuple(locks)))
@@ -224,7 +224,7 @@ class TransactionCalls(ABC):
         return self._write(lambda db: lock_queue.check_lock(db, lock_id))
 
     def requests_before(self, lock_id: int) -> int | None:
-        """How many earlier requests a waiting one waits for; 0 as well where it is gone."""
+        """Tell how many earlier requests a waiting one waits for; 0 as well where it is gone."""
         return self._read(lambda db: lock_queue.requests_before(db, lock_id))
 
     def unlock(self, lock_id: int) -> None:

@@ -83,7 +83,7 @@ class Client:
 
     @property
     def is_old(self) -> bool:
-        """Whether the server is Hive 3, which knows fewer calls."""
+        """Tell whether the server is Hive 3, which knows fewer calls."""
         return self.version.startswith(("3.", "2."))
 
     def call(self, method: str, *arguments: Any, again: bool = False) -> Any:
@@ -214,7 +214,7 @@ def _answers(connection: Any) -> bool:
 
 
 def _was_read_whole(error: Exception) -> bool:
-    """Whether the server took in all of the request.
+    """Tell whether the server took in all of the request.
 
     One that it could not read, a word of a later Hive in it say, leaves bytes behind, with which
     it would begin to read the next request.
@@ -225,7 +225,7 @@ def _was_read_whole(error: Exception) -> bool:
 
 
 def _is_lost(error: Exception) -> bool:
-    """Whether nothing is known of the call: the connection broke, or the answer made no sense."""
+    """Tell whether nothing is known of the call: it broke, or the answer made no sense."""
     from thriftpy2.protocol.exc import TProtocolException
     from thriftpy2.transport import TTransportException
 

@@ -63,7 +63,7 @@ class PartitionCalls(CatalogCalls):
         )
 
     def partition_count(self, name: TableName) -> int:
-        """How many partitions a table has."""
+        """Tell how many partitions a table has."""
         name = lower(name)
         found = self._client.call("get_partition_names", name.database, name.name, _ALL, again=True)
         return len(found)

@@ -179,7 +179,7 @@ class TransactionCalls(StatisticsCalls):
         self._written[txn_id].update((name, one) for one in partitions)
 
     def newer_writer(self, txn_id: int, locks: Collection[Lock]) -> int | None:
-        """Who changed, after our snapshot, what our write locks cover; None when nobody.
+        """Tell who changed, after our snapshot, what our write locks cover; None when nobody.
 
         Hive 3 cannot tell; there the second committer is always aborted.
         """

@@ -53,7 +53,7 @@ class QuickStart:
             self._opened.close()
 
     def needs_housekeeping(self, timeout: float, kept: float) -> bool:
-        """Whether housekeeping has anything worth doing; ``kept`` is the age of events."""
+        """Tell whether housekeeping has anything worth doing; ``kept`` is the age of events."""
         found = self._reads.needs_housekeeping(timeout, kept)
         return self._behind().needs_housekeeping(timeout, kept) if found is None else found
 
@@ -87,7 +87,7 @@ class QuickStart:
         return self._behind().partitions(name, tests) if found is None else found
 
     def partition_count(self, name: TableName) -> int:
-        """How many partitions a table has."""
+        """Tell how many partitions a table has."""
         found = self._reads.partition_count(name.lower())
         return self._behind().partition_count(name) if found is None else found
 

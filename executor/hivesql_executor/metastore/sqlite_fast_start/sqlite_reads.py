@@ -233,7 +233,7 @@ class SqliteReads:
         return self._read(find)
 
     def partition_count(self, name: TableName) -> int | None:
-        """How many partitions a table has."""
+        """Tell how many partitions a table has."""
 
         def find(db: sqlite3.Connection) -> int:
             table = _only(db, _TABLE, name.database, name.name)

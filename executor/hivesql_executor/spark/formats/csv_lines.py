@@ -24,7 +24,7 @@ class _Csv:
 
     @property
     def reads_escape(self) -> str:
-        """What escapes when read."""
+        """Tell what escapes when read."""
         return _READERS_ESCAPE if self.escape == _WRITERS_ESCAPE else self.escape
 
     @property
@@ -86,7 +86,7 @@ def _typed(text: Column, kind: str) -> Column:
 
 
 def joined_csv(table: Table) -> Column:
-    """One line of CSV from the table's data columns: all but NULL is quoted."""
+    """Give one line of CSV from the table's data columns: all but NULL is quoted."""
     csv = _csv(table)
     special = f"([{_hex(csv.quote)}{_hex(csv.escape)}])"
     escape = f"\\{csv.escape}"

@@ -203,7 +203,7 @@ def _plain(text: Column, about: Delimiters) -> Column:
 
 
 def joined_line(table: Table) -> Column:
-    """One line of the table's text from its data columns."""
+    """Give one line of the table's text from its data columns."""
     about = delimiters_of(table)
     texts = (_written(f.col(f"`{c.name}`"), c.type, 1, about) for c in table.columns)
     return encoded(f.concat_ws(about.at(0), *texts), about.charset)

@@ -110,7 +110,7 @@ def _truth(text: Column) -> Column:
 
 
 def joined_json(table: Table) -> Column:
-    """One JSON object with all of the table's data columns, NULL ones too."""
+    """Give one JSON object with all of the table's data columns, NULL ones too."""
     values = (_written(f.col(f"`{c.name}`"), c.type).alias(c.name) for c in table.columns)
     return f.to_json(f.struct(*values), {"ignoreNullFields": "false"})
 

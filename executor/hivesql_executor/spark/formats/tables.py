@@ -100,7 +100,7 @@ def _names(files: Files, table: Table, path: str, length: int) -> tuple[str, ...
 
 
 def _base_path(table: Table, partition: Partition | None, location: str) -> str:
-    """Where Spark's partition discovery starts; ``!…`` for a partition that lives elsewhere."""
+    """Tell where Spark's partition discovery starts; ``!…`` for a partition elsewhere."""
     if partition is None:
         return table.location
     return table.location if location == table.home_of(partition.values) else f"!{location}"

@@ -40,7 +40,7 @@ def write_line(table: Table) -> Column:
 
 
 def skipped_lines(table: Table) -> tuple[int, int]:
-    """How many lines of each file are header and footer; SemanticError for no number."""
+    """Tell how many lines of each file are header and footer; SemanticError for no number."""
     counts = []
     for key in _SKIPPED:
         text = table.properties.get(key, "").strip() or "0"

@@ -43,7 +43,7 @@ def nanosecond_structs(change: Change, target: DataFrame, source: Texts) -> list
 def _text(
     change: Change, branch: ChangeBranch, place: int, target: DataFrame, source: Texts
 ) -> str | None:
-    """Where the text of a branch's value is, when this is a column as it stands."""
+    """Tell where the text of a branch's value is, when this is a column as it stands."""
     if branch.insert is None:
         return None
     said = _REFERENCE.fullmatch(branch.values[place].sql.strip())

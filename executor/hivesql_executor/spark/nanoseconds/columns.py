@@ -34,12 +34,12 @@ _TIME = re.compile(r"\btimestamp\b(?! ?:)")
 
 
 def nanosecond_column(number: int) -> str:
-    """Where a scan has the texts of a column's timestamps; NULL where the value says it all."""
+    """Name the column of a column's timestamps as texts; NULL where the value says it all."""
     return f"{TEXTS}{number}"
 
 
 def may_be_fine(tail: OrcTail) -> bool:
-    """Whether a file may hold nanoseconds: its writer says so, or is another than Spark."""
+    """Tell whether a file may hold nanoseconds: its writer says so, or is another than Spark."""
     said = tail.metadata.get(NANOSECONDS)
     return SPARK_VERSION not in tail.metadata if said is None else said == b"true"
 

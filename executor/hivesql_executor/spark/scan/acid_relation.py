@@ -60,7 +60,7 @@ class DeletePath:
 
 
 def is_direct(table: Table, tail: OrcTail) -> bool:
-    """Whether the table's columns are in the file as they are read."""
+    """Tell whether the table's columns are in the file as they are read."""
     return all(
         kind == orc_type(column.type) and _INSTANT not in kind
         for column, kind in zip(table.columns, tail.row_types, strict=False)

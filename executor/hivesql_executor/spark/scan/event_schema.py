@@ -40,7 +40,7 @@ def event_read(names: Sequence[str], types: Sequence[str]) -> tuple[str, str]:
 
 
 def are_generated(names: Sequence[str]) -> bool:
-    """Whether ORC takes these names for no names at all."""
+    """Tell whether ORC takes these names for no names at all."""
     return bool(names) and all(_GENERATED.fullmatch(name) for name in names)
 
 

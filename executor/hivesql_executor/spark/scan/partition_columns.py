@@ -50,7 +50,7 @@ def text_column(number: int) -> str:
 
 
 def text_columns(table: Table) -> list[str]:
-    """Where the texts of all partition values are."""
+    """Tell where the texts of all partition values are."""
     return [text_column(i) for i in range(len(table.partition_columns))]
 
 

@@ -69,7 +69,7 @@ class Packing:
         return key
 
     def covers(self, write: Column, bucket: Column, row: Column) -> Column:
-        """Whether an id has a key of its own."""
+        """Tell whether an id has a key of its own."""
         highs = self.highs
         return (
             write.between(self.lows[0], highs[0])

@@ -82,7 +82,7 @@ def _options(
 
 
 def _differs(wanted: tuple[str, int] | None, found: tuple[str, int] | None) -> bool:
-    """Whether values compare otherwise than they stand in the file."""
+    """Tell whether values compare otherwise than they stand in the file."""
     if wanted is None:
         return False
     # CHAR is padded there, and VARCHAR may be longer than it is read.

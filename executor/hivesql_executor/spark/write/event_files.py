@@ -54,7 +54,7 @@ def write_events(
     branches: Sequence[Sequence[int]] = (),
     even_empty: bool = False,
 ) -> tuple[EventFile, ...]:
-    """One Spark job: files of events in a directory, each task's in the order of its rows.
+    """Run one Spark job: files of events in a directory, each task's in the order of its rows.
 
     ``branches`` tells which of the writes a row of each branch is an event of; without them each
     write is a branch. Rows of one file must come together. What a failed attempt of a task leaves

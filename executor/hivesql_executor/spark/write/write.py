@@ -363,7 +363,7 @@ def _plain_writer(
 
 
 def _needs_an_empty_file(publication: Publication) -> bool:
-    """Whether no rows are something to publish: an overwrite of one known directory."""
+    """Tell whether no rows are something to publish: an overwrite of one known directory."""
     (write, *_) = publication.writes
     return write.kind is WriteKind.BASE and not publication.dynamic_partition
 

@@ -17,7 +17,7 @@ _NUMBERS = frozenset(
 
 
 def show_compactions(statement: Show, runtime: Runtime) -> Outcome:
-    """One row per compaction in Hive's columns, the latest first unless sorted otherwise."""
+    """Give one row per compaction in Hive's columns, the latest first unless sorted otherwise."""
     wanted = statement.compactions
     found = [
         row

@@ -99,7 +99,7 @@ def _column_list(columns: tuple[Column, ...]) -> str:
 
 
 def _constraint_statements(table: Table) -> Iterator[str]:
-    """One ALTER TABLE for each constraint, as in Hive: a column may have several."""
+    """Give one ALTER TABLE for each constraint, as in Hive: a column may have several."""
     types = {column.name: column.type for column in table.columns}
     altered = f"ALTER TABLE `{table.name.database}`.`{table.name.name}`"
     for one in sorted(table.constraints, key=lambda one: (_ORDER.index(one.kind), one.name)):

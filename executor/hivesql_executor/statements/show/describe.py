@@ -79,7 +79,7 @@ def describe_table(
 def describe_column(
     table: Table, name: str, style: str, statistics: Statistics | None = None
 ) -> Outcome:
-    """One column, or with FORMATTED its properties one below the other."""
+    """Give one column, or with FORMATTED its properties one below the other."""
     found = next((column for column in table.all_columns if column.name == name), None)
     if found is None:
         known = ", ".join(f"{i}:{column.name}" for i, column in enumerate(table.columns))
@@ -104,7 +104,7 @@ def _shown(value: object) -> str:
 
 
 def describe_database(database: Database, *, extended: bool) -> Outcome:
-    """One row for the database."""
+    """Give one row for the database."""
     columns = ["db_name", "comment", "location", "managedlocation", "owner_name", "owner_type",
                "connector_name", "remote_dbname"]  # fmt: skip
     managed = database.managed_location or ""

@@ -75,7 +75,7 @@ def parse_abort_compactions(cursor: Cursor) -> AbortCompactions:
 
 
 def _begins_filter(cursor: Cursor) -> bool:
-    """Whether no table is named: pool, type and status may also be names of tables."""
+    """Tell whether no table is named: pool, type and status may also be names of tables."""
     after = cursor.peek(1).kind.value == "string"
     named = any(cursor.at(word) for word in ("pool", "type", "status"))
     return (named and after) or cursor.at("order", "by") or cursor.at("limit")

@@ -151,7 +151,7 @@ def parse_rows(cursor: Cursor) -> Body:
 
 
 def _inserts(cursor: Cursor) -> bool:
-    """Whether FROM or WITH leads to INSERT."""
+    """Tell whether FROM or WITH leads to INSERT."""
     if cursor.peek().value not in ("from", "with"):
         return False
     start = cursor.position

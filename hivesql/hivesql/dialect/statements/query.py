@@ -158,7 +158,7 @@ def _joined(chosen: frozenset[int], pieces: Sequence[Span], joints: Sequence[int
 
 
 def _branch_of(cursor: Cursor, shared: Spans, piece: tuple[int, int], tree: exp.Expr) -> Slice:
-    """One branch of a UNION ALL; its tree is that of the whole where it needs nothing before it."""
+    """Give one branch of a UNION ALL; its tree is the whole where it needs nothing before it."""
     if shared or tree.meta.get(RANGE) != piece:
         return read_query(cursor.text, cursor.tokens, (*shared, piece))
     return Slice((piece,), tree)

@@ -97,7 +97,7 @@ def _body(cursor: Cursor) -> Body:
 
 
 def _parser_of(word: str) -> Callable[[Cursor], Body] | None:
-    """How to read a statement that most sessions do not have.
+    """Tell how to read a statement that most sessions do not have.
 
     Each is imported by itself: many need sqlglot, which takes longer to import than most commands
     to answer.

@@ -127,7 +127,7 @@ def _is_aggregate(call: exp.Anonymous) -> bool:
 
 
 def _gives_aggregate(node: exp.Expr) -> bool:
-    """Whether it is an aggregate with all that belongs to it, the order of WITHIN GROUP too."""
+    """Tell whether it is an aggregate with all that belongs to it, also WITHIN GROUP."""
     call: exp.Expr | None = node
     while isinstance(call, _AROUND_CALL):
         call = call.this
@@ -178,7 +178,7 @@ class _Keys:
         }
 
     def has(self, column: str) -> bool:
-        """Whether some key is a column of that name."""
+        """Tell whether some key is a column of that name."""
         return column in self._names or None in self._names
 
     def missing_in(self, part: exp.Expr) -> exp.Column | None:
@@ -298,7 +298,7 @@ def _window_of(call: exp.Expr) -> exp.Window | None:
 
 
 def _is_inside(call: exp.Expr) -> bool:
-    """Whether it is an argument of a function with OVER: sum(lead(a)) OVER (…)."""
+    """Tell whether it is an argument of a function with OVER: sum(lead(a)) OVER (…)."""
     around = call.parent
     while around is not None and not isinstance(around, QUERIES):
         if isinstance(around, exp.Window):
@@ -368,7 +368,7 @@ def check_grouping(select: exp.Select, binding: Binding) -> None:
 
 
 def _count_sets(group: exp.Group) -> int:
-    """How many grouping sets a GROUP BY asks for; 1 without any."""
+    """Tell how many grouping sets a GROUP BY asks for; 1 without any."""
     plain, parts, behind = _parts(group)
     return prod(_sets(one, len(plain)) for one in (*parts, *behind))
 
@@ -384,7 +384,7 @@ def _parts(group: exp.Group) -> tuple[list[exp.Expr], list[exp.Expr], list[exp.E
 
 
 def _sets(node: exp.Expr, columns_before: int) -> int:
-    """How many sets one of them stands for; without columns of its own it is about those before."""
+    """Count the sets that one of them stands for; without columns it is about those before."""
     width = len(node.expressions) or columns_before
     if isinstance(node, exp.Cube):
         return 1 << width

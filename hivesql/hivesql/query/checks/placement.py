@@ -63,7 +63,7 @@ def check_aliases(
 
 
 def is_generator(node: exp.Expr) -> bool:
-    """Whether it is a call of a function that gives rows."""
+    """Tell whether it is a call of a function that gives rows."""
     return isinstance(node, exp.Anonymous) and str(node.this).lower() in GENERATORS
 
 

@@ -91,7 +91,7 @@ class OneOf:
 
     @property
     def has_null(self) -> bool:
-        """Whether NULL is among the constants."""
+        """Tell whether NULL is among the constants."""
         return any(one.kind == "null" for one in self.values)
 
 
@@ -257,7 +257,7 @@ def _typed(literal: exp.Literal, to: exp.DataType) -> Constant | None:
 
 
 def keeps(predicate: Predicate, values: Mapping[str, str | None], types: Mapping[str, str]) -> bool:
-    """Whether some row of a partition may satisfy the predicate.
+    """Tell whether some row of a partition may satisfy the predicate.
 
     ``values`` are the partition's, by column, as text; columns that are not in it may hold
     anything.

@@ -124,7 +124,7 @@ def share_columns(db: Connection, table_id: int) -> None:
 
 
 def is_marked(db: Connection, table_id: int) -> bool:
-    """Whether any partition may be stored otherwise than its table says."""
+    """Tell whether any partition may be stored otherwise than its table says."""
     mark = select(sd_params.c.name).join(tbls, tbls.c.sd_id == sd_params.c.owner_id)
     found = mark.where(tbls.c.id == table_id, sd_params.c.name == STORAGE_MARK)
     return db.scalar(found) is not None

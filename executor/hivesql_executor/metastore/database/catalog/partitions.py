@@ -50,7 +50,7 @@ from hivesql_planner.predicates.partitions import COMPARE, DATE_LENGTH, MOST_DIG
 
 
 def passes(value: ColumnElement[str], test: PartitionTest, dialect: str) -> ColumnElement[bool]:
-    """Whether a value of PARTITION_KEY_VALS may be wanted."""
+    """Tell whether a value of PARTITION_KEY_VALS may be wanted."""
     compare = COMPARE[test.operator]
     if test.kind == "integer":
         # Only plain digits are compared here: casts of other texts fail, or are 0.
@@ -93,7 +93,7 @@ def partitions(
 
 
 def partition_count(db: Connection, name: TableName) -> int:
-    """How many partitions a table has."""
+    """Tell how many partitions a table has."""
     here = rows.c.table_id == catalog.table_id(db, name)
     return int(db.scalar(select(func.count()).where(here)) or 0)
 

@@ -89,7 +89,7 @@ def _changed(old: Kept, change: StatisticsChange, write_id: int, *, overtaken: b
 
 
 def _is_overtaken(db: Connection, name: TableName, write_id: int) -> bool:
-    """Whether a later write has committed, which a base of this one leaves visible."""
+    """Tell whether a later write has committed, which a base of this one leaves visible."""
     if not write_id:
         return False
     seen = snapshots.valid_write_ids(db, snapshots.valid_txns(db, 0), name)

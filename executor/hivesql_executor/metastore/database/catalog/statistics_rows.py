@@ -118,7 +118,7 @@ def _current(db: Connection, table: Table) -> ValidWriteIdList | None:
 
 
 def _is_of(current: ValidWriteIdList | None, writes: str) -> bool:
-    """Whether what was counted under these write ids is there now; plain tables have none."""
+    """Tell whether what was counted under these write ids is there now; plain tables have none."""
     if current is None:
         return True
     return bool(writes) and compare(ValidWriteIdList.parse(writes), current) == 0

@@ -97,7 +97,7 @@ def add_table(db: Connection, database_id: int, table: Table) -> int:
 def add_storage(
     db: Connection, table: Table, cd_id: int, locations: Sequence[str]
 ) -> list[tuple[int, int]]:
-    """One serde and one storage descriptor for each location: their ids."""
+    """Insert one serde and one storage descriptor for each location: their ids."""
     storage = STORAGE[table.format]
     serde_ids = db.scalars(
         insert(serdes).returning(serdes.c.id, sort_by_parameter_order=True),

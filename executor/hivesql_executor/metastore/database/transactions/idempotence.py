@@ -13,7 +13,7 @@ from hivesql_planner.errors import SemanticError
 
 
 def done(db: Connection, once: Once) -> Done | None:
-    """Who has done it; None when nobody has.
+    """Tell who has done it; None when nobody has.
 
     SemanticError when the key belongs to another statement.
     """
@@ -21,7 +21,7 @@ def done(db: Connection, once: Once) -> Done | None:
 
 
 def claim_key(db: Connection, once: Once) -> tuple[bool, Done | None]:
-    """Whether the key is known, and who has done it; others cannot change that meanwhile."""
+    """Tell whether the key is known, and who has done it; others cannot change that meanwhile."""
     row = db.execute(_row(once).with_for_update()).one_or_none()
     return row is not None, _meaning(row, once)
 
@@ -78,7 +78,7 @@ class IdempotenceCalls:
     _rdbms: Rdbms
 
     def done(self, once: Once) -> Done | None:
-        """Who has committed it; None when nobody has."""
+        """Tell who has committed it; None when nobody has."""
         return self._rdbms.read(lambda db: done(db, once))
 
     def forget_key(self, key: str) -> int:

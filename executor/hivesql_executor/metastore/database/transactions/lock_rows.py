@@ -37,7 +37,7 @@ def describe(row: Row[Any]) -> str:
 
 
 def lock_row(row: Any) -> LockRow:
-    """One row of SHOW LOCKS."""
+    """Give one row of SHOW LOCKS."""
     blocker = None
     if row.blocked_by_id is not None:
         blocker = f"{row.blocked_by_id}.{row.blocked_by_internal}"

@@ -164,7 +164,7 @@ def check_lock(
 
 
 def requests_before(db: Connection, lock_id: int) -> int:
-    """How many earlier requests stand against one that waits; 0 as well where it is gone."""
+    """Tell how many earlier requests stand against one that waits; 0 as well where it is gone."""
     mine = db.execute(_REQUEST, {"asked": lock_id}).all()
     if not mine:
         return 0
@@ -222,13 +222,13 @@ def newer_writer(db: Connection, txn_id: int, locks: Sequence[Lock]) -> int | No
 
 
 def may_be_stale(lock: Lock) -> bool:
-    """Whether others may have changed what it covers while it was waited for, and that matters."""
+    """Tell whether others may have changed what it covers while it was waited for."""
     writes = lock.type in (LockType.EXCLUSIVE, LockType.EXCL_WRITE)
     return writes and lock.operation in _REPLACING
 
 
 def _record_components(db: Connection, txn_id: int, locks: Sequence[Lock]) -> None:
-    """One TXN_COMPONENTS row per unit written; without partition when those are not known yet."""
+    """Give one TXN_COMPONENTS row per unit written; without partition when those are not known."""
     units: dict[tuple[str, str, str | None], Operation] = {}
     for lock in locks:
         if lock.operation not in (Operation.INSERT, *_REPLACING) or lock.table is None:

@@ -143,7 +143,7 @@ class MoveCalls:
         return self._rdbms.write(lambda db: settle(db, moves.c.key == key)) > 0
 
     def renew_moves(self, key: str) -> None:
-        """Who noted it is alive, though it has no transaction."""
+        """Tell who noted it is alive, though it has no transaction."""
         self._rdbms.write(
             lambda db: db.execute(update(moves).where(moves.c.key == key).values(started=now(db)))
         )

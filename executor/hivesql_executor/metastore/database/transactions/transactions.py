@@ -95,7 +95,7 @@ _OPEN_COUNT = select(func.count()).where(txns.c.state == OPEN)
 
 
 def open_count(db: Connection) -> int:
-    """How many transactions are open."""
+    """Tell how many transactions are open."""
     return int(db.scalar(_OPEN_COUNT) or 0)
 
 
@@ -286,7 +286,7 @@ def state_of(db: Connection, txn_id: int) -> str | None:
 
 
 def lost(db: Connection, txn_id: int) -> TransactionLost:
-    """Why a transaction that is not open cannot go on, in Hive's words."""
+    """Tell why a transaction that is not open cannot go on, in Hive's words."""
     state = state_of(db, txn_id)
     if state == ABORTED:
         reason = db.scalar(select(txns.c.meta_info).where(txns.c.id == txn_id))
