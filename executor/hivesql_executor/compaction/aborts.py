@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hivesql_executor.compaction.cleaner import delete, empty_directories, uncompacted
+from hivesql_executor.compaction.cleaner import delete_writes, empty_directories, uncompacted
 from hivesql_executor.compaction.initiator import abort_limits
-from hivesql_executor.compaction.unit import (
-    Place,
-    find_place,
-    list_roots,
-    made_by_writes,
-    never_added,
-)
+from hivesql_executor.compaction.unit import Place, find_place, list_roots, never_added
 from hivesql_executor.files.staging import abandoned
 from hivesql_executor.metastore.api import AbortLimits
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import acid_state
-from hivesql_executor.transactions.file_changes import FileChanges
 from hivesql_planner.compaction.initiator import NO_CLEANUP, Candidate, flag_property
 from hivesql_planner.errors import NoSuchObject
 
@@ -63,10 +56,7 @@ def _clean_unit(unit: Candidate, runtime: Runtime) -> bool:
         files = runtime.files(location)
         state = acid_state(files, location, aborted.visible, txns)
         left = empty_directories(files, location, state, aborted.visible, txns)
-        doomed = (*state.aborted, *left)
-        made = made_by_writes(place, location, runtime) if doomed else []
-        with FileChanges(runtime, 0).emptying(made):
-            delete(files, location, doomed)
+        delete_writes(place, location, (*state.aborted, *left), runtime)
         kept |= uncompacted(state, aborted.visible.aborted)
     store.forget_aborted(unit, aborted, kept=kept)
     return True

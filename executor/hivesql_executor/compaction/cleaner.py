@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from hivesql_executor.compaction.unit import Place, each, find_place, list_roots, made_by_writes
@@ -93,10 +93,7 @@ def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
         files = runtime.files(location)
         state = acid_state(files, location, visible, txns)
         require_none_hidden(files, location, state)
-        removable = _removable(state, place)
-        made = made_by_writes(place, location, runtime) if removable else []
-        with FileChanges(runtime, 0).emptying(made):
-            delete(files, location, removable)
+        delete_writes(place, location, _removable(state, place), runtime)
         state = acid_state(files, location, visible, txns)
         if left := _removable(state, place):
             raise ExecutionError(f"{location} still holds {', '.join(sorted(left))}")
@@ -157,6 +154,13 @@ def empty_directories(
         if is_aborted or (covered and has_ended and txns.sees(made_by)):
             found.append(name)
     return tuple(found)
+
+
+def delete_writes(place: Place, location: str, names: Sequence[str], runtime: Runtime) -> None:
+    """Delete directories of writes, and of the partition that they made and nobody knows."""
+    if names:
+        with FileChanges(runtime, 0).emptying(made_by_writes(place, location, runtime)):
+            delete(runtime.files(location), location, names)
 
 
 def delete(files: Files, location: str, names: Iterable[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from hivesql.binding import Binding, Catalog, SparkViews
-from hivesql.dialect.nodes.commands import BOUND, Body, ExplainBody, Tree
+from hivesql.dialect.nodes.commands import Body, Bound, ExplainBody, Tree
 from hivesql_planner.errors import HiveSqlError, ParseError
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.bound import Explain, Statement
@@ -42,7 +42,7 @@ def bind(
 def _bind(body: Body, binding: Binding) -> Statement:
     if isinstance(body, ExplainBody):
         return Explain(statement=_bind(body.body, binding), style=body.style)
-    if isinstance(body, BOUND):
+    if isinstance(body, Bound):
         return body
     module, function = BINDERS[type(body).__name__].split(".")
     bound: Statement = getattr(import_module(f"hivesql.binder.{module}"), function)(body, binding)

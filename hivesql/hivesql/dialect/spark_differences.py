@@ -142,6 +142,8 @@ class _Operands:
 
 def _brackets_of_operations(tokens: _Tokens) -> Iterator[Edit]:
     """Let INTERSECT have all that is before it, as in Hive: in Spark it binds closer."""
+    if not any(token.value == "intersect" for token in tokens):
+        return
     inside = [_Operands()]
     for i, token in enumerate(tokens):
         query = inside[-1]

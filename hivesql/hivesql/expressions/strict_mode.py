@@ -5,15 +5,13 @@ from __future__ import annotations
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.settings.settings import Settings
 
+_MODE = "hive.mapred.mode"
 _WHAT = {
     "orderby.no.limit": "Order by-s without limit",
     "no.partition.filter": "Queries against partitioned tables without a partition filter",
     "cartesian.product": "Cartesian products",
     "type.safety": "Unsafe compares between different types",
 }
-
-
-_MODE = "hive.mapred.mode"
 
 
 def refuses(check: str, settings: Settings) -> bool:

@@ -65,7 +65,7 @@ _DELETED_ROWS = "acid.fetch.deleted.rows"
 _NO_ROW_ID = "CAST(NULL AS STRUCT<writeid:BIGINT,bucketid:INT,rowid:BIGINT>)"
 
 
-def is_hash_of_star(node: exp.Expr) -> bool:
+def _is_hash_of_star(node: exp.Expr) -> bool:
     """Tell whether it is HASH or MURMUR_HASH of ``*`` or ``t.*``."""
     return (
         isinstance(node, exp.Anonymous)
@@ -406,7 +406,7 @@ class Walk:
             elif isinstance(part, exp.Column):
                 self._column(part, scope, aliases)
                 self.translator.types[id(part)] = self._column_type(part)
-            elif is_hash_of_star(part):
+            elif _is_hash_of_star(part):
                 self._hash_of_star(part, scope)
             elif not isinstance(part, exp.Hint):
                 left.append((part, True))

@@ -225,16 +225,19 @@ class LockObject:
     mode: Literal["SHARED", "EXCLUSIVE"] | None = None
 
 
+ShowKind = Literal[
+    "databases", "tables", "views", "columns", "partitions", "tblproperties", "create table",
+    "functions", "locks", "transactions", "compactions", "conf", "extended tables",
+    "tables of a type", "table extended", "create database", "materialized views", "function",
+]  # fmt: skip
+"""What SHOW may ask for."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Show:
     """SHOW …: ``kind`` names what; the rest narrows it."""
 
-    kind: Literal[
-        "databases", "tables", "views", "columns", "partitions", "tblproperties", "create table",
-        "functions", "locks", "transactions", "compactions", "conf", "extended tables",
-        "tables of a type", "table extended", "create database", "materialized views",
-        "function",
-    ]  # fmt: skip
+    kind: ShowKind
     database: str | None = None
     table: Table | None = None
     part: Partition | None = None

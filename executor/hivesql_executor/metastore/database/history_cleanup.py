@@ -18,12 +18,8 @@ from hivesql_executor.metastore.database.schema import (
 )
 from hivesql_planner.model.table import TableName
 
-_PER_PARTITION = (
-    txn_components,
-    completed_txn_components,
-    compaction_queue,
-    completed_compactions,
-)
+_OF_DONE = (completed_txn_components, compaction_queue, completed_compactions)
+_PER_PARTITION = (txn_components, *_OF_DONE)
 _PER_TABLE = (txn_to_write_id, next_write_id)
 _CHUNK = 500
 
@@ -44,7 +40,7 @@ def drop_partitions(db: Connection, name: TableName, partitions: Sequence[str]) 
 
     Not aborted writes: by them the cleaner finds what they have left elsewhere in the table.
     """
-    for table in (completed_txn_components, compaction_queue, completed_compactions):
+    for table in _OF_DONE:
         for start in range(0, len(partitions), _CHUNK):
             db.execute(
                 delete(table).where(

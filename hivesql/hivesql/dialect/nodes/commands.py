@@ -14,6 +14,7 @@ from hivesql_planner.statements.bound import (
     FileSystemShell,
     SessionFiles,
     SetSetting,
+    ShowKind,
     StartTransaction,
 )
 
@@ -56,12 +57,7 @@ class ChosenPartitions:
 class ShowBody:
     """SHOW …; ``kind`` as in the bound statement."""
 
-    kind: Literal[
-        "databases", "tables", "views", "columns", "partitions", "tblproperties", "create table",
-        "functions", "locks", "transactions", "compactions", "conf", "extended tables",
-        "tables of a type", "table extended", "create database", "materialized views",
-        "function",
-    ]  # fmt: skip
+    kind: ShowKind
     database: Name | None = None
     table: TableRef | None = None
     partition: PartitionItems | None = None
@@ -92,14 +88,14 @@ class ExplainBody:
     style: Literal["", "extended", "formatted", "locks", "formatted locks"]
 
 
-BOUND = (
-    AbortCompactions,
-    AbortTransactions,
-    EndTransaction,
-    FileSystemShell,
-    SessionFiles,
-    SetSetting,
-    StartTransaction,
+Bound = (
+    AbortCompactions
+    | AbortTransactions
+    | EndTransaction
+    | FileSystemShell
+    | SessionFiles
+    | SetSetting
+    | StartTransaction
 )
 """Statements without a name that has to be looked up: what is parsed is bound."""
 
@@ -113,13 +109,7 @@ Body = Union[
     ShowBody,
     DescribeBody,
     ExplainBody,
-    AbortCompactions,
-    AbortTransactions,
-    EndTransaction,
-    FileSystemShell,
-    SessionFiles,
-    SetSetting,
-    StartTransaction,
+    Bound,
 ]
 
 
