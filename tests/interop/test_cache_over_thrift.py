@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from executor.metastore.cache_world import ACID, T, U, World, copies_follow
+from executor.metastore.cache.cache_world import ACID, T, U, World, copies_follow
+from executor.metastore.cache.test_cache_more import Players
 from executor.metastore.conftest import empty
-from executor.metastore.test_cache_more import Players
 from hivesql import connect
 from hivesql_executor.metastore.api import Metastore
 from hivesql_executor.metastore.cache.metastore import CachingMetastore

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Table as SqlTable
 from sqlalchemy import select, update
 
-from executor.metastore.cache_world import World
+from executor.metastore.cache.cache_world import World
 from hivesql_executor.metastore.api import LockAnswer, Metastore, TxnType
 from hivesql_executor.metastore.database.connection import Rdbms
 from hivesql_executor.metastore.database.schema import hive_locks, txns

@@ -2,7 +2,7 @@
 
 To import SQLAlchemy takes longer than all answers together. Every method is one transaction that
 reads, and answers None where it is not sure: then ``DatabaseMetastore`` answers, which says the
-same (``tests/executor/metastore/test_sqlite_reads.py``) and more.
+same (``tests/executor/metastore/database/test_sqlite_reads.py``) and more.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-SOURCES = Path(__file__).parents[2] / "executor/java/main/hivesql"
+SOURCES = Path(__file__).parents[3] / "executor/java/main/hivesql"
 ROWS = 30_000
 COLUMNS = "n INT, a DECIMAL(18,4), b DECIMAL(5,2), c DECIMAL(10,0), e DECIMAL(18,18)"
 EVENT = "struct({}) AS row".format(", ".join(part.split()[0] for part in COLUMNS.split(", ")))

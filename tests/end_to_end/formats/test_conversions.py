@@ -15,7 +15,7 @@ from hivesql_planner.model.table import Column, TableName
 
 pytestmark = pytest.mark.spark
 
-RECORDED = Path(__file__).parents[1] / "hive_results" / "conversions.tsv"
+RECORDED = Path(__file__).parents[2] / "hive_results" / "conversions.tsv"
 STORED = {
     "STORED AS ORC TBLPROPERTIES ('transactional'='true')": 0,
     "STORED AS ORC": 0,

@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 from sqlalchemy import delete
 
-from executor.metastore.cache_world import DATABASE, HIT, T, U, World, eleven
+from executor.metastore.cache.cache_world import DATABASE, HIT, T, U, World, eleven
 from hivesql_executor.metastore.api import Metastore, TxnType
 from hivesql_executor.metastore.cache.metastore import CachingMetastore
 from hivesql_executor.metastore.database.schema import txn_to_write_id

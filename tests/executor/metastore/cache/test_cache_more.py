@@ -13,8 +13,8 @@ from typing import cast
 
 import pytest
 
-from executor.metastore import cache_actor
-from executor.metastore.cache_world import ACID, T, U, World, copies_follow, eleven
+from executor.metastore.cache import cache_actor
+from executor.metastore.cache.cache_world import ACID, T, U, World, copies_follow, eleven
 from hivesql import connect
 from hivesql_executor.metastore.api import Metastore, TxnType
 from hivesql_executor.metastore.cache.metastore import CachingMetastore

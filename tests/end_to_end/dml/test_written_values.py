@@ -22,7 +22,7 @@ from hivesql_planner.local.values import stored
 from hivesql_planner.model.conversions import check_conversion
 from hivesql_repl.output.formats import Single, hive_text
 
-RECORDED = Path(__file__).parents[1] / "hive_results" / "writes.tsv"
+RECORDED = Path(__file__).parents[2] / "hive_results" / "writes.tsv"
 REFUSED, STRICT, UNASKED = "refused", "strict:", "?"
 TEXTS = ("STRING", "CHAR(40)", "VARCHAR(40)")
 INSTANT = "TIMESTAMP WITH LOCAL TIME ZONE"

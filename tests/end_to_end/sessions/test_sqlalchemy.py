@@ -20,7 +20,7 @@ from hivesql.sqlalchemy import TINYINT, HiveType
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-TESTS = Path(__file__).parents[1]
+TESTS = Path(__file__).parents[2]
 GROUPS = {
     "schemas": (
         "(ComponentReflectionTest and not multi)", "HasTableTest", "QuotedName", "CompositeKey",

@@ -15,7 +15,7 @@ from hivesql_planner.model.table import TableName
 
 pytestmark = pytest.mark.spark
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "f_compact"
+GOLDEN = Path(__file__).parents[2] / "golden" / "f_compact"
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 
 

@@ -129,7 +129,7 @@ def test_a_query_may_be_printed_for_spark() -> None:
 
 
 def test_sqlglot_finds_the_dialect_by_its_name() -> None:
-    project = tomllib.loads((HERE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+    project = tomllib.loads((HERE.parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
     module, _, name = project["project"]["entry-points"]["sqlglot.dialects"][NAME].partition(":")
     assert Dialect.get_or_raise(NAME).__class__ is getattr(import_module(module), name)
     assert [one.text for one in sqlglot.tokenize("SELECT t.2b", read=NAME)] == [
