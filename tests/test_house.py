@@ -53,6 +53,22 @@ def test_a_folder_is_small_and_says_what_it_is_for(folder: Path) -> None:
         assert purpose, "say in __init__.py what the folder is for"
 
 
+def test_tests_mirror_the_folders_of_the_packages() -> None:
+    """A test's folder has the name of a folder or module of the package that it tests."""
+    tests = ROOT / "tests"
+    for package in PACKAGES:
+        top = tests / package.partition("/")[0]
+        known = {path.stem for path in (ROOT / package).rglob("*") if path.suffix in {"", ".py"}}
+        for folder in {path.parent for path in top.rglob("*.py")} - {top}:
+            assert folder.name in known, f"{name(folder)}: the package has nothing of this name"
+    folders = {one.parent for one in tests.rglob("test_*.py")} - {tests}
+    assert [
+        name(one)
+        for one in folders
+        if one.name not in {"interop", "simulation"} and len(list(one.glob("*.py"))) > MOST_FILES
+    ] == []
+
+
 @pytest.mark.parametrize("path", [path for path in SOURCES if "tests" not in path.parts], ids=name)
 def test_docstrings_of_functions_begin_with_a_verb(path: Path) -> None:
     """Ruff's D401 knows verbs that end wrongly, but lets these words pass."""
