@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import atexit
 import threading
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -73,6 +74,18 @@ def know_flushed_files(spark: SparkSession) -> None:
     configuration.setClassLoader(_jar_loader(spark, jar, configuration.getClassLoader()))
     configuration.set("fs.hivesqlflushed.impl", "hivesql.FlushedFiles")
     _flushed.add(context)
+
+
+@contextmanager
+def finding_our_classes(spark: SparkSession) -> Iterator[None]:
+    """Let Spark find our data sources by their names, in what this thread asks of it."""
+    thread = java_class(spark, "java.lang.Thread").currentThread()
+    before = thread.getContextClassLoader()
+    thread.setContextClassLoader(_classes(spark).loader)
+    try:
+        yield
+    finally:
+        thread.setContextClassLoader(before)
 
 
 def gateway(spark: SparkSession) -> Any:

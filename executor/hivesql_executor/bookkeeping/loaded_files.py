@@ -11,7 +11,7 @@ from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.table import Table
 
 _MAGIC = {"orc": b"ORC", "parquet": b"PAR1", "avro": b"Obj\x01", "sequencefile": b"SEQ",
-          "rcfile": b"RCF"}  # fmt: skip
+          "rcfile": b"RCF", "rctext": b"RCF"}  # fmt: skip
 _NO_TEXT = (b"SEQ", b"RCF")
 _PATTERN = "*?[]{}"
 _HIDDEN = ("_", ".")
@@ -43,6 +43,8 @@ def check_file(files: Files, path: str, table: Table) -> None:
     head = files.read(path, 0, 4)
     # What is another table's file is no text, as Hive sees it.
     wrong = head[:3] in _NO_TEXT if magic is None else head[: len(magic)] != magic
+    if table.format in ("rcfile", "rctext"):
+        wrong = head[:3] not in _NO_TEXT  # the first RCFiles say that they are SequenceFiles
     if wrong:
         raise SemanticError(
             f"Unable to load data to destination table {table.name}: {path} is no {table.format} "

@@ -32,6 +32,9 @@ def row_count(files: Files, path: str, length: int, file_format: FileFormat) -> 
         return int(metadata.num_rows)
     if file_format == "avro":
         return _avro_rows(io.BufferedReader(RangeFile(files, path, length)), path) if length else 0
+    if file_format in ("sequencefile", "rcfile", "rctext"):
+        opened = io.BufferedReader(RangeFile(files, path, length))
+        return _container_rows(opened, path, length) if length else 0
     return sum(
         files.read(path, start, min(_CHUNK, length - start)).count(b"\n")
         for start in range(0, length, _CHUNK)
@@ -79,3 +82,50 @@ def _long(file: IO[bytes], first: bytes = b"") -> int:
         shift += 7
         if byte[0] < 0x80:
             return (value >> 1) ^ -(value & 1)
+
+
+def _container_rows(file: IO[bytes], path: str, length: int) -> int:
+    """Rows of a SequenceFile or an RCFile that is not compressed, as ours are."""
+    magic, version = file.read(3), file.read(1)
+    columnar = magic == b"RCF"
+    if magic not in (b"SEQ", b"RCF") or not version:
+        raise DataError(f"{path} is no SequenceFile and no RCFile")
+    if not columnar:
+        _skip_text(file)
+        _skip_text(file)
+        file.read(1)
+    if file.read(1) != b"\0":
+        raise DataError(f"{path} is compressed")
+    for _ in range(2 * _int(file)):
+        _skip_text(file)
+    file.read(_SYNC)
+    rows = 0
+    while file.tell() < length:
+        size = _int(file)
+        if size == -1:  # marks a place where readers may begin
+            file.read(_SYNC)
+            continue
+        key = _int(file)
+        if columnar:
+            _int(file)
+            rest = file.read(key)
+            rows += _hadoop_long(io.BytesIO(rest))
+            file.seek(size - key, io.SEEK_CUR)
+        else:
+            rows += 1
+            file.seek(size, io.SEEK_CUR)
+    return rows
+
+
+def _int(file: IO[bytes]) -> int:
+    return int.from_bytes(file.read(4), "big", signed=True)
+
+
+def _skip_text(file: IO[bytes]) -> None:
+    file.seek(_hadoop_long(file), io.SEEK_CUR)
+
+
+def _hadoop_long(file: IO[bytes]) -> int:
+    """A number of Hadoop's that is not negative: small ones in one byte, else bytes after it."""
+    (first,) = file.read(1)
+    return first if first < 0x80 else int.from_bytes(file.read(0x90 - first), "big")

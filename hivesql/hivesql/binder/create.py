@@ -169,6 +169,10 @@ def _format(body: CreateTableBody, binding: Binding) -> FileFormat:
     """Choose STORED AS, unless the serde says more: text that a JSON serde reads is JSON."""
     if body.serde_format is None:
         return body.format or _default_format(body, binding)
+    if body.serde_format == "textfile" and body.format == "sequencefile":
+        return body.format
+    if body.serde_format == "rctext" and body.format == "rcfile":
+        return body.serde_format
     if body.format not in (None, "textfile", body.serde_format):
         feature = f"STORED AS {body.format} with the SerDe of {body.serde_format}"
         binding.fail(NotSupported(feature), body.table.start)

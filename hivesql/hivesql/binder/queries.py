@@ -12,8 +12,6 @@ from hivesql_planner.statements.bound import SelectRows, WriteDirectory
 
 def bind_directory(body: DirectoryBody, binding: Binding) -> WriteDirectory:
     """Bind INSERT OVERWRITE [LOCAL] DIRECTORY."""
-    if body.format in ("sequencefile", "rcfile"):
-        binding.fail(NotSupported(f"STORED AS {body.format.upper()}"), body.path_start)
     return WriteDirectory(
         path=body.path,
         local=body.local,

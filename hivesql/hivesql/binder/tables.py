@@ -62,8 +62,8 @@ def bind_drop_table(body: DropTableBody, binding: Binding) -> DropTable:
 
 
 def _check_columns(names: tuple[Name, ...], table: Table, binding: Binding) -> NoReturn:
-    """TRUNCATE … COLUMNS is for RCFile, which nothing here writes."""
-    if table.format != "rcfile":
+    """TRUNCATE … COLUMNS is for RCFile, whose files nothing here writes anew."""
+    if table.format not in ("rcfile", "rctext"):
         error = SemanticError("Only RCFileFormat supports column truncation.", code=10237)
         binding.fail(error, names[0].start)
     for name in names:

@@ -12,10 +12,14 @@ from hivesql_planner.errors import SemanticError
 TableType = Literal["MANAGED_TABLE", "EXTERNAL_TABLE", "VIRTUAL_VIEW"]
 ConstraintKind = Literal["primary key", "foreign key", "unique", "not null", "default", "check"]
 OwnerType = Literal["USER", "ROLE", "GROUP"]
-FileFormat = Literal["orc", "parquet", "textfile", "avro", "json", "csv", "sequencefile", "rcfile"]
+FileFormat = Literal[
+    "orc", "parquet", "textfile", "avro", "json", "csv", "sequencefile", "rcfile", "rctext"
+]  # ``rctext``: RCFile whose columns are texts (ColumnarSerDe)
 
-OF_LINES: tuple[FileFormat, ...] = ("textfile", "csv", "json")
-"""Formats whose files are lines of text: they differ in their SerDe alone."""
+OF_LINES: tuple[FileFormat, ...] = (
+    "textfile", "csv", "json", "sequencefile", "rcfile", "rctext",
+)  # fmt: skip
+"""Formats that are read as lines of text, which have a partition's own columns."""
 TEMPORARY = "_hivesql_tmp_"
 """What the databases of temporary tables begin with."""
 FRAMES = "_hivesql_frames"

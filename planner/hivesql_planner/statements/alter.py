@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.constraints import with_constraints, without_constraint
 from hivesql_planner.model.table import (
-    OF_LINES,
     Column,
     Constraint,
     FileFormat,
@@ -23,6 +22,7 @@ from hivesql_planner.model.table import (
 from hivesql_planner.statements.convert import altered_properties, check_compatible
 
 _ORC_LIKE = ("orc",)
+_OF_ONE_CONTAINER = ({"textfile", "csv", "json"}, {"rcfile", "rctext"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +233,7 @@ def _replace_columns(table: Table, columns: tuple[Column, ...]) -> Table:
             )
         for old, new in zip(table.columns, columns, strict=False):
             _check_type(table, old, new)
-    elif table.format not in ("textfile", "json", "parquet"):
+    elif table.format not in ("textfile", "json", "parquet", "sequencefile", "rctext"):
         raise SemanticError(
             f"Replace columns is not supported for table {table.name}. SerDe may be incompatible.",
             code=10243,
@@ -331,13 +331,15 @@ def _change_format(table: Table, format_: FileFormat) -> Table:
 
 
 def _change_serde(table: Table, change: ChangeSerde) -> Table:
-    if change.format is not None and change.format != table.format:
+    # The SerDe of text is that of SequenceFile too.
+    same = (table.format, change.format) == ("sequencefile", "textfile")
+    if change.format is not None and change.format != table.format and not same:
         if table.format in _ORC_LIKE:
             raise SemanticError(
                 f"Changing SerDe (from OrcSerde) is not supported for table {table.name}. "
                 "File format may be incompatible",
             )
-        if not {table.format, change.format} <= set(OF_LINES):
+        if not any({table.format, change.format} <= formats for formats in _OF_ONE_CONTAINER):
             feature = f"SET SERDE '{change.serde}' for the {table.format} table {table.name}"
             raise NotSupported(feature)
         table = replace(table, format=change.format)

@@ -76,7 +76,7 @@ def compact_plain(
 
 
 def _check(table: Table) -> None:
-    if not is_of_lines(table) and table.format not in ("orc", "parquet"):
+    if table.format not in ("textfile", "csv", "json", "orc", "parquet"):
         raise NotSupported(f"compaction of {table.format} tables")
     if is_of_lines(table) and any(skipped_lines(table)):
         raise NotSupported(f"compaction of {table.name}: text with headers or footers")

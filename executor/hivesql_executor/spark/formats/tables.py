@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from hivesql_executor.files.api import Files
+from hivesql_executor.jvm import finding_our_classes
 from hivesql_executor.orc.tail import cached_tail
 from hivesql_executor.orc.types import spark_type
 from hivesql_executor.spark.file_paths import literal_paths
 from hivesql_executor.spark.formats.avro import avro_values, decode_avro
+from hivesql_executor.spark.formats.containers import CONTAINERS, READER, container_options
 from hivesql_executor.spark.formats.text_tables import (
     LINE,
     is_of_lines,
@@ -116,7 +119,8 @@ def _rows(
     files: Files,
 ) -> DataFrame:
     if is_of_lines(table):
-        lines = _read_files(spark, table, f"{LINE} string", paths, base, partition, "text")
+        reader = READER if table.format in CONTAINERS else "text"
+        lines = _read_files(spark, table, f"{LINE} string", paths, base, partition, reader)
         values = read_line(table)
     elif table.format == "avro":
         lines = _read_files(spark, table, "", paths, base, partition, "binaryFile")
@@ -152,13 +156,18 @@ def _read_files(
         # Read as text and cast: a value of another type is NULL, as in Hive, and no error.
         options["basePath"] = base
         schema = ", ".join([schema, *texts])
+    if file_format == READER:
+        options.update(container_options(table))
+        if any(skipped_lines(table)):
+            raise NotSupported(f"{table.name}: header and footer lines of {table.format} files")
     if file_format == "text" and any(skipped_lines(table)):
         rows = read_numbered(spark, named, schema, options, table)
     else:
         reader = spark.read.format(file_format).options(**options)
         # Spark knows alone what files as bytes have.
         reader = reader if file_format == "binaryFile" else reader.schema(schema)
-        rows = reader.load(named)
+        with finding_our_classes(spark) if file_format == READER else nullcontext():
+            rows = reader.load(named)
     if in_path:
         return _with_default_partition(rows, table)
     values = table.read_values(partition) if partition and texts else ()

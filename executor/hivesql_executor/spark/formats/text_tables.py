@@ -1,4 +1,4 @@
-"""Tables whose files are lines of text: delimited, CSV, JSON."""
+"""Tables whose files are lines of text: delimited, CSV, JSON, and those that Hive wraps."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as f
 
+from hivesql_executor.spark.formats.containers import (
+    CONTAINERS,
+    joined_contained,
+    split_contained,
+)
 from hivesql_executor.spark.formats.csv_lines import joined_csv, split_csv
 from hivesql_executor.spark.formats.delimited import joined_line, split_lines
 from hivesql_executor.spark.formats.json_lines import joined_json, split_json
@@ -18,7 +23,9 @@ LINE = "__line"
 """The column that holds a line while it is read."""
 
 _READERS = {"textfile": split_lines, "csv": split_csv, "json": split_json}
+_READERS.update(dict.fromkeys(CONTAINERS, split_contained))
 _WRITERS = {"textfile": joined_line, "csv": joined_csv, "json": joined_json}
+_WRITERS.update(dict.fromkeys(CONTAINERS, joined_contained))
 _SKIPPED = ("skip.header.line.count", "skip.footer.line.count")
 _ALONE = str(2**60)
 _OWN_TASK = "spark.sql.files.openCostInBytes"

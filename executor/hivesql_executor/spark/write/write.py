@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from hivesql_executor.files.api import Files
+from hivesql_executor.jvm import finding_our_classes
 from hivesql_executor.orc.publish import (
     Publication,
     StagedRows,
@@ -20,6 +22,7 @@ from hivesql_executor.orc.types import has_instant, has_sized_text, spark_type
 from hivesql_executor.snapshot.partition_files import EventFile
 from hivesql_executor.spark.buckets import bucket_column
 from hivesql_executor.spark.formats.avro import encode_avro
+from hivesql_executor.spark.formats.containers import READER, container_options
 from hivesql_executor.spark.formats.text_tables import is_of_lines, write_line
 from hivesql_executor.spark.nanoseconds.columns import TEXTS, as_text
 from hivesql_executor.spark.steps import Step, after
@@ -34,7 +37,6 @@ from hivesql_executor.spark.write.constraints import enforce_check
 from hivesql_executor.spark.write.event_files import EventColumns, orc_settings, write_events
 from hivesql_executor.spark.write.partition_clustering import NEVER, gathered
 from hivesql_planner.acid.row_id import MAX_BUCKET
-from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.table import DEFAULT_PARTITION, Table
 from hivesql_planner.plan import Write, WriteKind
 from hivesql_planner.relations import Expr
@@ -350,6 +352,10 @@ def _plain_writer(
         publication.changes.work_aside(publication.staging)
 
     def write() -> None:
+        with finding_our_classes(rows.sparkSession) if file_format == READER else nullcontext():
+            save()
+
+    def save() -> None:
         # One file per task: two would claim one name.
         writer = rows.write.options(**options).option("maxRecordsPerFile", 0)
         if keys:
@@ -382,5 +388,5 @@ def _plain_format(table: Table) -> tuple[str, dict[str, str]]:
             return "parquet", {}
         case "textfile" | "csv" | "json" | "avro":
             return "text", {}
-        case other:
-            raise NotSupported(f"writing {other} tables")
+        case "sequencefile" | "rcfile" | "rctext":
+            return READER, container_options(table)

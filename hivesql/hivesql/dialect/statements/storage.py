@@ -11,8 +11,8 @@ from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_planner.model.table import FileFormat
 
 _FORMATS: dict[str, FileFormat] = {
-    # CSV is known by its SerDe alone.
-    **{name: name for name in get_args(FileFormat) if name not in ("csv", "json")},
+    # CSV and texts in RCFile are known by their SerDes alone.
+    **{name: name for name in get_args(FileFormat) if name not in ("csv", "json", "rctext")},
     "jsonfile": "json",
 }
 _OTHER_SERDES: dict[str, FileFormat] = {"org.apache.hive.hcatalog.data.JsonSerDe": "json"}
@@ -20,7 +20,13 @@ _PLAIN_OUTPUTS = (
     "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat",
     "org.apache.hadoop.hive.ql.io.IgnoreKeyTextOutputFormat",
 )
-_OUTPUTS: dict[str, tuple[str, ...]] = dict.fromkeys(("textfile", "csv", "json"), _PLAIN_OUTPUTS)
+_OUTPUTS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("textfile", "csv", "json"), _PLAIN_OUTPUTS),
+    "sequencefile": (
+        STORAGE["sequencefile"].output_format,
+        "org.apache.hadoop.mapred.SequenceFileOutputFormat",
+    ),
+}
 """Formats whose output is known by an older name too."""
 # ROW FORMAT DELIMITED, by the property that LazySimpleSerDe reads.
 _DELIMITERS: tuple[tuple[tuple[str, ...], str], ...] = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from acid_files import tree
 from hivesql_planner.errors import NotSupported
+from hivesql_planner.model.table import Column
 from hivesql_planner.plan import WriteKind
 from tables import INSERT_ONLY, make_table, parsed
 
@@ -92,15 +94,30 @@ def test_plain_column_named_like_a_staging_key(insert: Any, tmp_path: Path) -> N
     assert file.path == f"{tmp_path}/k=v/000000_0"
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"format": "rcfile"}, "rcfile"),
-        ({"format": "sequencefile"}, "sequencefile"),
-    ],
-)
-def test_refused_by_name(insert: Any, tmp_path: Path, fields: dict[str, Any], message: str) -> None:
-    table = make_table(tmp_path, **fields, properties={})
-    with pytest.raises(NotSupported, match=message):
+@pytest.mark.parametrize("form", ["sequencefile", "rcfile", "rctext"])
+def test_rows_of_hives_containers_are_counted(insert: Any, tmp_path: Path, form: str) -> None:
+    table = make_table(tmp_path, format=form, properties={})
+    rows = "select explode(sequence(1, 3000)) as a, repeat('x', 700) as b"
+    written = insert(table, f"{rows} union all select 1, null", kind=WriteKind.FILES)
+    assert sum(file.rows for file in written) == 3001
+    assert {Path(file.path).read_bytes()[:3] for file in written} == {
+        b"SEQ" if form == "sequencefile" else b"RCF"
+    }
+
+
+@pytest.mark.parametrize("kind", ["timestamp with local time zone", "array<date>"])
+def test_refused_by_name(insert: Any, tmp_path: Path, kind: str) -> None:
+    columns = (Column("a", "int"), Column("b", kind))
+    table = replace(make_table(tmp_path, format="rcfile", properties={}), columns=columns)
+    with pytest.raises(NotSupported, match="RCFile"):
         insert(table, "select 1, null", kind=WriteKind.FILES)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("form", ["rcfile", "rctext"])
+def test_times_of_another_calendar_are_not_written(insert: Any, tmp_path: Path, form: str) -> None:
+    columns = (Column("a", "int"), Column("b", "date"))
+    table = replace(make_table(tmp_path, format=form, properties={}), columns=columns)
+    with pytest.raises(Exception, match="times before 1582-10-15 in RCFile"):
+        insert(table, "select 1, date '1582-10-04'", kind=WriteKind.FILES)
     assert list(tmp_path.iterdir()) == []

@@ -51,6 +51,11 @@ STORAGE: Final[dict[FileFormat, Storage]] = {
         f"{_QL}.RCFileOutputFormat",
         f"{_SERDE}.columnar.LazyBinaryColumnarSerDe",
     ),
+    "rctext": Storage(
+        f"{_QL}.RCFileInputFormat",
+        f"{_QL}.RCFileOutputFormat",
+        f"{_SERDE}.columnar.ColumnarSerDe",
+    ),
 }
 
 

@@ -1,0 +1,73 @@
+"""SequenceFile and RCFile: lines of text that Hive's own classes put into files and take out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from pyspark.sql import Column
+from pyspark.sql import functions as f
+
+from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
+from hivesql_executor.orc.types import has_instant
+from hivesql_executor.spark.formats.delimited import joined_line, split_lines
+from hivesql_planner.errors import NotSupported
+from hivesql_planner.model.table import Table
+
+_TIMES = ("date", "timestamp")
+_INNER_TIME = re.compile(r"\b(?:date|timestamp)\b(?! ?:)")
+_FIRST_DAY = "1582-10-15"
+CONTAINERS = ("sequencefile", "rcfile", "rctext")
+READER = "hivesql.HiveContainers"
+"""Our class in Spark: a data source of one column of lines."""
+
+
+def container_options(table: Table) -> dict[str, str]:
+    """Tell READER how the table's rows are kept; NotSupported for types that it would change."""
+    if table.format == "sequencefile":
+        return {"container": "sequencefile"}
+    for column in table.columns:
+        if has_instant(column.type):
+            raise NotSupported(f"{table.name}: TIMESTAMP WITH LOCAL TIME ZONE in RCFile")
+        if column.type not in _TIMES and _INNER_TIME.search(column.type):
+            raise NotSupported(f"{table.name}: times inside of {column.type} in RCFile")
+    properties = {f"property:{key}": text for key, text in table.serde_properties.items()}
+    types = ":".join(column.type for column in table.columns)
+    serde = STORAGE[table.format].serde
+    return {"container": "rcfile", "serde": serde, "types": types, **properties}
+
+
+def split_contained(table: Table, line: str) -> list[Column]:
+    """The table's data columns from a column of READER's lines."""
+    values = split_lines(_of_lines(table), line)
+    return [
+        f.when(f.isnull(_too_early(table, value, column.type)), value).alias(column.name)
+        if column.type in _TIMES
+        else value
+        for value, column in zip(values, table.columns, strict=True)
+    ]
+
+
+def joined_contained(table: Table) -> Column:
+    """A line for READER from the table's data columns."""
+    times = (column for column in table.columns if column.type in _TIMES)
+    early = (_too_early(table, f.col(f"`{one.name}`"), one.type) for one in times)
+    return f.concat(joined_line(_of_lines(table)), *(f.coalesce(one, f.lit("")) for one in early))
+
+
+def _of_lines(table: Table) -> Table:
+    """The text table whose lines READER takes and gives."""
+    if table.format == "sequencefile":
+        return table
+    return replace(table, serde_properties={"escape.delim": "\\"})
+
+
+def _too_early(table: Table, value: Column, kind: str) -> Column:
+    """NULL, unless the file has another day for the value than Hive would: then the job fails."""
+    if table.format == "sequencefile":
+        return f.lit(None).cast("string")
+    problem = (
+        f"{table.name}: times before {_FIRST_DAY} in RCFile, whose days are another calendar's"
+    )
+    first = f.lit(_FIRST_DAY).cast(kind)
+    return f.when(value < first, f.raise_error(f.lit(problem)).cast("string"))

@@ -1,0 +1,370 @@
+package hivesql;
+
+import java.io.IOException;
+import java.io.Serializable;
+import java.util.Arrays;
+import java.util.Properties;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hive.ql.io.RCFile;
+import org.apache.hadoop.hive.ql.io.RCFileInputFormat;
+import org.apache.hadoop.hive.ql.io.RCFileOutputFormat;
+import org.apache.hadoop.hive.serde2.AbstractSerDe;
+import org.apache.hadoop.hive.serde2.SerDeException;
+import org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe;
+import org.apache.hadoop.hive.serde2.typeinfo.TypeInfoUtils;
+import org.apache.hadoop.io.BytesWritable;
+import org.apache.hadoop.io.SequenceFile;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.io.Writable;
+import org.apache.hadoop.mapred.FileSplit;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapred.RecordReader;
+import org.apache.hadoop.mapred.Reporter;
+import org.apache.hadoop.mapred.SequenceFileInputFormat;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.TaskAttemptContext;
+import org.apache.spark.TaskContext;
+import org.apache.spark.broadcast.Broadcast;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.execution.datasources.FileFormat;
+import org.apache.spark.sql.execution.datasources.OutputWriter;
+import org.apache.spark.sql.execution.datasources.OutputWriterFactory;
+import org.apache.spark.sql.execution.datasources.PartitionedFile;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.types.UTF8String;
+import org.apache.spark.util.SerializableConfiguration;
+import org.apache.spark.util.TaskCompletionListener;
+import scala.Function1;
+import scala.Option;
+import scala.collection.AbstractIterator;
+import scala.collection.Iterator;
+import scala.collection.immutable.Map;
+import scala.collection.immutable.Seq;
+import scala.jdk.javaapi.CollectionConverters;
+import scala.runtime.AbstractFunction1;
+
+/**
+ * SequenceFile and RCFile as one column of lines of text, read and written by Hive's own classes.
+ *
+ * <p>Without the option {@code serde} a record of a SequenceFile is the line. With it a line has the
+ * default delimiters of LazySimpleSerDe and is escaped by a backslash; {@code types} are the columns'
+ * and {@code property:…} what the SerDe is told.
+ */
+public final class HiveContainers implements FileFormat, Serializable {
+    private static final long serialVersionUID = 1;
+
+    @Override
+    public Option<StructType> inferSchema(
+            SparkSession session, Map<String, String> options,
+            Seq<org.apache.hadoop.fs.FileStatus> files) {
+        return Option.empty();
+    }
+
+    @Override
+    public boolean isSplitable(SparkSession session, Map<String, String> options, Path path) {
+        return true;
+    }
+
+    @Override
+    public Function1<PartitionedFile, Iterator<InternalRow>> buildReader(
+            SparkSession session, StructType data, StructType partitions, StructType required,
+            Seq<org.apache.spark.sql.sources.Filter> filters, Map<String, String> options,
+            Configuration configuration) {
+        return new FileLines(
+                new Container(options), required.isEmpty(), Settings.share(configuration));
+    }
+
+    @Override
+    public OutputWriterFactory prepareWrite(
+            SparkSession session, Job job, Map<String, String> options, StructType data) {
+        return new LineWriters(new Container(options));
+    }
+}
+
+/** What kind of file it is, and how its rows become lines. */
+final class Container implements Serializable {
+    private static final long serialVersionUID = 1;
+    private static final String PROPERTY = "property:";
+    final boolean columnar;
+    private final String serde;
+    private final String types;
+    private final Properties properties = new Properties();
+
+    Container(Map<String, String> options) {
+        java.util.Map<String, String> given = CollectionConverters.asJava(options);
+        columnar = "rcfile".equals(given.get("container"));
+        serde = given.get("serde");
+        types = given.get("types");
+        given.forEach((key, value) -> {
+            if (key.startsWith(PROPERTY)) {
+                properties.setProperty(key.substring(PROPERTY.length()), value);
+            }
+        });
+    }
+
+    boolean isOfLines() {
+        return serde == null;
+    }
+
+    int width() {
+        return TypeInfoUtils.getTypeInfosFromTypeString(types).size();
+    }
+
+    AbstractSerDe stored(Configuration configuration) {
+        return started(serde, properties, configuration);
+    }
+
+    AbstractSerDe ofLines(Configuration configuration) {
+        Properties delimited = new Properties();
+        delimited.setProperty("escape.delim", "\\");
+        return started(LazySimpleSerDe.class.getName(), delimited, configuration);
+    }
+
+    private AbstractSerDe started(String name, Properties given, Configuration configuration) {
+        Properties all = new Properties();
+        given.forEach(all::put);
+        // Names do not matter to these SerDes, and those of the user may hold any character.
+        String[] names = new String[width()];
+        Arrays.setAll(names, i -> "c" + i);
+        all.setProperty("columns", String.join(",", names));
+        all.setProperty("columns.types", types);
+        try {
+            AbstractSerDe made =
+                    (AbstractSerDe) Class.forName(name).getConstructor().newInstance();
+            made.initialize(configuration, all);
+            return made;
+        } catch (ReflectiveOperationException | SerDeException error) {
+            throw new IllegalStateException(error);
+        }
+    }
+}
+
+/** Gives the lines of a part of a file. */
+final class FileLines extends AbstractFunction1<PartitionedFile, Iterator<InternalRow>>
+        implements Serializable {
+    private static final long serialVersionUID = 1;
+    private final Container container;
+    private final boolean onlyCounted;
+    private final Broadcast<?> settings;
+
+    FileLines(Container container, boolean onlyCounted, Broadcast<?> settings) {
+        this.container = container;
+        this.onlyCounted = onlyCounted;
+        this.settings = settings;
+    }
+
+    @Override
+    public Iterator<InternalRow> apply(PartitionedFile file) {
+        JobConf conf = new JobConf(((SerializableConfiguration) settings.value()).value());
+        FileSplit split =
+                new FileSplit(file.toPath(), file.start(), file.length(), file.locations());
+        try {
+            RecordReader<?, ?> reader = container.columnar
+                    ? new RCFileInputFormat<>().getRecordReader(split, conf, Reporter.NULL)
+                    : new SequenceFileInputFormat<>().getRecordReader(split, conf, Reporter.NULL);
+            return new Lines<>(reader, container, onlyCounted, conf);
+        } catch (IOException error) {
+            throw new java.io.UncheckedIOException(error);
+        }
+    }
+}
+
+/** The lines of one reader, which is closed with its task. */
+final class Lines<K, V> extends AbstractIterator<InternalRow> {
+    private final RecordReader<K, V> reader;
+    private final AbstractSerDe stored;
+    private final AbstractSerDe lines;
+    private final boolean onlyCounted;
+    private final K key;
+    private final V value;
+    private final GenericInternalRow row;
+    private boolean isAhead;
+    private boolean isOver;
+
+    Lines(RecordReader<K, V> reader, Container container, boolean onlyCounted, Configuration conf) {
+        this.reader = reader;
+        this.onlyCounted = onlyCounted;
+        stored = container.isOfLines() ? null : container.stored(conf);
+        lines = container.isOfLines() ? null : container.ofLines(conf);
+        key = reader.createKey();
+        value = reader.createValue();
+        row = new GenericInternalRow(onlyCounted ? 0 : 1);
+        TaskContext task = TaskContext.get();
+        if (task != null) {
+            TaskCompletionListener closing = done -> close();
+            task.addTaskCompletionListener(closing);
+        }
+    }
+
+    private void close() {
+        try {
+            reader.close();
+        } catch (IOException error) {
+            throw new java.io.UncheckedIOException(error);
+        }
+    }
+
+    @Override
+    public boolean hasNext() {
+        if (!isAhead && !isOver) {
+            try {
+                isOver = !reader.next(key, value);
+                isAhead = !isOver;
+            } catch (IOException error) {
+                throw new java.io.UncheckedIOException(error);
+            }
+        }
+        return isAhead;
+    }
+
+    @Override
+    public InternalRow next() {
+        if (!hasNext()) {
+            throw new java.util.NoSuchElementException();
+        }
+        isAhead = false;
+        if (!onlyCounted) {
+            row.update(0, UTF8String.fromBytes(line()));
+        }
+        return row;
+    }
+
+    private byte[] line() {
+        if (stored == null) {
+            return bytes((Writable) value);
+        }
+        try {
+            Object found = stored.deserialize((Writable) value);
+            return bytes(lines.serialize(found, stored.getObjectInspector()));
+        } catch (SerDeException error) {
+            throw new IllegalStateException(error);
+        }
+    }
+
+    private static byte[] bytes(Writable value) {
+        if (value instanceof Text) {
+            return ((Text) value).copyBytes();
+        }
+        if (value instanceof BytesWritable) {
+            return ((BytesWritable) value).copyBytes();
+        }
+        throw new IllegalStateException("records are " + value.getClass().getName()
+                + ", and Hive reads Text and BytesWritable");
+    }
+}
+
+/** Makes the writer of each task. */
+final class LineWriters extends OutputWriterFactory {
+    private static final long serialVersionUID = 1;
+    private final Container container;
+
+    LineWriters(Container container) {
+        this.container = container;
+    }
+
+    @Override
+    public String getFileExtension(TaskAttemptContext context) {
+        return "";
+    }
+
+    @Override
+    public OutputWriter newInstance(String path, StructType schema, TaskAttemptContext context) {
+        try {
+            return container.columnar
+                    ? new ColumnarWriter(path, container, context.getConfiguration())
+                    : new SequenceWriter(path, context.getConfiguration());
+        } catch (IOException error) {
+            throw new java.io.UncheckedIOException(error);
+        }
+    }
+}
+
+/** Lines as records of a SequenceFile, with the empty keys that Hive gives them. */
+final class SequenceWriter extends OutputWriter {
+    private final String path;
+    private final SequenceFile.Writer writer;
+    private final BytesWritable key = new BytesWritable();
+    private final Text value = new Text();
+
+    SequenceWriter(String path, Configuration configuration) throws IOException {
+        this.path = path;
+        writer = SequenceFile.createWriter(
+                configuration, SequenceFile.Writer.file(new Path(path)),
+                SequenceFile.Writer.keyClass(BytesWritable.class),
+                SequenceFile.Writer.valueClass(Text.class),
+                SequenceFile.Writer.compression(SequenceFile.CompressionType.NONE));
+    }
+
+    @Override
+    public void write(InternalRow row) {
+        value.set(row.getUTF8String(0).getBytes());
+        try {
+            writer.append(key, value);
+        } catch (IOException error) {
+            throw new java.io.UncheckedIOException(error);
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            writer.close();
+        } catch (IOException error) {
+            throw new java.io.UncheckedIOException(error);
+        }
+    }
+
+    @Override
+    public String path() {
+        return path;
+    }
+}
+
+/** Lines as rows of an RCFile. */
+final class ColumnarWriter extends OutputWriter {
+    private final String path;
+    private final RCFile.Writer writer;
+    private final AbstractSerDe stored;
+    private final AbstractSerDe lines;
+    private final Text line = new Text();
+
+    ColumnarWriter(String path, Container container, Configuration given) throws IOException {
+        this.path = path;
+        Configuration configuration = new Configuration(given);
+        RCFileOutputFormat.setColumnNumber(configuration, container.width());
+        stored = container.stored(configuration);
+        lines = container.ofLines(configuration);
+        Path file = new Path(path);
+        writer = new RCFile.Writer(
+                file.getFileSystem(configuration), configuration, file, null, null);
+    }
+
+    @Override
+    public void write(InternalRow row) {
+        line.set(row.getUTF8String(0).getBytes());
+        try {
+            writer.append(stored.serialize(lines.deserialize(line), lines.getObjectInspector()));
+        } catch (IOException error) {
+            throw new java.io.UncheckedIOException(error);
+        } catch (SerDeException error) {
+            throw new IllegalStateException(error);
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            writer.close();
+        } catch (IOException error) {
+            throw new java.io.UncheckedIOException(error);
+        }
+    }
+
+    @Override
+    public String path() {
+        return path;
+    }
+}
