@@ -126,6 +126,6 @@ def _skip_text(file: IO[bytes]) -> None:
 
 
 def _hadoop_long(file: IO[bytes]) -> int:
-    """A number of Hadoop's that is not negative: small ones in one byte, else bytes after it."""
+    """Read a number of Hadoop's that is not negative: a small one is one byte, others follow it."""
     (first,) = file.read(1)
     return first if first < 0x80 else int.from_bytes(file.read(0x90 - first), "big")

@@ -38,7 +38,7 @@ def container_options(table: Table) -> dict[str, str]:
 
 
 def split_contained(table: Table, line: str) -> list[Column]:
-    """The table's data columns from a column of READER's lines."""
+    """Read the table's data columns from a column of READER's lines."""
     values = split_lines(_of_lines(table), line)
     return [
         f.when(f.isnull(_too_early(table, value, column.type)), value).alias(column.name)
@@ -49,14 +49,14 @@ def split_contained(table: Table, line: str) -> list[Column]:
 
 
 def joined_contained(table: Table) -> Column:
-    """A line for READER from the table's data columns."""
+    """Join the table's data columns into a line for READER."""
     times = (column for column in table.columns if column.type in _TIMES)
     early = (_too_early(table, f.col(f"`{one.name}`"), one.type) for one in times)
     return f.concat(joined_line(_of_lines(table)), *(f.coalesce(one, f.lit("")) for one in early))
 
 
 def _of_lines(table: Table) -> Table:
-    """The text table whose lines READER takes and gives."""
+    """Describe the text table whose lines READER takes and gives."""
     if table.format == "sequencefile":
         return table
     return replace(table, serde_properties={"escape.delim": "\\"})
