@@ -16,11 +16,10 @@ from hivesql_executor.statements.show.describe import (
     describe_table,
     stored_properties,
 )
+from hivesql_executor.statements.show.functions import describe_function, show_functions
 from hivesql_executor.statements.show.tables import (
-    describe_function,
     matching,
     show_create_database,
-    show_functions,
     show_materialized_views,
     show_table_extended,
     show_table_types,

@@ -9,7 +9,6 @@ from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.statements.show.create_table import create_database_statement
-from hivesql_planner.errors import NoSuchObject
 from hivesql_planner.model.table import Column, Partition, Table
 from hivesql_planner.statements.bound import Show
 
@@ -80,24 +79,6 @@ def show_create_database(statement: Show, runtime: Runtime) -> Outcome:
 def show_materialized_views(statement: Show, runtime: Runtime) -> Outcome:
     """There are none: CREATE MATERIALIZED VIEW is refused."""
     return Outcome.of_table(["mv_name", "rewrite_enabled", "mode", "incremental_rebuild"], [])
-
-
-def show_functions(statement: Show, runtime: Runtime) -> Outcome:
-    """Return the functions that queries may call."""
-    return Outcome.of_table(["tab_name"], matching(statement.names or (), statement.pattern))
-
-
-def describe_function(statement: Show, runtime: Runtime) -> Outcome:
-    """Tell what Spark says of a function, since queries call Spark's."""
-    from pyspark.errors import AnalysisException
-
-    name = (statement.key or "").replace("`", "")
-    words = "FUNCTION EXTENDED" if statement.extended else "FUNCTION"
-    try:
-        rows = runtime.spark().sql(f"DESCRIBE {words} `{name}`").collect()
-    except AnalysisException as error:
-        raise NoSuchObject(f"Function '{name}' does not exist.", code=10011) from error
-    return Outcome.of_table(["tab_name"], [(row[0],) for row in rows])
 
 
 def _tables(statement: Show, runtime: Runtime) -> list[Table]:

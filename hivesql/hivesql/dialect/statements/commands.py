@@ -215,7 +215,13 @@ def _function(cursor: Cursor) -> str:
     token = cursor.peek()
     if token.kind is Kind.STRING:
         return cursor.string()
-    return cursor.name("a function").text
+    if token.kind is Kind.QUOTED or cursor.at_end or cursor.at(";"):
+        return cursor.name("a function").text
+    # Operators too: ``!=``, ``<=>``, ``case``.
+    name = [cursor.next().text]
+    while cursor.peek().kind is Kind.SYMBOL and not cursor.at_end:
+        name.append(cursor.next().text)
+    return "".join(name)
 
 
 def parse_describe(cursor: Cursor) -> DescribeBody | ShowBody:

@@ -1,0 +1,57 @@
+"""SHOW FUNCTIONS and DESCRIBE FUNCTION."""
+
+from __future__ import annotations
+
+from pyspark.sql import SparkSession
+
+from hivesql_executor.outcome import Outcome
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.statements.show.hive_descriptions import Described, described_functions
+from hivesql_executor.statements.show.tables import matching
+from hivesql_planner.statements.bound import Show
+
+
+def show_functions(statement: Show, runtime: Runtime) -> Outcome:
+    """Return the functions that queries may call."""
+    return Outcome.of_table(["tab_name"], matching(statement.names or (), statement.pattern))
+
+
+def describe_function(statement: Show, runtime: Runtime) -> Outcome:
+    """Tell of a function what the Hive classes that PySpark ships say of it, else Spark."""
+    name = (statement.key or "").replace("`", "")
+    described = described_functions().get(name.lower())
+    if described is not None:
+        lines = _told_by_hive(name, described, extended=statement.extended)
+    else:
+        lines = _told_by_spark(runtime.spark(), name)
+    lines = lines or [f"Function '{name}' does not exist."]
+    rows = [(line,) for text in lines for line in text.split("\n")]
+    return Outcome.of_table(["tab_name"], rows)
+
+
+def _told_by_hive(name: str, described: Described, *, extended: bool) -> list[str]:
+    if described.usage:
+        lines = [described.usage.replace("_FUNC_", name)]
+    else:
+        lines = [f"There is no documentation for function '{name}'"]
+    if extended:
+        synonyms = [other for other in described.names if other != name]
+        if described.usage and synonyms:
+            lines.append(f"Synonyms: {', '.join(synonyms)}")
+        if described.details:
+            lines.append(described.details.replace("_FUNC_", name))
+        lines += [f"Function class:{described.java_class}", "Function type:BUILTIN"]
+    return lines
+
+
+def _told_by_spark(spark: SparkSession, name: str) -> list[str]:
+    """Return how Spark says that a function is used, nothing when it has none."""
+    from pyspark.errors import AnalysisException
+
+    quoted = name.replace("`", "``")
+    try:
+        rows = spark.sql(f"DESCRIBE FUNCTION `{quoted}`").collect()
+    except AnalysisException:
+        return []
+    usage = [row[0] for row in rows if row[0].startswith("Usage:")]
+    return [line.strip() for text in usage for line in text.split("\n")[1:] if line.strip()]

@@ -1,0 +1,44 @@
+"""DESCRIBE FUNCTION, which tells what Hive's own classes say, and needs no Spark."""
+
+from __future__ import annotations
+
+import pytest
+
+import hivesql
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> hivesql.Session:
+    place = tmp_path_factory.mktemp("described")
+    return hivesql.connect(f"sqlite:///{place}/metastore.db", str(place))
+
+
+@pytest.mark.parametrize(
+    ("named", "java_class", "synonyms"),
+    [
+        ("abs", "generic.GenericUDFAbs", ""),
+        ("PI", "UDFPI", "pi"),
+        ("'upper'", "generic.GenericUDFUpper", "ucase"),
+        ("+", "generic.GenericUDFOPPlus", ""),
+        ("<>", "generic.GenericUDFOPNotEqual", "!="),
+        ("case", "generic.GenericUDFCase", ""),
+        ("or", "generic.GenericUDFOPOr", ""),
+        ("mid", "UDFSubstr", "substr, substring"),
+        ("sum", "generic.GenericUDAFSum", ""),
+        ("explode", "generic.GenericUDTFExplode", ""),
+    ],
+)
+def test_functions_of_hive(
+    session: hivesql.Session, named: str, java_class: str, synonyms: str
+) -> None:
+    plain = [row[0] for row in session.sql(f"DESCRIBE FUNCTION {named}").rows]
+    told = [row[0] for row in session.sql(f"DESC FUNCTION EXTENDED {named}").rows]
+    assert plain == told[: len(plain)] != []
+    assert "_FUNC_" not in "".join(told)
+    assert told[-2:] == [
+        f"Function class:org.apache.hadoop.hive.ql.udf.{java_class}",
+        "Function type:BUILTIN",
+    ]
+    assert [line for line in told if "Synonyms" in line] == (
+        [f"Synonyms: {synonyms}"] if synonyms else []
+    )
