@@ -91,11 +91,11 @@ def finding_our_classes(spark: SparkSession) -> Iterator[None]:
 def gateway(spark: SparkSession) -> Any:
     """Return the session's object of ``Gateway.java``.
 
-    From then on its statements about event files share generated code: see LooseLiterals.
+    From then on its statements about event files share generated code: see LiteralParameterizer.
     """
     found = _gateways.get(spark)
     if found is None:
-        rule = new_object(spark, "LooseLiterals")
+        rule = new_object(spark, "LiteralParameterizer")
         methods = spark._jsparkSession.experimental()
         getattr(methods, "extraOptimizations_$eq")(methods.extraOptimizations().appended(rule))
         found = _gateways[spark] = new_object(spark, "Gateway", spark._jsparkSession)

@@ -66,7 +66,7 @@ class HadoopFiles:
         if found is None:
             conf = context._jsc.hadoopConfiguration()
             hidden, shown = "/".join(HIDDEN_STARTS), "/".join(MARKERS)
-            found = _trees[context] = new_object(spark, "Tree", conf, hidden, shown)
+            found = _trees[context] = new_object(spark, "FileTree", conf, hidden, shown)
         return found
 
     def _status(self, path: str) -> tuple[int, int]:

@@ -37,7 +37,7 @@ def acid_rows(spark: SparkSession, plan: str, columns: str, *steps: Step) -> Dat
 
 def query_over(spark: SparkSession, sql: str, rows: Mapping[str, DataFrame]) -> DataFrame:
     """Run a query in Spark's SQL, in which relations of these names are these frames."""
-    given = new_object(spark, "GivenRows", spark._jsparkSession)
+    given = new_object(spark, "RelationSubstitution", spark._jsparkSession)
     for name, frame in rows.items():
         given.put(name, frame._jdf)
     return DataFrame(given.query(sql), spark)

@@ -56,7 +56,7 @@ def _options(
         if _differs(text_limit(column.type), text_limit(kind))
     }
     filters = jvm.java.util.ArrayList()
-    skipping = new_object(spark, "Skipping")
+    skipping = new_object(spark, "StripeSkipping")
     for condition in _conjuncts(plan.condition()):
         translated = _filter(jvm, condition)
         if translated is None or unusable & set(translated.references()):

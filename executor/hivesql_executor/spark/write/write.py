@@ -53,7 +53,7 @@ BUCKET_OF_ROW_ID = f"if(shiftrightunsigned(row__id.bucketid, 29) = 0, row__id.bu
 _OLD_WRITER = f"cast({BUCKET_OF_ROW_ID} as int)"
 # Beside a table's own columns: no column of Hive has a colon in its name.
 _KEY, _BUCKET = "partition:{}", "bucket:"
-# LooseLiterals.java looks for it.
+# LiteralParameterizer.java looks for it.
 _ROW = "row:"
 
 

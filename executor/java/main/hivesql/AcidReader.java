@@ -31,12 +31,12 @@ import org.apache.spark.sql.vectorized.ColumnarBatch;
 import org.apache.spark.util.SerializableConfiguration;
 
 /** What one task reads. */
-final class Pieces implements InputPartition {
-    final Piece[] all;
+final class ScanPartition implements InputPartition {
+    final FileRange[] all;
     private final String[] hosts;
 
-    Pieces(List pieces, String[] hosts) {
-        this.all = (Piece[]) pieces.toArray(new Piece[0]);
+    ScanPartition(List pieces, String[] hosts) {
+        this.all = (FileRange[]) pieces.toArray(new FileRange[0]);
         this.hosts = hosts;
     }
 
@@ -61,7 +61,7 @@ final class AcidReaders implements PartitionReaderFactory {
     /** The search argument and its columns, as ORC takes them from settings; null without one. */
     final String[] search;
     /** What rows must fulfil, over the wanted columns, and which it needs; null to read all rows. */
-    final Asked condition;
+    final TaskCondition condition;
     final boolean[] leads;
     /** Rows of a scan from which on it does. */
     final long least;
@@ -69,7 +69,7 @@ final class AcidReaders implements PartitionReaderFactory {
     AcidReaders(
             StructType wanted, int[] positions, int width, int present, Map deletes,
             long highest, long[] hidden, Configuration settings, String[] search,
-            Asked condition, boolean[] leads, long least) {
+            TaskCondition condition, boolean[] leads, long least) {
         this.wanted = wanted;
         this.positions = positions;
         this.width = width;
@@ -79,7 +79,7 @@ final class AcidReaders implements PartitionReaderFactory {
         this.hidden = hidden;
         for (Iterator places = deletes.keySet().iterator(); places.hasNext();) {
             Object place = places.next();
-            names.put(place, Deleted.name((List) deletes.get(place), highest, hidden));
+            names.put(place, DeleteBitmaps.name((List) deletes.get(place), highest, hidden));
         }
         this.settings = Settings.share(settings);
         this.search = search;
@@ -97,7 +97,7 @@ final class AcidReaders implements PartitionReaderFactory {
     }
 
     public PartitionReader createColumnarReader(InputPartition partition) {
-        return new AcidReader(this, ((Pieces) partition).all);
+        return new AcidReader(this, ((ScanPartition) partition).all);
     }
 }
 
@@ -109,30 +109,30 @@ final class AcidReaders implements PartitionReaderFactory {
  * condition leaves out, whose other columns are not decoded at all.
  */
 final class AcidReader implements PartitionReader {
-    private static final int BATCH = Part.BATCH;
+    private static final int BATCH = StripeReader.BATCH;
     private static final int WRITER = 4;
     /** Shorter files are decoded at once: to read one in two steps has its price. */
     private static final long LONG = 4L * (long) BATCH;
 
     private final AcidReaders plan;
-    private final Piece[] pieces;
+    private final FileRange[] pieces;
     private final Configuration settings;
     private final Snapshot snapshot;
     private final int[] kept = new int[BATCH];
     private int next;
-    private Piece piece;
-    private Part first;
+    private FileRange piece;
+    private StripeReader first;
     /** Columns that are decoded for rows that pass the condition; null where there are none. */
-    private Part rest;
+    private StripeReader rest;
     private RowFilter condition;
     private boolean conditional;
     /** What Spark sees, and what it sees it in; null for what no file has. */
     private org.apache.spark.sql.vectorized.ColumnVector[] columns;
     private ColumnVector[] vectors;
     private ColumnarBatch result;
-    private Deleted deleted;
+    private DeleteBitmaps deleted;
 
-    AcidReader(AcidReaders plan, Piece[] pieces) {
+    AcidReader(AcidReaders plan, FileRange[] pieces) {
         this.plan = plan;
         this.pieces = pieces;
         Configuration shared = ((SerializableConfiguration) plan.settings.value()).value();
@@ -148,9 +148,9 @@ final class AcidReader implements PartitionReader {
         try {
             return advance();
         } catch (IOException error) {
-            throw Input.unreadable(piece.path, error);
+            throw SortedInput.unreadable(piece.path, error);
         } catch (RuntimeException error) {
-            throw Input.unreadable(piece.path, error);
+            throw SortedInput.unreadable(piece.path, error);
         }
     }
 
@@ -200,10 +200,10 @@ final class AcidReader implements PartitionReader {
         List files = (List) plan.deletes.get(place);
         deleted = files == null
                 ? null
-                : Deleted.of((String) plan.names.get(place), files, snapshot, settings);
+                : DeleteBitmaps.of((String) plan.names.get(place), files, snapshot, settings);
         Reader reader = OrcFile.createReader(new Path(piece.path), OrcFile.readerOptions(settings));
         TypeDescription schema = reader.getSchema();
-        first = new Part(schema);
+        first = new StripeReader(schema);
         conditional = plan.condition != null
                 && reader.getNumberOfRows() >= Math.min(plan.least, LONG);
         show(schema);
@@ -246,7 +246,7 @@ final class AcidReader implements PartitionReader {
             } else {
                 int which = at - plan.width;
                 // Deleted rows are found by their ids.
-                Part part = part(!plan.leads[i] && deleted == null, schema);
+                StripeReader part = part(!plan.leads[i] && deleted == null, schema);
                 vectors[i] = id(part, which, schema);
                 columns[i] = vectors[i] == null
                         ? constant(type, piece.ids[which]) : shownAs(type, vectors[i]);
@@ -265,16 +265,16 @@ final class AcidReader implements PartitionReader {
     }
 
     /** What reads a column: the first part, or the rest if that will do. */
-    private Part part(boolean later, TypeDescription schema) {
+    private StripeReader part(boolean later, TypeDescription schema) {
         if (!conditional || !later) return first;
         if (rest == null) {
-            rest = new Part(schema);
+            rest = new StripeReader(schema);
         }
         return rest;
     }
 
     private static ColumnVector user(
-            Part part, int at, DataType type, TypeDescription schema) {
+            StripeReader part, int at, DataType type, TypeDescription schema) {
         TypeDescription row = (TypeDescription) schema.getChildren().get(5);
         ColumnVector[] fields = ((StructColumnVector) part.batch.cols[5]).fields;
         part.include((TypeDescription) row.getChildren().get(at));
@@ -287,7 +287,7 @@ final class AcidReader implements PartitionReader {
     }
 
     /** A part of the row ids; null where it is the same for all rows. */
-    private ColumnVector id(Part part, int which, TypeDescription schema) {
+    private ColumnVector id(StripeReader part, int which, TypeDescription schema) {
         if (piece.ids != null && which < piece.ids.length) return null;
         part.include((TypeDescription) schema.getChildren().get(1 + which));
         part.use(part.batch.cols[1 + which]);
@@ -334,23 +334,23 @@ final class AcidReader implements PartitionReader {
         int count = 0;
         long write = 0L, bucket = 0L;
         VectorizedRowBatch batch = first.batch;
-        Deleted.Rows gone = null;
+        DeleteBitmaps.Rows gone = null;
         if (deleted != null && piece.ids != null) {
             gone = deleted.of(piece.ids[0], piece.ids[1]);
         }
         for (int i = 0; i < size; i++) {
-            if (piece.filtered && !snapshot.sees(Deleted.value(batch, WRITER, i))) continue;
+            if (piece.filtered && !snapshot.sees(DeleteBitmaps.value(batch, WRITER, i))) continue;
             if (deleted != null) {
                 if (piece.ids == null) {
-                    long thisWrite = Deleted.value(batch, 1, i);
-                    long thisBucket = Deleted.value(batch, 2, i);
+                    long thisWrite = DeleteBitmaps.value(batch, 1, i);
+                    long thisBucket = DeleteBitmaps.value(batch, 2, i);
                     if (i == 0 || write != thisWrite || bucket != thisBucket) {
                         write = thisWrite;
                         bucket = thisBucket;
                         gone = deleted.of(write, bucket);
                     }
                 }
-                if (gone != null && gone.has(Deleted.value(batch, 3, i))) continue;
+                if (gone != null && gone.has(DeleteBitmaps.value(batch, 3, i))) continue;
             }
             kept[count++] = i;
         }

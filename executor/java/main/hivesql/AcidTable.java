@@ -88,7 +88,7 @@ final class AcidScanBuilder
         implements SupportsPushDownRequiredColumns, SupportsPushDownCatalystFilters {
     private final AcidTable table;
     private StructType wanted;
-    private Condition condition = new Condition(Nil$.MODULE$);
+    private ScanCondition condition = new ScanCondition(Nil$.MODULE$);
 
     AcidScanBuilder(AcidTable table) {
         this.table = table;
@@ -106,7 +106,7 @@ final class AcidScanBuilder
 
     /** Filters only help to read less: Spark applies all of them again. */
     public Seq pushFilters(Seq found) {
-        condition = new Condition(found);
+        condition = new ScanCondition(found);
         return found;
     }
 
@@ -127,9 +127,9 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
 
     private final AcidTable table;
     private final StructType wanted;
-    private final Condition condition;
+    private final ScanCondition condition;
 
-    AcidScan(AcidTable table, StructType wanted, Condition condition) {
+    AcidScan(AcidTable table, StructType wanted, ScanCondition condition) {
         this.table = table;
         this.wanted = wanted;
         this.condition = condition;
@@ -190,7 +190,7 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
             if (of != null) {
                 found.put(
                         FieldReference$.MODULE$.column(field.name()),
-                        new KnownColumn(of, field.dataType()));
+                        new KnownColumnStatistics(of, field.dataType()));
             }
         }
         return found;
@@ -200,21 +200,21 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
         JsonNode files = table.plan.get("files");
         long sum = 0L;
         for (int i = 0; i < files.size(); i++) {
-            sum += Input.item(files, i).get(what).asLong();
+            sum += SortedInput.item(files, i).get(what).asLong();
         }
         return sum;
     }
 
     public InputPartition[] planInputPartitions() {
         JsonNode files = table.plan.get("files");
-        return files.size() > 0 && Input.item(files, 0).get("task").isNull() ? cut(files) : given(files);
+        return files.size() > 0 && SortedInput.item(files, 0).get("task").isNull() ? cut(files) : given(files);
     }
 
     /** Each file where the plan says. */
     private InputPartition[] given(JsonNode files) {
         Map byTask = new TreeMap();
         for (int i = 0; i < files.size(); i++) {
-            JsonNode file = Input.item(files, i);
+            JsonNode file = SortedInput.item(files, i);
             Integer task = Integer.valueOf(file.get("task").asInt());
             listOf(byTask, task).add(piece(file, 0L, file.get("length").asLong()));
         }
@@ -227,8 +227,8 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
         return (InputPartition[]) partitions.toArray(new InputPartition[0]);
     }
 
-    private static Piece piece(JsonNode file, long start, long length) {
-        return new Piece(
+    private static FileRange piece(JsonNode file, long start, long length) {
+        return new FileRange(
                 file.get("path").asText(), start, length,
                 file.get("place").asInt(), file.get("filtered").asBoolean(),
                 longs(file.get("ids")));
@@ -239,13 +239,13 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
         if (found.isNull()) return null;
         long[] longs = new long[found.size()];
         for (int i = 0; i < longs.length; i++) {
-            longs[i] = Input.item(found, i).asLong();
+            longs[i] = SortedInput.item(found, i).asLong();
         }
         return longs;
     }
 
-    private Pieces partition(List pieces, boolean local) {
-        return new Pieces(pieces, local ? new String[0] : hosts((Piece) pieces.get(0)));
+    private ScanPartition partition(List pieces, boolean local) {
+        return new ScanPartition(pieces, local ? new String[0] : hosts((FileRange) pieces.get(0)));
     }
 
     /** As Spark plans files: long ones are cut, short ones share a task. */
@@ -259,7 +259,7 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
         long most = Math.min(conf.filesMaxPartitionBytes(), Math.max(cost, share));
         List pieces = new ArrayList();
         for (int i = 0; i < files.size(); i++) {
-            JsonNode file = Input.item(files, i);
+            JsonNode file = SortedInput.item(files, i);
             long length = file.get("length").asLong();
             for (long start = 0L; start < length; start += most) {
                 pieces.add(piece(file, start, Math.min(most, length - start)));
@@ -271,7 +271,7 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
         long size = 0L;
         boolean local = pieces.size() > MOST_LOOKED_UP;
         for (int i = 0; i < pieces.size(); i++) {
-            Piece piece = (Piece) pieces.get(i);
+            FileRange piece = (FileRange) pieces.get(i);
             if (size + piece.length > most && !open.isEmpty()) {
                 partitions.add(partition(open, local));
                 open = new ArrayList();
@@ -296,7 +296,7 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
         return found;
     }
 
-    private String[] hosts(Piece piece) {
+    private String[] hosts(FileRange piece) {
         try {
             Path path = new Path(piece.path);
             FileSystem system = path.getFileSystem(table.settings);
@@ -314,7 +314,7 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
         Map deletes = new HashMap();
         JsonNode files = plan.get("deletes");
         for (int i = 0; i < files.size(); i++) {
-            JsonNode file = Input.item(files, i);
+            JsonNode file = SortedInput.item(files, i);
             Integer place = Integer.valueOf(file.get("place").asInt());
             listOf(deletes, place).add(new Object[] {
                 file.get("path").asText(), Boolean.valueOf(file.get("filtered").asBoolean()),
@@ -325,7 +325,7 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
             positions[i] = table.schema.fieldIndex(wanted.apply(i).name());
         }
         long least = plan.get("least").asLong();
-        Asked asked = sum("rows") < least ? null : condition.over(wanted);
+        TaskCondition asked = sum("rows") < least ? null : condition.over(wanted);
         return new AcidReaders(
                 wanted, positions, table.schema.length() - 4,
                 plan.get("present").asInt(), deletes, plan.get("highest").asLong(), longs(plan.get("hidden")),
@@ -340,7 +340,7 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
         JsonNode searchable = table.plan.get("searchable");
         Set names = new HashSet();
         for (int i = 0; i < searchable.size(); i++) {
-            names.add(Input.item(searchable, i).asText());
+            names.add(SortedInput.item(searchable, i).asText());
         }
         StructType columns = new StructType();
         for (int i = 0; i < table.schema.length(); i++) {
@@ -353,7 +353,7 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
         boolean worth = !asked;
         Filter[] filters = condition.filters;
         for (int i = 0; i < filters.length; i++) {
-            if (!new Skipping().isSound(filters[i])) continue;
+            if (!new StripeSkipping().isSound(filters[i])) continue;
             try {
                 searchArgument(columns, Collections.singletonList(filters[i]));
                 usable.add(filters[i]);

@@ -30,8 +30,6 @@ import scala.collection.Iterator;
  * nobody has to sort the one from the other. The answer is a line for each file: its name, rows,
  * bytes, write, writer number and keys, each encoded as in URLs, with blanks between them. Files of
  * attempts that fail are in no answer, so nobody takes them for written.
- *
- * <p>Janino compiles this: it knows no lambdas and makes no bridge methods.
  */
 public final class AcidWriter implements Serializable {
     final String directory;
@@ -67,17 +65,17 @@ public final class AcidWriter implements Serializable {
         this.statements = new int[writes.size()];
         this.deletes = new boolean[writes.size()];
         for (int i = 0; i < statements.length; i++) {
-            JsonNode write = Input.item(writes, i);
+            JsonNode write = SortedInput.item(writes, i);
             statements[i] = write.get("statement").asInt();
             deletes[i] = write.get("deletes").asBoolean();
         }
         JsonNode lists = plan.get("branches");
         this.branches = new int[lists.size()][];
         for (int i = 0; i < branches.length; i++) {
-            JsonNode list = Input.item(lists, i);
+            JsonNode list = SortedInput.item(lists, i);
             branches[i] = new int[list.size()];
             for (int j = 0; j < branches[i].length; j++) {
-                branches[i][j] = Input.item(list, j).asInt();
+                branches[i][j] = SortedInput.item(list, j).asInt();
             }
         }
         this.branchAt = plan.get("branch at").asInt();
@@ -247,7 +245,7 @@ final class EventFile {
         path = new Path(plan.directory, name);
         file = SortedDictionary.use(
             OrcFile.createWriter(
-                path, Output.options(path, settings).setSchema(schema).callback(index)),
+                path, OrcOutput.options(path, settings).setSchema(schema).callback(index)),
             settings);
     }
 

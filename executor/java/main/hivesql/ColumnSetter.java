@@ -124,7 +124,7 @@ public abstract class ColumnSetter {
         void put(SpecializedGetters row, int ordinal, ColumnVector vector, int at) {
             UTF8String text = row.getUTF8String(ordinal);
             if (vector instanceof TimestampColumnVector) {
-                TimeText.put(text.toString(), (TimestampColumnVector) vector, at, finer);
+                NanosecondText.put(text.toString(), (TimestampColumnVector) vector, at, finer);
                 return;
             }
             Object base = text.getBaseObject();
@@ -154,7 +154,7 @@ public abstract class ColumnSetter {
 
     private static final class OfTimestamp extends ColumnSetter {
         void put(SpecializedGetters row, int ordinal, ColumnVector vector, int at) {
-            TimeText.put(row.getLong(ordinal), 0, (TimestampColumnVector) vector, at);
+            NanosecondText.put(row.getLong(ordinal), 0, (TimestampColumnVector) vector, at);
         }
     }
 
@@ -248,8 +248,8 @@ public abstract class ColumnSetter {
 }
 
 /** Times in the hybrid calendar that Hive's files have. */
-final class TimeText {
-    private TimeText() {}
+final class NanosecondText {
+    private NanosecondText() {}
 
     /** Put microseconds since 1970, and the nanoseconds below them. */
     static void put(long time, int below, TimestampColumnVector times, int at) {

@@ -36,19 +36,19 @@ public final class EventJob extends AbstractFunction0 {
 
     /** The same for rows that are no query's. Spark takes functions of RDDs apart, and classes not. */
     public String write(RDD rows) {
-        Answers answers = new Answers(rows.getNumPartitions());
+        TaskAnswers answers = new TaskAnswers(rows.getNumPartitions());
         rows.sparkContext().runJob(
-                rows, new Writing(writer), Range$.MODULE$.apply(0, answers.of.length), answers,
+                rows, new WriteTask(writer), Range$.MODULE$.apply(0, answers.of.length), answers,
                 ClassTag$.MODULE$.apply(String.class));
         return String.join("", answers.of);
     }
 }
 
 /** What a task does. */
-final class Writing extends AbstractFunction2 implements Serializable {
+final class WriteTask extends AbstractFunction2 implements Serializable {
     private final AcidWriter writer;
 
-    Writing(AcidWriter writer) {
+    WriteTask(AcidWriter writer) {
         this.writer = writer;
     }
 
@@ -64,10 +64,10 @@ final class Writing extends AbstractFunction2 implements Serializable {
 }
 
 /** What tasks answered, by their numbers. */
-final class Answers extends AbstractFunction2 {
+final class TaskAnswers extends AbstractFunction2 {
     final String[] of;
 
-    Answers(int tasks) {
+    TaskAnswers(int tasks) {
         of = new String[tasks];
         Arrays.fill(of, "");
     }

@@ -51,17 +51,17 @@ public final class Gateway {
         StructType schema = StructType.fromDDL(columns);
         AcidTable table = new AcidTable(plan, schema, session.sparkContext().hadoopConfiguration());
         LogicalPlan rows = DataSourceV2Relation.create(table, Option.empty(), Option.empty());
-        return (Dataset) session.withActive(new Planned(session, rows, steps));
+        return (Dataset) session.withActive(new PlannedQuery(session, rows, steps));
     }
 
     /** Rows after some steps. */
     public Dataset after(Dataset rows, String steps) throws IOException {
-        return (Dataset) session.withActive(new Planned(session, rows.logicalPlan(), steps));
+        return (Dataset) session.withActive(new PlannedQuery(session, rows.logicalPlan(), steps));
     }
 
     /** A MERGE's source, computed now: see Settled; null where it is better read again. */
-    public Settled settle(Dataset target, Dataset source, String on, long mostKeys) {
-        return (Settled) session.withActive(new Settling(session, target, source, on, mostKeys));
+    public MergeSource settle(Dataset target, Dataset source, String on, long mostKeys) {
+        return (MergeSource) session.withActive(new MergeSourceQuery(session, target, source, on, mostKeys));
     }
 
     /** Write rows as AcidWriter's plan says, with settings of ORC's; its answer. */
@@ -88,12 +88,12 @@ public final class Gateway {
 }
 
 /** Makes a frame of a plan and steps: a JSON list of pairs of a word and its text, or texts. */
-final class Planned extends AbstractFunction0 {
+final class PlannedQuery extends AbstractFunction0 {
     private final SparkSession session;
     private final LogicalPlan rows;
     private final JsonNode steps;
 
-    Planned(SparkSession session, LogicalPlan rows, String steps) throws IOException {
+    PlannedQuery(SparkSession session, LogicalPlan rows, String steps) throws IOException {
         this.session = session;
         this.rows = rows;
         this.steps = new ObjectMapper().readTree(steps);
@@ -102,8 +102,8 @@ final class Planned extends AbstractFunction0 {
     public Object apply() {
         LogicalPlan plan = rows;
         for (int i = 0; i < steps.size(); i++) {
-            JsonNode step = Input.item(steps, i);
-            plan = after(plan, Input.item(step, 0).asText(), Input.item(step, 1));
+            JsonNode step = SortedInput.item(steps, i);
+            plan = after(plan, SortedInput.item(step, 0).asText(), SortedInput.item(step, 1));
         }
         return Dataset$.MODULE$.ofRows(session, plan);
     }
@@ -113,7 +113,7 @@ final class Planned extends AbstractFunction0 {
         if (word.equals("where")) return new Filter(parsed(session, given.asText()), plan);
         List found = new ArrayList();
         for (int i = 0; i < given.size(); i++) {
-            Expression one = parsed(session, Input.item(given, i).asText());
+            Expression one = parsed(session, SortedInput.item(given, i).asText());
             found.add(word.equals("sort") ? (Object) ascending(one) : named(one));
         }
         Seq all = CollectionConverters.asScala(found).toSeq();
@@ -144,14 +144,14 @@ final class Planned extends AbstractFunction0 {
 }
 
 /** Computes a MERGE's source; without a condition nothing is asked of the target. */
-final class Settling extends AbstractFunction0 {
+final class MergeSourceQuery extends AbstractFunction0 {
     private final SparkSession session;
     private final Dataset target;
     private final Dataset source;
     private final String on;
     private final long mostKeys;
 
-    Settling(SparkSession session, Dataset target, Dataset source, String on, long mostKeys) {
+    MergeSourceQuery(SparkSession session, Dataset target, Dataset source, String on, long mostKeys) {
         this.session = session;
         this.target = target;
         this.source = source;
@@ -160,7 +160,7 @@ final class Settling extends AbstractFunction0 {
     }
 
     public Object apply() {
-        Expression condition = on == null ? null : Planned.parsed(session, on);
-        return Settled.of(session, target, source, condition, mostKeys);
+        Expression condition = on == null ? null : PlannedQuery.parsed(session, on);
+        return MergeSource.of(session, target, source, condition, mostKeys);
     }
 }

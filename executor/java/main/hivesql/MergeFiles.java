@@ -29,8 +29,6 @@ import org.apache.spark.util.SerializableConfiguration;
  *
  * <p>Called with a line of JSON for each file, and answers with one. Stripes that stay whole are
  * copied as they are.
- *
- * <p>Janino compiles this: it knows no lambdas and makes no bridge methods.
  */
 public final class MergeFiles implements Function, Serializable {
     /** A stripe of so many rows is worth its overhead, however few bytes it has. */
@@ -86,9 +84,9 @@ public final class MergeFiles implements Function, Serializable {
             try {
                 describe();
                 for (int i = 0; i < plan.get("groups").size(); i++) {
-                    JsonNode group = Input.item(plan.get("groups"), i);
+                    JsonNode group = SortedInput.item(plan.get("groups"), i);
                     if (group.size() == 1) {
-                        readAlone(Input.item(group, 0));
+                        readAlone(SortedInput.item(group, 0));
                     } else {
                         readTogether(group);
                     }
@@ -104,7 +102,7 @@ public final class MergeFiles implements Function, Serializable {
 
         /** Schema, calendar and size of the chunks are those of the first input. */
         void describe() throws IOException {
-            Reader first = Input.open(path(Input.item(Input.item(plan.get("groups"), 0), 0)), conf, null);
+            Reader first = SortedInput.open(path(SortedInput.item(SortedInput.item(plan.get("groups"), 0), 0)), conf, null);
             try {
                 schema = first.getSchema();
                 proleptic = first.writerUsedProlepticGregorian();
@@ -123,10 +121,10 @@ public final class MergeFiles implements Function, Serializable {
         /** A file whose keys lie between those of all others: stripe by stripe. */
         void readAlone(JsonNode file) throws IOException {
             boolean filtered = file.get("filtered").asBoolean();
-            Reader reader = Input.open(path(file), conf, Boolean.valueOf(proleptic));
+            Reader reader = SortedInput.open(path(file), conf, Boolean.valueOf(proleptic));
             try {
                 if (filtered || !fits(reader)) {
-                    readAll(new Input(reader, path(file), null, filtered, kind, schema));
+                    readAll(new SortedInput(reader, path(file), null, filtered, kind, schema));
                     return;
                 }
                 FSDataInputStream bytes = path(file).getFileSystem(conf).open(path(file));
@@ -137,7 +135,7 @@ public final class MergeFiles implements Function, Serializable {
                         StripeInformation stripe = (StripeInformation) reader.getStripes().get(i);
                         StripeStatistics about = (StripeStatistics) statistics.get(i);
                         if (!copy(reader, bytes, stripe, about, row)) {
-                            readAll(new Input(reader, path(file), stripe, filtered, kind, schema));
+                            readAll(new SortedInput(reader, path(file), stripe, filtered, kind, schema));
                         }
                         row += stripe.getNumberOfRows();
                     }
@@ -203,7 +201,7 @@ public final class MergeFiles implements Function, Serializable {
             }
         }
 
-        void readAll(Input input) throws IOException {
+        void readAll(SortedInput input) throws IOException {
             PriorityQueue queue = new PriorityQueue();
             if (input.more()) {
                 if (input.keyed) {
@@ -220,9 +218,9 @@ public final class MergeFiles implements Function, Serializable {
             Reader[] readers = new Reader[group.size()];
             try {
                 for (int i = 0; i < readers.length; i++) {
-                    JsonNode file = Input.item(group, i);
-                    readers[i] = Input.open(path(file), conf, Boolean.valueOf(proleptic));
-                    Input input = new Input(
+                    JsonNode file = SortedInput.item(group, i);
+                    readers[i] = SortedInput.open(path(file), conf, Boolean.valueOf(proleptic));
+                    SortedInput input = new SortedInput(
                             readers[i], path(file), null, file.get("filtered").asBoolean(), kind, schema);
                     if (input.more()) {
                         queue.add(input);
@@ -245,8 +243,8 @@ public final class MergeFiles implements Function, Serializable {
             }
             int[] kept = new int[1024];
             while (!queue.isEmpty()) {
-                Input input = (Input) queue.poll();
-                Input other = (Input) queue.peek();
+                SortedInput input = (SortedInput) queue.poll();
+                SortedInput other = (SortedInput) queue.peek();
                 int count = 0;
                 boolean more = true;
                 while (more && (other == null || input.compareTo(other) <= 0)) {
@@ -276,7 +274,7 @@ public final class MergeFiles implements Function, Serializable {
             VectorizedRowBatch batch = schema.createRowBatchV2();
             Key before = null;
             while (!queue.isEmpty()) {
-                Input input = (Input) queue.poll();
+                SortedInput input = (SortedInput) queue.poll();
                 if (input.isVisible(snapshot) && !input.key.equals(before)) {
                     before = input.key.copy();
                     long[] values = {2, before.write, before.bucket, before.row, input.writer()};
@@ -299,7 +297,7 @@ public final class MergeFiles implements Function, Serializable {
             add(batch, before);
         }
 
-        void write(Input input, int[] kept, int count) throws IOException {
+        void write(SortedInput input, int[] kept, int count) throws IOException {
             if (count == 0) {
                 return;
             }
@@ -343,7 +341,7 @@ public final class MergeFiles implements Function, Serializable {
         void begin() throws IOException {
             if (writer == null) {
                 Path path = new Path(output);
-                OrcFile.WriterOptions options = Output.options(path, conf).setSchema(schema);
+                OrcFile.WriterOptions options = OrcOutput.options(path, conf).setSchema(schema);
                 options.compress(compression()).useUTCTimestamp(true).setProlepticGregorian(proleptic);
                 if (copies) {
                     options.bufferSize(bufferSize).enforceBufferSize();

@@ -24,8 +24,6 @@ import scala.collection.immutable.Seq;
  *
  * <p>A scan is known by its alias, which begins with a given text: the text of its column 3 is the
  * column "__nanoseconds3". A value that is computed has no text.
- *
- * <p>Janino compiles this: it knows no lambdas and makes no bridge methods.
  */
 public final class NanosecondTexts {
     private static final String PASSING =

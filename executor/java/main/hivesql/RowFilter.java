@@ -53,7 +53,7 @@ final class RowFilter {
             resting = Integer.MAX_VALUE;
             return passed;
         }
-        if (passed * Part.SPARSE > count) {
+        if (passed * StripeReader.SPARSE > count) {
             resting = REST;
         }
         return passed;

@@ -54,7 +54,7 @@ final class SourceKey implements Serializable {
 
     /** Null where only Spark can tell it, or where what is equal may have other bits. */
     static SourceKey of(Expression target, Expression source, Seq columns) {
-        Expression plain = (Expression) source.transformUp(new Replaced());
+        Expression plain = (Expression) source.transformUp(new ReplacementResolver());
         if (!isPlain(plain) || !isColumn(target)) return null;
         Expression placed = (Expression) BindReferences$.MODULE$.bindReference(
                 plain, package$.MODULE$.AttributeSeq(columns), false);
@@ -70,7 +70,7 @@ final class SourceKey implements Serializable {
 
     /** Whether it gives the same now as in the statement's join. */
     private static boolean isPlain(Expression one) {
-        return Condition.isPlain(one)
+        return ScanCondition.isPlain(one)
                 && !one.containsPattern(TreePattern$.MODULE$.CURRENT_LIKE());
     }
 
@@ -97,7 +97,7 @@ final class SourceKey implements Serializable {
 }
 
 /** The expressions that Spark's optimizer puts in the places of others, which cannot be evaluated. */
-final class Replaced extends AbstractPartialFunction {
+final class ReplacementResolver extends AbstractPartialFunction {
     public boolean isDefinedAt(Object node) {
         return node instanceof RuntimeReplaceable;
     }
@@ -114,10 +114,10 @@ final class Replaced extends AbstractPartialFunction {
  * <p>No class of Java can be a Literal: Scala's compiler and javac see the types of its methods in
  * other ways.
  */
-final class KeyBytes extends Expression implements Serializable {
+final class BinaryConstant extends Expression implements Serializable {
     private final byte[] bytes;
 
-    KeyBytes(byte[] bytes) {
+    BinaryConstant(byte[] bytes) {
         this.bytes = bytes;
         // Else Spark would make a literal of it, which plans show.
         setTagValue(ConstantFolding$.MODULE$.FAILED_TO_EVALUATE(), BoxedUnit.UNIT);
@@ -160,11 +160,11 @@ final class KeyBytes extends Expression implements Serializable {
     }
 
     public boolean canEqual(Object other) {
-        return other instanceof KeyBytes;
+        return other instanceof BinaryConstant;
     }
 
     public boolean equals(Object other) {
-        return other instanceof KeyBytes && Arrays.equals(bytes, ((KeyBytes) other).bytes);
+        return other instanceof BinaryConstant && Arrays.equals(bytes, ((BinaryConstant) other).bytes);
     }
 
     public int hashCode() {
@@ -181,7 +181,7 @@ final class KeyBytes extends Expression implements Serializable {
 }
 
 /** Hashes of keys. */
-final class Hashes {
+final class HashList {
     long[] all = new long[16];
     int count;
 
@@ -196,23 +196,23 @@ final class Hashes {
 }
 
 /** What some rows of the source have: how much, and of each key the ends and the hashes. */
-final class Found {
+final class KeySummary {
     long rows;
     long bytes;
     final Object[] least;
     final Object[] greatest;
     /** Null where there are too many. */
-    final Hashes[] hashes;
+    final HashList[] hashes;
     /** Keys that a row could not tell: the join will say why. */
     final boolean[] unknown;
 
-    Found(int keys) {
+    KeySummary(int keys) {
         least = new Object[keys];
         greatest = new Object[keys];
-        hashes = new Hashes[keys];
+        hashes = new HashList[keys];
         unknown = new boolean[keys];
         for (int i = 0; i < keys; i++) {
-            hashes[i] = new Hashes();
+            hashes[i] = new HashList();
         }
     }
 
@@ -248,20 +248,20 @@ final class Found {
 }
 
 /** What a task finds in rows that are kept. */
-final class Finding extends AbstractFunction2 implements Serializable {
+final class SummarizeTask extends AbstractFunction2 implements Serializable {
     /** Bytes of a column, where a row does not tell. */
     private static final long USUAL = 20L;
 
     private final List keys;
     private final long most;
 
-    Finding(List keys, long most) {
+    SummarizeTask(List keys, long most) {
         this.keys = keys;
         this.most = most;
     }
 
     public Object apply(Object context, Object given) {
-        Found found = new Found(keys.size());
+        KeySummary found = new KeySummary(keys.size());
         Ordering[] orders = new Ordering[keys.size()];
         for (int i = 0; i < orders.length; i++) {
             orders[i] = ((SourceKey) keys.get(i)).order();
@@ -293,12 +293,12 @@ final class Finding extends AbstractFunction2 implements Serializable {
 }
 
 /** What all tasks have found. */
-final class Together extends AbstractFunction2 {
-    private final Found all;
+final class SummaryMerger extends AbstractFunction2 {
+    private final KeySummary all;
     private final List keys;
     private final long most;
 
-    Together(Found all, List keys, long most) {
+    SummaryMerger(KeySummary all, List keys, long most) {
         this.all = all;
         this.keys = keys;
         this.most = most;
@@ -322,7 +322,7 @@ final class Together extends AbstractFunction2 {
 }
 
 /** Computes rows that are to be kept. */
-final class Keeping extends AbstractFunction2 implements Serializable {
+final class MaterializeTask extends AbstractFunction2 implements Serializable {
     public Object apply(Object context, Object given) {
         for (Iterator rows = (Iterator) given; rows.hasNext();) {
             rows.next();
@@ -332,7 +332,7 @@ final class Keeping extends AbstractFunction2 implements Serializable {
 }
 
 /** Does nothing with what tasks answer. */
-final class Nothing extends AbstractFunction2 {
+final class IgnoredAnswers extends AbstractFunction2 {
     public Object apply(Object task, Object answer) {
         return BoxedUnit.UNIT;
     }
@@ -344,28 +344,28 @@ final class Nothing extends AbstractFunction2 {
  * <p>In two jobs: at the end of the first Spark computes again what was lost with an executor, later it
  * does no more. Keys of rows that are others than those that are kept would hide what matches.
  */
-final class Looking extends AbstractFunction0 {
+final class KeySummaryQuery extends AbstractFunction0 {
     private final RDD rows;
     private final List keys;
     private final long most;
 
-    Looking(RDD rows, List keys, long most) {
+    KeySummaryQuery(RDD rows, List keys, long most) {
         this.rows = rows;
         this.keys = keys;
         this.most = most;
     }
 
     public Object apply() {
-        Found found = new Found(keys.size());
+        KeySummary found = new KeySummary(keys.size());
         int tasks = rows.getNumPartitions();
         Range all = Range$.MODULE$.apply(0, tasks);
         rows.sparkContext().runJob(
-                rows, new Keeping(), all, new Nothing(), ClassTag$.MODULE$.apply(Object.class));
+                rows, new MaterializeTask(), all, new IgnoredAnswers(), ClassTag$.MODULE$.apply(Object.class));
         // Not all tasks have as many; together they must not be more than the driver takes.
         long each = Math.max(1000L, 4L * most / (long) Math.max(1, tasks));
         rows.sparkContext().runJob(
-                rows, new Finding(keys, Math.min(each, most)),
-                all, new Together(found, keys, most),
+                rows, new SummarizeTask(keys, Math.min(each, most)),
+                all, new SummaryMerger(found, keys, most),
                 ClassTag$.MODULE$.apply(Object[].class));
         return found;
     }

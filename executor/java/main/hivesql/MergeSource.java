@@ -44,7 +44,7 @@ import scala.math.BigInt$;
  * <p>The statement joins the source twice. Computed anew, a source that is not the same each time
  * would be matched by rows other than those that are written.
  */
-public final class Settled {
+public final class MergeSource {
     /** The share of rows that pass although no key finds them. */
     private static final double PASSING = 0.003;
 
@@ -53,11 +53,11 @@ public final class Settled {
     private final RDD kept;
     private final LogicalPlan rows;
     private final List keys;
-    private final Found found;
+    private final KeySummary found;
 
     /** Rows that were computed, and what has been found in them. */
-    private Settled(
-            SparkSession session, LogicalPlan target, LogicalRDD made, List keys, Found found) {
+    private MergeSource(
+            SparkSession session, LogicalPlan target, LogicalRDD made, List keys, KeySummary found) {
         this.session = session;
         this.target = target;
         this.keys = keys;
@@ -75,7 +75,7 @@ public final class Settled {
     }
 
     /** Compute the source now; null to leave what is read from files and more than some bytes. */
-    static Settled of(
+    static MergeSource of(
             SparkSession session, Dataset target, Dataset source, Expression on, long mostKeys) {
         long most = session.sessionState().conf().autoBroadcastJoinThreshold();
         boolean large = source.queryExecution().optimizedPlan().stats().sizeInBytes().toLong() > most;
@@ -94,11 +94,11 @@ public final class Settled {
         LogicalPlan made =
                 source.localCheckpoint(false, StorageLevel.MEMORY_AND_DISK()).logicalPlan();
         RDD rdd = ((LogicalRDD) made).rdd();
-        Settled settled = null;
+        MergeSource settled = null;
         try {
-            Found found = (Found) SQLExecution.withSQLConfPropagated(
-                    session, new Looking(rdd, keys, mostKeys));
-            settled = new Settled(session, target.logicalPlan(), (LogicalRDD) made, keys, found);
+            KeySummary found = (KeySummary) SQLExecution.withSQLConfPropagated(
+                    session, new KeySummaryQuery(rdd, keys, mostKeys));
+            settled = new MergeSource(session, target.logicalPlan(), (LogicalRDD) made, keys, found);
             return settled;
         } finally {
             if (settled == null) {
@@ -120,7 +120,7 @@ public final class Settled {
         if (!through) return false;
         Seq asked = plan.expressions();
         for (int i = 0; i < asked.size(); i++) {
-            if (!Condition.isPlain((Expression) asked.apply(i))) return false;
+            if (!ScanCondition.isPlain((Expression) asked.apply(i))) return false;
         }
         Seq children = plan.children();
         for (int i = 0; i < children.size(); i++) {
@@ -182,7 +182,7 @@ public final class Settled {
         Expression all = new And(
                 new GreaterThanOrEqual(key.target, new Literal(least, key.type)),
                 new LessThanOrEqual(key.target, new Literal(found.greatest[place], key.type)));
-        Hashes hashes = found.hashes[place];
+        HashList hashes = found.hashes[place];
         if (hashes == null) return all;
         BloomFilter filter = BloomFilter.create(Math.max(1L, (long) hashes.count), PASSING);
         for (int i = 0; i < hashes.count; i++) {
@@ -191,7 +191,7 @@ public final class Settled {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         filter.writeTo(bytes);
         return new And(all, new BloomFilterMightContain(
-                new KeyBytes(bytes.toByteArray()), key.hashed()));
+                new BinaryConstant(bytes.toByteArray()), key.hashed()));
     }
 
     /** Forget the rows. */

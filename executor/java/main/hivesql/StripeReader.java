@@ -14,7 +14,7 @@ import org.apache.orc.TypeDescription;
 import org.apache.orc.mapred.OrcInputFormat;
 
 /** Some bytes of a file of events. */
-final class Piece implements Serializable, Comparable {
+final class FileRange implements Serializable, Comparable {
     final String path;
     final long start;
     final long length;
@@ -23,7 +23,7 @@ final class Piece implements Serializable, Comparable {
     /** Write id and bucket property of all rows; null where they vary. */
     final long[] ids;
 
-    Piece(
+    FileRange(
             String path, long start, long length, int place, boolean filtered, long[] ids) {
         this.path = path;
         this.start = start;
@@ -35,17 +35,17 @@ final class Piece implements Serializable, Comparable {
 
     /** The longest first. */
     public int compareTo(Object other) {
-        return Long.compare(((Piece) other).length, length);
+        return Long.compare(((FileRange) other).length, length);
     }
 }
 
 /** A batch that tells ORC which rows to decode; ORC itself would have it so only under filters of its own. */
-final class ChosenRows extends VectorizedRowBatch {
+final class SelectiveBatch extends VectorizedRowBatch {
     private int[] chosen;
     private int count;
     private int most;
 
-    ChosenRows(VectorizedRowBatch made) {
+    SelectiveBatch(VectorizedRowBatch made) {
         super(made.cols.length, made.getMaxSize());
         cols = made.cols;
         most = made.getMaxSize();
@@ -86,22 +86,22 @@ final class ChosenRows extends VectorizedRowBatch {
  * filters are not used: they decode the columns of one struct, as all of a table's are, in two steps,
  * and StructBatchReader resets the whole struct when it skips rows in the second.
  */
-public final class Part {
+public final class StripeReader {
     public static final int BATCH = 4096;
     /** Rows that take longer to decode and drop than to look for what comes after them. */
     private static final long FAR = 16384L;
     /** One in so many rows must be chosen at most, that choosing takes less than decoding all. */
     public static final int SPARSE = 8;
 
-    final ChosenRows batch;
+    final SelectiveBatch batch;
     private final TypeDescription schema;
     private final boolean[] include;
     private final List used = new ArrayList();
     private RecordReader rows;
 
-    Part(TypeDescription schema) {
+    StripeReader(TypeDescription schema) {
         this.schema = schema;
-        batch = new ChosenRows(schema.createRowBatch(BATCH));
+        batch = new SelectiveBatch(schema.createRowBatch(BATCH));
         include = new boolean[schema.getMaximumId() + 1];
         include[0] = true;
     }
@@ -119,7 +119,7 @@ public final class Part {
         used.add(vector);
     }
 
-    void open(Reader reader, Piece piece, Configuration settings) throws IOException {
+    void open(Reader reader, FileRange piece, Configuration settings) throws IOException {
         // Options from the settings have the search argument; the whole schema keeps columns in place.
         Reader.Options options = OrcInputFormat.buildOptions(
                 settings, reader, piece.start, piece.length);
@@ -156,7 +156,7 @@ public final class Part {
 
     void keep(int[] kept, int count) {
         for (int i = 0; i < used.size(); i++) {
-            Kept.keep((ColumnVector) used.get(i), kept, count);
+            VectorCompactor.keep((ColumnVector) used.get(i), kept, count);
         }
     }
 

@@ -18,7 +18,7 @@ import org.apache.spark.TaskContext;
 import org.apache.spark.TaskKilledException;
 
 /** The rows of a file, or of one of its stripes, in order; comparable by the row it stands on. */
-final class Input implements Comparable {
+final class SortedInput implements Comparable {
     final Path path;
     final RecordReader rows;
     final VectorizedRowBatch batch;
@@ -29,7 +29,7 @@ final class Input implements Comparable {
     int at = -1;
     boolean begun;
 
-    Input(
+    SortedInput(
             Reader reader, Path path, StripeInformation stripe, boolean filtered, String kind,
             TypeDescription wanted) throws IOException {
         this.path = path;
@@ -121,8 +121,8 @@ final class Input implements Comparable {
     }
 
     public int compareTo(Object other) {
-        int order = key.compareTo(((Input) other).key);
-        return order != 0 || !keyed ? order : Long.compare(writer(), ((Input) other).writer());
+        int order = key.compareTo(((SortedInput) other).key);
+        return order != 0 || !keyed ? order : Long.compare(writer(), ((SortedInput) other).writer());
     }
 
     public String toString() {
@@ -222,7 +222,7 @@ final class Snapshot {
         highest = plan.get("highest").asLong();
         hidden = new long[plan.get("hidden").size()];
         for (int i = 0; i < hidden.length; i++) {
-            hidden[i] = Input.item(plan.get("hidden"), i).asLong();
+            hidden[i] = SortedInput.item(plan.get("hidden"), i).asLong();
         }
         java.util.Arrays.sort(hidden);
     }
@@ -243,22 +243,22 @@ final class Deletes {
     private final java.util.PriorityQueue queue = new java.util.PriorityQueue();
     private final java.util.List readers = new java.util.ArrayList();
     private final Snapshot snapshot;
-    private Input next;
+    private SortedInput next;
 
     Deletes(JsonNode files, Configuration conf, Snapshot snapshot) throws IOException {
         this.snapshot = snapshot;
         for (int i = 0; i < files.size(); i++) {
-            JsonNode file = Input.item(files, i);
+            JsonNode file = SortedInput.item(files, i);
             Path path = new Path(file.get("path").asText());
-            Reader reader = Input.open(path, conf, null);
+            Reader reader = SortedInput.open(path, conf, null);
             readers.add(reader);
             boolean filtered = file.get("filtered").asBoolean();
-            put(new Input(reader, path, null, filtered, "delete", null));
+            put(new SortedInput(reader, path, null, filtered, "delete", null));
         }
-        next = (Input) queue.poll();
+        next = (SortedInput) queue.poll();
     }
 
-    private void put(Input input) throws IOException {
+    private void put(SortedInput input) throws IOException {
         boolean more = input.more();
         while (more && !input.isVisible(snapshot)) {
             more = input.more();
@@ -273,7 +273,7 @@ final class Deletes {
     private void skipTo(Key key) throws IOException {
         while (next != null && next.key.compareTo(key) < 0) {
             put(next);
-            next = (Input) queue.poll();
+            next = (SortedInput) queue.poll();
         }
     }
 

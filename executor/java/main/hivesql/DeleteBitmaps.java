@@ -20,7 +20,7 @@ import org.apache.orc.TypeDescription;
 import org.apache.spark.TaskContext;
 
 /** The rows of one partition that a snapshot sees as deleted: a bit for each, by write and bucket. */
-final class Deleted {
+final class DeleteBitmaps {
     private static final int BATCH = 4096;
     private static final int MOST_KEPT = 64;
     private static final Map CACHE = new LinkedHashMap(16, 0.75f, true);
@@ -44,7 +44,7 @@ final class Deleted {
     }
 
     /** Those of some files, each (path, filtered, version); an executor reads what has one name once. */
-    static Deleted of(String name, List files, Snapshot snapshot, Configuration settings)
+    static DeleteBitmaps of(String name, List files, Snapshot snapshot, Configuration settings)
             throws IOException {
         Holder holder;
         synchronized (CACHE) {
@@ -58,17 +58,17 @@ final class Deleted {
             }
         }
         synchronized (holder) {
-            Deleted found = (Deleted) holder.found.get();
+            DeleteBitmaps found = (DeleteBitmaps) holder.found.get();
             if (found == null) {
-                found = new Deleted();
+                found = new DeleteBitmaps();
                 for (int i = 0; i < files.size(); i++) {
                     Object[] file = (Object[]) files.get(i);
                     try {
                         found.read(file, snapshot, settings);
                     } catch (IOException error) {
-                        throw Input.unreadable((String) file[0], error);
+                        throw SortedInput.unreadable((String) file[0], error);
                     } catch (RuntimeException error) {
-                        throw Input.unreadable((String) file[0], error);
+                        throw SortedInput.unreadable((String) file[0], error);
                     }
                 }
                 holder.found = new SoftReference(found);

@@ -17,7 +17,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /** Trees of files, and ranges of them, in one call from Python each. */
-public final class Tree implements ThreadFactory {
+public final class FileTree implements ThreadFactory {
     private static final int THREADS = 16;
 
     private final Configuration configuration;
@@ -26,7 +26,7 @@ public final class Tree implements ThreadFactory {
     private final ExecutorService pool;
 
     /** Names that start like one of {@code hidden} are left out, unless {@code shown} has them. */
-    public Tree(Configuration configuration, String hidden, String shown) {
+    public FileTree(Configuration configuration, String hidden, String shown) {
         this.configuration = configuration;
         this.hidden = hidden.split("/");
         this.shown = shown.split("/");

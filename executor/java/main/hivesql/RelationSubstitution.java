@@ -33,11 +33,11 @@ import scala.runtime.AbstractPartialFunction;
  * Spark as long as the rest of a short query's analysis, and all threads share their names. Names
  * within the query, of a WITH, are expected to be others.
  */
-public final class GivenRows extends AbstractPartialFunction {
+public final class RelationSubstitution extends AbstractPartialFunction {
     private final SparkSession session;
     private final Map rows = new HashMap();
 
-    public GivenRows(SparkSession session) {
+    public RelationSubstitution(SparkSession session) {
         this.session = session;
     }
 
@@ -47,7 +47,7 @@ public final class GivenRows extends AbstractPartialFunction {
 
     /** The query's rows. */
     public Dataset query(String sql) {
-        return (Dataset) session.withActive(new Queried(session, sql, this));
+        return (Dataset) session.withActive(new SubstitutedQuery(session, sql, this));
     }
 
     public boolean isDefinedAt(Object node) {
@@ -105,12 +105,12 @@ public final class GivenRows extends AbstractPartialFunction {
 }
 
 /** Makes a frame of a query. */
-final class Queried extends AbstractFunction0 {
+final class SubstitutedQuery extends AbstractFunction0 {
     private final SparkSession session;
     private final String sql;
-    private final GivenRows rows;
+    private final RelationSubstitution rows;
 
-    Queried(SparkSession session, String sql, GivenRows rows) {
+    SubstitutedQuery(SparkSession session, String sql, RelationSubstitution rows) {
         this.session = session;
         this.sql = sql;
         this.rows = rows;

@@ -11,8 +11,8 @@ import org.apache.hadoop.hive.ql.exec.vector.TimestampColumnVector;
 import org.apache.hadoop.hive.serde2.io.HiveDecimalWritable;
 
 /** Leaves some rows in ORC's vectors. */
-final class Kept {
-    private Kept() {}
+final class VectorCompactor {
+    private VectorCompactor() {}
 
     /** Move the values that are kept to the beginning. */
     static void keep(ColumnVector column, int[] kept, int count) {

@@ -12,14 +12,14 @@ import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.orc.OrcFile;
 
 /** Where ORC files of ours are written. */
-final class Output {
-    private Output() {}
+final class OrcOutput {
+    private OrcOutput() {}
 
     /** ORC's options for a file that is to be written at a path. */
     static OrcFile.WriterOptions options(Path path, Configuration settings) throws IOException {
         FileSystem system = path.getFileSystem(settings);
         if (system instanceof LocalFileSystem) {
-            system = new BareFiles();
+            system = new ChecksumFreeFiles();
             system.initialize(FileSystem.getLocal(settings).getUri(), settings);
         }
         return OrcFile.writerOptions(settings).fileSystem(system);
@@ -30,7 +30,7 @@ final class Output {
  * Local files without checksums beside them, which would not move along with them, and without a
  * process for each: Hadoop runs chmod where its native library is missing.
  */
-final class BareFiles extends RawLocalFileSystem {
+final class ChecksumFreeFiles extends RawLocalFileSystem {
     public void setPermission(Path path, FsPermission permission) throws IOException {
         try {
             Files.setPosixFilePermissions(

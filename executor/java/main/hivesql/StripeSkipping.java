@@ -8,11 +8,11 @@ import java.time.LocalDateTime;
 import org.apache.spark.sql.sources.Filter;
 
 /** By which filters ORC may skip stripes: it compares some values otherwise than Spark does. */
-public final class Skipping {
+public final class StripeSkipping {
     /** 1582-10-15, in milliseconds since 1970. */
     private static final long FIRST_GREGORIAN = -12219292800000L;
 
-    public Skipping() {}
+    public StripeSkipping() {}
 
     /** Whether all values in a filter compare alike. */
     public boolean isSound(Object part) {

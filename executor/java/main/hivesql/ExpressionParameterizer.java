@@ -27,7 +27,7 @@ import scala.runtime.AbstractPartialFunction;
  * it hands to its code as objects: these carry the numbers, or columns after the row's own do. Done only
  * where a number is compared or stored as it is: the divisor of a remainder, for one, is better a constant.
  */
-final class LooseValues extends AbstractPartialFunction {
+final class ExpressionParameterizer extends AbstractPartialFunction {
     /** Digits of decimals that hold any number. */
     private static final int LEAST = 20;
 
@@ -36,22 +36,22 @@ final class LooseValues extends AbstractPartialFunction {
     private final int width;
     private int carried;
 
-    LooseValues() {
+    ExpressionParameterizer() {
         this(null, 0);
     }
 
-    private LooseValues(List numbers, int width) {
+    private ExpressionParameterizer(List numbers, int width) {
         this.numbers = numbers;
         this.width = width;
     }
 
     static Expression in(Expression expression) {
-        return (Expression) expression.transformDown(new LooseValues());
+        return (Expression) expression.transformDown(new ExpressionParameterizer());
     }
 
     /** With columns from width on; what these have, as Longs, is added to a list. */
     static Expression in(Expression expression, int width, List numbers) {
-        return (Expression) expression.transformDown(new LooseValues(numbers, width));
+        return (Expression) expression.transformDown(new ExpressionParameterizer(numbers, width));
     }
 
     public boolean isDefinedAt(Object node) {

@@ -26,13 +26,13 @@ import scala.runtime.AbstractPartialFunction;
  *
  * <p>Spark applies the filter itself too, so it does no harm to know only some of it.
  */
-final class Condition {
+final class ScanCondition {
     /** By which stripes may be skipped. */
     final Filter[] filters;
     /** Those that tasks may evaluate, in Spark's order: what stands before guards what comes after. */
     private final List plain = new ArrayList();
 
-    Condition(Seq found) {
+    ScanCondition(Seq found) {
         List filters = new ArrayList();
         boolean guarded = true;
         for (int i = 0; i < found.size(); i++) {
@@ -64,7 +64,7 @@ final class Condition {
     }
 
     /** All of these as one, over rows of some columns and then of its own numbers; null for none. */
-    Asked over(StructType columns) {
+    TaskCondition over(StructType columns) {
         for (int i = 0; i < filters.length; i++) {
             String[] names = filters[i].references();
             for (int j = 0; j < names.length; j++) {
@@ -73,12 +73,12 @@ final class Condition {
         }
         Expression all = null;
         for (int i = 0; i < plain.size(); i++) {
-            Bound bound = new Bound(columns);
+            ColumnBinder bound = new ColumnBinder(columns);
             Expression one = (Expression) ((Expression) plain.get(i)).transform(bound);
             if (bound.lacks) break;
             all = all == null ? one : new And(all, one);
         }
-        return all == null ? null : new Asked(all, columns.length());
+        return all == null ? null : new TaskCondition(all, columns.length());
     }
 
     /** Where a column is that a filter names, or a part of; -1 for a name that is written otherwise. */
@@ -103,7 +103,7 @@ final class Condition {
             }
         }
         for (int i = 0; i < plain.size(); i++) {
-            Bound bound = new Bound(columns);
+            ColumnBinder bound = new ColumnBinder(columns);
             ((Expression) plain.get(i)).transform(bound);
             for (int j = 0; j < uses.length; j++) {
                 uses[j] |= bound.used.contains(Integer.valueOf(j));
@@ -114,8 +114,8 @@ final class Condition {
 
     /** Scans that leave out other rows must not be taken for one another. */
     public boolean equals(Object other) {
-        if (!(other instanceof Condition)) return false;
-        Condition one = (Condition) other;
+        if (!(other instanceof ScanCondition)) return false;
+        ScanCondition one = (ScanCondition) other;
         return Arrays.equals(filters, one.filters) && canonical().equals(one.canonical());
     }
 
@@ -127,7 +127,7 @@ final class Condition {
     private List canonical() {
         List all = new ArrayList();
         for (int i = 0; i < plain.size(); i++) {
-            Named named = new Named();
+            ColumnCanonicalizer named = new ColumnCanonicalizer();
             all.add(((Expression) plain.get(i)).transform(named));
             all.add(named.names);
         }
@@ -136,14 +136,14 @@ final class Condition {
 }
 
 /** What tasks ask of rows. */
-final class Asked implements Serializable {
+final class TaskCondition implements Serializable {
     final Expression condition;
     /** What it finds in the columns after those of the rows. */
     final long[] numbers;
 
-    Asked(Expression condition, int width) {
+    TaskCondition(Expression condition, int width) {
         List found = new ArrayList();
-        this.condition = LooseValues.in(condition, width, found);
+        this.condition = ExpressionParameterizer.in(condition, width, found);
         this.numbers = new long[found.size()];
         for (int i = 0; i < numbers.length; i++) {
             numbers[i] = ((Long) found.get(i)).longValue();
@@ -152,12 +152,12 @@ final class Asked implements Serializable {
 }
 
 /** Columns as places in a row. */
-final class Bound extends AbstractPartialFunction {
+final class ColumnBinder extends AbstractPartialFunction {
     final Set used = new HashSet();
     boolean lacks;
     private final StructType columns;
 
-    Bound(StructType columns) {
+    ColumnBinder(StructType columns) {
         this.columns = columns;
     }
 
@@ -181,7 +181,7 @@ final class Bound extends AbstractPartialFunction {
 }
 
 /** Columns as places in the order in which they are mentioned. */
-final class Named extends AbstractPartialFunction {
+final class ColumnCanonicalizer extends AbstractPartialFunction {
     final List names = new ArrayList();
 
     public boolean isDefinedAt(Object node) {

@@ -14,11 +14,11 @@ import org.apache.spark.sql.types.NumericType;
 import scala.Option;
 
 /** Statistics of a column: distinct, nulls, low, high, average and longest, null if unknown. */
-public final class KnownColumn implements ColumnStatistics {
+public final class KnownColumnStatistics implements ColumnStatistics {
     private final JsonNode known;
     private final DataType type;
 
-    public KnownColumn(JsonNode known, DataType type) {
+    public KnownColumnStatistics(JsonNode known, DataType type) {
         this.known = known;
         this.type = type;
     }

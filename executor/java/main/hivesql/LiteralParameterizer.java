@@ -15,23 +15,23 @@ import scala.collection.immutable.Seq;
 import scala.runtime.AbstractPartialFunction;
 
 /**
- * Lets statements about our scans that differ in numbers alone share their code: see LooseValues.
+ * Lets statements about our scans that differ in numbers alone share their code: see ExpressionParameterizer.
  *
  * <p>Done at the end of the optimizer, when filters have been pushed down.
  */
-public final class LooseLiterals extends Rule {
+public final class LiteralParameterizer extends Rule {
     /** The new values of rows that change; no column of a user has a colon in its name. */
     static final String ROW = "row:";
 
     public TreeNode apply(TreeNode plan) {
         // The cost-based optimizer estimates by literals.
         if (SQLConf.get().cboEnabled()) return plan;
-        return ((LogicalPlan) plan).transformDown(new LiteralsOf());
+        return ((LogicalPlan) plan).transformDown(new ScanParameterizer());
     }
 }
 
 /** Filters of our scans, and what becomes of a changed row. */
-final class LiteralsOf extends AbstractPartialFunction {
+final class ScanParameterizer extends AbstractPartialFunction {
     public boolean isDefinedAt(Object node) {
         if (node instanceof Filter) {
             LogicalPlan child = ((Filter) node).child();
@@ -46,7 +46,7 @@ final class LiteralsOf extends AbstractPartialFunction {
     private static int rowOf(Project made) {
         Seq list = made.projectList();
         for (int i = 0; i < list.size(); i++) {
-            if (((NamedExpression) list.apply(i)).name().equals(LooseLiterals.ROW)) return i;
+            if (((NamedExpression) list.apply(i)).name().equals(LiteralParameterizer.ROW)) return i;
         }
         return -1;
     }
@@ -54,11 +54,11 @@ final class LiteralsOf extends AbstractPartialFunction {
     public Object applyOrElse(Object node, Function1 otherwise) {
         if (!isDefinedAt(node)) return otherwise.apply(node);
         if (!(node instanceof Project)) {
-            return ((LogicalPlan) node).transformExpressionsDown(new LooseValues());
+            return ((LogicalPlan) node).transformExpressionsDown(new ExpressionParameterizer());
         }
         Project made = (Project) node;
         int row = rowOf(made);
-        Expression loose = LooseValues.in((Expression) made.projectList().apply(row));
+        Expression loose = ExpressionParameterizer.in((Expression) made.projectList().apply(row));
         return new Project((Seq) made.projectList().updated(row, loose), made.child());
     }
 }
