@@ -37,7 +37,11 @@ def run(
         if isinstance(plan.body, Command) and not (plan.opens_txn or _reads(plan.body)):
             return run_command(plan.body.statement, None, runtime)
         with transaction(plan, runtime, inside) as txn:
-            return _run_body(Work(plan, txn, runtime, consume))
+            work = Work(plan, txn, runtime, consume)
+            if isinstance(plan.body, Select):
+                return _run_body(work)
+            with runtime.metastore.changing_for(txn.id):
+                return _run_body(work)
 
 
 def _reads(command: Command) -> bool:

@@ -20,7 +20,7 @@ from hivesql_executor.metastore.database import commit, compactions, housekeepin
 from hivesql_executor.metastore.database.compaction_calls import CompactionCalls
 from hivesql_executor.metastore.database.schema import txn_components, txn_to_write_id, txns
 from hivesql_executor.metastore.database.transaction_calls import TransactionCalls
-from hivesql_executor.metastore.database.transactions import locks, snapshots, transactions
+from hivesql_executor.metastore.database.transactions import locks, moves, snapshots, transactions
 from hivesql_executor.metastore.database.transactions.moves import MoveCalls
 from hivesql_executor.statements import definitions
 from hivesql_executor.streaming import batch
@@ -127,7 +127,11 @@ def _lost_answer_is_failure() -> list[Patch]:
 
 
 def forget_moves() -> list[Patch]:
-    return [(MoveCalls, "note_moves", lambda self, txn_id, given, key="": "none")]
+    return [
+        (MoveCalls, "note_moves", lambda self, txn_id, given, key="": "none"),
+        (moves, "require_going_on", lambda db, txn_id, key: None),
+        (commit, "settle_txn", lambda db, txn_id: None),
+    ]
 
 
 def _compacts_open_writes() -> list[Patch]:

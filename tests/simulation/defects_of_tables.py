@@ -33,8 +33,8 @@ def _undone_by_heart() -> list[Patch]:
     return [(file_changes.FileChanges, "undo", undo)]
 
 
-def _the_dead_move_files() -> list[Patch]:
-    return [(moves, "require_open", lambda db, txn_id: 0)]
+def _the_dead_go_on() -> list[Patch]:
+    return [(moves, "require_going_on", lambda db, txn_id, key: None)]
 
 
 def _streams_look_for_nothing() -> list[Patch]:
@@ -96,9 +96,14 @@ DEFECTS_OF_TABLES = (
         ("slow", "point", "hang", 20, 30), seconds=500.0,
     ),
     Defect(
-        "who was taken for dead moves files", "does not see", _the_dead_move_files,
+        "who was taken for dead moves files", "does not see", _the_dead_go_on,
         {"slow": (_PLAIN_ROW,), "next": after(400.0, _PLAIN_ROW)},
         ("slow", "point", "hang", 14, 24), seconds=500.0,
+    ),
+    Defect(
+        "who was taken for dead changes the catalog", "does not name", _the_dead_go_on,
+        {"slow": (("drop_table", "c"),), "next": after(400.0, ("insert", "c", 1, 1))},
+        ("slow", "point", "hang", 8, 16), seconds=500.0,
     ),
     Defect(
         "a stream writes into a partition that was dropped", "does not see",

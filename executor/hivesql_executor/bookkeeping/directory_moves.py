@@ -11,7 +11,7 @@ from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.metastore.api import BegunMoves, Move, decide_remedy
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.file_changes import making_moves, missing_directories
-from hivesql_executor.transactions.reaper import mend
+from hivesql_executor.transactions.reaper import HIDDEN, mend
 from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.model.table import Database
 
@@ -35,14 +35,17 @@ def placing(
     # Mended from the last to the first: what is in it goes before the directory around it.
     noted = [*making_moves(above), *present]
     key = store.note_moves(txn_id, noted)
+    moved = []
     try:
         for one in present:
             runtime.files(one.source).rename(one.source, one.target)
+            moved.append(one)
         hit_failpoint(FailPoint.DIRECTORIES_MOVED)
-        yield
+        with store.changing_for(txn_id, key):
+            yield
     except BaseException as error:
         # The block may have failed after its change: a lost answer, Ctrl-C.
-        _put_right(key, noted, error, runtime)
+        _put_right(key, noted, error, runtime, moved)
         raise
     hit_failpoint(FailPoint.CATALOG_CHANGED)
     for one in present:
@@ -54,13 +57,23 @@ def placing(
     store.forget_moves(key)
 
 
-def _put_right(key: str, moves: Sequence[Move], error: BaseException, runtime: Runtime) -> None:
-    """Do what the catalog says; where it keeps no notes undo it, and where it is gone leave it.
+def _put_right(
+    key: str,
+    moves: Sequence[Move],
+    error: BaseException,
+    runtime: Runtime,
+    moved: Sequence[Move],
+) -> None:
+    """Do what the catalog says; where it keeps no notes undo it.
 
-    A note that is gone was put right by whoever took us for dead: what is there now is another's.
+    A note that is gone was put right by whoever took us for dead. What we have ``moved`` later
+    than that is put right here: what the catalog names by now is another's.
     """
+    store = runtime.metastore
     try:
-        begun = runtime.metastore.noted_moves(key) if key else _undone(key, moves)
+        begun = store.noted_moves(key) if key else _undone(key, moves)
+        if begun is None and moved:
+            begun = store.noted_moves(store.note_moves(0, moved))
         if begun is not None:
             mend(begun, runtime)
     except (HiveSqlError, OSError) as second:
@@ -88,10 +101,11 @@ def making(directories: Sequence[str], runtime: Runtime, txn_id: int) -> Iterato
         for path in directories:
             runtime.files(path).make_directories(path)
         hit_failpoint(FailPoint.DIRECTORIES_MADE)
-        yield
+        with store.changing_for(txn_id, key):
+            yield
     except BaseException as error:
         if moves:
-            _put_right(key, moves, error, runtime)
+            _put_right(key, moves, error, runtime, moves)
         raise
     if moves:
         store.forget_moves(key)
@@ -106,7 +120,7 @@ def _aside(location: str) -> str:
     parent, _, name = location.rstrip("/").rpartition("/")
     # No longer than names of files may be.
     kept = name.encode()[:200].decode(errors="ignore")
-    return f"{parent}/.hivesql-dropped-{kept}-{uuid.uuid4().hex[:8]}"
+    return f"{parent}/{HIDDEN}{kept}-{uuid.uuid4().hex[:8]}"
 
 
 def may_delete(location: str, database: str, runtime: Runtime) -> bool:

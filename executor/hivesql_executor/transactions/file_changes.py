@@ -9,12 +9,12 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.metastore.api import BegunMoves, Move, MoveKind, decide_remedy
-from hivesql_executor.transactions.reaper import is_same, mend
+from hivesql_executor.transactions.reaper import HIDDEN, is_same, mend
 from hivesql_planner.errors import ExecutionError, HiveSqlError
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class FileChanges:
         doomed = [status.path for status in files.list(location)]
         if not doomed:
             return
-        hidden = f"{location}/.hivesql-dropped-{uuid.uuid4().hex[:8]}"
+        hidden = f"{location}/{HIDDEN}{uuid.uuid4().hex[:8]}"
         self._note([Move(source=location, target=hidden, kind=MoveKind.EMPTIED)])
         for path in doomed:
             self._renew()
@@ -98,6 +98,8 @@ class FileChanges:
                 # It is somebody else's, and must not be taken for ours.
                 self.runtime.metastore.forget_moves(self.key, move.target)
                 self.noted.remove(move)
+                if {*self.noted} <= {*self.unnoted}:
+                    self.key = ""
                 left.append((move.source, move.target))
             else:
                 self.arrived[move] = files.modified(move.target)
@@ -146,9 +148,20 @@ class FileChanges:
             known = self.runtime.metastore.noted_moves(self.key)
             if known is None:
                 self._give_back()
+                known = self._note_again()
             kept = [pair for pair in begun.moves if pair[0] in self.unnoted]
-            begun = replace(begun, moves=(*kept, *(known.moves if known else ())))
+            begun = BegunMoves(
+                key=known.key if known else self.key,
+                moves=(*kept, *(known.moves if known else ())),
+            )
         mend(begun, self.runtime)
+
+    def _note_again(self) -> BegunMoves | None:
+        """Tell what to do with hidden files, and directories of ours, that may have come later."""
+        kinds = (MoveKind.EMPTIED, MoveKind.ASIDE, MoveKind.MADE)
+        late = [one for one in self.noted if one.kind in kinds and one not in self.unnoted]
+        store = self.runtime.metastore
+        return store.noted_moves(store.note_moves(0, late)) if late else None
 
     def _give_back(self) -> None:
         """Take what came after somebody had taken us for dead, and had put the rest back."""

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from hivesql_executor.files.api import Files
 
 
+HIDDEN = ".hivesql-dropped-"
+"""How names begin of what is hidden until it is deleted, or put back."""
+
+
 def reap(runtime: Runtime) -> None:
     """Put directories where the catalog says, then abort whoever is silent.
 
@@ -38,7 +42,7 @@ def mend(begun: BegunMoves, runtime: Runtime) -> None:
         _undo_birth(birth, runtime)
     if births:
         # Now the catalog does not name their directories any more.
-        known = store.noted_moves(begun.key) if begun.key else begun
+        known = store.noted_moves(begun.key, is_taken=True) if begun.key else begun
         if known is None:
             return
         begun = known
@@ -59,11 +63,15 @@ def _mend_one(move: Move, remedy: Remedy, files: Files) -> None:
             for name in _entries(files, move.target):
                 files.delete(f"{move.target}/{name}")
         case Remedy.PUT_BACK:
-            for status in files.list(move.target):
-                _put_back(f"{move.target}/{status.path}", f"{move.source}/{status.path}", files)
-            files.delete(move.target)
+            _put_all_back(move, files)
         case Remedy.KEEP | Remedy.UNDO_BIRTH:
             return
+
+
+def _put_all_back(move: Move, files: Files) -> None:
+    for status in files.list(move.target):
+        _put_back(f"{move.target}/{status.path}", f"{move.source}/{status.path}", files)
+    files.delete(move.target)
 
 
 def _entries(files: Files, directory: str) -> list[str]:
@@ -75,7 +83,11 @@ def _take_back(move: Move, files: Files) -> None:
     """Move it back, unless it was not moved yet: then ``target`` is perhaps somebody else's."""
     if not files.exists(move.target):
         return
-    if not files.is_file(move.source):
+    name = move.target.rpartition("/")[2]
+    if name.startswith(HIDDEN) and files.exists(move.source) and not files.is_file(move.source):
+        # Somebody has written there since we hid late what was in it.
+        _put_all_back(move, files)
+    elif not files.is_file(move.source):
         files.rename(move.target, move.source)
     elif is_same(files, move.source, move.target):
         # Died between the two halves of a move: the file has both names.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,8 +16,8 @@ from hivesql_executor.metastore.api import Move
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.runtime import Clock, Runtime
 from hivesql_executor.transactions.file_changes import FileChanges
-from hivesql_executor.transactions.reaper import reap
-from hivesql_planner.errors import ExecutionError
+from hivesql_executor.transactions.reaper import mend, reap
+from hivesql_planner.errors import ExecutionError, TransactionLost
 from hivesql_planner.model.table import Column, Table, TableName
 from hivesql_planner.settings.settings import Settings
 
@@ -76,10 +76,11 @@ def test_what_cannot_be_mended_is_left_for_the_next(root: Path, runtime: Runtime
     runtime.metastore.note_moves(runtime.metastore.open_txns(1, "ann", "here")[0], [move])
     runtime.files("").rename(move.source, move.target)
     (root / "a").mkdir()
+    (root / "a" / "x").write_text("somebody else's")
     time.sleep(0.01)
     reap(runtime)
     assert "not mended yet" in told[0]
-    (root / "a").rmdir()
+    (root / "a" / "x").unlink()
     reap(runtime)
     assert tree(root) == ["a/x", "b/y"]
     assert len(told) == 1
@@ -136,3 +137,87 @@ def test_who_is_taken_for_dead_says_so(root: Path, runtime: Runtime) -> None:
         reap(impatient)
         assert tree(root) == ["a/x", "b/y"]
     assert tree(root) == ["b/y"]
+
+
+def test_who_is_taken_for_dead_changes_nothing_any_more(root: Path, runtime: Runtime) -> None:
+    """One that was only slow: between the look of whoever reaps and its deeds, and afterwards."""
+    store, told = runtime.metastore, "taken for dead|heartbeat time-out"
+    table = store.table(T)
+    moved = replace(table, name=TableName("default", "u"), location=f"{root}/c")
+    changes: dict[str, Callable[[], object]] = {
+        "drop": lambda: store.drop_table(T),
+        "rename": lambda: store.alter_table(T, moved),
+        "create": lambda: store.create_table(replace(moved, id=0)),
+        "alter database": lambda: store.alter_database(store.database("default")),
+        "many": lambda: store.together(lambda: store.drop_table(T)),
+    }
+    for name, change in changes.items():
+        for has_txn in (False, True):
+            (txn_id,) = store.open_txns(1, "ann", "here") if has_txn else (0,)
+            move = Move(source=f"{root}/a", target=f"{root}/.hidden", table_id=table.id)
+            with pytest.raises(TransactionLost, match=told), placing([move], runtime, txn_id):
+                (begun,) = store.lost_moves(-1)
+                with pytest.raises(TransactionLost, match=told):
+                    change()
+                mend(begun, runtime)
+                change()
+            with pytest.raises(TransactionLost, match=told), making([f"{root}/n"], runtime, txn_id):
+                reap(replace(runtime, settings=Settings.of({"hive.txn.timeout": "-1s"})))
+                change()
+            assert tree(root) == ["a/x", "b/y"], name
+            assert store.tables("default") == (T,)
+            with pytest.raises(TransactionLost), store.changing_for(txn_id, "gone"):
+                change()
+    assert store.lost_moves(-1) == ()
+
+
+def test_files_that_were_put_back_are_not_committed(root: Path, runtime: Runtime) -> None:
+    store = runtime.metastore
+    (txn_id,) = store.open_txns(1, "ann", "here")
+    changes = FileChanges(runtime, txn_id)
+    changes.empty(f"{root}/a")
+    (begun,) = store.lost_moves(-1)
+    for mended in (False, True):
+        if mended:
+            mend(begun, runtime)
+        with pytest.raises(TransactionLost, match="taken for dead"):
+            changes.bring([(f"{root}/b/y", f"{root}/a/y")])
+        with pytest.raises(TransactionLost, match="taken for dead"):
+            store.commit_txn(txn_id, settles=True)
+    changes.undo(None)
+    assert tree(root) == ["a/x", "b/y"]
+
+
+def test_what_was_moved_too_late_is_put_back(root: Path, runtime: Runtime) -> None:
+    """Whoever reaps finds nothing moved, forgets the note, and only then it moves."""
+    store = runtime.metastore
+    table = store.table(T)
+    renamed = Move(source=f"{root}/a", target=f"{root}/c")
+    for move in (renamed, hiding(f"{root}/a", table.id)):
+        for writes in (False, move is not renamed):
+            with pytest.raises(TransactionLost), placing([move], late(runtime), 0):
+                if writes:
+                    (root / "a").mkdir()
+                    (root / "a" / "new").write_text("theirs")
+                store.drop_table(T)
+            assert tree(root) == ["a/x", "b/y"] if not writes else ["a/new", "a/x", "b/y"]
+            (root / "a" / "new").unlink(missing_ok=True)
+    (txn_id,) = store.open_txns(1, "ann", "here")
+    changes = FileChanges(late(runtime), txn_id)
+    changes.empty(f"{root}/a")
+    assert tree(root) != ["a/x", "b/y"]
+    changes.undo(None)
+    assert tree(root) == ["a/x", "b/y"]
+    assert store.lost_moves(-1) == ()
+
+
+def late(runtime: Runtime) -> Runtime:
+    """A runtime whose first move comes after somebody has reaped."""
+    impatient = replace(runtime, settings=Settings.of({"hive.txn.timeout": "-1s"}))
+
+    class Late(LocalFiles):
+        def rename(self, old: str, new: str) -> None:
+            reap(impatient)
+            super().rename(old, new)
+
+    return replace(runtime, files=lambda location: Late())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 from sqlalchemy import Connection
@@ -16,6 +18,7 @@ from hivesql_executor.metastore.database.connection import Rdbms
 from hivesql_executor.metastore.database.migrations.known_revisions import REVISIONS
 from hivesql_executor.metastore.database.notification_calls import NotificationCalls
 from hivesql_executor.metastore.database.transaction_calls import TransactionCalls
+from hivesql_executor.metastore.database.transactions import moves
 from hivesql_executor.metastore.database.transactions.idempotence import IdempotenceCalls
 from hivesql_executor.metastore.database.transactions.moves import MoveCalls
 from hivesql_executor.metastore.database.transactions.object_locks import ObjectLockCalls
@@ -24,6 +27,12 @@ from hivesql_planner.model.table import Database, Partition, Table, TableName
 from hivesql_planner.predicates.partitions import PartitionTest
 
 T = TypeVar("T")
+
+
+class _Changing(threading.local):
+    """For whom a thread changes the catalog: transactions, and what they have noted."""
+
+    going_on: tuple[tuple[int, str], ...] = ()
 
 
 class DatabaseMetastore(
@@ -39,6 +48,7 @@ class DatabaseMetastore(
     def __init__(self, rdbms: Rdbms) -> None:
         self._rdbms = rdbms
         self._warehouse = ""
+        self._changing = _Changing()
 
     @classmethod
     def open(cls, url: str, warehouse: str) -> DatabaseMetastore:
@@ -70,7 +80,7 @@ class DatabaseMetastore(
     # -- catalog
     def create_database(self, database: Database, *, if_not_exists: bool = False) -> None:
         """Add a database; SemanticError 10242 when it exists."""
-        self._write(
+        self._change(
             lambda db: catalog.create_database(
                 db, database, self._warehouse, if_not_exists=if_not_exists
             )
@@ -90,15 +100,15 @@ class DatabaseMetastore(
 
     def alter_database(self, database: Database) -> None:
         """Replace the description of a database."""
-        self._write(lambda db: catalog.alter_database(db, database))
+        self._change(lambda db: catalog.alter_database(db, database))
 
     def drop_database(self, name: str, *, cascade: bool = False) -> None:
         """Drop an empty database, or with ``cascade`` any but ``default``."""
-        self._write(lambda db: catalog.drop_database(db, name, cascade=cascade))
+        self._change(lambda db: catalog.drop_database(db, name, cascade=cascade))
 
     def create_table(self, table: Table, *, if_not_exists: bool = False) -> Table:
         """Add a table or view; returns it with id, location and time of creation."""
-        return self._write(lambda db: catalog.create_table(db, table, if_not_exists=if_not_exists))
+        return self._change(lambda db: catalog.create_table(db, table, if_not_exists=if_not_exists))
 
     def home_of(self, table: Table) -> str:
         """Tell where a new table will live; empty where only its creation tells."""
@@ -123,11 +133,13 @@ class DatabaseMetastore(
         ``txn_id`` the change belongs to that transaction's write in the table, as in the calls
         about partitions below: while a notification log is kept, it gets a write id for that.
         """
-        self._write(lambda db: catalog.alter_table(db, name, table, txn_id=txn_id, cascade=cascade))
+        self._change(
+            lambda db: catalog.alter_table(db, name, table, txn_id=txn_id, cascade=cascade)
+        )
 
     def drop_table(self, name: TableName) -> None:
         """Drop a table or view with its partitions and its write history."""
-        self._write(lambda db: catalog.drop_table(db, name))
+        self._change(lambda db: catalog.drop_table(db, name))
 
     def partitions(
         self, name: TableName, tests: Sequence[PartitionTest] = ()
@@ -155,7 +167,7 @@ class DatabaseMetastore(
 
         Those ``for_rows`` that the transaction writes are known to hold none yet.
         """
-        self._write(
+        self._change(
             lambda db: partition_rows.add_partitions(
                 db, name, partitions, if_not_exists=if_not_exists, txn_id=txn_id, for_rows=for_rows
             )
@@ -165,14 +177,14 @@ class DatabaseMetastore(
         self, name: TableName, values: Collection[tuple[str | None, ...]], *, txn_id: int = 0
     ) -> None:
         """Drop partitions with their write history."""
-        self._write(lambda db: partition_rows.drop_partitions(db, name, values, txn_id=txn_id))
+        self._change(lambda db: partition_rows.drop_partitions(db, name, values, txn_id=txn_id))
 
     def alter_partition(
         self, name: TableName, values: Sequence[str | None], partition: Partition, *,
         txn_id: int = 0,
     ) -> None:  # fmt: skip
         """Give the partition with these values other values or another location."""
-        self._write(
+        self._change(
             lambda db: partition_rows.alter_partition(db, name, values, partition, txn_id=txn_id)
         )
 
@@ -181,7 +193,7 @@ class DatabaseMetastore(
         txn_id: int = 0,
     ) -> None:  # fmt: skip
         """Drop partitions from one table and add them to another, at their new locations."""
-        self._write(
+        self._change(
             lambda db: partition_rows.exchange_partitions(
                 db, source, target, partitions, txn_id=txn_id
             )
@@ -189,11 +201,11 @@ class DatabaseMetastore(
 
     def put_statistics(self, name: TableName, found: Collection[Statistics]) -> None:
         """Store what ANALYZE found of a table or of some partitions."""
-        self._write(lambda db: statistics_rows.put_statistics(db, name, found))
+        self._change(lambda db: statistics_rows.put_statistics(db, name, found))
 
     def count_changes(self, changes: Collection[StatisticsChange]) -> None:
         """Add what was written outside of transactions to what is known."""
-        self._write(lambda db: statistics_changes.count(db, 0, changes))
+        self._change(lambda db: statistics_changes.count(db, 0, changes))
 
     def statistics(self, name: TableName, values: Sequence[str | None] | None = None) -> Statistics:
         """Tell what is known of a table, or of the partition with these values."""
@@ -211,6 +223,30 @@ class DatabaseMetastore(
     def clean_txns(self) -> None:
         """Forget ended transactions that left nothing behind."""
         self._write(housekeeping.clean_txns)
+
+    @contextmanager
+    def changing_for(self, txn_id: int, key: str = "") -> Iterator[None]:
+        """Let this thread change the catalog only while a transaction (0: none) goes on.
+
+        That is while it is open, and nobody has taken what it noted under ``key``: else every
+        change of the catalog in the block raises TransactionLost.
+        """
+        outer = self._changing.going_on
+        self._changing.going_on = (*outer, (txn_id, key))
+        try:
+            yield
+        finally:
+            self._changing.going_on = outer
+
+    def _change(self, work: Callable[[Connection], T]) -> T:
+        """Write what belongs to the catalog."""
+
+        def change(db: Connection) -> T:
+            for txn_id, key in self._changing.going_on:
+                moves.require_going_on(db, txn_id, key)
+            return work(db)
+
+        return self._write(change)
 
     def _read(self, work: Callable[[Connection], T]) -> T:
         return self._rdbms.read(work)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from hivesql_executor.metastore.api import BegunMoves, Done, Move, Once
@@ -71,13 +72,18 @@ class HiveMetastore(NotificationCalls):
     def renew_moves(self, key: str) -> None:
         """Nothing: none were noted."""
 
-    def noted_moves(self, key: str) -> BegunMoves | None:
+    def noted_moves(self, key: str, *, is_taken: bool = False) -> BegunMoves | None:
         """None, for the same reason."""
         return None
 
     def lost_moves(self, timeout: float) -> tuple[BegunMoves, ...]:
         """None, for the same reason."""
         return ()
+
+    @contextmanager
+    def changing_for(self, txn_id: int, key: str = "") -> Iterator[None]:
+        """Nothing: a Hive Metastore has no change of its catalog together with such a question."""
+        yield
 
     def done(self, once: Once) -> Done | None:
         """NotSupported: the metastore keeps no keys."""

@@ -29,7 +29,10 @@ from hivesql_executor.metastore.database.connection import Rdbms, now
 from hivesql_executor.metastore.database.schema import dbs, metadata, partitions, sds, tbls, txns
 from hivesql_executor.metastore.database.transactions.transactions import require_open
 from hivesql_executor.metastore.database.transactions.txn_rows import OPEN
+from hivesql_planner.errors import TransactionLost
 
+# What SETTLED says: what was noted may be undone, is right, or is undone by whoever took it.
+_NOTED, _SETTLED, _TAKEN = 0, 1, 2
 # Not one of Hive's tables.
 moves = Table(
     "HIVESQL_MOVES",
@@ -50,10 +53,10 @@ moves = Table(
 def note_moves(db: Connection, txn_id: int, given: Sequence[Move], key: str) -> str:
     """Note what will move, beside what is noted under the key; the key, a new one for ``""``.
 
-    A transaction that has ended moves nothing: others have its locks by now, or will.
+    A transaction that has ended, or was taken for dead, moves nothing: others have its locks by
+    now, or will.
     """
-    if txn_id:
-        require_open(db, txn_id)
+    require_going_on(db, txn_id, key)
     key, started = key or uuid.uuid4().hex, now(db)
     first = int(db.scalar(select(func.max(moves.c.position) + 1).where(moves.c.key == key)) or 0)
     db.execute(
@@ -61,35 +64,69 @@ def note_moves(db: Connection, txn_id: int, given: Sequence[Move], key: str) -> 
         [
             {"key": key, "position": position, "txn_id": txn_id, "started": started,
              "source": one.source, "target": one.target, "table_id": one.table_id,
-             "partition": one.partition, "kind": one.kind, "settled": 0}
+             "partition": one.partition, "kind": one.kind, "settled": _NOTED}
             for position, one in enumerate(given, first)
         ],
     )  # fmt: skip
     return key
 
 
-def lost_moves(db: Connection, timeout: float) -> tuple[BegunMoves, ...]:
-    """Those of transactions silent for ``timeout`` seconds or gone, and older ones without any."""
-    return _begun(db, are_lost(now(db) - int(timeout * 1000)))
+def require_going_on(db: Connection, txn_id: int, key: str) -> None:
+    """Raise TransactionLost unless a transaction (0: none) is open and nobody took what it noted.
+
+    Whoever takes what is noted undoes it: a change of the catalog that came later would not fit.
+    ``key`` stands for what was noted; empty for nothing.
+    """
+    if txn_id:
+        require_open(db, txn_id)
+    of = moves.c
+    if key and db.scalar(select(func.max(of.settled)).where(of.key == key)) in (None, _TAKEN):
+        raise _taken(txn_id)
+
+
+def _taken(txn_id: int) -> TransactionLost:
+    who = f"Transaction txnid:{txn_id}" if txn_id else "The statement"
+    return TransactionLost(
+        f"{who} was silent for so long that it was taken for dead, and its files were put back. "
+        "Run it again"
+    )
+
+
+def take_lost(db: Connection, timeout: float) -> tuple[BegunMoves, ...]:
+    """Take from those who noted them what is lost, and tell what to do with it."""
+    which = _lost(db, timeout)
+    found = _begun(db, which)
+    db.execute(update(moves).where(which, moves.c.settled == _NOTED).values(settled=_TAKEN))
+    return found
+
+
+def _lost(db: Connection, timeout: float) -> ColumnElement[bool]:
+    return are_lost(now(db) - int(timeout * 1000))
 
 
 def are_lost(oldest: int) -> ColumnElement[bool]:
-    """List moves of transactions silent since before ``oldest`` or gone, and older ones of none."""
+    """Tell which are taken, of transactions silent since before ``oldest`` or gone, or old."""
     of = moves.c
     alive = exists().where(
         txns.c.id == of.txn_id, txns.c.state == OPEN, txns.c.last_heartbeat >= oldest
     )
-    return or_(and_(of.txn_id == 0, of.started < oldest), and_(of.txn_id != 0, ~alive))
+    is_lost = or_(and_(of.txn_id == 0, of.started < oldest), and_(of.txn_id != 0, ~alive))
+    return or_(of.settled == _TAKEN, is_lost)
 
 
 def settle(db: Connection, which: ColumnElement[bool]) -> int:
     """Make right what was noted to be decided by a commit; how much that is."""
-    return db.execute(update(moves).where(which).values(settled=1)).rowcount
+    mine = and_(which, moves.c.settled != _TAKEN)
+    return db.execute(update(moves).where(mine).values(settled=_SETTLED)).rowcount
 
 
 def settle_txn(db: Connection, txn_id: int) -> None:
-    """Settle what a transaction has noted: a part of its commit."""
-    settle(db, moves.c.txn_id == txn_id)
+    """Settle what a transaction has noted: a part of its commit; TransactionLost where it cannot.
+
+    Nothing is left where somebody took it for dead, or what that one takes.
+    """
+    if not settle(db, moves.c.txn_id == txn_id):
+        raise _taken(txn_id)
 
 
 def _begun(db: Connection, which: ColumnElement[bool]) -> tuple[BegunMoves, ...]:
@@ -113,7 +150,7 @@ def _begun(db: Connection, which: ColumnElement[bool]) -> tuple[BegunMoves, ...]
             kind=MoveKind(kind),
         )
         remedy = decide_remedy(
-            move, named=bool(is_named), owned=bool(is_owned), settled=bool(settled)
+            move, named=bool(is_named), owned=bool(is_owned), settled=settled == _SETTLED
         )
         found.setdefault(key, []).append((move, remedy))
     return tuple(BegunMoves(key=key, moves=tuple(those)) for key, those in found.items())
@@ -148,10 +185,21 @@ class MoveCalls:
             lambda db: db.execute(update(moves).where(moves.c.key == key).values(started=now(db)))
         )
 
-    def noted_moves(self, key: str) -> BegunMoves | None:
-        """Tell what is noted under a key, and what is left to do with it now; None for nothing."""
-        return next(iter(self._rdbms.read(lambda db: _begun(db, moves.c.key == key))), None)
+    def noted_moves(self, key: str, *, is_taken: bool = False) -> BegunMoves | None:
+        """Tell what is noted under a key, and what is left to do with it now; None for nothing.
+
+        What was taken is for those alone who took it (``is_taken``).
+        """
+        which = moves.c.key == key
+        if not is_taken:
+            which = and_(which, moves.c.settled != _TAKEN)
+        return next(iter(self._rdbms.read(lambda db: _begun(db, which))), None)
 
     def lost_moves(self, timeout: float) -> tuple[BegunMoves, ...]:
-        """Tell what nobody finishes any more, and what is left to do with it."""
-        return self._rdbms.read(lambda db: lost_moves(db, timeout))
+        """Take what nobody finishes any more; what is left to do with it.
+
+        Who noted it cannot go on from then on, even one that was only slow.
+        """
+        if not self._rdbms.read(lambda db: db.scalar(select(exists().where(_lost(db, timeout))))):
+            return ()
+        return self._rdbms.write(lambda db: take_lost(db, timeout))
