@@ -14,7 +14,6 @@ from hivesql_executor.transactions.object_locks import holding_objects
 from hivesql_executor.transactions.transaction import OpenTransaction, continuing, transaction
 from hivesql_executor.translate_errors import as_user_errors
 from hivesql_planner.plan import Change, Command, Insert, Plan, Select
-from hivesql_planner.statements.bound import WriteDirectory
 
 
 def run(
@@ -46,7 +45,7 @@ def run(
 
 def _reads(command: Command) -> bool:
     """Tell whether it runs a query, which has a snapshot even where no table is read."""
-    return isinstance(command.statement, WriteDirectory)
+    return getattr(command.statement, "query", None) is not None
 
 
 def _run_body(work: Work) -> Outcome:

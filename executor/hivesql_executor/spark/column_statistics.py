@@ -17,7 +17,8 @@ def analyze(statement: Analyze, txn: Transaction | None, runtime: Runtime) -> Ou
     """Gather and store the statistics of a table, or of each of some partitions."""
     table, store = statement.table, runtime.metastore
     counted: dict[tuple[str | None, ...] | None, Statistics] = {}
-    if statement.query is not None and txn is not None:
+    if statement.query is not None:
+        assert txn is not None
         counted = _count(statement, txn, runtime)
     files = runtime.files(table.location)
     txns = txn.txns if txn is not None else store.valid_txns()

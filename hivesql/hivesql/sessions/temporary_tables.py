@@ -11,13 +11,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from hivesql_planner.errors import NotSupported
+from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.table import TEMPORARY, Database, Partition, Table, TableName
 from hivesql_planner.statements.bound import CreateTable, Describe, DropTable, Show, Statement
 
 if TYPE_CHECKING:
     from hivesql_executor.runtime import Runtime
     from hivesql_planner.predicates.partitions import PartitionTest
+
+_LISTS_TABLES = ("tables", "extended tables", "tables of a type", "table extended")
+"""Kinds of SHOW that tell of a session's temporary tables too."""
 
 
 @dataclass(slots=True)
@@ -28,6 +31,8 @@ class TemporaryTables:
     id: str = field(default_factory=lambda: os.urandom(4).hex())
     hidden: dict[TableName, TableName] = field(default_factory=dict)
     """The name behind each visible name."""
+    homes: set[str] = field(default_factory=set)
+    """The databases that were made for them."""
 
     def database(self, name: str) -> Database:
         """As the metastore's."""
@@ -69,21 +74,30 @@ class TemporaryTables:
                 return replace(statement, table=shown, stored=table.name)
             case Show(kind="create table", table=Table() as table):
                 visible = self._visible(table.name)
-                own = (visible.name,) if visible else ()
+                own = {visible.name: table.name} if visible else {}
                 shown = replace(table, name=visible or table.name)
                 return replace(statement, table=shown, temporary=own)
-            case Show(kind="tables", database=database):
-                names = {one.name for one in self.hidden if one.database == database}
-                return replace(statement, temporary=tuple(sorted(names)))
-        if self.hidden:
-            self._check_rename(statement)
-        return statement
+            case Show(kind=kind, database=database) if kind in _LISTS_TABLES:
+                own = {
+                    seen.name: at for seen, at in self.hidden.items() if seen.database == database
+                }
+                return replace(statement, temporary=own)
+        return self._renamed(statement) if self.hidden else statement
 
-    def _check_rename(self, statement: Statement) -> None:
+    def _renamed(self, statement: Statement) -> Statement:
+        """Give RENAME of a temporary table the hidden name that it makes."""
         from hivesql_planner.statements.ddl import RenameTable
 
-        if isinstance(statement, RenameTable) and self._visible(statement.table.name):
-            raise NotSupported("ALTER TABLE … RENAME TO of a temporary table")
+        if not isinstance(statement, RenameTable) or not self._visible(statement.table.name):
+            return statement
+        if statement.to in self.hidden:
+            raise SemanticError(
+                f"Cannot rename temporary table to {statement.to.name} - temporary table already "
+                "exists with the same name",
+                code=40013,
+            )
+        home = self._home(statement.to.database)
+        return replace(statement, to=TableName(home, statement.to.name))
 
     def remember(self, asked: Statement) -> None:
         """Follow what the statement, as it was asked, did to the temporary tables."""
@@ -93,15 +107,23 @@ class TemporaryTables:
                 self.hidden[table.name] = name
             case DropTable(name=name, view=False):
                 self.hidden.pop(name, None)
+            case _ if self.hidden:
+                self._follow_rename(asked)
+
+    def _follow_rename(self, asked: Statement) -> None:
+        from hivesql_planner.statements.ddl import RenameTable
+
+        if isinstance(asked, RenameTable) and (seen := self._visible(asked.table.name)):
+            del self.hidden[seen]
+            self.hidden[asked.to] = TableName(self._database(asked.to.database), asked.to.name)
 
     def drop_all(self) -> None:
         """Drop what the session leaves."""
-        databases = {name.database for name in self.hidden.values()}
         self.hidden.clear()
-        if databases:
+        if self.homes:
             from hivesql_executor.temporary_databases import drop_temporary
-        for name in databases:
-            drop_temporary(name, self.runtime)
+        while self.homes:
+            drop_temporary(self.homes.pop(), self.runtime)
 
     def _visible(self, name: TableName) -> TableName | None:
         found: Iterable[TableName] = (one for one, own in self.hidden.items() if own == name)
@@ -126,5 +148,6 @@ class TemporaryTables:
             location=f"{self._root()}/{database}",
             properties=owner_properties(self.runtime),
         )
+        self.homes.add(name)
         self.runtime.metastore.create_database(home, if_not_exists=True)
         return name

@@ -74,6 +74,8 @@ KEYS: Mapping[str, Setting] = _table(
      "The properties that CREATE TABLE … LIKE takes over: a,b."),
     ("hive.display.partition.cols.separately", "true", "bool",
      "DESCRIBE lists partition columns a second time, under a heading."),
+    ("hive.ddl.output.format", "text", "text",
+     "json: SHOW and DESCRIBE of databases, tables and partitions give one line of JSON."),
     ("hive.local.time.zone", "LOCAL", "text",
      "The zone of current_timestamp, unix_timestamp and from_unixtime; LOCAL is UTC."),
     ("hive.default.nulls.last", "true", "bool",

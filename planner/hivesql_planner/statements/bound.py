@@ -248,8 +248,8 @@ class Show:
     pattern: str | None = None
     extended: bool = False
     key: str | None = None
-    temporary: tuple[str, ...] = ()
-    """The session's own tables, for SHOW TABLES; the one that is asked for, where it is one."""
+    temporary: Mapping[str, TableName] = field(default_factory=dict, hash=False)
+    """The session's own tables by the names that it sees; the one asked for, where it is one."""
     compactions: CompactionFilter = NO_FILTER
 
 

@@ -197,3 +197,22 @@ def test_writes_keep_statistics_true(session: hivesql.Session) -> None:
     assert kept(session, "lo") == ("1", "2", False, True)
     session.sql("TRUNCATE TABLE plain")
     assert kept(session, "plain") == ("0", "0", True, True)
+
+
+def test_tables_that_nothing_locks_are_counted(session: hivesql.Session) -> None:
+    session.sql("CREATE EXTERNAL TABLE e (a int, s string) STORED AS ORC")
+    session.sql("CREATE TABLE plain (a int) PARTITIONED BY (p int)")
+    session.sql("INSERT INTO e VALUES (1, 'x'), (5, 'yy')")
+    session.sql("INSERT INTO plain PARTITION (p=1) VALUES (3), (4)")
+    session.sql("SET hive.txn.nonacid.read.locks=false")
+    session.sql("ANALYZE TABLE e COMPUTE STATISTICS FOR COLUMNS")
+    session.sql("ANALYZE TABLE plain COMPUTE STATISTICS FOR COLUMNS")
+    assert told(session, "DESCRIBE FORMATTED e")["numRows"] == "2"
+    column = told(session, "DESCRIBE FORMATTED e a")
+    assert [column[key] for key in ("min", "max", "distinct_count")] == ["1", "5", "2"]
+    assert json.loads(column["COLUMN_STATS_ACCURATE"])["COLUMN_STATS"] == {"a": "true", "s": "true"}
+    part = told(session, "DESCRIBE FORMATTED plain PARTITION (p=1)")
+    assert part["numRows"] == "2"
+    assert told(session, "DESCRIBE FORMATTED plain PARTITION (p=1) a")["max"] == "4"
+    session.sql("ANALYZE TABLE e COMPUTE STATISTICS")
+    assert told(session, "DESCRIBE FORMATTED e")["numRows"] == "2"

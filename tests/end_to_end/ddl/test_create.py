@@ -13,7 +13,7 @@ import pytest
 import hivesql
 from end_to_end.answers import rows, table_of
 from hivesql.services import run_services
-from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
+from hivesql_planner.errors import HiveSqlError, SemanticError
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 
@@ -48,8 +48,6 @@ def test_temporary_tables_shadow_others_until_the_session_ends(
     ]
     with pytest.raises(SemanticError, match="references temporary table"):
         session.sql("CREATE VIEW v AS SELECT * FROM tac")
-    with pytest.raises(NotSupported, match="RENAME TO of a temporary table"):
-        session.sql("ALTER TABLE tac RENAME TO tbc")
     with pytest.raises(SemanticError, match="already exists"):
         session.sql("CREATE TEMPORARY TABLE tac (a int)")
     session.sql("DROP TABLE t")
@@ -59,6 +57,41 @@ def test_temporary_tables_shadow_others_until_the_session_ends(
         session.sql("SELECT * FROM tac")
     assert session.runtime.metastore.databases() == ("default",)
     assert sorted(path.name for path in (tmp_path / "warehouse").iterdir()) == ["t"]
+
+
+def test_temporary_tables_are_renamed_and_listed_as_others(tmp_path: Path) -> None:
+    with hivesql.connect(f"sqlite:///{tmp_path}/m.db", str(tmp_path / "wh")) as session:
+        session.sql("""
+            CREATE DATABASE other;
+            CREATE TABLE lasting (b string);
+            CREATE TEMPORARY TABLE t (a int) PARTITIONED BY (p int);
+            ALTER TABLE t ADD PARTITION (p=1);
+            ALTER TABLE t RENAME TO lasting;
+            CREATE TEMPORARY TABLE t (z int);
+        """)
+        assert rows(session, "SHOW PARTITIONS lasting") == [("p=1",)]
+        assert rows(session, "SHOW TABLES") == [("lasting",), ("t",)]
+        assert rows(session, "SHOW EXTENDED TABLES") == [
+            ("lasting", "MANAGED_TABLE"), ("t", "MANAGED_TABLE"),
+        ]  # fmt: skip
+        told = [row[0] for row in session.sql("SHOW TABLE EXTENDED LIKE 'las*'").rows]
+        assert told[0] == "tableName:lasting"
+        assert "partitionColumns:struct partition_columns { i32 p}" in told
+        with pytest.raises(SemanticError, match="temporary table already exists") as caught:
+            session.sql("ALTER TABLE t RENAME TO lasting")
+        assert caught.value.code == 40013
+        session.sql("ALTER TABLE t RENAME TO other.t")
+        assert rows(session, "SHOW TABLES") == [("lasting",)]
+        assert rows(session, "SHOW TABLES IN other") == [("t",)]
+        assert [row[0] for row in session.sql("DESCRIBE other.t").rows] == ["z"]
+        with pytest.raises(SemanticError, match="Table not found"):
+            session.sql("DESCRIBE t")
+        session.sql("DROP TABLE lasting")
+        assert [row[0] for row in session.sql("DESCRIBE lasting").rows] == ["b"]
+        store = session.runtime.metastore
+        session.temporary.drop_all()
+        assert store.databases() == ("default", "other")
+        assert not list((tmp_path / "wh").rglob("*temporary*"))
 
 
 KILLED = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -152,3 +153,55 @@ def test_what_show_create_table_says_makes_the_same_table(
 def test_what_cannot_be_shown(session: hivesql.Session, sql: str, text: str) -> None:
     with pytest.raises(HiveSqlError, match=text):
         session.sql(sql)
+
+
+COLUMNS = (
+    '[{"name":"a","type":"int","comment":"ca"},{"name":"b","type":"string"}'
+    '%s]'
+)  # fmt: skip
+AS_JSON: list[tuple[str, str]] = [
+    ("SHOW DATABASES", '{"databases":["dd","default"]}'),
+    ("SHOW DATABASES LIKE 'zz*'", '{"databases":[]}'),
+    ("SHOW TABLES", '{"tables":["p","v"]}'),
+    ("SHOW TABLES LIKE 'nosuch'", '{"tables":[]}'),
+    ("SHOW VIEWS", '{"tables":["v"]}'),
+    ("SHOW EXTENDED TABLES", '{"tables":[{"Table Name":"p","Table Type":"MANAGED_TABLE"},'
+     '{"Table Name":"v","Table Type":"VIRTUAL_VIEW"}]}'),
+    ("SHOW PARTITIONS p PARTITION (ds='2')", '{"partitions":[{"name":"ds=\'2\',hr=\'3\'",'
+     '"values":[{"columnName":"ds","columnValue":"2"},{"columnName":"hr","columnValue":"3"}]}]}'),
+    ("DESCRIBE v", '{"columns":[{"name":"a","type":"int"}]}'),
+    ("DESCRIBE p", '{"columns":' + COLUMNS % (',{"name":"ds","type":"string","comment":"pc"},'
+     '{"name":"hr","type":"int"}') + "}"),
+    ("DESCRIBE FORMATTED p PARTITION (ds='2', hr=3)", '{"columns":' + COLUMNS % "" + "}"),
+    ("DESCRIBE FORMATTED p a",
+     '{"columns":[{"name":"a","type":"int","comment":"from deserializer"}]}'),
+]  # fmt: skip
+
+
+def test_lines_of_json_are_those_of_hive(session: hivesql.Session, tmp_path: Path) -> None:
+    session.sql("SET hive.ddl.output.format=json")
+    for sql, line in AS_JSON:
+        result = session.sql(sql)
+        assert (sql, result.columns, rows(session, sql)) == (sql, ("json",), [(line,)])
+
+    def told(sql: str) -> Any:
+        return json.loads(session.sql(sql).scalar())
+
+    database = told("DESCRIBE DATABASE EXTENDED dd")
+    owner = session.runtime.metastore.database("dd").owner
+    assert database == {
+        "database": "dd", "comment": "its", "location": f"{tmp_path}/ddloc",
+        "managedLocation": f"{tmp_path}/ddm", "owner": owner, "ownerType": "USER",
+        "connector_name": "", "remote_dbname": "", "params": {"a": "b"},
+    }  # fmt: skip
+    (status,) = told("SHOW TABLE EXTENDED LIKE 'p'")["tables"]
+    assert (status["partitioned"], status["totalNumberFiles"]) == (True, 0)
+    assert [one["name"] for one in status["partitionColumns"]] == ["ds", "hr"]
+    table = told("DESCRIBE EXTENDED p")["tableInfo"]
+    assert table["sd"]["sortCols"] == [{"col": "b", "order": 0}, {"col": "a", "order": 1}]
+    partition = told("DESCRIBE EXTENDED p PARTITION (ds='2', hr=3)")["partitionInfo"]
+    assert partition["values"] == ["2", "3"]
+    assert rows(session, "SHOW COLUMNS IN p") == [("a",), ("b",), ("ds",), ("hr",)]
+    session.sql("SET hive.ddl.output.format=xml")
+    with pytest.raises(HiveSqlError, match="must be text or json"):
+        session.sql("SHOW TABLES")

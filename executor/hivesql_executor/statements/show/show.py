@@ -26,7 +26,7 @@ from hivesql_executor.statements.show.tables import (
     show_tables_of_type,
 )
 from hivesql_executor.transactions.object_locks import show_object_locks
-from hivesql_planner.errors import NotSupported
+from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.statistics import Statistics, of_partition_column
 from hivesql_planner.model.table import TEMPORARY, Table, partition_name
 from hivesql_planner.settings.transaction_keys import DUMMY_TXN_MANAGER
@@ -36,6 +36,7 @@ LOCK_COLUMNS = (
     "lockid", "database", "table", "partition", "lock_state", "blocked_by", "lock_type",
     "transaction_id", "last_heartbeat", "acquired_at", "user", "hostname", "agent_info",
 )  # fmt: skip
+_FORMAT = "hive.ddl.output.format"
 TXN_COLUMNS = ("txnid", "state", "startedtime", "lastheartbeattime", "user", "host")
 
 
@@ -44,11 +45,20 @@ def show(statement: Show, runtime: Runtime) -> Outcome:
     make = _KINDS.get(statement.kind)
     if make is None:
         raise NotSupported(f"SHOW {statement.kind.upper()}")
-    return make(statement, runtime)
+    if not wants_json(runtime):
+        return make(statement, runtime)
+    # Imported late: hardly anybody asks for it.
+    from hivesql_executor.statements.show.json_format import rows_as_json, tables_as_json
+
+    if statement.kind == "table extended":
+        return tables_as_json(statement, runtime)
+    return rows_as_json(statement, make(statement, runtime))
 
 
 def describe(statement: Describe, runtime: Runtime) -> Outcome:
     """Return the rows of a DESCRIBE statement."""
+    if wants_json(runtime):
+        return _described_as_json(statement, runtime)
     if statement.table is None:
         database = runtime.metastore.database(statement.database or "default")
         return describe_database(database, extended=bool(statement.style))
@@ -65,6 +75,31 @@ def describe(statement: Describe, runtime: Runtime) -> Outcome:
     return describe_table(
         statement.table, partition, statement.style, statistics, separately=separately
     )
+
+
+def wants_json(runtime: Runtime) -> bool:
+    """Tell whether the session asks for JSON; SemanticError where it asks for something else."""
+    wanted = runtime.settings.text(_FORMAT).strip().lower()
+    if wanted not in ("text", "json"):
+        raise SemanticError(f"{_FORMAT} must be text or json, not {wanted!r}")
+    return wanted == "json"
+
+
+def _described_as_json(statement: Describe, runtime: Runtime) -> Outcome:
+    from hivesql_executor.statements.show.json_format import (
+        column_as_json,
+        database_as_json,
+        table_as_json,
+    )
+
+    table = statement.table
+    if table is None:
+        database = runtime.metastore.database(statement.database or "default")
+        return database_as_json(database, extended=bool(statement.style))
+    if statement.column is not None:
+        ((name, type_, comment),) = describe_column(table, statement.column, "").rows
+        return column_as_json(name, type_, comment)
+    return table_as_json(table, statement.partition, statement.style)
 
 
 def _with_partition_columns(

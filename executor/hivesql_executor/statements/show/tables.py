@@ -12,6 +12,7 @@ from hivesql_executor.statements.show.create_table import create_database_statem
 from hivesql_planner.model.table import Column, Partition, Table
 from hivesql_planner.statements.bound import Show
 
+FileSizes = tuple[tuple[str, int], ...]
 _MARK = re.compile(r"\\+(_)|\\+(%)|([*%])|(_)|(.)", re.DOTALL)
 
 
@@ -51,21 +52,23 @@ _THRIFT = {
 
 def show_table_types(statement: Show, runtime: Runtime) -> Outcome:
     """SHOW EXTENDED TABLES: names with their types."""
-    rows = [(table.name.name, table.type) for table in _tables(statement, runtime)]
+    rows = [(name, table.type) for name, table in matching_tables(statement, runtime)]
     return Outcome.of_table(["tab_name", "table_type"], rows)
 
 
 def show_tables_of_type(statement: Show, runtime: Runtime) -> Outcome:
     """SHOW TABLES … WHERE `table_type` = '…'."""
-    found = [one for one in _tables(statement, runtime) if one.type == statement.key]
-    return Outcome.of_table(["tab_name"], [(one.name.name,) for one in found])
+    found = [
+        (name,) for name, one in matching_tables(statement, runtime) if one.type == statement.key
+    ]
+    return Outcome.of_table(["tab_name"], found)
 
 
 def show_table_extended(statement: Show, runtime: Runtime) -> Outcome:
     """SHOW TABLE EXTENDED: a paragraph for each table."""
     lines: list[str] = []
-    for table in _tables(statement, runtime):
-        lines += [*_paragraph(table, statement.part, runtime), ""]
+    for name, table in matching_tables(statement, runtime):
+        lines += [f"tableName:{name}", *_paragraph(table, statement.part, runtime), ""]
     return Outcome.of_table(["tab_name"], [(line,) for line in lines])
 
 
@@ -81,16 +84,19 @@ def show_materialized_views(statement: Show, runtime: Runtime) -> Outcome:
     return Outcome.of_table(["mv_name", "rewrite_enabled", "mode", "incremental_rebuild"], [])
 
 
-def _tables(statement: Show, runtime: Runtime) -> list[Table]:
+def matching_tables(statement: Show, runtime: Runtime) -> list[tuple[str, Table]]:
+    """Return the tables that match by the names that the session sees."""
     store = runtime.metastore
     names = {one.name: one for one in store.tables(statement.database or "default")}
-    return [store.table(names[name]) for (name,) in matching(list(names), statement.pattern)]
+    names |= statement.temporary
+    found = matching(list(names), statement.pattern)
+    return [(name, store.table(names[name])) for (name,) in found]
 
 
 def _paragraph(table: Table, partition: Partition | None, runtime: Runtime) -> list[str]:
     storage = STORAGE[table.stored_as(partition).format]
     location = partition.location if partition else table.location
-    lines = [f"tableName:{table.name.name}", f"owner:{table.owner}"]
+    lines = [f"owner:{table.owner}"]
     described = [
         f"location:{'null' if table.is_view else location}",
         f"inputformat:{storage.input_format}",
@@ -101,22 +107,26 @@ def _paragraph(table: Table, partition: Partition | None, runtime: Runtime) -> l
         if table.partition_columns
         else "partitionColumns:",
     ]
+    sizes = file_sizes(table, partition, runtime) or ()
+    return [*lines, *described, *(f"{key}:{size}" for key, size in sizes)]
+
+
+def file_sizes(table: Table, partition: Partition | None, runtime: Runtime) -> FileSizes | None:
+    """Return how many files a table or partition has and how long they are; None for views."""
     if table.is_view:
-        return [*lines, *described]
-    partitions = [partition] if partition else list(runtime.metastore.partitions(table.name))
-    files = runtime.files(table.location)
+        return None
     from hivesql_executor.snapshot.listing import data_sizes, table_roots
 
+    partitions = [partition] if partition else list(runtime.metastore.partitions(table.name))
+    files = runtime.files(table.location)
     roots = table_roots(table, partitions)
     sizes = [size for _, root in roots for size in data_sizes(files.list(root))]
-    return [
-        *lines,
-        *described,
-        f"totalNumberFiles:{len(sizes)}",
-        f"totalFileSize:{sum(sizes)}",
-        f"maxFileSize:{max(sizes, default=0)}",
-        f"minFileSize:{min(sizes, default=0)}",
-    ]
+    return (
+        ("totalNumberFiles", len(sizes)),
+        ("totalFileSize", sum(sizes)),
+        ("maxFileSize", max(sizes, default=0)),
+        ("minFileSize", min(sizes, default=0)),
+    )
 
 
 def _thrift(columns: tuple[Column, ...]) -> str:
