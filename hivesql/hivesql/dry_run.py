@@ -15,7 +15,7 @@ from hivesql_planner.errors import HiveSqlError, NoSuchObject
 from hivesql_planner.explain import explain
 from hivesql_planner.model.table import Database, Partition, Table, TableName
 from hivesql_planner.planning import plan
-from hivesql_planner.predicates.partitions import PartitionTest
+from hivesql_planner.predicates.partitions import PartitionTest, may_pass
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.bound import (
     CreateDatabase,
@@ -24,6 +24,8 @@ from hivesql_planner.statements.bound import (
     DropDatabase,
     DropTable,
     FileSystemShell,
+    InsertRows,
+    MergeRows,
     SessionFiles,
     SetSetting,
     Statement,
@@ -34,8 +36,10 @@ from hivesql_planner.statements.ddl import (
     AlterTable,
     AlterView,
     DropPartitions,
+    LoadData,
     RenamePartition,
     RenameTable,
+    RepairTable,
 )
 
 Name = TypeVar("Name", str, TableName)
@@ -62,6 +66,8 @@ class _Overlay:
     databases: dict[str, Database | None] = field(default_factory=dict)
     tables: dict[TableName, Table | None] = field(default_factory=dict)
     changed: dict[TableName, tuple[Partition, ...]] = field(default_factory=dict)
+    growing: set[TableName] = field(default_factory=set)
+    """Tables whose partitions only the run would tell: one that is named may be there."""
 
     def database(self, name: str) -> Database:
         """As the metastore's, with NoSuchObject."""
@@ -83,9 +89,23 @@ class _Overlay:
         self, name: TableName, tests: Sequence[PartitionTest] = ()
     ) -> tuple[Partition, ...]:
         """Partitions that are there, or would be."""
-        if name in self.changed:
-            return self.changed[name]
-        return () if name in self.tables else self.under.partitions(name, tests)
+        found = self.changed.get(name)
+        if found is None:
+            found = () if name in self.tables else self.under.partitions(name, tests)
+        if name in self.growing and not any(
+            all(may_pass(one.values[test.position], test) for test in tests) for one in found
+        ):
+            return (*found, *self._grown(self.table(name), tests))
+        return found
+
+    @staticmethod
+    def _grown(table: Table, tests: Sequence[PartitionTest]) -> tuple[Partition, ...]:
+        """Return the partition that the tests name, if they name one."""
+        equal = {one.position: one.values[0] for one in tests if one.operator == "="}
+        if set(equal) != set(range(len(table.partition_columns))):
+            return ()
+        values = tuple(equal[position] for position in sorted(equal))
+        return (Partition(values=values, location=table.home_of(values)),)
 
     def partition(self, name: TableName, values: Sequence[str | None]) -> Partition | None:
         """Return the partition with these values, if there is one, or would be."""
@@ -127,6 +147,7 @@ class _Overlay:
                 pass  # IF NOT EXISTS
             case CreateTable(table=table, rows=rows):
                 self.changed.pop(table.name, None)
+                self.growing = (self.growing - {table.name}) | ({table.name} if rows else set())
                 columns = rows.columns if rows and not table.columns else table.columns
                 self.tables[table.name] = _typed(replace(table, columns=columns))
             case CreateView(table=table):
@@ -136,6 +157,7 @@ class _Overlay:
             case RenameTable(table=table, to=to):
                 self.tables |= {table.name: None, to: replace(table, name=to)}
                 self.changed[to] = self.partitions(table.name)
+                self.growing |= {to} if table.name in self.growing else set()
             case AlterTable(altered=altered) | AlterView(altered=altered):
                 self.changed[altered.name] = self.partitions(altered.name)
                 self.tables[altered.name] = altered
@@ -144,6 +166,12 @@ class _Overlay:
 
     def _apply_to_partitions(self, statement: Statement) -> None:
         match statement:
+            case InsertRows(targets=targets):
+                self.growing |= {one.table.name for one in targets}
+            case MergeRows(target=target):
+                self.growing.add(target.table.name)
+            case LoadData(table=table) | RepairTable(table=table):
+                self.growing.add(table.name)
             case AddPartitions(table=table, partitions=partitions):
                 known = self.partitions(table.name)
                 values = {one.values for one in known}

@@ -169,7 +169,18 @@ CREATE DATABASE sales;
 CREATE TABLE sales.t (a INT) PARTITIONED BY (d STRING) {ACID};
 SHOW PARTITIONS sales.t;
 ALTER TABLE sales.t ADD PARTITION (d = 'x');
+INSERT INTO sales.t VALUES (1, 'new');
+ALTER TABLE sales.t PARTITION (d = 'new') COMPACT 'major';
+TRUNCATE TABLE sales.t PARTITION (d = 'new');
+ALTER TABLE sales.t RENAME TO sales.u;
+ALTER TABLE sales.u PARTITION (d = 'new') RENAME TO PARTITION (d = 'old');
 """
+
+
+def test_the_example_can_be_rehearsed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    script = Path(__file__).parents[2] / "examples" / "flights.hql"
+    assert main(["--dry-run", "-f", str(script)]) == 0, capfd.readouterr().err
+    assert not (tmp_path / "warehouse" / "nyc.db").exists()
 
 
 def test_a_dry_run_knows_what_was_dropped_and_made_again(
