@@ -50,8 +50,7 @@ def _clean_unit(unit: Candidate, runtime: Runtime) -> bool:
     roots = list_roots(place, runtime)
     for location in dict.fromkeys((place.table.location, *roots)):
         files = runtime.files(location)
-        for path in abandoned(files, location, aborted.txns):
-            files.delete(path)
+        delete_writes(place, location, (*abandoned(files, location, aborted.txns),), runtime)
     for location in roots:
         files = runtime.files(location)
         state = acid_state(files, location, aborted.visible, txns)

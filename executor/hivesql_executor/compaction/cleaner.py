@@ -97,10 +97,10 @@ def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
         state = acid_state(files, location, visible, txns)
         if left := _removable(state, place):
             raise ExecutionError(f"{location} still holds {', '.join(sorted(left))}")
-        delete(files, location, empty_directories(files, location, state, visible, txns))
+        left = empty_directories(files, location, state, visible, txns)
         # Of a worker that died at the same compaction: it is forgotten with what is cleaned now.
-        for path in abandoned(files, location, now.aborted):
-            files.delete(path)
+        begun = abandoned(files, location, now.aborted)
+        delete_writes(place, location, (*left, *begun), runtime)
         kept |= uncompacted(state, visible.aborted)
     hit_failpoint(FailPoint.DIRECTORY_CLEANED)
     store.mark_cleaned(compaction.id, kept=kept)

@@ -18,8 +18,8 @@ def working_directory(location: str, txn_id: int) -> str:
 
 
 def abandoned(files: Files, location: str, txns: Collection[int]) -> Iterator[str]:
-    """Find the working directories of transactions, by name."""
+    """Tell the names of the working directories of transactions."""
     for name in files.all_directories(location):
         owner = _OWNED.match(name)
         if owner and int(owner[1]) in txns:
-            yield f"{location}/{name}"
+            yield name

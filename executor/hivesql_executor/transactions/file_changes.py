@@ -130,14 +130,20 @@ class FileChanges:
         self.noted, self.unnoted, self.key = [], [], ""
 
     def undo(self, error: BaseException | None) -> None:
-        """Put everything back, after an error if any; what cannot be is left to whoever reaps."""
+        """Put everything back, after an error if any; what cannot be is told, and left to others.
+
+        Whoever reaps next tries again.
+        """
         if not self.noted:
             return
         try:
             self._mend()
         except (HiveSqlError, OSError) as second:
+            told = f"files are not put back yet: {second}"
             if error is not None:
-                error.add_note(f"files are not put back yet: {second}")
+                error.add_note(told)
+            else:
+                self.runtime.notify(f"rolled back, but {told}. The next statement tries again")
         self.noted, self.unnoted, self.key = [], [], ""
 
     def _mend(self) -> None:

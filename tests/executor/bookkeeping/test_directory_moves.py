@@ -84,6 +84,15 @@ def test_what_cannot_be_mended_is_left_for_the_next(root: Path, runtime: Runtime
     reap(runtime)
     assert tree(root) == ["a/x", "b/y"]
     assert len(told) == 1
+    # ROLLBACK has no error of its own to tell it by.
+    changes = FileChanges(runtime, 0)
+    changes.empty(f"{root}/a")
+    (root / "a" / "x").write_text("somebody else's")
+    changes.undo(None)
+    assert "rolled back, but files are not put back yet" in told[1]
+    (root / "a" / "x").unlink()
+    reap(runtime)
+    assert tree(root) == ["a/x", "b/y"]
 
 
 def test_only_directories_that_were_made_and_are_empty_go_again(

@@ -189,6 +189,9 @@ def test_aborted_writes_of_unknown_partitions(tmp_path: Path) -> None:
     txn_id, write_id = house.begin()
     for part in ("p=1", "p=2"):
         house.directory(f"delta_{write_id:07d}_{write_id:07d}_0000", under=part)
+    # One had only begun, and one died before it made a file.
+    (house.home / f".hive-staging_hivesql_{txn_id}_x").mkdir()
+    (house.home / "p=3" / f"delta_{write_id:07d}_{write_id:07d}_0000").mkdir(parents=True)
     house.store.abort_txns([txn_id], "x")
     assert clean_aborted(house.runtime, AT_ONCE) == 1
     assert house.names("p=1") == ["delta_0000001_0000001_0000"]
