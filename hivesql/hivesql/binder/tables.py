@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
-
 from hivesql.binding import Binding
 from hivesql.dialect.nodes.ddl import (
     CreateDatabaseBody,
@@ -12,10 +10,18 @@ from hivesql.dialect.nodes.ddl import (
     TruncateBody,
 )
 from hivesql.dialect.tokens import Name
-from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported, SemanticError
+from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
 from hivesql_planner.model.names import check_database_name
-from hivesql_planner.model.table import Database, Table
-from hivesql_planner.statements.bound import CreateDatabase, DropDatabase, DropTable, TruncateTable
+from hivesql_planner.model.table import Database, Partition, Table
+from hivesql_planner.relations import Query, Scan, Source
+from hivesql_planner.statements.bound import (
+    CreateDatabase,
+    DropDatabase,
+    DropTable,
+    InsertRows,
+    InsertTarget,
+    TruncateTable,
+)
 
 
 def bind_create_database(body: CreateDatabaseBody, binding: Binding) -> CreateDatabase:
@@ -61,8 +67,8 @@ def bind_drop_table(body: DropTableBody, binding: Binding) -> DropTable:
     )  # fmt: skip
 
 
-def _check_columns(names: tuple[Name, ...], table: Table, binding: Binding) -> NoReturn:
-    """TRUNCATE … COLUMNS is for RCFile, whose files nothing here writes anew."""
+def _check_columns(names: tuple[Name, ...], table: Table, binding: Binding) -> None:
+    """Refuse what TRUNCATE … COLUMNS cannot empty: it is for RCFile."""
     if table.format not in ("rcfile", "rctext"):
         error = SemanticError("Only RCFileFormat supports column truncation.", code=10237)
         binding.fail(error, names[0].start)
@@ -76,11 +82,38 @@ def _check_columns(names: tuple[Name, ...], table: Table, binding: Binding) -> N
                 f"{name.text}", code=10239,
             )  # fmt: skip
             binding.fail(error, name.start)
-    binding.fail(NotSupported("TRUNCATE TABLE … COLUMNS"), names[0].start)
 
 
-def bind_truncate(body: TruncateBody, binding: Binding) -> TruncateTable:
-    """TRUNCATE TABLE."""
+def _without_values(
+    names: tuple[Name, ...],
+    table: Table,
+    partitions: tuple[Partition, ...] | None,
+    binding: Binding,
+) -> InsertRows:
+    """Make the INSERT OVERWRITE that writes the same rows with NULL in these columns."""
+    emptied = {name.text for name in names}
+    count = binding.catalog.partition_count(table.name) if table.partition_columns else 0
+    if partitions is None:
+        partitions = binding.catalog.partitions(table.name) if count else ()
+    items = [
+        f"if(false, `{name}`, NULL) AS `{name}`" if name in emptied else f"`{name}`"
+        for name in (*table.column_names, *table.partition_names)
+    ]
+    view = binding.view_name(table.name)
+    scan = Scan(table=table, partitions=partitions, partition_count=count)
+    query = Query(
+        sql=f"SELECT {', '.join(items)} FROM `{view}`",
+        sources=(Source(view=view, scan=scan),),
+        columns=table.all_columns,
+    )
+    target = InsertTarget(
+        table=table, query=query, overwrite=True, dynamic_partition=table.partition_names
+    )
+    return InsertRows(targets=(target,))
+
+
+def bind_truncate(body: TruncateBody, binding: Binding) -> TruncateTable | InsertRows:
+    """TRUNCATE TABLE; with COLUMNS the rows are written anew."""
     table = binding.table(body.table)
     forced = table.type == "EXTERNAL_TABLE" and body.force
     if not (table.owns_files or forced):
@@ -94,4 +127,6 @@ def bind_truncate(body: TruncateBody, binding: Binding) -> TruncateTable:
         )
         binding.fail(error, body.partition[0].key.start)
     partitions = binding.matching(table, body.partition) if body.partition else None
+    if body.columns:
+        return _without_values(body.columns, table, partitions, binding)
     return TruncateTable(table=table, partitions=partitions)

@@ -216,3 +216,48 @@ def test_tables_that_nothing_locks_are_counted(session: hivesql.Session) -> None
     assert told(session, "DESCRIBE FORMATTED plain PARTITION (p=1) a")["max"] == "4"
     session.sql("ANALYZE TABLE e COMPUTE STATISTICS")
     assert told(session, "DESCRIBE FORMATTED e")["numRows"] == "2"
+
+
+def test_columns_without_values_are_told_as_zeros(session: hivesql.Session) -> None:
+    session.sql("""
+        CREATE TABLE z (a int, b double, s string, d date, e decimal(5,2));
+        INSERT INTO z VALUES (null, null, null, null, null);
+        ANALYZE TABLE z COMPUTE STATISTICS FOR COLUMNS;
+    """)
+    bounds = {name: told(session, f"DESCRIBE FORMATTED z {name}") for name in "absde"}
+    assert {name: (one["min"], one["max"]) for name, one in bounds.items()} == {
+        "a": ("0", "0"), "b": ("0.0", "0.0"), "s": ("", ""), "d": ("", ""), "e": ("", ""),
+    }  # fmt: skip
+    assert (bounds["s"]["avg_col_len"], bounds["s"]["max_col_len"]) == ("0.0", "0")
+
+
+def test_truncate_of_columns_empties_those_of_rcfiles(session: hivesql.Session) -> None:
+    session.sql("""
+        CREATE TABLE rc (k string, v int, a array<int>) STORED AS RCFILE;
+        INSERT INTO rc SELECT 'a', 1, array(1) UNION ALL SELECT 'b', 2, null;
+        CREATE TABLE rp (k string, v int) PARTITIONED BY (p int, q string) STORED AS RCFILE;
+        INSERT INTO rp PARTITION (p, q)
+            VALUES ('a', 1, 1, 'x'), ('b', 2, 1, 'y'), ('c', 3, 2, 'x'), ('d', 4, 3, null);
+        TRUNCATE TABLE rc COLUMNS (k, a);
+        TRUNCATE TABLE rp PARTITION (p=1) COLUMNS (k);
+        TRUNCATE TABLE rp PARTITION (p=2, q='x') COLUMNS (v);
+    """)
+
+    def rows(table: str) -> list[tuple[Any, ...]]:
+        return sorted(map(tuple, session.sql(f"SELECT * FROM {table}").rows), key=repr)
+
+    assert rows("rc") == [(None, 1, None), (None, 2, None)]
+    assert told(session, "DESCRIBE FORMATTED rc")["numRows"] == "2"
+    default = "__HIVE_DEFAULT_PARTITION__"
+    kept = [("c", None, 2, "x"), ("d", 4, 3, default), (None, 1, 1, "x"), (None, 2, 1, "y")]
+    assert rows("rp") == kept
+    session.sql("TRUNCATE TABLE rp COLUMNS (v)")
+    assert rows("rp") == sorted(((k, None, p, q) for k, _, p, q in kept), key=repr)
+    for sql, code in (
+        ("TRUNCATE TABLE rc COLUMNS (zz)", 10002),
+        ("TRUNCATE TABLE rp PARTITION (p=1) COLUMNS (q)", 10002),
+        ("TRUNCATE TABLE rp PARTITION (p=7) COLUMNS (v)", 10006),
+    ):
+        with pytest.raises(HiveSqlError) as caught:
+            session.sql(sql)
+        assert caught.value.code == code

@@ -205,3 +205,18 @@ def test_lines_of_json_are_those_of_hive(session: hivesql.Session, tmp_path: Pat
     session.sql("SET hive.ddl.output.format=xml")
     with pytest.raises(HiveSqlError, match="must be text or json"):
         session.sql("SHOW TABLES")
+
+
+def test_semicolons_do_not_end_what_show_create_table_says(session: hivesql.Session) -> None:
+    session.sql("""
+        CREATE TABLE s (a int COMMENT 'a;b') COMMENT 'x;y' ROW FORMAT DELIMITED
+            FIELDS TERMINATED BY ';' STORED AS TEXTFILE TBLPROPERTIES ('k;1'='v;2')
+    """)
+    before = session.runtime.metastore.table(TableName("default", "s"))
+    text = "\n".join(row[0] for row in session.sql("SHOW CREATE TABLE s").rows)
+    for line in ("COMMENT 'a\\;b'", "COMMENT 'x\\;y'", "'field.delim'='\\;'", "'k;1'='v\\;2'"):
+        assert line in text
+    session.sql("DROP TABLE s")
+    session.sql(text)
+    after = session.runtime.metastore.table(TableName("default", "s"))
+    assert replace(after, id=before.id, created_at=before.created_at) == before

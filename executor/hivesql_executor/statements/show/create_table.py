@@ -35,7 +35,7 @@ def create_database_statement(database: Database) -> str:
     """CREATE DATABASE in Hive's layout."""
     lines = [f"CREATE DATABASE `{database.name}`"]
     if database.comment:
-        lines += ["COMMENT", f"  {_quoted(database.comment)}"]
+        lines += ["COMMENT", f"  {_escaped(database.comment)}"]
     lines += ["LOCATION", f"  {_quoted(database.location)}"]
     if database.managed_location:
         lines += ["MANAGEDLOCATION", f"  {_quoted(database.managed_location)}"]
@@ -56,7 +56,7 @@ def _lines(table: Table, kind: str) -> Iterator[str]:
     yield f"CREATE {kind}{external}TABLE {_name(table.name)}("
     yield _column_list(table.columns) + ")"
     if table.comment:
-        yield f"COMMENT {_quoted(table.comment)}"
+        yield f"COMMENT {_escaped(table.comment)}"
     if table.partition_columns:
         yield "PARTITIONED BY ( "
         yield _column_list(table.partition_columns) + ")"
@@ -93,7 +93,7 @@ def _lines(table: Table, kind: str) -> Iterator[str]:
 def _column_list(columns: tuple[Column, ...]) -> str:
     lines = []
     for column in columns:
-        comment = f" COMMENT {_quoted(column.comment)}" if column.comment else ""
+        comment = f" COMMENT {_escaped(column.comment)}" if column.comment else ""
         lines.append(f"  `{column.name}` {column.type}{comment}")
     return ", \n".join(lines)
 
@@ -130,7 +130,12 @@ def _options(one: Constraint) -> str:
 
 
 def _pairs(values: Mapping[str, str]) -> str:
-    return ", \n".join(f"  {_quoted(k)}={_quoted(v)}" for k, v in sorted(values.items()))
+    return ", \n".join(f"  {_quoted(k)}={_escaped(v)}" for k, v in sorted(values.items()))
+
+
+def _escaped(text: str) -> str:
+    """Quote a text whose semicolons do not end the statement where it is run again, as Hive."""
+    return _quoted(text).replace(";", "\\;")
 
 
 def _quoted(text: str) -> str:

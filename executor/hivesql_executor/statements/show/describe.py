@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_executor.outcome import Outcome
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.model.statistics import ACCURATE, Statistics, accuracy_text, written_basics
+from hivesql_planner.model.statistics import (
+    ACCURATE,
+    ColumnStatistics,
+    Statistics,
+    accuracy_text,
+    written_basics,
+)
 from hivesql_planner.model.table import (
     Column,
     Constraint,
@@ -92,11 +99,24 @@ def describe_column(
         return Outcome.of_table(_COLUMNS, [(found.name, found.type, comment)])
     own = next((one for one in statistics.columns if one.name == name), None)
     rows = [("col_name", found.name), ("data_type", found.type)]
-    rows += [(label, _shown(getattr(own, field, None))) for label, field in _MEASURES]
+    measured = _without_values(own) if own and own.distinct == 0 else own
+    rows += [(label, _shown(getattr(measured, field, None))) for label, field in _MEASURES]
     rows += [("bit_vector", ""), ("comment", comment)]
     if accurate:
         rows.append((ACCURATE, escaped(accurate)))
     return Outcome.of_table(("column_property", "value"), rows)
+
+
+def _without_values(measured: ColumnStatistics) -> ColumnStatistics:
+    """Tell Hive's zeros of a column that holds nothing, or nothing but NULL."""
+    kind = measured.type.partition("(")[0]
+    if kind in ("tinyint", "smallint", "int", "bigint"):
+        return replace(measured, low="0", high="0")
+    if kind in ("float", "double"):
+        return replace(measured, low="0.0", high="0.0")
+    if kind in ("string", "varchar", "char", "binary"):
+        return replace(measured, average_length=0.0, longest=0)
+    return measured
 
 
 def _shown(value: object) -> str:
