@@ -180,17 +180,27 @@ def _statement_start(text: str, position: int) -> int:
             position += 1
             continue
         after = _comment_end(text, position)
+        if after is None and text[position] == "#" and _begins_line(text, position):
+            after = _line_end(text, position)  # as beeline reads a line before a statement
         if after is None:
             break
         position = after
     return position
 
 
+def _begins_line(text: str, position: int) -> bool:
+    return not text[max(text.rfind("\n", 0, position), 0) : position].strip()
+
+
+def _line_end(text: str, position: int) -> int:
+    found = _LINE_END.search(text, position)
+    return found.start() if found else len(text)
+
+
 def _comment_end(text: str, position: int) -> int | None:
     """Tell where the comment that starts here ends; None when none does."""
     if text.startswith("--", position):
-        found = _LINE_END.search(text, position)
-        return found.start() if found else len(text)
+        return _line_end(text, position)
     if text.startswith("/*", position):
         end = text.find("*/", position + 2)
         if end < 0:

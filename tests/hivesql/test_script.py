@@ -44,6 +44,7 @@ def texts(script: str, variables: dict[str, str] | None = None) -> list[str]:
         ("select 1 -- one\r, 2; x", ["select 1 -- one\r, 2", "x"]),
         ("-- no line end; x", []),
         ("select 1; -- no line end; x", ["select 1"]),
+        ("# as; beeline\nselect 1;\n  # b\n!ls\n#c", ["select 1", "!ls"]),
     ],
 )
 def test_split(script: str, expected: list[str]) -> None:

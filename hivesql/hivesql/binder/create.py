@@ -12,6 +12,7 @@ from hivesql.binding import Binding
 from hivesql.dialect.nodes.ddl import CreateTableBody
 from hivesql.dialect.tokens import Name
 from hivesql.query.walk import bind_query
+from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.model.avro_schema import LITERAL, columns_of, parsed_schema
 from hivesql_planner.model.names import check_table
@@ -129,7 +130,22 @@ def _described(body: CreateTableBody, binding: Binding, name: TableName) -> Tabl
         comment=body.comment,
     )
     table = replace(table, properties=_properties(body, table, binding))
+    if format_ == "regex":
+        _check_regex(table, start, binding)
     return constrained(table, body.constraints, start, binding)
+
+
+def _check_regex(table: Table, start: int, binding: Binding) -> None:
+    """Refuse what RegexSerDe does: no expression, columns that are not primitive."""
+    problem = None
+    if "input.regex" not in table.serde_properties:
+        problem = 'This table does not have serde property "input.regex"!'
+    for i, column in enumerate(table.columns):
+        if "<" in column.type:
+            where = f"column [{i}] named {column.name} with type {column.type}"
+            problem = problem or f"{STORAGE['regex'].serde} doesn't allow {where}"
+    if problem is not None:
+        binding.fail(SemanticError(problem), start)
 
 
 def _columns(body: CreateTableBody, format_: FileFormat) -> tuple[Column, ...]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from hivesql.binding import Binding
 from hivesql.dialect.nodes.dml import DirectoryBody, QueryBody
 from hivesql.dialect.value_types import YEAR_MONTH
-from hivesql.query.walk import bind_query
-from hivesql_planner.errors import NotSupported
+from hivesql.expressions.intervals import TEXTS
+from hivesql.query.expanded_text import quote_name
+from hivesql.query.walk import BoundQuery, bind_query
+from hivesql_planner.relations import Query
 from hivesql_planner.statements.bound import SelectRows, WriteDirectory
 
 
@@ -24,11 +26,20 @@ def bind_directory(body: DirectoryBody, binding: Binding) -> WriteDirectory:
 def bind_select(body: QueryBody, binding: Binding) -> SelectRows:
     """Bind a query whose rows are the answer."""
     bound = bind_query(body.query, binding)
-    for column in bound.columns or ():
-        if column.type == YEAR_MONTH:
-            error = NotSupported(
-                f"an interval of years and months as a result (column {column.name}); "
-                "cast it to STRING"
-            )
-            binding.fail(error, body.query.start, body.query.end)
+    if any(column.type == YEAR_MONTH for column in bound.columns or ()):
+        return SelectRows(query=_with_texts_of_months(bound, binding))
     return SelectRows(query=bound.query(binding))
+
+
+def _with_texts_of_months(bound: BoundQuery, binding: Binding) -> Query:
+    """Let intervals of years and months, which Spark's Python side cannot take, be texts."""
+    columns = bound.columns or ()
+    items = (
+        (TEXTS[YEAR_MONTH] if one.type == YEAR_MONTH else "@0").replace("@0", f"q.c{i}")
+        + f" AS {quote_name(one.name)}"
+        for i, one in enumerate(columns)
+    )
+    names = ", ".join(f"c{i}" for i in range(len(columns)))
+    sql = f"SELECT {', '.join(items)} FROM ({bound.sql}) AS q({names})"
+    texts = tuple(one._replace(type="string") if one.type == YEAR_MONTH else one for one in columns)
+    return bound.query(binding, sql, texts)

@@ -38,7 +38,7 @@ year
 """
 _GRAMMAR = """
 and any or not in exists case when cast extract all tinyint smallint int bigint float double decimal
-boolean string binary date timestamp values
+boolean string binary date timestamp values interval_year_month interval_day_time
 """
 _OPERATORS = """
 ! != % & * + - / < <= <=> <> = == > >= ^ | ~ and between case in like not or regexp rlike when
@@ -51,10 +51,10 @@ REFUSED = frozenset(
     compute_bit_vector_fm compute_bit_vector_hll context_ngrams create_union current_authorizer
     current_groups datetime_legacy_hybrid_calendar deserialize extract_union get_llap_splits
     get_splits get_sql_schema in_bloom_filter in_file internal_interval
-    json_read logged_in_user matchpath ndv_compute_bit_vector ngrams noop
+    logged_in_user matchpath ndv_compute_bit_vector ngrams noop
     noopstreaming noopwithmap noopwithmapstreaming reflect2
     replicate_rows
-    surrogate_key to_epoch_milli toarray tomap tostruct tumbling_window
+    surrogate_key toarray tomap tostruct tumbling_window
     version""".split()  # noqa: SIM905 - words read better than a list of strings
 )
 

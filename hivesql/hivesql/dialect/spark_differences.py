@@ -28,7 +28,6 @@ _REFUSED: tuple[_Pattern, ...] = (
     (("uniquejoin",), "UNIQUEJOIN"),
     (("qualify",), "QUALIFY"),
     (("between", "symmetric"), "BETWEEN SYMMETRIC"),
-    (("interval", "("), "INTERVAL with an expression"),
     (("format", Kind.STRING), "CAST … FORMAT"),
     (("(", "on"), "table functions with ON (partitioned table functions)"),
     (("matchpath", "("), "matchpath"),

@@ -24,6 +24,8 @@ def cast_template(call: Call, target: str) -> str | None:
         # Spark keeps such a cast as a plain string, Hive cuts it to length.
         cut = f"substring(CAST({text} AS STRING), 1, {size[1]})"
         return f"rtrim({cut})" if name == "char" else cut
+    if target == "string" and text != "@0":
+        return text
     found = write_template(call, target) if source is not None else None
     return "CAST(@0 AS TIMESTAMP_LTZ)" if found is None and target == "timestamplocaltz" else found
 
@@ -46,6 +48,8 @@ def comparison(kinds: Sequence[Type]) -> Type:
     if len(families) < 2:
         return None
     numbers = any(map(is_number, known))
+    if numbers and families & set(TIMES):
+        return "double" if "timestamp" in families else "string"
     if "text" in families and (numbers or "boolean" in families):
         return "double"
     if numbers and "boolean" in families:

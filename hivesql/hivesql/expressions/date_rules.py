@@ -6,6 +6,7 @@ import re
 
 from hivesql.dialect.value_types import FLOATS, INTEGERS, family, is_number, is_text
 from hivesql.expressions.calls import Call, Rule, rest, takes
+from hivesql.expressions.intervals import part_of_interval
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.conversions import TEXT_TO_DATE, TEXT_TO_TIMESTAMP, WHOLE_TIME
 
@@ -31,6 +32,9 @@ def as_timestamp(call: Call, i: int) -> str:
 
 def _of_dates(*dates: int) -> Rule:
     def rule(call: Call) -> str | None:
+        part = part_of_interval(call.type(0), call.name.removesuffix("ofmonth"))
+        if part is not None and len(dates) == 1:
+            return part
         if not any(is_text(call.type(i)) for i in dates):
             return None
         given = (as_date(call, i) if i in dates else f"@{i}" for i in range(len(call.types)))
@@ -40,6 +44,8 @@ def _of_dates(*dates: int) -> Rule:
 
 
 def _of_times(call: Call) -> str | None:
+    if (part := part_of_interval(call.type(0), call.name)) is not None:
+        return part
     if not is_text(call.type(0)):
         return None
     return f"{call.name}({', '.join([as_timestamp(call, 0), *rest(call, 1)])})"
@@ -86,7 +92,15 @@ def _truncated(call: Call) -> str | None:
     takes(2, 2)(call)
     unit = call.literal(1)
     if unit is None:
-        raise NotSupported("trunc with a unit that is not a literal")
+        names: dict[str, list[str]] = {}
+        for hive, name in _TRUNC_UNITS.items():
+            names.setdefault(name, []).append(f"'{hive}'")
+        day = as_date(call, 0)
+        cases = " ".join(
+            f"WHEN @1 IN ({', '.join(hive)}) THEN trunc({day}, '{name}')"
+            for name, hive in names.items()
+        )
+        return f"CAST(CASE {cases} END AS STRING)"
     spark = _TRUNC_UNITS.get(unit)
     if spark is None:
         return "CAST(NULL AS STRING)"
@@ -101,6 +115,13 @@ _TRUNC_UNITS = {
 
 def _truncated_number(call: Call) -> str:
     digits = "@1" if len(call.types) > 1 else "0"
+    if len(call.types) > 1 and not re.fullmatch(r"-?\s*\d+", call.texts[1]):
+        if call.type(0) not in FLOATS:
+            raise NotSupported("trunc of a whole number or decimal with a scale that is no literal")
+        # A NULL leaves the number as it is.
+        moved = "(@0 * pow(10, @1))"
+        cut = f"if(@0 < 0, ceil({moved}), floor({moved})) / pow(10, @1)"
+        return f"if(@1 IS NULL, CAST(@0 AS DOUBLE), {cut})"
     cut = f"if(@0 < 0, ceil(@0, {digits}), floor(@0, {digits}))"
     return f"CAST({cut} AS DOUBLE)" if call.type(0) in FLOATS else cut
 
@@ -183,6 +204,7 @@ DATE_RULES: dict[str, Rule] = {
     "dayofmonth": _of_dates(0),
     "dayofweek": _of_dates(0),
     "from_unixtime": _from_seconds,
+    "from_utc_timestamp": _of_times,
     "hour": _of_times,
     "last_day": _texts_of_dates(0),
     "minute": _of_times,
@@ -193,6 +215,7 @@ DATE_RULES: dict[str, Rule] = {
     "second": _of_times,
     "to_date": lambda call: f"CAST({as_date(call, 0)} AS DATE)",
     "to_unix_timestamp": _to_seconds,
+    "to_utc_timestamp": _of_times,
     "trunc": _truncated,
     "unix_timestamp": _to_seconds,
     "weekofyear": _of_dates(0),

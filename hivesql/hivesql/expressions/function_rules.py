@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from hivesql.dialect.value_types import FLOATS, TIMES, Type, family, is_number, is_text
 from hivesql.expressions.calls import Call, Rule, rest, takes, unknown_if_any_null
 from hivesql.expressions.composed_functions import BUILT
 from hivesql.expressions.date_rules import DATE_RULES
 from hivesql.expressions.function_types import type_of_call
 from hivesql.expressions.hash_functions import HASHES
+from hivesql.expressions.intervals import INTERVALS, TEXTS
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.conversions import conversion
 
@@ -15,10 +18,15 @@ from hivesql_planner.model.conversions import conversion
 def _null_if_any_null(call: Call) -> str:
     """GREATEST and LEAST: NULL as soon as one argument is; texts become what the others are."""
     takes(2, 10_000)(call)
-    target = type_of_call(call) if any(map(is_text, call.types)) else None
+    groups = {"number" if is_number(kind) else kind for kind in call.types}
+    is_mixed = any(map(is_text, call.types)) or ("number" in groups and groups & set(TIMES))
+    target = type_of_call(call) if is_mixed else None
     given = rest(call, 0)
     if target == "double":
         given = [f"CAST({arg} AS DOUBLE)" for arg in given]
+    elif target == "string":
+        pairs = zip(call.types, given, strict=True)
+        given = [f"CAST({text_of(kind, arg)} AS STRING)" for kind, arg in pairs]
     elif target in TIMES:
         given = [_converted(kind, arg, target) for kind, arg in zip(call.types, given, strict=True)]
     nulls = " OR ".join(f"{arg} IS NULL" for arg in given)
@@ -31,7 +39,8 @@ def text_of(kind: Type, argument: str) -> str:
 
 
 def _converted(kind: Type, argument: str, target: str) -> str:
-    template = conversion(kind, target)
+    template = TEXTS.get(kind or "") if target == "string" else None
+    template = template or conversion(kind, target)
     return template.replace("@0", argument) if template else argument
 
 
@@ -214,6 +223,38 @@ def _condition(call: Call) -> str | None:
     return f"if(@0, {', '.join(given)})" if given != rest(call, 1) else None
 
 
+def _json_path(call: Call) -> str | None:
+    """Hive takes ``$.[0]`` for ``$[0]``."""
+    takes(2, 2)(call)
+    path = call.literal(1)
+    if path is None or not path.startswith("$.["):
+        return None
+    quoted = path.replace("$.[", "$[", 1).replace("\\", "\\\\").replace("'", "\\'")
+    return f"get_json_object(@0, '{quoted}')"
+
+
+def _map_of_text(call: Call) -> str | None:
+    """CHAR has its blanks here, as in Hive."""
+    size = re.fullmatch(r"char\((\d+)\)", call.type(0) or "")
+    if size is None:
+        return None
+    padded = f"rpad(@0, {size[1]}, ' ')"
+    return f"str_to_map({', '.join([padded, *rest(call, 1)])})"
+
+
+def _with_key(call: Call) -> str:
+    """Encryption by a key that is none is NULL."""
+    takes(2, 2)(call)
+    return f"if(octet_length(@1) IN (16, 24, 32), {call.name}(@0, @1, 'ECB'), NULL)"
+
+
+def _approximated(call: Call) -> str | None:
+    takes(2, 3)(call)
+    if call.type(0) == "double" or call.texts[0].lower().startswith("distinct"):
+        return None
+    return f"percentile_approx(CAST(@0 AS DOUBLE), {', '.join(rest(call, 1))})"
+
+
 def _ascending(call: Call) -> str | None:
     takes(1, 1)(call)
     return None
@@ -241,8 +282,9 @@ RULES: dict[str, Rule] = {
     **DATE_RULES,
     **BUILT,
     **HASHES,
-    "aes_encrypt": "aes_encrypt(@0, @1, 'ECB')",
-    "aes_decrypt": "aes_decrypt(@0, @1, 'ECB')",
+    **INTERVALS,
+    "aes_encrypt": _with_key,
+    "aes_decrypt": _with_key,
     "abs": lambda call: "abs(CAST(@0 AS INT))" if call.type(0) in ("tinyint", "smallint") else None,
     "acos": _not_nan,
     "array": lambda call: None if call.types else "CAST(array() AS ARRAY<STRING>)",
@@ -263,6 +305,7 @@ RULES: dict[str, Rule] = {
         "conv(regexp_replace(@0, '^ ', '.'), @1, @2)" if is_text(call.type(0)) else None
     ),
     "field": _position_in_list,
+    "get_json_object": _json_path,
     "greatest": _null_if_any_null,
     "grouping": lambda call: "grouping_id(@*)" if len(call.types) > 1 else None,
     "hex": _hex,
@@ -278,6 +321,7 @@ RULES: dict[str, Rule] = {
     "likeall": _any_like,
     "likeany": _any_like,
     "log": _logarithm,
+    "json_read": "from_json(@0, @1)",
     "lpad": _padded,
     "ltrim": _trimmed,
     "mask_first_n": _masked,
@@ -289,6 +333,7 @@ RULES: dict[str, Rule] = {
     "nullif": _same_category,
     "nvl": _first_known,
     "pmod": "(((@0) % (@1) + (@1)) % (@1))",
+    "percentile_approx": _approximated,
     "printf": _printed,
     "rpad": _padded,
     "rtrim": _trimmed,
@@ -299,9 +344,11 @@ RULES: dict[str, Rule] = {
     "sqrt": _not_nan,
     "std": "stddev_pop(@*)",
     "stddev": "stddev_pop(@*)",
+    "str_to_map": _map_of_text,
     "struct": _structure,
     "substr": _part,
     "substring": _part,
+    "to_epoch_milli": "unix_millis(@0)",
     "trim": _trimmed,
     "variance": "var_pop(@*)",
     "width_bucket": "CAST(width_bucket(@*) AS INT)",

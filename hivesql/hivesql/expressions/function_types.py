@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hivesql.dialect.value_types import (
+    DAY_TIME,
     FLOATS,
     INTEGERS,
     TIMES,
+    YEAR_MONTH,
     Type,
     averaged,
     common,
@@ -44,6 +46,8 @@ def _all(call: Call) -> Type:
 def _mixed(call: Call) -> Type:
     kinds = [kind for kind in call.types if kind]
     others = [kind for kind in kinds if not is_text(kind)]
+    if any(map(is_number, others)) and (times := set(others) & set(TIMES)):
+        return "double" if "timestamp" in times else "string"
     if len(others) < len(kinds):
         if any(kind == "boolean" or is_number(kind) for kind in others):
             return "double"
@@ -130,7 +134,7 @@ TYPES: dict[str, TypeRule] = {
         datediff size row_number rank dense_rank ntile width_bucket array_position xpath_int hash
         murmur_hash"""),
     **_named("bigint", """
-        count unix_timestamp to_unix_timestamp crc32 factorial xpath_long regr_count
+        count to_epoch_milli unix_timestamp to_unix_timestamp crc32 factorial xpath_long regr_count
         grouping_id"""),
     **_named("double", """
         sqrt exp ln log log2 log10 pow power cbrt sin cos tan asin acos atan sinh cosh tanh degrees
@@ -165,6 +169,8 @@ TYPES: dict[str, TypeRule] = {
     "array_max": lambda call: element(call.type(0)),
     "index": lambda call: element(call.type(0)),
     "str_to_map": "map<string,string>",
+    "interval_year_month": YEAR_MONTH, "interval_day_time": DAY_TIME,
+    "json_read": lambda call: call.literal(1),
     "shiftleft": lambda call: "bigint" if call.type(0) == "bigint" else "int",
     "shiftright": lambda call: "bigint" if call.type(0) == "bigint" else "int",
     "sign": lambda call: "int" if family(call.type(0)) == "decimal" else "double",

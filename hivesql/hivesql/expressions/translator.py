@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from hivesql.binding import Binding
-from hivesql.dialect.edits import Edit, filled, insert
+from hivesql.dialect.edits import Edit, filled
 from hivesql.dialect.function_names import is_hive_function, is_refused
 from hivesql.dialect.numbers import number
 from hivesql.dialect.structure import RANGE, place_of
@@ -35,10 +35,12 @@ from hivesql.expressions.composed_functions import discrete_percentile
 from hivesql.expressions.date_rules import as_date, as_timestamp
 from hivesql.expressions.function_rules import RULES, text_of
 from hivesql.expressions.function_types import type_of_call
+from hivesql.expressions.intervals import interval_of
 from hivesql.expressions.precedence import precedence_edits
 from hivesql.expressions.quantified_comparisons import quantified_edit
 from hivesql.expressions.session_zone import check_instants, in_zone, session_zone, template_in_zone
 from hivesql.expressions.strict_mode import refuses, strict_error
+from hivesql.expressions.windows import Windows
 from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError, SemanticError
 from hivesql_planner.model.conversions import TEXT_TO_BOOLEAN, check_conversion
 
@@ -50,16 +52,6 @@ _TRUTHS = (
     exp.Exists, exp.Boolean,
 )  # fmt: skip
 _BITS = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
-_OF_ORDER = (
-    "row_number",
-    "rank",
-    "dense_rank",
-    "percent_rank",
-    "cume_dist",
-    "ntile",
-    "lead",
-    "lag",
-)
 _MONTHS = ("year", "month", "years", "months")
 
 
@@ -114,7 +106,7 @@ class Translator:
             given = [node.args[part] for part in parts if node.args.get(part) is not None]
             return self._call(word[0].lower() if word else name, given, node)
         if isinstance(node, exp.In) and node.expressions:
-            self._compared([node.this, *node.expressions], node, safe=True)
+            self._members(node)
         if isinstance(node, exp.Between):
             self._compared([node.this, node.args["low"], node.args["high"]], node, safe=True)
         if isinstance(node, exp.RegexpLike):
@@ -134,9 +126,8 @@ class Translator:
             return self.type_of(node.expressions[0]) if node.expressions else None
         if isinstance(node, exp.WithinGroup):
             self._within_group(node)
-        if isinstance(node, exp.Window) and _is_ordered_by_nothing(node):
-            # To Hive all rows come at once then, where Spark asks for an order.
-            self.edits.append(insert(place_of(node)[1] - 1, " ORDER BY 1"))
+        if isinstance(node, exp.Window):
+            self.edits += Windows(self.binding.text.text, self.type_of).edits(node)
         if isinstance(node, (exp.Paren, exp.Alias, exp.Window, exp.WithinGroup)):
             return self.type_of(node.this)
         if isinstance(node, exp.Neg):
@@ -158,7 +149,7 @@ class Translator:
             case exp.IntDiv():
                 return self._whole_division(node)
             case exp.Interval():
-                return _interval_type(node)
+                return self._interval(node)
             case exp.Bracket():
                 inside = self.type_of(node.this)
                 if inside is not None and family(inside) not in ("array", "map"):
@@ -225,8 +216,7 @@ class Translator:
         source = self.type_of(node.this)
         if "timestamplocaltz" in (source, target):
             check_instants(self.binding.settings)
-        strict = self.binding.settings.flag("hive.strict.timestamp.conversion")
-        check_conversion(source, target, strict=strict)
+        check_conversion(source, target, strict=self._is_strict_of_times())
         literal = node.this.name if isinstance(node.this, exp.Literal) else None
         template = cast_template(Call("cast", (source,), (literal,)), target)
         if template is None and "precision" in after.lower():
@@ -235,11 +225,21 @@ class Translator:
             self._replace(node, template, [node.this])
         return target
 
+    def _is_strict_of_times(self) -> bool:
+        return self.binding.settings.flag("hive.strict.timestamp.conversion")
+
     def _bare_interval(self, node: exp.Expr) -> Type:
         """``1 DAY``, which parsing saw as a call."""
         text = self._text(node)
         self.edits.append(Edit(*place_of(node), f"INTERVAL {text}"))
         return YEAR_MONTH if text.lower().endswith(_MONTHS) else DAY_TIME
+
+    def _interval(self, node: exp.Interval) -> Type:
+        kind = _interval_type(node)
+        if isinstance(node.this, exp.Paren):
+            template = interval_of(self._text(node)[place_of(node.this)[1] - place_of(node)[0] :])
+            self._replace(node, template, [node.this])
+        return kind
 
     def _now(self, node: exp.Expr, template: str) -> None:
         zone = session_zone(self.binding.settings)
@@ -302,6 +302,8 @@ class Translator:
         if strict and not safe and unsafe(kinds[0], kinds[1]):
             raise strict_error("type.safety", f"{kinds[0]} and {kinds[1]}", code=10014)
         target = comparison(kinds)
+        if target == "double" and "timestamp" in kinds:
+            check_conversion("timestamp", "double", strict=self._is_strict_of_times())
         for part, kind in zip(parts, kinds, strict=True):
             literal = part.name if isinstance(part, exp.Literal) and part.is_string else None
             call = Call("", (kind,), (literal,))
@@ -309,7 +311,7 @@ class Translator:
                 template = as_date(call, 0)
             elif target == "timestamp" and is_text(kind):
                 template = as_timestamp(call, 0)
-            elif target in ("double", "float") and kind != target:
+            elif target in ("double", "float", "string") and kind != target:
                 template = f"CAST(@0 AS {target.upper()})"
             elif literal and literal.endswith(" ") and "char" in map(family, kinds):
                 template = _without_blanks(self._text(part))
@@ -317,6 +319,23 @@ class Translator:
                 continue
             if template != "@0":
                 self._replace(part, template, [part])
+
+    def _members(self, node: exp.In) -> None:
+        """Bring what stands before IN and its values together; rows of values, place by place."""
+        rows = [node.this, *node.expressions]
+        if not all(isinstance(row, exp.Tuple) for row in rows):
+            self._compared(rows, node, safe=True)
+            return
+        if len({len(row.expressions) for row in rows}) != 1:
+            return
+        for parts in zip(*(row.expressions for row in rows), strict=True):
+            kinds = [self.type_of(part) for part in parts]
+            self._compared(parts, node, safe=True)
+            target = common(kinds)
+            if comparison(kinds) is None and all(map(is_number, kinds)):
+                for part, kind in zip(parts, kinds, strict=True):
+                    if kind != target:
+                        self._replace(part, f"CAST(@0 AS {target})", [part])
 
     def _regexp(self, node: exp.Expr) -> None:
         pattern = node.expression
@@ -418,12 +437,6 @@ class Translator:
     def _replace(self, node: exp.Expr, template: str, given: Sequence[exp.Expr]) -> None:
         spans = [place_of(one) for one in given]
         self.edits.append(Edit(*place_of(node), "", tuple(filled(template, spans))))
-
-
-def _is_ordered_by_nothing(node: exp.Window) -> bool:
-    """Tell whether it is a function of the order of rows over a window that has none."""
-    named = str(node.this.this).lower() if isinstance(node.this, exp.Anonymous) else ""
-    return named in _OF_ORDER and not (node.args.get("order") or node.args.get("alias"))
 
 
 def _without_blanks(literal: str) -> str:

@@ -63,7 +63,10 @@ def null_order(tree: exp.Expr, binding: Binding) -> list[Edit]:
     for item in tree.find_all(exp.Ordered):
         if type(item.parent) in (exp.Order, exp.Sort) and not _says(item, binding):
             order = " NULLS FIRST" if item.args.get("desc") else " NULLS LAST"
-            edits.append(insert(place_of(item)[1], order))
+            end = place_of(item)[1]
+            # Nothing need stand between a bracket and the word after it.
+            is_word = binding.text.text[end : end + 1].isalnum()
+            edits.append(insert(end, f"{order} " if is_word else order))
     return edits + [_sorted_too(one, binding) for one in tree.find_all(exp.Cluster)]
 
 

@@ -13,11 +13,11 @@ TableType = Literal["MANAGED_TABLE", "EXTERNAL_TABLE", "VIRTUAL_VIEW"]
 ConstraintKind = Literal["primary key", "foreign key", "unique", "not null", "default", "check"]
 OwnerType = Literal["USER", "ROLE", "GROUP"]
 FileFormat = Literal[
-    "orc", "parquet", "textfile", "avro", "json", "csv", "sequencefile", "rcfile", "rctext"
+    "orc", "parquet", "textfile", "avro", "json", "csv", "regex", "sequencefile", "rcfile", "rctext"
 ]  # ``rctext``: RCFile whose columns are texts (ColumnarSerDe)
 
 OF_LINES: tuple[FileFormat, ...] = (
-    "textfile", "csv", "json", "sequencefile", "rcfile", "rctext",
+    "textfile", "csv", "json", "regex", "sequencefile", "rcfile", "rctext",
 )  # fmt: skip
 """Formats that are read as lines of text, which have a partition's own columns."""
 TEMPORARY = "_hivesql_tmp_"

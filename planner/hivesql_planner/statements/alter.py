@@ -22,7 +22,7 @@ from hivesql_planner.model.table import (
 from hivesql_planner.statements.convert import altered_properties, check_compatible
 
 _ORC_LIKE = ("orc",)
-_OF_ONE_CONTAINER = ({"textfile", "csv", "json"}, {"rcfile", "rctext"})
+_OF_ONE_CONTAINER = ({"textfile", "csv", "json", "regex"}, {"rcfile", "rctext"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +233,7 @@ def _replace_columns(table: Table, columns: tuple[Column, ...]) -> Table:
             )
         for old, new in zip(table.columns, columns, strict=False):
             _check_type(table, old, new)
-    elif table.format not in ("textfile", "json", "parquet", "sequencefile", "rctext"):
+    elif table.format not in ("textfile", "json", "parquet", "regex", "sequencefile", "rctext"):
         raise SemanticError(
             f"Replace columns is not supported for table {table.name}. SerDe may be incompatible.",
             code=10243,

@@ -1,4 +1,4 @@
-"""SequenceFile and RCFile: lines of text that Hive's own classes put into files and take out."""
+"""Formats that Hive's own classes read and write, as lines: SequenceFile, RCFile, RegexSerDe."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from pyspark.sql import functions as f
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_executor.orc.types import has_instant
 from hivesql_executor.spark.formats.delimited import joined_line, split_lines
-from hivesql_planner.errors import NotSupported
+from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.table import Table
 
 _TIMES = ("date", "timestamp")
 _INNER_TIME = re.compile(r"\b(?:date|timestamp)\b(?! ?:)")
 _FIRST_DAY = "1582-10-15"
-CONTAINERS = ("sequencefile", "rcfile", "rctext")
+_WITHOUT_TIMES = ("sequencefile", "regex")
+CONTAINERS = ("sequencefile", "rcfile", "rctext", "regex")
 READER = "hivesql.HiveContainers"
 """Our class in Spark: a data source of one column of lines."""
 
@@ -26,15 +27,20 @@ def container_options(table: Table) -> dict[str, str]:
     """Tell READER how the table's rows are kept; NotSupported for types that it would change."""
     if table.format == "sequencefile":
         return {"container": "sequencefile"}
+    if table.format == "regex":
+        return {"container": "text", **_serde_options(table)}
     for column in table.columns:
         if has_instant(column.type):
             raise NotSupported(f"{table.name}: TIMESTAMP WITH LOCAL TIME ZONE in RCFile")
         if column.type not in _TIMES and _INNER_TIME.search(column.type):
             raise NotSupported(f"{table.name}: times inside of {column.type} in RCFile")
+    return {"container": "rcfile", **_serde_options(table)}
+
+
+def _serde_options(table: Table) -> dict[str, str]:
     properties = {f"property:{key}": text for key, text in table.serde_properties.items()}
     types = ":".join(column.type for column in table.columns)
-    serde = STORAGE[table.format].serde
-    return {"container": "rcfile", "serde": serde, "types": types, **properties}
+    return {"serde": STORAGE[table.format].serde, "types": types, **properties}
 
 
 def split_contained(table: Table, line: str) -> list[Column]:
@@ -50,6 +56,8 @@ def split_contained(table: Table, line: str) -> list[Column]:
 
 def joined_contained(table: Table) -> Column:
     """Join the table's data columns into a line for READER."""
+    if table.format == "regex":
+        raise SemanticError(f"{table.name}: Regex SerDe doesn't support the serialize() method")
     times = (column for column in table.columns if column.type in _TIMES)
     early = (_too_early(table, f.col(f"`{one.name}`"), one.type) for one in times)
     return f.concat(joined_line(_of_lines(table)), *(f.coalesce(one, f.lit("")) for one in early))
@@ -64,7 +72,7 @@ def _of_lines(table: Table) -> Table:
 
 def _too_early(table: Table, value: Column, kind: str) -> Column:
     """NULL, unless the file has another day for the value than Hive would: then the job fails."""
-    if table.format == "sequencefile":
+    if table.format in _WITHOUT_TIMES:
         return f.lit(None).cast("string")
     problem = (
         f"{table.name}: times before {_FIRST_DAY} in RCFile, whose days are another calendar's"

@@ -388,5 +388,5 @@ def _plain_format(table: Table) -> tuple[str, dict[str, str]]:
             return "parquet", {}
         case "textfile" | "csv" | "json" | "avro":
             return "text", {}
-        case "sequencefile" | "rcfile" | "rctext":
+        case "sequencefile" | "rcfile" | "rctext" | "regex":
             return READER, container_options(table)

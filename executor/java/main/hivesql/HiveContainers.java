@@ -17,11 +17,13 @@ import org.apache.hadoop.io.BytesWritable;
 import org.apache.hadoop.io.SequenceFile;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.io.Writable;
+import org.apache.hadoop.io.compress.CompressionCodecFactory;
 import org.apache.hadoop.mapred.FileSplit;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.RecordReader;
 import org.apache.hadoop.mapred.Reporter;
 import org.apache.hadoop.mapred.SequenceFileInputFormat;
+import org.apache.hadoop.mapred.TextInputFormat;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
 import org.apache.spark.TaskContext;
@@ -47,7 +49,7 @@ import scala.jdk.javaapi.CollectionConverters;
 import scala.runtime.AbstractFunction1;
 
 /**
- * SequenceFile and RCFile as one column of lines of text, read and written by Hive's own classes.
+ * SequenceFile, RCFile and text of other SerDes as one column of lines, by Hive's own classes.
  *
  * <p>Without the option {@code serde} a record of a SequenceFile is the line. With it a line has the
  * default delimiters of LazySimpleSerDe and is escaped by a backslash; {@code types} are the columns'
@@ -65,7 +67,9 @@ public final class HiveContainers implements FileFormat, Serializable {
 
     @Override
     public boolean isSplitable(SparkSession session, Map<String, String> options, Path path) {
-        return true;
+        Configuration configuration = session.sessionState().newHadoopConf();
+        return !new Container(options).isText()
+                || new CompressionCodecFactory(configuration).getCodec(path) == null;
     }
 
     @Override
@@ -89,6 +93,7 @@ final class Container implements Serializable {
     private static final long serialVersionUID = 1;
     private static final String PROPERTY = "property:";
     final boolean columnar;
+    private final boolean text;
     private final String serde;
     private final String types;
     private final Properties properties = new Properties();
@@ -96,6 +101,7 @@ final class Container implements Serializable {
     Container(Map<String, String> options) {
         java.util.Map<String, String> given = CollectionConverters.asJava(options);
         columnar = "rcfile".equals(given.get("container"));
+        text = "text".equals(given.get("container"));
         serde = given.get("serde");
         types = given.get("types");
         given.forEach((key, value) -> {
@@ -103,6 +109,21 @@ final class Container implements Serializable {
                 properties.setProperty(key.substring(PROPERTY.length()), value);
             }
         });
+    }
+
+    boolean isText() {
+        return text;
+    }
+
+    RecordReader<?, ?> reader(FileSplit split, JobConf conf) throws IOException {
+        if (text) {
+            TextInputFormat format = new TextInputFormat();
+            format.configure(conf);
+            return format.getRecordReader(split, conf, Reporter.NULL);
+        }
+        return columnar
+                ? new RCFileInputFormat<>().getRecordReader(split, conf, Reporter.NULL)
+                : new SequenceFileInputFormat<>().getRecordReader(split, conf, Reporter.NULL);
     }
 
     boolean isOfLines() {
@@ -131,6 +152,7 @@ final class Container implements Serializable {
         Arrays.setAll(names, i -> "c" + i);
         all.setProperty("columns", String.join(",", names));
         all.setProperty("columns.types", types);
+        all.setProperty("columns.comments", "\0".repeat(names.length - 1));
         try {
             AbstractSerDe made =
                     (AbstractSerDe) Class.forName(name).getConstructor().newInstance();
@@ -162,10 +184,7 @@ final class FileLines extends AbstractFunction1<PartitionedFile, Iterator<Intern
         FileSplit split =
                 new FileSplit(file.toPath(), file.start(), file.length(), file.locations());
         try {
-            RecordReader<?, ?> reader = container.columnar
-                    ? new RCFileInputFormat<>().getRecordReader(split, conf, Reporter.NULL)
-                    : new SequenceFileInputFormat<>().getRecordReader(split, conf, Reporter.NULL);
-            return new Lines<>(reader, container, onlyCounted, conf);
+            return new Lines<>(container.reader(split, conf), container, onlyCounted, conf);
         } catch (IOException error) {
             throw new java.io.UncheckedIOException(error);
         }

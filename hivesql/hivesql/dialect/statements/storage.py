@@ -11,17 +11,24 @@ from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_planner.model.table import FileFormat
 
 _FORMATS: dict[str, FileFormat] = {
-    # CSV and texts in RCFile are known by their SerDes alone.
-    **{name: name for name in get_args(FileFormat) if name not in ("csv", "json", "rctext")},
+    # CSV, lines that match an expression, and texts in RCFile are known by their SerDes alone.
+    **{
+        name: name
+        for name in get_args(FileFormat)
+        if name not in ("csv", "json", "regex", "rctext")
+    },
     "jsonfile": "json",
 }
-_OTHER_SERDES: dict[str, FileFormat] = {"org.apache.hive.hcatalog.data.JsonSerDe": "json"}
+_OTHER_SERDES: dict[str, FileFormat] = {
+    "org.apache.hive.hcatalog.data.JsonSerDe": "json",
+    "org.apache.hadoop.hive.contrib.serde2.RegexSerDe": "regex",
+}
 _PLAIN_OUTPUTS = (
     "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat",
     "org.apache.hadoop.hive.ql.io.IgnoreKeyTextOutputFormat",
 )
 _OUTPUTS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("textfile", "csv", "json"), _PLAIN_OUTPUTS),
+    **dict.fromkeys(("textfile", "csv", "json", "regex"), _PLAIN_OUTPUTS),
     "sequencefile": (
         STORAGE["sequencefile"].output_format,
         "org.apache.hadoop.mapred.SequenceFileOutputFormat",

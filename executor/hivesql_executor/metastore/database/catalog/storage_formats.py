@@ -35,6 +35,7 @@ STORAGE: Final[dict[FileFormat, Storage]] = {
     ),
     "textfile": Storage(_TEXT_INPUT, _TEXT_OUTPUT, _LAZY),
     "json": Storage(_TEXT_INPUT, _TEXT_OUTPUT, f"{_SERDE}.JsonSerDe"),
+    "regex": Storage(_TEXT_INPUT, _TEXT_OUTPUT, f"{_SERDE}.RegexSerDe"),
     "csv": Storage(_TEXT_INPUT, _TEXT_OUTPUT, f"{_SERDE}.OpenCSVSerde"),
     "avro": Storage(
         f"{_QL}.avro.AvroContainerInputFormat",

@@ -1,0 +1,65 @@
+"""Intervals: Hive's functions and texts of them."""
+
+from __future__ import annotations
+
+from hivesql.dialect.value_types import DAY_TIME, YEAR_MONTH, Type, is_interval, is_text
+from hivesql.expressions.calls import Call, Rule, takes
+from hivesql_planner.errors import NotSupported, SemanticError
+
+_MONTHS = "CAST(CAST(@0 AS INTERVAL YEAR TO MONTH) AS STRING)"
+_SECONDS = "CAST(CAST(@0 AS INTERVAL DAY TO SECOND) AS STRING)"
+TEXTS = {
+    YEAR_MONTH: f"regexp_extract({_MONTHS}, '(-?[0-9]+-[0-9]+)', 1)",
+    DAY_TIME: (
+        f"concat(regexp_extract({_SECONDS}, '(-?[0-9]+ [0-9]+:[0-9]+:[0-9]+)', 1), '.', "
+        f"rpad(regexp_extract({_SECONDS}, '[.]([0-9]+)', 1), 9, '0'))"
+    ),
+}
+"""Hive's texts of the two kinds."""
+_OF_UNITS = {
+    "year": "make_ym_interval(@0)",
+    "month": "make_ym_interval(0, @0)",
+    "day": "make_dt_interval(@0)",
+    "hour": "make_dt_interval(0, @0)",
+    "minute": "make_dt_interval(0, 0, @0)",
+    "second": "make_dt_interval(0, 0, 0, @0)",
+    "year to month": "CAST(@0 AS INTERVAL YEAR TO MONTH)",
+    "day to second": "CAST(@0 AS INTERVAL DAY TO SECOND)",
+}
+
+
+def interval_of(unit: str) -> str:
+    """Tell how Spark makes an interval of an expression, by the words of its unit."""
+    words = " ".join(unit.lower().split())
+    template = _OF_UNITS.get(words.removesuffix("s"))
+    if template is None:
+        raise NotSupported(f"an interval of an expression in {words}")
+    return template
+
+
+def _of_text(kind: str) -> Rule:
+    target = "YEAR TO MONTH" if kind == YEAR_MONTH else "DAY TO SECOND"
+
+    def rule(call: Call) -> str:
+        takes(1, 1)(call)
+        given = call.type(0)
+        if given is not None and given not in (kind, "void") and not is_text(given):
+            raise SemanticError(f"{call.name} takes texts, not {given}", code=10016)
+        # Spark takes an interval that is none for an error, Hive for NULL.
+        return "@0" if given == kind else f"try_cast(@0 AS INTERVAL {target})"
+
+    return rule
+
+
+def part_of_interval(kind: Type, unit: str) -> str | None:
+    """Tell how Spark takes a part of an interval; None when it is of something else."""
+    if not is_interval(kind):
+        return None
+    part = f"extract({unit.upper()} FROM @0)"
+    return f"CAST({part} AS INT)"
+
+
+INTERVALS: dict[str, Rule] = {
+    "interval_year_month": _of_text(YEAR_MONTH),
+    "interval_day_time": _of_text(DAY_TIME),
+}

@@ -1,0 +1,189 @@
+"""Functions over windows: frames, orders and DISTINCT as Hive understands them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from sqlglot import exp
+
+from hivesql.dialect.edits import Edit, Span, filled, insert
+from hivesql.dialect.structure import place_of, span_of
+from hivesql.dialect.value_types import (
+    FLOATS,
+    INTEGERS,
+    Type,
+    averaged,
+    decimal_of,
+    summed,
+)
+
+_OF_ORDER = (
+    "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lead", "lag",
+)  # fmt: skip
+_FRAME = re.compile(
+    r"\b(rows|range)\s+(?:between\s+(?P<start>.+?)\s+and\s+(?P<end>.+?)|(?P<only>[^)]+?))\s*\)?\s*$",
+    re.IGNORECASE | re.DOTALL,
+)
+_BOUND = re.compile(r"(\d+(?:\.\d+)?)\s+(preceding|following)", re.IGNORECASE)
+_MEASURED: dict[Type, str] = {"timestamp": "unix_seconds(@0)", "float": "CAST(@0 AS DOUBLE)"}
+"""How Hive measures values: whole seconds, and FLOAT as DOUBLE."""
+_LEAST = Decimal("0.000000001")  # what is nearer than this is as far, to FLOAT and DOUBLE
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """Makes the edits of one query; ``type_of`` tells types of what is inside of a window."""
+
+    text: str
+    type_of: Callable[[exp.Expr | None], Type]
+
+    def edits(self, node: exp.Window) -> list[Edit]:
+        """Return what makes Spark see a function over a window, or a window's name, as Hive."""
+        function = node.this
+        name = str(function.this).lower() if isinstance(function, exp.Anonymous) else ""
+        found = self._frame_edits(node, name)
+        if name in _OF_ORDER and not (node.args.get("order") or node.args.get("alias")):
+            # To Hive all rows come at once then, where Spark asks for an order.
+            found.append(insert(self._end(node) - 1, " ORDER BY 1"))
+        if name and function.expressions and isinstance(function.expressions[0], exp.Distinct):
+            found += self._distinct(node, name, function.expressions[0])
+        return found
+
+    def _end(self, node: exp.Window) -> int:
+        return place_of(node)[1]
+
+    def _frame_edits(self, node: exp.Window, name: str) -> list[Edit]:
+        definition = _definition(node)
+        edits: list[Edit] = []
+        is_call = name and name not in _OF_ORDER
+        if is_call and (column := self._emptied_by(definition)) is not None:
+            empty = "0L" if name == "count" else "NULL"
+            template = f"CASE WHEN {column} IS NULL THEN {empty} ELSE @0 END"
+            start, end = place_of(node)
+            edits = [Edit(start, end, "", tuple(filled(template, [(start, end)])))]
+        frame = self._frame(node)
+        if frame is None:
+            return edits
+        (start, end), match = frame
+        if name in _OF_ORDER:
+            return [Edit(start, end, "")]  # Hive does not look at it
+        if node.args.get("order") is None:
+            # All rows are as far as each other.
+            return [Edit(start, end, "")] if match[1].lower() == "range" else edits
+        key = _key(node)
+        if match[1].lower() == "range" and key is not None:
+            edits += self._bounds(key, match)
+        return edits
+
+    def _frame(self, node: exp.Window) -> tuple[Span, re.Match[str]] | None:
+        """Find the frame that stands in this window's own brackets."""
+        if node.args.get("spec") is None:
+            return None
+        order = node.args.get("order")
+        start = max(
+            [span_of(one)[1] for one in (*(node.args.get("partition_by") or ()), order) if one]
+            or [span_of(node.this)[1]]
+        )
+        end = self.text.find(")", start)
+        match = _FRAME.search(self.text, start, end if end >= 0 else len(self.text))
+        return None if match is None else ((match.start(), match.end()), match)
+
+    def _bounds(self, key: exp.Ordered, match: re.Match[str]) -> list[Edit]:
+        """Change distances: to Hive an end PRECEDING and a start FOLLOWING lie before them."""
+        kind, edits, is_far = self.type_of(key.this), [], False
+        for group in ("start", "end", "only"):
+            found = _BOUND.fullmatch((match[group] or "").strip())
+            if found is None:
+                continue
+            is_far = True
+            number, side = found[1], found[2].lower()
+            beyond = (side == "preceding") if group == "end" else (side == "following")
+            changed = _distance(number, kind, beyond=beyond)
+            if changed is not None and not _is_turned(key, self.text):
+                place = match.start(group) + match[group].index(number)
+                edits.append(Edit(place, place + len(number), changed))
+        if is_far and kind in _MEASURED:
+            start, end = place_of(key.this)
+            edits.append(Edit(start, end, "", tuple(filled(_MEASURED[kind], [(start, end)]))))
+        return edits
+
+    def _emptied_by(self, definition: exp.Window | None) -> str | None:
+        """Tell which key makes frames that begin after the row empty by being NULL, in Hive."""
+        spec = definition.args.get("spec") if definition is not None else None
+        key = _key(definition) if definition is not None else None
+        if spec is None or key is None or _is_turned(key, self.text):
+            return None
+        if spec.args["kind"].upper() != "RANGE" or isinstance(spec.args["start"], str):
+            return None
+        if str(spec.args.get("start_side")).upper() != "FOLLOWING":
+            return None
+        start, end = place_of(key.this)
+        return self.text[start:end] if isinstance(key.this, exp.Column) else None
+
+    def _distinct(self, node: exp.Window, name: str, distinct: exp.Distinct) -> list[Edit]:
+        """Spark knows no DISTINCT over windows: the set of the values tells as much."""
+        if len(distinct.expressions) != 1:
+            return []
+        (value,) = distinct.expressions
+        kind = self.type_of(value)
+        start, end = place_of(node)
+        over: Span = (self.text.index(")", span_of(value)[1]) + 1, end)
+        chosen = "collect_set(@0) @1"
+        total = summed(kind)
+        added = (
+            f"aggregate({chosen}, CAST(NULL AS {total}), "
+            f"(a, b) -> CAST(coalesce(a, CAST(0 AS {total})) + b AS {total}))"
+        )
+        if name in ("min", "max"):
+            template = f"{name}(@0) @1"
+        elif name == "count":
+            template = f"CAST(size({chosen}) AS BIGINT)"
+        elif name == "sum" and total:
+            template = added
+        elif name == "avg" and total:
+            template = f"CAST({added} / nullif(size({chosen}), 0) AS {averaged(kind)})"
+        else:
+            return []
+        parts = tuple(filled(template, [place_of(value), over]))
+        return [Edit(start, end, "", parts)]
+
+
+def _distance(number: str, kind: Type, *, beyond: bool) -> str | None:
+    """Say a distance as Spark measures it, or the next one ``beyond``; None to leave it."""
+    if kind in (*INTEGERS, "date", "timestamp") and number.isdigit():
+        return str(int(number) + 1) if beyond else None
+    if kind in FLOATS:
+        return f"{Decimal(number) + _LEAST}D" if beyond else None
+    size = decimal_of(kind)
+    if size is None or not number.isdigit():
+        return None
+    # Hive looks at the whole part of how far decimals are from each other.
+    return f"{int(number) + 1 - (0 if beyond else Decimal(1).scaleb(-size[1]))}BD"
+
+
+def _definition(node: exp.Window) -> exp.Window | None:
+    """Return the window that a call is over: its own, or the one of the name it gives."""
+    alias = node.args.get("alias")
+    if alias is None or node.args.get("spec") is not None:
+        return node
+    select = node.find_ancestor(exp.Select)
+    for one in (select.args.get("windows") or ()) if select is not None else ():
+        if one.name.lower() == alias.name.lower():
+            return one if isinstance(one, exp.Window) else None
+    return None
+
+
+def _key(node: exp.Window) -> exp.Ordered | None:
+    """Return what a window is ordered by, where that is one expression."""
+    order = node.args.get("order")
+    keys = order.expressions if order is not None else []
+    return keys[0] if len(keys) == 1 and isinstance(keys[0], exp.Ordered) else None
+
+
+def _is_turned(key: exp.Ordered, text: str) -> bool:
+    """Tell whether values go down or NULLs come first, where Hive's frames follow no rule."""
+    start, end = place_of(key)
+    return bool(key.args.get("desc")) or text[start:end].lower().split()[-2:] == ["nulls", "first"]
