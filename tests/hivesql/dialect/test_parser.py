@@ -197,7 +197,7 @@ def test_traps(sql: str, expected: str) -> None:
         ("DELETE FROM t x", 1, 15),
         ("UPDATE t SET a = (1 + ) WHERE b", 1, 23),
         ("CREATE TABLE t (\n  a int,\n  b foo)", 3, 5),
-        ("SELECT a,\n  INTERVAL (a) DAY FROM t", 2, 3),
+        ("SELECT a,\n  TRANSFORM (a) USING 'x' FROM t", 2, 3),
         ("ALTER TABLE t COMPACT", 1, 22),
     ],
 )
