@@ -95,6 +95,8 @@ def _scan_text(scan: Scan) -> str:
         text += f" as of {scan.as_of}"
     if scan.with_row_id:
         text += " with row__id"
+    if scan.with_file_name:
+        text += " with input__file__name"
     if scan.table.partition_columns:
         text += f" partitions {len(scan.partitions)} of {scan.partition_count}"
     if scan.where:
@@ -284,6 +286,8 @@ def _scan(scan: Scan) -> _Json:
         told["partitionCount"] = scan.partition_count
     if scan.with_row_id:
         told["rowId"] = True
+    if scan.with_file_name:
+        told["fileName"] = True
     given = {"search": scan.where, "asOf": scan.as_of, "changes": scan.changes}
     return told | {key: str(value) for key, value in given.items() if value}
 

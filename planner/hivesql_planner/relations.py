@@ -80,6 +80,8 @@ class Scan:
     partition_count: int = 0
     """How many partitions the table had before pruning."""
     with_row_id: bool = False
+    with_file_name: bool = False
+    """Whether each row tells the file that it is in, as ``input__file__name``."""
     where: Expr | None = None
     as_of: AsOf | None = None
     """None reads the statement's snapshot."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from hivesql.query.filters.pruning import simplify
-from hivesql.query.scope import ROW_ID, Meaning, Relation, Scope
+from hivesql.query.scope import HIDDEN, Meaning, Relation, Scope
 
 QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
 
@@ -40,6 +40,6 @@ def learn(
     def column_of(node: exp.Column) -> str | None:
         meaning = meanings[id(node)]
         whole = meaning.column is not None and meaning.used == len(node.parts)
-        return meaning.column if whole and meaning.column != ROW_ID else None
+        return meaning.column if whole and meaning.column not in HIDDEN else None
 
     first.relation.use.predicates.append(simplify(part, column_of))

@@ -26,7 +26,7 @@ GENERATORS = frozenset(
 _OF_NULLS = ("first_value", "last_value")
 
 # Columns that may stand for an expression in Spark's text.
-_REPLACED = ("row__id", "grouping__id")
+_REPLACED = ("row__id", "row__is__deleted", "grouping__id")
 
 
 def output_names(items: Sequence[exp.Expr]) -> list[str | None]:
@@ -191,7 +191,9 @@ def columns_of_star(
         if not relations:
             error = NoSuchObject(f"Invalid table alias '{table}'", code=10009)
             binding.fail(error, *span_of(item))
-    has_row_id = any(one.use is not None and one.use.with_row_id for one in relations)
+    has_row_id = any(
+        one.use is not None and (one.use.with_row_id or one.use.with_file_name) for one in relations
+    )
     pattern = item.meta.get(_PATTERN)
     if (merges and not table) or any(one.columns is None for one in relations):
         if has_row_id or pattern:

@@ -15,6 +15,10 @@ from hivesql_planner.model.table import Partition, Table
 from hivesql_planner.relations import AsOf, Changes, Expr, Listing, Scan, Source
 
 ROW_ID = "row__id"
+FILE_NAME = "input__file__name"
+IS_DELETED = "row__is__deleted"
+HIDDEN = (ROW_ID, FILE_NAME, IS_DELETED)
+"""Columns that every table has and ``*`` does not give."""
 
 
 class Output(NamedTuple):
@@ -42,6 +46,7 @@ class TableUse:
     table: Table
     view: str
     with_row_id: bool = False
+    with_file_name: bool = False
     as_of: AsOf | None = None
     changes: Changes | None = None
     predicates: list[Predicate] = field(default_factory=list)
@@ -72,6 +77,7 @@ class TableUse:
             partitions=kept,
             partition_count=count,
             with_row_id=self.with_row_id,
+            with_file_name=self.with_file_name,
             as_of=self.as_of,
             changes=self.changes,
             where=Expr(" AND ".join(pushed)) if pushed else None,
@@ -215,8 +221,8 @@ class Scope:
                                 or relation.use.table.name.database != parts[0]):  # fmt: skip
                     continue
                 name = parts[dropped + 1]
-                is_row_id = name == ROW_ID and relation.use is not None
-                if relation.has(name) or is_row_id:
+                is_hidden = name in HIDDEN and relation.use is not None
+                if relation.has(name) or is_hidden:
                     known = relation.columns is not None
                     self._check_unique(relation, name, parts)
                     return Meaning(self, relation, name if known else None, dropped + 2, dropped)
@@ -232,16 +238,17 @@ class Scope:
                     f"Column {name} Found in more than One Tables/Subqueries: {aliases}"
                 )
             return Meaning(self, known[0], name, 1)
-        if name == ROW_ID:
+        if name in HIDDEN:
             tables = [relation for relation in self.relations if relation.use]
-            acid = [one for one in tables if one.use and one.use.table.is_full_acid] or tables
-            if len(acid) > 1:
-                aliases = ", ".join(relation.alias for relation in acid)
+            acid = [one for one in tables if one.use and one.use.table.is_full_acid]
+            found = (acid if name == ROW_ID else []) or tables
+            if len(found) > 1:
+                aliases = ", ".join(relation.alias for relation in found)
                 raise SemanticError(
-                    f"Ambiguous column reference row__id: it may be of {aliases}", code=10007
+                    f"Ambiguous column reference {name}: it may be of {aliases}", code=10007
                 )
-            if acid:
-                return Meaning(self, acid[0], name, 1)
+            if found:
+                return Meaning(self, found[0], name, 1)
         return None if self._unknown is None else Meaning(self, self._unknown, None, 1)
 
 

@@ -42,6 +42,8 @@ from hivesql.query.outputs import (
     united,
 )
 from hivesql.query.scope import (
+    FILE_NAME,
+    HIDDEN,
     ROW_ID,
     Meaning,
     Output,
@@ -440,13 +442,24 @@ class Walk:
         if meaning.dropped:
             self.edits.append(Edit(parts[0].meta["start"], parts[1].meta["start"], ""))
         use = meaning.relation.use
-        if names[meaning.used - 1] != ROW_ID or use is None or meaning.relation.knows(ROW_ID):
+        hidden = names[meaning.used - 1]
+        if hidden not in HIDDEN or use is None or meaning.relation.knows(hidden):
             return
-        if use.table.is_full_acid:
+        if hidden == FILE_NAME:
+            self._check_has_files(use, node)
+            use.with_file_name = True
+        elif hidden == ROW_ID and use.table.is_full_acid:
             use.with_row_id = True
         else:
+            deleted = "false" if use.table.is_full_acid else "CAST(NULL AS BOOLEAN)"
+            text = _NO_ROW_ID if hidden == ROW_ID else deleted
             end = parts[meaning.used - 1].meta["end"] + 1
-            self.edits.append(Edit(parts[meaning.dropped].meta["start"], end, _NO_ROW_ID))
+            self.edits.append(Edit(parts[meaning.dropped].meta["start"], end, text))
+
+    def _check_has_files(self, use: TableUse, node: exp.Column) -> None:
+        if use.changes is not None or use.table.is_frame:
+            feature = "INPUT__FILE__NAME of rows that are not read from a table's files"
+            self.binding.fail(NotSupported(feature), *span_of(node))
 
     def _column_type(self, node: exp.Column) -> Type:
         meaning = self.meanings.get(id(node))

@@ -50,8 +50,8 @@ def small_select(query: Query, most_bytes: int) -> SmallSelect:
 
 
 def _is_plain(scan: Scan) -> bool:
-    odd = scan.as_of or scan.changes or scan.with_row_id or scan.table.is_frame
-    return scan.table.is_full_acid and not odd
+    odd = scan.as_of or scan.changes or scan.with_row_id or scan.with_file_name
+    return scan.table.is_full_acid and not (odd or scan.table.is_frame)
 
 
 def _items(item: Item, tree: SelectTree, table: Table) -> Iterator[Shown | Given | Total]:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from hivesql_planner.errors import SemanticError
+
 if TYPE_CHECKING:
     import hivesql
 
@@ -60,3 +62,47 @@ def test_a_window_of_a_query_may_ask_another_table(session: hivesql.Session) -> 
     ).rows
 
     assert sorted(map(tuple, rows)) == [(1, 1), (2, 5), (3, 5)]
+
+
+def test_rows_tell_the_files_that_they_are_in(session: hivesql.Session) -> None:
+    acid = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+    insert_only = acid.replace(")", ", 'transactional_properties'='insert_only')")
+    session.sql(f"""
+        CREATE TABLE texts (a int, b string) PARTITIONED BY (p string) STORED AS TEXTFILE;
+        INSERT INTO texts PARTITION (p='x y+z') VALUES (1, 'x'), (2, 'yy');
+        CREATE TABLE acid (a int, b string) {acid};
+        INSERT INTO acid VALUES (1, 'x'), (2, 'y'), (3, 'z');
+        UPDATE acid SET b = 'q' WHERE a = 2;
+        CREATE TABLE inserted (a int) {insert_only};
+        INSERT INTO inserted VALUES (1);
+        CREATE TABLE parquet_files (a int) STORED AS PARQUET;
+        INSERT INTO parquet_files VALUES (1);
+    """)
+
+    def told(table: str, what: str = "") -> list[tuple[object, ...]]:
+        short = f"regexp_extract({table}.input__file__name, '^file:/[^/].*/({table}/.*)', 1)"
+        found = session.sql(f"SELECT a, {short} AS f{what} FROM {table} ORDER BY a").rows
+        return [tuple(row) for row in found]
+
+    first, second = (f"acid/delta_000000{n}_000000{n}_000{n - 1}/bucket_00000" for n in (1, 2))
+    assert told("acid", ", row__is__deleted") == [
+        (1, first, False), (2, second, False), (3, first, False),
+    ]  # fmt: skip
+    assert told("texts", ", row__is__deleted") == [
+        (1, "texts/p=x y+z/000000_0", None), (2, "texts/p=x y+z/000000_0", None),
+    ]  # fmt: skip
+    assert told("inserted") == [(1, "inserted/delta_0000001_0000001_0000/000000_0")]
+    assert told("parquet_files") == [(1, "parquet_files/000000_0")]
+    assert len(session.sql("SELECT *, input__file__name FROM acid").columns) == 3
+    joined = "SELECT t.input__file__name FROM acid x JOIN texts t ON x.a = t.a WHERE x.a = 2"
+    assert session.sql(joined).scalar().endswith("/texts/p=x y+z/000000_0")
+    with pytest.raises(SemanticError) as caught:
+        session.sql("SELECT input__file__name FROM acid x JOIN texts t ON x.a = t.a")
+    assert caught.value.code == 10007
+    session.sql("""
+        UPDATE acid SET b = regexp_extract(input__file__name, '.*/(.*)/[^/]*', 1) WHERE a > 1;
+        DELETE FROM acid WHERE input__file__name LIKE '%delta_0000001%'
+    """)
+    assert sorted(map(tuple, session.sql("SELECT * FROM acid").rows)) == [
+        (2, "delta_0000002_0000002_0001"), (3, "delta_0000001_0000001_0000"),
+    ]  # fmt: skip

@@ -200,7 +200,7 @@ def test_columns_that_are_known(sql: str, expected: str) -> None:
         ("SELECT * FROM db2.t.files", "names of three parts"),
         ("SELECT * FROM range(3)", "table functions"),
         ("WITH RECURSIVE q AS (SELECT 1) SELECT * FROM q", "WITH RECURSIVE"),
-        ("SELECT INPUT__FILE__NAME FROM t", "INPUT__FILE__NAME"),
+        ("SELECT BLOCK__OFFSET__INSIDE__FILE FROM t", "BLOCK__OFFSET__INSIDE__FILE"),
         ("SELECT id FROM undead", "acid.fetch.deleted.rows"),
         ("SELECT id FROM t QUALIFY rank() OVER (ORDER BY id) = 1", "QUALIFY"),
         ("SELECT id FROM t WHERE id > ANY (1, 2)", "of anything but a subquery"),

@@ -63,6 +63,7 @@ from hivesql_executor.spark.steps import Step, after
 from hivesql_planner.acid.files_to_read import DataFile, FilesToRead
 from hivesql_planner.acid.layout import INSERT_EVENT
 from hivesql_planner.acid.write_ids import ValidWriteIdList
+from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.statistics import ColumnStatistics
 from hivesql_planner.model.table import Table
 
@@ -88,6 +89,12 @@ class _Read:
         return tuple(i for i in found if i in self.nanoseconds)
 
 
+# Spark writes file:///a%20b, Hive file:/a b.
+FILE_NAME = (
+    "regexp_replace(url_decode(replace(input_file_name(), '+', '%2B')), '^(?:file:)?/+', 'file:/') "
+    "AS input__file__name"
+)
+"""Spark SQL of the file that a row was read from; only right next to the scan."""
 _Columns = tuple[tuple[str, ...], tuple[str, ...]]
 """Names and types of a file's columns."""
 
@@ -121,6 +128,7 @@ def scan(
     *,
     visible: ValidWriteIdList,
     with_row_id: bool,
+    with_file_name: bool = False,
     where: str | None,
     files: Files,
     with_partition_texts: bool = False,
@@ -131,7 +139,7 @@ def scan(
     filter_rows: int = -1,
     by_writer: bool = False,
 ) -> Scanned:
-    """Return the visible rows: data columns, partition columns, then ``row__id`` if wanted.
+    """Return the visible rows: data columns, partition columns, ``row__id`` and file if wanted.
 
     ``with_partition_texts`` adds the texts of the partition values as the catalog has them, which
     a change needs to find back to the directory: the values do not tell ``01`` from ``1``.
@@ -171,6 +179,10 @@ def scan(
     texts = text_columns(table) if with_partition_texts else []
     texts += map(nanosecond_column, read.nanoseconds)
     columns = _output(table, with_row_id, texts)
+    if with_file_name:
+        if hit or any(holds_changes(piece.tail) for piece in pieces):
+            raise NotSupported(f"INPUT__FILE__NAME: {table.name} has files that meet their deletes")
+        columns.append(FILE_NAME)
     if direct and not pieces and not read.nanoseconds and not table.partition_columns:
         frames = _direct_rows(read, direct, gone, tasks or {}, (("select", columns),))
         return Scanned(reduce(DataFrame.union, frames), whole_writers=tasks is not None)
@@ -191,6 +203,7 @@ def scan(
         frames.append(without_deleted(rows, events, broadcast_words=broadcast_words))
     if not frames:
         schema = _schema(table, with_row_id=with_row_id, texts=texts)
+        schema += ", input__file__name string" if with_file_name else ""
         return Scanned(spark.createDataFrame([], schema))
     output = [after(one, ("select", columns)) for one in frames]
     return Scanned(reduce(DataFrame.union, output), whole_writers=tasks is not None)

@@ -18,7 +18,7 @@ from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.snapshot.time_travel import visible_as_of
 from hivesql_executor.spark.buckets import register_hashes
 from hivesql_executor.spark.formats.tables import scan_plain
-from hivesql_executor.spark.scan.scan import Scanned, scan
+from hivesql_executor.spark.scan.scan import FILE_NAME, Scanned, scan
 from hivesql_executor.spark.scan.table_changes import read_changes
 from hivesql_executor.spark.steps import query_over, with_grand_totals
 from hivesql_executor.transactions.transaction import Transaction
@@ -50,7 +50,7 @@ def read(
     files = runtime.files(table.location)
     if not table.is_transactional:
         found = plain_files(table, wanted.partitions, runtime)
-        return scan_plain(spark, table, found, files=files)
+        return _with_file_name(scan_plain(spark, table, found, files=files), wanted)
     if wanted.changes is not None:
         return read_changes(wanted, wanted.changes, txn, runtime)
     if parts is None:
@@ -61,8 +61,13 @@ def read(
              for file in part.files.data])
             for part in parts
         ]  # fmt: skip
-        return scan_plain(spark, table, whole, files=files)
+        return _with_file_name(scan_plain(spark, table, whole, files=files), wanted)
     return _scanned(wanted, parts, txn, runtime, with_nanosecond_texts=with_nanosecond_texts).rows
+
+
+def _with_file_name(rows: DataFrame, wanted: Scan) -> DataFrame:
+    """Add the file that each row was read from, where that is wanted."""
+    return rows.selectExpr("*", FILE_NAME) if wanted.with_file_name else rows
 
 
 def _read_files(table: Table, runtime: Runtime) -> DataFrame:
@@ -118,6 +123,7 @@ def _scanned(
         parts,
         visible=_visible(wanted, txn, runtime),
         with_row_id=wanted.with_row_id,
+        with_file_name=wanted.with_file_name,
         where=wanted.where.sql if wanted.where else None,
         files=runtime.files(table.location),
         with_partition_texts=with_partition_texts,

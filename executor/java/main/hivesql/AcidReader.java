@@ -18,6 +18,7 @@ import org.apache.orc.OrcFile;
 import org.apache.orc.Reader;
 import org.apache.orc.TypeDescription;
 import org.apache.spark.broadcast.Broadcast;
+import org.apache.spark.rdd.InputFileBlockHolder;
 import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.connector.read.PartitionReader;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
@@ -201,7 +202,10 @@ final class AcidReader implements PartitionReader {
         deleted = files == null
                 ? null
                 : DeleteBitmaps.of((String) plan.names.get(place), files, snapshot, settings);
-        Reader reader = OrcFile.createReader(new Path(piece.path), OrcFile.readerOptions(settings));
+        Path path = new Path(piece.path);
+        // What input_file_name() tells of the rows that follow.
+        InputFileBlockHolder.set(path.toUri().toString(), 0L, 0L);
+        Reader reader = OrcFile.createReader(path, OrcFile.readerOptions(settings));
         TypeDescription schema = reader.getSchema();
         first = new StripeReader(schema);
         conditional = plan.condition != null
