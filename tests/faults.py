@@ -18,6 +18,7 @@ from thriftpy2.thrift import TApplicationException
 from thriftpy2.transport import TTransportException
 
 import hivesql
+from hivesql import connections
 from hivesql.sessions.spark_start import LazySpark
 from hivesql_executor.files.local import LocalFiles
 from hivesql_planner.errors import HiveSqlError
@@ -122,8 +123,30 @@ class _NoSpark(LazySpark):
 
 
 @contextmanager
-def faulty(session: hivesql.Session, faults: Faults) -> Iterator[None]:
-    """Let every call that the session makes go through the faults."""
+def connecting(faults: Faults, ended: list[str]) -> Iterator[None]:
+    """Let opening a metastore, and every call of it, go through the faults; what is closed."""
+    opening = connections.open_metastore
+
+    def open_metastore(*arguments: Any, **named: Any) -> Any:
+        faults.call("open")
+        store = opening(*arguments, **named)
+        watched = _Watched(store, faults, "metastore")
+        watched.close = lambda: (store.close(), ended.append("closed"))  # type: ignore[attr-defined]
+        return watched
+
+    connections.open_metastore = open_metastore
+    try:
+        yield
+    finally:
+        connections.open_metastore = opening
+
+
+@contextmanager
+def faulty(session: hivesql.Session, faults: Faults, *, has_spark: bool = False) -> Iterator[None]:
+    """Let every call that the session makes go through the faults.
+
+    Unless it ``has_spark``, there is none, and its start is such a call too.
+    """
     before = session.runtime, session.temporary.runtime, session._spark
 
     def files(place: str) -> LocalFiles:
@@ -131,8 +154,10 @@ def faulty(session: hivesql.Session, faults: Faults) -> Iterator[None]:
         found.__dict__["faults"] = faults
         return found
 
-    spark = _NoSpark()
-    spark.faults = faults
+    spark = before[2]
+    if not has_spark:
+        spark = _NoSpark()
+        spark.faults = faults
     store: Any = _Watched(before[0].metastore, faults, "metastore")
     runtime = replace(session.runtime, metastore=store, files=files, spark=spark)
     session.runtime = session.temporary.runtime = runtime

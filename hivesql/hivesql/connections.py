@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from hivesql_executor.files.api import Files
+    from hivesql_executor.metastore.api import Metastore
 
 DEFAULT_METASTORE = "sqlite:///metastore.db"
 DEFAULT_WAREHOUSE = "warehouse"
@@ -63,15 +64,32 @@ def connect(
     store = open_metastore(
         url, location, timeout=timeout, cache=_cache(known), encryption=_encryption(url, known)
     )
+    try:
+        return _open_session(store, lazy, known, database, notify, idempotency_key, hive)
+    except BaseException:
+        store.close()
+        raise
+
+
+def _open_session(
+    store: Metastore,
+    lazy: LazySpark,
+    settings: Settings,
+    database: str,
+    notify: Callable[[str], None] | None,
+    idempotency_key: str | None,
+    given: Collection[str],
+) -> Session:
+    """Open a session on a metastore, whose ``given`` settings may be worth a notice."""
     runtime = Runtime(
         metastore=store,
         spark=lazy,
         files=lambda place: _files(place, lazy),
-        settings=known,
+        settings=settings,
         notify=notify or (lambda line: None),
     )
-    timeout = known.seconds("hive.txn.timeout")
-    kept = known.seconds("hive.metastore.event.db.listener.timetolive")
+    timeout = settings.seconds("hive.txn.timeout")
+    kept = settings.seconds("hive.metastore.event.db.listener.timetolive")
     # Most openings find nothing, and then need not wait for a writer.
     if store.needs_housekeeping(timeout, kept):
         from hivesql_executor.transactions.reaper import reap
@@ -81,7 +99,7 @@ def connect(
         store.clean_txns()
         store.purge_events(kept)
     store.database(database)
-    for notice in filter(None, map(notice_about, hive)):
+    for notice in filter(None, map(notice_about, given)):
         runtime.notify(notice)
     return Session(runtime, lazy, database=database, idempotency_key=idempotency_key)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 import sqlalchemy
 
 import hivesql
-from faults import FAULTS, PASSING, Faults, faulty
+from faults import FAULTS, PASSING, Faults, connecting, faulty
 from hivesql import dbapi, streaming
 from hivesql.positional_parameters import Positional
 from hivesql.script import StatementText
@@ -169,6 +170,33 @@ def test_each_call_may_fail(name: str, template: Path) -> None:
         assert state(template)[seen] == (after if raised is None else before)[seen], told
     # Some are asked once in a process, and remembered.
     assert hits * 2 > len(set(counting.seen))
+
+
+def test_connecting_may_fail(tmp_path: Path) -> None:
+    """And lets go of the metastore then."""
+    place, settings = (f"sqlite:///{tmp_path}/m.db", str(tmp_path)), {"hive.txn.timeout": "1ms"}
+
+    def connect(faults: Faults) -> list[str]:
+        with hivesql.connect(*place) as session:
+            # Of a process that died: there is something to look after.
+            session.runtime.metastore.open_txns(1, "ann", "here")
+        time.sleep(0.01)
+        ended = list[str]()
+        try:
+            with connecting(faults, ended):
+                hivesql.connect(*place, settings=settings).close()
+        except ERRORS as error:
+            assert not isinstance(error, hivesql.CommitUnknown)
+        return ended
+
+    counting, kinds = Faults(), list(FAULTS)
+    assert connect(counting) == ["closed"]
+    calls = tuple(dict.fromkeys(counting.seen))
+    assert {"open", "metastore.reap", "metastore.database"} <= {*calls}
+    for turn, kind in enumerate(kinds * 2):
+        faults = Faults(FAULTS[kind], calls[turn % len(calls)])
+        assert connect(faults) == ([] if faults.at == "open" else ["closed"]), faults
+        assert faults.hit
 
 
 @pytest.mark.parametrize("kind", FAULTS)

@@ -14,6 +14,8 @@ TIMEOUT = 300.0
 PARTITIONS = (1, 2, 3)
 MINE = (4, 5, 6)
 """Partitions that come and go."""
+PLACED = 7
+"""A partition that gets other locations."""
 NAMES = ("c", "d")
 """Names of tables without partitions that come and go."""
 TABLES = ("c", "d", "p", "q", "t", "x", "y")
@@ -31,6 +33,7 @@ _OF_PROFILE = {
     "definitions": ("q",),
     "tables": ("c", "d"),
     "plain": ("x", "y"),
+    "loads": ("t", "p", "q"),
     "all": ("t", "p", "q", "c", "d", "x", "y"),
 }
 PROFILES = tuple(_OF_PROFILE)
@@ -162,7 +165,8 @@ def _scripts(chance: random.Random, profile: str) -> Iterator[Script]:
         ]
         kind = chance.choice(("session", "session", "cached"))
         yield Script(f"{kind}-{number}", tuple(steps))
-    if profile == "plain":
+    if profile in ("plain", "loads"):
+        # What a stream that died had begun goes with a compaction after an UPDATE by Spark.
         pass
     elif everything or profile == "streams" or chance.random() < 0.15:
         for number in range(chance.randint(1, 2)):
@@ -191,9 +195,17 @@ def _first(tables: tuple[str, ...]) -> Iterator[Step]:
 
 
 def _statement(chance: random.Random, table: str, profile: str) -> Step:
+    keys = MINE if table == "q" else PARTITIONS
+    if profile == "loads":
+        return _load(chance, table, chance.choice(keys))
+    if table in ("q", "x", "y") and chance.random() < 0.2:
+        return _placed(chance, table)
+    return _of_table(chance, table, keys, profile)
+
+
+def _of_table(chance: random.Random, table: str, keys: tuple[int, ...], profile: str) -> Step:
     if table in ("x", "y"):
         return _plain_table(chance, table)
-    keys = MINE if table == "q" else PARTITIONS
     key: int | None = chance.choice(keys)
     some = chance.choice((key, key, None))
     roll = chance.random()
@@ -221,6 +233,28 @@ def _statement(chance: random.Random, table: str, profile: str) -> Step:
         inner = tuple(_plain(chance, table, keys) for _ in range(chance.randint(2, 3)))
         return ("transaction", chance.choice(("commit", "commit", "rollback")), inner)
     return _plain(chance, table, keys)
+
+
+def _placed(chance: random.Random, table: str) -> Step:
+    """One about a partition that gets other locations, each of which is new."""
+    return chance.choice(
+        (("place", table, PLACED), ("insert", table, PLACED, 2), ("insert", table, PLACED, 1),
+         ("overwrite", table, PLACED, 1))
+    )  # fmt: skip
+
+
+def _load(chance: random.Random, table: str, key: int) -> Step:
+    """One about files that are loaded into ACID tables, whose rows only Spark changes."""
+    how, local = chance.choice(("into", "into", "overwrite")), chance.choice(("", "local"))
+    if chance.random() < 0.5:
+        return ("load", table, key, how, local)
+    whole = table in WHOLE
+    gone = ("drop", table, key) if table == "q" else ("truncate", table, None if whole else key)
+    return chance.choice(
+        (("insert", table, key, 1), ("overwrite", table, key, 1), gone,
+         ("compact", table, None if whole else key, "major"),
+         ("sleep", chance.choice((1.0, 20.0, 200.0))))
+    )  # fmt: skip
 
 
 def _plain_table(chance: random.Random, table: str) -> Step:

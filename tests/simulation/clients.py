@@ -170,6 +170,9 @@ class Doer:
                 return f"ALTER TABLE {table}{part} COMPACT '{rest[1]}'", None
             case "drop":
                 return f"ALTER TABLE {table} DROP IF EXISTS PARTITION (k={rest[0]})", None
+            case "place":
+                place = self.world.warehouse / f"placed-{self._new_id()}"
+                return f"ALTER TABLE {table} PARTITION (k={rest[0]}) SET LOCATION '{place}'", None
             case "add":
                 return f"ALTER TABLE {table} ADD IF NOT EXISTS PARTITION (k={rest[0]})", None
             case "move":
@@ -282,7 +285,7 @@ class Doer:
         self.world.scheduler.trace.append((client.name, told))
         lost = any(txn.is_aborted for txn in self._opened[before:])
         if isinstance(error, NotSupported) and not (
-            isinstance(error, NeedsSpark) and self.world.waiting
+            isinstance(error, NeedsSpark) and self.world.has_loaded
         ):
             raise error
         lives = isinstance(error, TransactionLost) and not isinstance(error, Deadlock)

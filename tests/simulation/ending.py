@@ -13,7 +13,7 @@ from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.model.table import TableName
 from simulation.cases import COMING, MINE, PARTITIONS, TABLES, WHOLE
 from simulation.model import PLAIN, Wrong
-from simulation.world import World
+from simulation.world import NeedsSpark, World
 
 _DAYS = 2 * 86400.0
 _LOCATIONS = """
@@ -48,7 +48,10 @@ def end_well(world: World) -> None:
             raise Wrong(f"{what} is left over: {left}")
     for table in filter(world.exists, sorted({*world.tables} - {*PLAIN})):
         findings = check_table(TableName("default", table), runtime)
-        told = [f"{one.place}: {one.problem}" for one in findings]
+        # A place that a partition has left is told of, for good reason.
+        told = [
+            f"{one.place}: {one.problem}" for one in findings if str(one.place) not in world.left
+        ]
         if told:
             raise Wrong(f"check finds in {table}: {told}")
     hidden = [
@@ -59,6 +62,9 @@ def end_well(world: World) -> None:
     if hidden:
         raise Wrong(f"left over in the warehouse: {hidden}")
     _compare_directories(world)
+    for place, files in world.left.items():
+        if gone := {path for path in files if not Path(path).exists()}:
+            raise Wrong(f"files in {place}, which is no table's any more, are gone: {gone}")
     _look_for_sources(world)
 
 
@@ -71,6 +77,10 @@ def _compare_directories(world: World) -> None:
             made |= {str(path) for path in (world.warehouse / table).iterdir()}
     for table in {*TABLES} - {*world.tables, *WHOLE}:
         named = {path for path in named if not path.startswith(f"{world.warehouse}/{table}/")}
+    made -= world.left.keys()
+    # Nobody makes a place before there is something to put into it.
+    placed = {path for path in named if path.startswith(f"{world.warehouse}/placed-")}
+    named -= placed - made
     if made - named:
         raise Wrong(f"directories that the catalog does not name: {sorted(made - named)}")
     if named - made:
@@ -132,6 +142,8 @@ def _change_all(world: World) -> None:
             world.meant[""] = [("update", name, None, 8)]
             session.sql(f"UPDATE {name} SET v = 8")
         except HiveSqlError as error:
+            if isinstance(error, NeedsSpark) and world.has_loaded:
+                continue
             raise Wrong(f"nobody can change {name} any more: {error}") from error
         finally:
             world.meant[""] = []

@@ -56,8 +56,8 @@ _SETTINGS = {
     "metastore.compactor.clean.aborts.using.cleaner": "true",
 }
 _PARTITIONS = """
-SELECT p."PART_ID", t."TBL_NAME", p."PART_NAME" FROM "PARTITIONS" p
-JOIN "TBLS" t ON t."TBL_ID" = p."TBL_ID" ORDER BY 1
+SELECT p."PART_ID", t."TBL_NAME", p."PART_NAME", s."LOCATION" FROM "PARTITIONS" p
+JOIN "TBLS" t ON t."TBL_ID" = p."TBL_ID" JOIN "SDS" s ON s."SD_ID" = p."SD_ID" ORDER BY 1
 """
 _TABLES = 'SELECT "TBL_ID", "TBL_NAME" FROM "TBLS"'
 _LOCKED = """
@@ -213,10 +213,15 @@ class World:
         self._states: dict[int, str] = {}
         self._tables: dict[int, str] = {}
         self._partitions: dict[int, tuple[str, int]] = {}
+        self._locations: dict[int, str] = {}
+        self.left: dict[str, frozenset[str]] = {}
+        """Locations that a partition had before, and the files of users that are in them."""
         self.sources = house.warehouse.parent / "sources"
         """Where files wait for LOAD DATA."""
         self.waiting: dict[str, Intent] = {}
         """The files that LOAD DATA moves, and what that means."""
+        self.has_loaded = False
+        """Whether tables may hold files that only Spark reads."""
         shutil.rmtree(self.sources, ignore_errors=True)
         self.sources.mkdir()
         clock = Clock(
@@ -288,13 +293,14 @@ class World:
         self._tables = found
 
     def _follow_partitions(self) -> None:
-        found = {
-            int(id_): (table, int(name.partition("=")[2]))
-            for id_, table, name in self.truth.ask(_PARTITIONS)
-        }
+        rows = self.truth.ask(_PARTITIONS)
+        found = {int(id_): (table, int(name.partition("=")[2])) for id_, table, name, _ in rows}
+        locations = {int(id_): location for id_, _, _, location in rows}
         new = {found[id_] for id_ in found.keys() - self._partitions.keys()}
         for id_, (table, key) in self._partitions.items():
             if id_ in found:
+                if found[id_] == (table, key) and locations[id_] != self._locations[id_]:
+                    self._leave(table, key, self._locations[id_])
                 if found[id_] != (table, key):
                     self.model.moved(table, key, found[id_][1])
                 continue
@@ -304,10 +310,17 @@ class World:
                 self.model.renamed(table, other, key)
             else:
                 self.model.dropped(table, key)
-        self._partitions = found
+        self._partitions, self._locations = found, locations
+
+    def _leave(self, table: str, key: int, location: str) -> None:
+        """A partition begins anew in another place; what is in the old one stays there."""
+        self.model.dropped(table, key)
+        files = (one for one in Path(location).rglob("*") if one.is_file())
+        self.left[location] = frozenset(map(str, files)) if table in PLAIN else frozenset()
 
     def make_source(self, table: str, row: Row) -> str:
         """A file with one row, for LOAD DATA."""
+        self.has_loaded = True
         id_, key, value = row
         columns = {"id": id_, "k": key, "v": value} if table in WHOLE else {"id": id_, "v": value}
         place = self.sources / f"{id_}.orc"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 
 import hivesql
 from end_to_end.answers import rows
+from faults import FAULTS, Faults, faulty
 from hivesql_executor.failpoints import VARIABLE, FailPoint
 
 if TYPE_CHECKING:
@@ -54,6 +56,37 @@ def test_rate_source_stopped_and_restarted(
         seen = len(values)
     assert rows(session, "SHOW PARTITIONS t") == [("odd=0",), ("odd=1",)]
     sink.close()
+
+
+def test_a_batch_whose_sink_failed_comes_again_and_is_there_once(
+    session: hivesql.Session, spark: SparkSession, tmp_path: Path
+) -> None:
+    session.sql(f"CREATE TABLE t (a BIGINT) PARTITIONED BY (k INT) {ACID}")
+    sink = hivesql.streaming_sink(
+        "t", metastore=f"sqlite:///{tmp_path}/metastore.db", warehouse=str(tmp_path / "warehouse")
+    )
+    rows, counting, kinds = spark.range(1).selectExpr("id AS a", "7 AS k"), Faults(), list(FAULTS)
+    spark.sparkContext.setLocalProperty("sql.streaming.queryId", "failing")
+    try:
+        sink(rows, 0)
+        assert sink._session is not None
+        with faulty(sink._session, counting, has_spark=True):
+            sink(rows, 1)
+        calls = dict.fromkeys(one for one in counting.seen if one.startswith("metastore."))
+        assert len(calls) > 5
+        for batch, call in enumerate(calls, 2):
+            faults = Faults(FAULTS[kinds[batch * 7 % len(kinds)]], call)
+            with (
+                faulty(sink._session, faults, has_spark=True),
+                contextlib.suppress(hivesql.HiveSqlError),
+            ):
+                sink(rows, batch)
+            assert faults.hit, call
+            sink(rows, batch)
+            assert session.sql("SELECT count(*) FROM t").value == batch + 1, call
+    finally:
+        spark.sparkContext.setLocalProperty("sql.streaming.queryId", None)
+        sink.close()
 
 
 STREAM = """
