@@ -71,6 +71,10 @@ def _msck_takes_no_lock() -> list[Patch]:
     return [(alterations, "altered", altered)]
 
 
+def _drops_are_not_settled() -> list[Patch]:
+    return [(moves, "settle_moved", lambda db, key: None)]
+
+
 def _copies_are_never_refreshed() -> list[Patch]:
     return [(CachingMetastore, "follow", lambda self: None)]
 
@@ -104,6 +108,12 @@ DEFECTS_OF_TABLES = (
         "who was taken for dead changes the catalog", "does not name", _the_dead_go_on,
         {"slow": (("drop_table", "c"),), "next": after(400.0, ("insert", "c", 1, 1))},
         ("slow", "point", "hang", 8, 16), seconds=500.0,
+    ),
+    Defect(
+        "what is dropped comes back with another of its name", "must not be there",
+        _drops_are_not_settled,
+        {"drops": (("spread", "q", (6, 5)), ("drop", "q", 6), ("insert", "q", 6, 1))},
+        ("drops", "file", "broken", 20, 30),
     ),
     Defect(
         "a stream writes into a partition that was dropped", "does not see",

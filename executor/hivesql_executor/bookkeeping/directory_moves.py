@@ -48,13 +48,17 @@ def placing(
         _put_right(key, noted, error, runtime, moved)
         raise
     hit_failpoint(FailPoint.CATALOG_CHANGED)
-    for one in present:
-        if one.table_id:
-            runtime.files(one.source).delete(one.target)
-    for path in above:
-        if not runtime.files(path).list(path):
-            runtime.files(path).delete(path)
-    store.forget_moves(key)
+    try:
+        for one in present:
+            if one.table_id:
+                runtime.files(one.source).delete(one.target)
+        for path in above:
+            if not runtime.files(path).list(path):
+                runtime.files(path).delete(path)
+        store.forget_moves(key)
+    except (HiveSqlError, OSError) as error:
+        # Whoever reaps next tries again: the statement has succeeded.
+        runtime.notify(f"what was dropped is not deleted yet: {error}")
 
 
 def _put_right(

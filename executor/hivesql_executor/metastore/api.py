@@ -73,7 +73,7 @@ class MoveKind(StrEnum):
     """
 
     MOVED = "moved"
-    """``source`` becomes ``target``, and the catalog decides which of them it is."""
+    """``source`` becomes ``target``. The change of the catalog settles it; before, what it says."""
     MADE = "made"
     """The directory ``target`` is made. The catalog decides: it stays where it is named."""
     BORN = "born"
@@ -141,9 +141,10 @@ def decide_remedy(move: Move, *, named: bool, owned: bool, settled: bool) -> Rem
         case MoveKind.MADE:
             return Remedy.KEEP if named else Remedy.REMOVE_EMPTY
         case MoveKind.MOVED if move.table_id:
-            return Remedy.TAKE_BACK if owned else Remedy.DELETE
+            # Another one of that name may be there by now.
+            return Remedy.TAKE_BACK if owned and not settled else Remedy.DELETE
         case MoveKind.MOVED:
-            return Remedy.KEEP if named else Remedy.TAKE_BACK
+            return Remedy.KEEP if named or settled else Remedy.TAKE_BACK
         case _:
             undone, done = _DECIDED_BY_COMMIT[move.kind]
             return done if settled else undone

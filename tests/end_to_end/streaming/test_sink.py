@@ -83,7 +83,7 @@ def test_a_batch_whose_sink_failed_comes_again_and_is_there_once(
                 sink(rows, batch)
             assert faults.hit, call
             sink(rows, batch)
-            assert session.sql("SELECT count(*) FROM t").value == batch + 1, call
+            assert len(session.sql("SELECT a FROM t").rows) == batch + 1, call
     finally:
         spark.sparkContext.setLocalProperty("sql.streaming.queryId", None)
         sink.close()

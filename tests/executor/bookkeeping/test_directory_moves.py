@@ -18,7 +18,7 @@ from hivesql_executor.runtime import Clock, Runtime
 from hivesql_executor.transactions.file_changes import FileChanges
 from hivesql_executor.transactions.reaper import mend, reap
 from hivesql_planner.errors import ExecutionError, TransactionLost
-from hivesql_planner.model.table import Column, Table, TableName
+from hivesql_planner.model.table import Column, Partition, Table, TableName
 from hivesql_planner.settings.settings import Settings
 
 T = TableName("default", "t")
@@ -230,3 +230,41 @@ def late(runtime: Runtime) -> Runtime:
             super().rename(old, new)
 
     return replace(runtime, files=lambda location: Late())
+
+
+def test_what_was_dropped_does_not_come_back_with_another_of_its_name(
+    root: Path, runtime: Runtime
+) -> None:
+    """Its files could not be deleted at once."""
+    store, told = runtime.metastore, list[str]()
+    name = TableName("default", "p")
+    table = store.create_table(
+        Table(
+            name=name, columns=(Column("x", "int"),), partition_columns=(Column("k", "int"),),
+            location=f"{root}/p",
+        )
+    )  # fmt: skip
+    partition = Partition(values=("1",), location=f"{root}/p/k=1")
+    for has_txn in (False, True):
+        (txn,) = store.open_txns(1, "ann", "here") if has_txn else (0,)
+        store.add_partitions(name, [partition])
+        (root / "p" / "k=1").mkdir(parents=True, exist_ok=True)
+        (root / "p" / "k=1" / "old").write_text("old")
+
+        class Broken(LocalFiles):
+            def delete(self, path: str) -> None:
+                raise OSError(path)
+
+        broken = replace(runtime, files=lambda location: Broken(), notify=told.append)
+        with placing([hiding(partition.location, table.id, "k=1")], broken, txn):
+            store.drop_partitions(name, [("1",)])
+        store.add_partitions(name, [partition])
+        (root / "p" / "k=1").mkdir()
+        (root / "p" / "k=1" / "new").write_text("new")
+        reap(replace(runtime, settings=Settings.of({"hive.txn.timeout": "-1s"})))
+        assert tree(root) == ["a/x", "b/y", "p/k=1/new"]
+        assert not list((root / "p").glob(".h*"))
+        (root / "p" / "k=1" / "new").unlink()
+        store.drop_partitions(name, [("1",)])
+    assert len(told) == 2
+    assert "not deleted yet" in told[0]

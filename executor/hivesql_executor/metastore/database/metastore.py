@@ -229,7 +229,7 @@ class DatabaseMetastore(
         """Let this thread change the catalog only while a transaction (0: none) goes on.
 
         That is while it is open, and nobody has taken what it noted under ``key``: else every
-        change of the catalog in the block raises TransactionLost.
+        change of the catalog in the block raises TransactionLost. What was noted is right with it.
         """
         outer = self._changing.going_on
         self._changing.going_on = (*outer, (txn_id, key))
@@ -244,6 +244,7 @@ class DatabaseMetastore(
         def change(db: Connection) -> T:
             for txn_id, key in self._changing.going_on:
                 moves.require_going_on(db, txn_id, key)
+                moves.settle_moved(db, key)
             return work(db)
 
         return self._write(change)

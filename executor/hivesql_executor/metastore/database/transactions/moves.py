@@ -84,6 +84,12 @@ def require_going_on(db: Connection, txn_id: int, key: str) -> None:
         raise _taken(txn_id)
 
 
+def settle_moved(db: Connection, key: str) -> None:
+    """Settle directories that moved for a change of the catalog: a part of that change."""
+    if key:
+        settle(db, and_(moves.c.key == key, moves.c.kind == MoveKind.MOVED))
+
+
 def _taken(txn_id: int) -> TransactionLost:
     who = f"Transaction txnid:{txn_id}" if txn_id else "The statement"
     return TransactionLost(
