@@ -273,3 +273,7 @@ SELECT id, bonus, sum(id) OVER (ORDER BY bonus RANGE 1 PRECEDING) a, sum(id) OVE
 SELECT id, avg(id) OVER (PARTITION BY dept RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) c FROM emp;
 SELECT id, f, sum(id) OVER (ORDER BY f RANGE BETWEEN 3 PRECEDING AND 1 PRECEDING) b, sum(id) OVER (ORDER BY f RANGE BETWEEN 2 FOLLOWING AND 10 FOLLOWING) c FROM emp;
 SELECT id FROM emp WHERE hired > 2018 AND hired < 3;
+SELECT id, sum(id) OVER (ORDER BY id), max(id) OVER (PARTITION BY dept ORDER BY id), min(id) OVER (ORDER BY id) FROM emp;
+SELECT sum(id) OVER w, count(*) OVER (PARTITION BY dept ORDER BY id), max(id) OVER v FROM emp WINDOW w AS (PARTITION BY dept ORDER BY id), v AS (PARTITION BY flag);
+SELECT sum(hash(id, dept, salary, bonus, big, flag, ts, f, sm, num)) FROM emp;
+SELECT id, hash(f), hash(ts), hash(bonus), hash(sm), hash(flag), hash(big), hash(hired), hash(salary) FROM emp ORDER BY id;

@@ -123,6 +123,8 @@ def _readable(tokens: _Tokens) -> Iterator[Edit]:
     for token, after in pairwise(tokens):
         if token.is_("timestamplocaltz") and after.kind is Kind.STRING:
             yield Edit(token.start, token.end, "TIMESTAMP")
+        elif token.is_("timestamplocaltz"):
+            yield Edit(token.start, token.end, "TIMESTAMP_LTZ".ljust(token.end - token.start))
     for number, unit in bare_intervals(tokens):
         # A call that is as long: i(   )
         yield Edit(number.start, unit.end, "i(".ljust(unit.end - number.start - 1) + ")")

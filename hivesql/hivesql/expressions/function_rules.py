@@ -335,6 +335,7 @@ RULES: dict[str, Rule] = {
     "pmod": "(((@0) % (@1) + (@1)) % (@1))",
     "percentile_approx": _approximated,
     "printf": _printed,
+    "quote": lambda call: f"quote({text_of(call.type(0), '@0')})",
     "rpad": _padded,
     "rtrim": _trimmed,
     "sha2": lambda call: "if(@1 = 1, sha(@0), sha2(@0, @1))",

@@ -56,7 +56,7 @@ class Windows:
         return place_of(node)[1]
 
     def _frame_edits(self, node: exp.Window, name: str) -> list[Edit]:
-        definition = _definition(node)
+        definition = definition_of(node)
         edits: list[Edit] = []
         is_call = name and name not in _OF_ORDER
         if is_call and (column := self._emptied_by(definition)) is not None:
@@ -164,7 +164,7 @@ def _distance(number: str, kind: Type, *, beyond: bool) -> str | None:
     return f"{int(number) + 1 - (0 if beyond else Decimal(1).scaleb(-size[1]))}BD"
 
 
-def _definition(node: exp.Window) -> exp.Window | None:
+def definition_of(node: exp.Window) -> exp.Window | None:
     """Return the window that a call is over: its own, or the one of the name it gives."""
     alias = node.args.get("alias")
     if alias is None or node.args.get("spec") is not None:

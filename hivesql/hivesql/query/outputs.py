@@ -11,6 +11,7 @@ from hivesql.binding import Binding
 from hivesql.dialect.edits import Edit
 from hivesql.dialect.structure import RANGE, span_of
 from hivesql.dialect.value_types import TIMES, Type, common, is_number, is_text
+from hivesql.expressions.windows import definition_of
 from hivesql.query.scope import Output, Outputs, Scope, outputs_of
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.model.table import Table
@@ -35,11 +36,11 @@ def output_names(items: Sequence[exp.Expr]) -> list[str | None]:
     None for ``*`` and for functions that give several columns (SemanticAnalyzer.getColAlias).
     """
     names: list[str | None] = []
-    windows = 0
+    windows, last = 0, _last_windows(items)
     for i, item in enumerate(items):
         # To Hive, brackets around an expression are not there.
         bare = item.unnest()
-        name = _name(bare, i, windows)
+        name = _name(bare, i, windows if id(bare) in last else None)
         inner = bare.this.unnest() if isinstance(bare, exp.Cast) else None
         if isinstance(inner, exp.Column):
             # A cast keeps the column's name if that is still free.
@@ -49,7 +50,21 @@ def output_names(items: Sequence[exp.Expr]) -> list[str | None]:
     return names
 
 
-def _name(item: exp.Expr, position: int, windows: int) -> str | None:
+def _last_windows(items: Sequence[exp.Expr]) -> frozenset[int]:
+    """Tell which windows, by their ids, Hive computes last; names are kept of these alone.
+
+    It goes through the rows once for each PARTITION BY and ORDER BY, in the order of the text.
+    """
+    groups: dict[tuple[object, object], set[int]] = {}
+    for item in items:
+        for window in item.find_all(exp.Window):
+            at = definition_of(window) or window
+            key = (tuple(at.args.get("partition_by") or ()), at.args.get("order"))
+            groups.setdefault(key, set()).add(id(window))
+    return frozenset(groups.popitem()[1]) if groups else frozenset()
+
+
+def _name(item: exp.Expr, position: int, windows: int | None) -> str | None:
     if item.is_star or isinstance(item, exp.Aliases):
         return None
     if isinstance(item, exp.Anonymous) and str(item.this).lower() in GENERATORS:
@@ -58,7 +73,8 @@ def _name(item: exp.Expr, position: int, windows: int) -> str | None:
         return item.alias_or_name.lower()
     if isinstance(item, exp.Dot) and isinstance(item.expression, exp.Identifier):
         return str(item.expression.name).lower()
-    if isinstance(item, exp.Window) and isinstance(item.this, exp.Anonymous):
+    named = windows is not None and isinstance(item, exp.Window)
+    if named and isinstance(item.this, exp.Anonymous):
         name = str(item.this.this).lower()
         # With an argument for NULLs, Hive takes the name for an expression.
         if not (name in _OF_NULLS and len(item.this.expressions) > 1):

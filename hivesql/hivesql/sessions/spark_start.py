@@ -150,6 +150,8 @@ class LazySpark:
         """Give these settings, or all that were made since, the values that they had at first."""
         for key in [key for key in self._conf if not keys or key in keys]:
             first = self._first.get(key)
+            if first == self._conf[key]:
+                continue  # Spark refuses to set some again, though to the same
             if first is not None:
                 self.set(key, first)
                 continue

@@ -57,6 +57,8 @@ def same_type(ours: str, hive: str) -> bool:
         return True  # what Hive says of folded constants is not what it computes with
     if hive == "interval_day_time":
         return ours.startswith("interval day")
+    if hive == "timestamp with local time zone":
+        return ours == "timestamplocaltz"
     if hive == "interval_year_month":
         return ours == "string"
     return ours == plain

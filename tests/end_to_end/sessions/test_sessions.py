@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -13,6 +14,9 @@ import pytest
 import hivesql
 from hivesql import dbapi, streaming
 from hivesql.script import StatementText
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 ROWS = pa.table({"k": pa.array([1], pa.int32())})
 # Everything that runs, reads or changes something; what is left tells what the session was.
@@ -47,6 +51,16 @@ def test_many_sessions_in_one_process(tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "ERROR" not in done.stderr, "nothing was hidden, nothing is told for nothing"
+
+
+@pytest.mark.spark
+def test_reset_leaves_what_spark_cannot_be_told_again(spark: SparkSession, tmp_path: Path) -> None:
+    key = "spark.sql.shuffle.partitions"
+    given = {"spark.driver.memory": "2g", key: "3"}
+    url = f"sqlite:///{tmp_path}/metastore.db"
+    with hivesql.connect(url, str(tmp_path / "wh"), spark=spark, settings=given) as session:
+        session.sql(f"SELECT 1; SET {key}=7; RESET")
+        assert session.frame("SELECT 1").sparkSession.conf.get(key) == "3"
 
 
 @pytest.fixture

@@ -358,3 +358,10 @@ def test_compact_takes_its_kind_as_it_is_written() -> None:
     body = parse(StatementText("ALTER TABLE t PARTITION (a=1) COMPACT 'MAJOR' AND WAIT")).body
     assert isinstance(body, CompactBody)
     assert (body.kind, body.wait) == ("MAJOR", True)
+
+
+@pytest.mark.parametrize("name", ["orc", "parquet", "avro"])
+def test_formats_have_older_names(name: str) -> None:
+    body = parse(StatementText(f"CREATE TABLE t (a int) STORED AS {name}file")).body
+    assert isinstance(body, CreateTableBody)
+    assert body.format == name

@@ -18,6 +18,9 @@ _FORMATS: dict[str, FileFormat] = {
         if name not in ("csv", "json", "regex", "rctext")
     },
     "jsonfile": "json",
+    "orcfile": "orc",
+    "parquetfile": "parquet",
+    "avrofile": "avro",
 }
 _OTHER_SERDES: dict[str, FileFormat] = {
     "org.apache.hive.hcatalog.data.JsonSerDe": "json",
