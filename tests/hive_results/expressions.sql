@@ -989,7 +989,6 @@ TIMESTAMP '2020-01-31 10:00:00' + INTERVAL '1' MONTH
 TIMESTAMP '2020-01-31 10:00:00' - DATE '2020-01-01'
 INTERVAL '1' DAY + INTERVAL '2' HOUR
 INTERVAL '1' DAY = INTERVAL '24' HOUR
-DATE '2020-01-01' + (1 + 1) DAYS
 DATE '2020-01-01' + 1 MONTH
 array_slice(array(1, 2, 3), 0, 5)
 array_slice(array(1, 2, 3), -2, 1)
@@ -1361,3 +1360,5 @@ quote(1.50)
 quote(cast(1.5 AS FLOAT))
 cast('2016-01-03 12:26:34.0123 UTC' AS timestamplocaltz)
 cast(timestamp '2016-01-03 12:26:34' AS TIMESTAMPLOCALTZ)
+(1) second
+(2) months

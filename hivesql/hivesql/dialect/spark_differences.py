@@ -18,6 +18,10 @@ from hivesql_planner.errors import NotSupported, ParseError
 _Tokens = list[Token]
 _UNIT = "year|years|month|months|week|weeks|day|days|hour|hours|minute|minutes|second|seconds"
 _UNITS = frozenset(_UNIT.split("|"))
+# What brackets follow that are no call's.
+_BEFORE_BRACKETS = frozenset(
+    "select distinct all and or not where when then else on having + - , ( = < > <= >= <>".split()  # noqa: SIM905
+)
 _OPERATIONS = ("union", "intersect", "except", "minus")
 _AFTER_OPERATION = ("all", "distinct", "select", "from", "values", "table", "(")
 _Pattern = tuple[tuple[str | Kind, ...], str]
@@ -64,7 +68,6 @@ def check_slice(text: StatementText, tokens: _Tokens) -> list[Edit]:
 
 
 def _refuse(text: StatementText, tokens: _Tokens) -> None:
-    opened: list[int] = []
     for i, token in enumerate(tokens):
         for pattern, feature in _patterns_from(token):
             if _matches(tokens, i, pattern):
@@ -75,12 +78,6 @@ def _refuse(text: StatementText, tokens: _Tokens) -> None:
         after = tokens[i + 1] if i + 1 < len(tokens) else None
         if token.is_(":") or (token.is_("-") and after and after.is_(">")):
             raise at(ParseError(f"unexpected {token.text!r}"), text, token.start)
-        if token.is_("("):
-            opened.append(i)
-        group = opened.pop() if token.is_(")") and opened else None
-        is_sum = group is not None and group > 0 and tokens[group - 1].value in ("+", "-")
-        if is_sum and after and after.kind is Kind.WORD and after.value in _UNITS:
-            raise at(NotSupported("intervals of an expression"), text, token.start)
 
 
 def _patterns_from(token: Token) -> Iterable[_Pattern]:
@@ -90,7 +87,16 @@ def _patterns_from(token: Token) -> Iterable[_Pattern]:
 
 
 def bare_intervals(tokens: _Tokens) -> Iterator[tuple[Token, Token]]:
-    """Yield number and unit of every ``1 DAY``, in which Spark would see an alias."""
+    """Yield first token and unit of every ``1 DAY`` and ``(1) DAY``: Spark would see an alias."""
+    before = ""
+    for opened, value, closed, unit in zip(
+        tokens, tokens[1:], tokens[2:], tokens[3:], strict=False
+    ):
+        is_value = value.kind in (Kind.NUMBER, Kind.STRING) and closed.is_(")")
+        is_unit = unit.kind is Kind.WORD and unit.value in _UNITS
+        if opened.is_("(") and is_value and is_unit and before in _BEFORE_BRACKETS:
+            yield opened, unit
+        before = opened.value if opened.kind in (Kind.WORD, Kind.SYMBOL) else ""
     before = ""
     for token, after in pairwise(tokens):
         is_unit = after.kind is Kind.WORD and after.value in _UNITS

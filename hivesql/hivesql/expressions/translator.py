@@ -94,7 +94,7 @@ class Translator:
                 return self._arithmetic(operator, node.this, node.expression, node)
         if isinstance(node, exp.Cast):
             return self._cast(node)
-        if isinstance(node, exp.Anonymous) and self._text(node)[:1].isdigit():
+        if isinstance(node, exp.Anonymous) and re.match(r"[\d(]", self._text(node)):
             return self._bare_interval(node)
         if isinstance(node, exp.Anonymous):
             return self._call(str(node.this).lower(), node.expressions, node)
@@ -229,8 +229,8 @@ class Translator:
         return self.binding.settings.flag("hive.strict.timestamp.conversion")
 
     def _bare_interval(self, node: exp.Expr) -> Type:
-        """``1 DAY``, which parsing saw as a call."""
-        text = self._text(node)
+        """``1 DAY`` or ``(1) DAY``, which parsing saw as a call."""
+        text = re.sub(r"^\((.*?)\)", r"\1", self._text(node), flags=re.DOTALL)
         self.edits.append(Edit(*place_of(node), f"INTERVAL {text}"))
         return YEAR_MONTH if text.lower().endswith(_MONTHS) else DAY_TIME
 

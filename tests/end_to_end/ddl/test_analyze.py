@@ -82,6 +82,7 @@ def test_statistics_of_tables_partitions_and_columns(session: hivesql.Session) -
     names = [row[0] for row in session.sql("SHOW FUNCTIONS LIKE 'concat*|upper'").rows]
     assert names == ["concat", "concat_ws", "upper"]
     assert "concat(" in str(session.sql("DESCRIBE FUNCTION concat").rows)
+    assert "array_distinct(" in str(session.sql("DESCRIBE FUNCTION array_distinct").rows)
     for name in ("no_such", "'no_such'"):
         rows = session.sql(f"DESCRIBE FUNCTION EXTENDED {name}").rows
         assert rows == [("Function 'no_such' does not exist.",)]

@@ -56,7 +56,7 @@ def same_type(ours: str, hive: str) -> bool:
     if ours.startswith("decimal") and hive.startswith("decimal"):
         return True  # what Hive says of folded constants is not what it computes with
     if hive == "interval_day_time":
-        return ours.startswith("interval day")
+        return ours.startswith("interval ")
     if hive == "timestamp with local time zone":
         return ours == "timestamplocaltz"
     if hive == "interval_year_month":

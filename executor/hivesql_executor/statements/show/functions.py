@@ -53,5 +53,5 @@ def _told_by_spark(spark: SparkSession, name: str) -> list[str]:
         rows = spark.sql(f"DESCRIBE FUNCTION `{quoted}`").collect()
     except AnalysisException:
         return []
-    usage = [row[0] for row in rows if row[0].startswith("Usage:")]
-    return [line.strip() for text in usage for line in text.split("\n")[1:] if line.strip()]
+    usage = [row[0].removeprefix("Usage:") for row in rows if row[0].startswith("Usage:")]
+    return [line.strip() for text in usage for line in text.split("\n") if line.strip()]
