@@ -33,6 +33,7 @@ from hivesql.expressions.calls import Call
 from hivesql.expressions.casts import cast_template, comparison, unsafe
 from hivesql.expressions.composed_functions import discrete_percentile
 from hivesql.expressions.date_rules import as_date, as_timestamp
+from hivesql.expressions.equal_chains import list_of_equals
 from hivesql.expressions.function_rules import RULES, text_of
 from hivesql.expressions.function_types import type_of_call
 from hivesql.expressions.intervals import interval_of
@@ -118,6 +119,8 @@ class Translator:
         if isinstance(node, (exp.And, exp.Or, exp.Not, exp.Where)):
             self._truth([node.this, node.expression] if isinstance(node, exp.Connector)
                         else [node.this])  # fmt: skip
+            if (found := list_of_equals(node, self._text, self.type_of)) is not None:
+                self._replace(node, found[0], [found[1]])
         if isinstance(node, _TRUTHS):
             return "boolean"
         if isinstance(node, exp.Case):

@@ -17,7 +17,7 @@ from hivesql.dialect.tokens import MOST_NESTED
 from hivesql.script import StatementText
 from hivesql_planner.planning import plan
 from hivesql_planner.settings.settings import Settings
-from hivesql_planner.statements.bound import Explain, Statement
+from hivesql_planner.statements.bound import Explain, SelectRows, Statement
 from memory_catalog import warehouse
 
 # More than Python's calls may be nested. What takes ten times the work for ten times the length
@@ -111,7 +111,36 @@ def in_statement(statement: str, condition: str) -> tuple[str, str]:
 )
 def test_long_conditions_are_read_in_every_statement(statement: str, construct: str) -> None:
     sql, condition = in_statement(statement, LONG_CONDITIONS[construct](OVER))
-    assert holds(bound(sql), condition)
+    listed = ", ".join(map(str, range(OVER)))
+    meant = {"OR": f"id IN ({listed})", "AND": f"id NOT IN ({listed})"}
+    assert holds(bound(sql), meant.get(construct, condition))
+
+
+@pytest.mark.parametrize(
+    ("condition", "meant"),
+    [
+        (row("OR", lambda i: f"t.id = {i}")(100), "t.id IN (0, 1, "),
+        (row("OR", lambda i: f"(name = '{i}')")(100), "name IN ('0', '1', "),
+        (f"name > 'a' AND NOT ({row('OR', lambda i: f'id = {i}')(100)})", "NOT (id IN (0, 1, "),
+        (row("AND", lambda i: f"(id <> {i})")(100), "id NOT IN (0, 1, "),
+        (row("OR", lambda i: f"id = {i}")(99), None),
+        (row("OR", lambda i: f"id = {i}")(100) + " OR amount = 1", None),
+        (row("OR", lambda i: f"id = {i}")(100) + " OR id = amount", None),
+        (row("OR", lambda i: f"id = {i}.5")(100), None),
+        (row("OR", lambda i: f"id = '{i}'")(100), None),
+        (row("OR", lambda i: f"name = {i}")(100), None),
+        (row("OR", lambda i: f"amount = {i}")(100), None),
+        (row("OR", lambda i: f"id <> {i}")(100), None),
+        (row("AND", lambda i: f"id = {i}")(100), None),
+    ],
+)
+def test_a_row_of_comparisons_with_literals_is_a_list(condition: str, meant: str | None) -> None:
+    statement = bound(f"SELECT id FROM t WHERE {condition}")
+    assert isinstance(statement, SelectRows)
+    if meant is None:
+        assert " IN (" not in statement.query.sql
+    else:
+        assert meant in statement.query.sql
 
 
 def test_a_list_may_be_as_long_as_this() -> None:
