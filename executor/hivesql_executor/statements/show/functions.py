@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from pyspark.sql import SparkSession
+from typing import TYPE_CHECKING
 
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.statements.show.hive_descriptions import Described, described_functions
 from hivesql_executor.statements.show.tables import matching
 from hivesql_planner.statements.bound import Show
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 def show_functions(statement: Show, runtime: Runtime) -> Outcome:
