@@ -4,14 +4,16 @@ The jars that javac needs are those of an installed PySpark. Nothing but Python'
 used, since the build hook runs this before any dependency is there.
 
 Usage:
-    python executor/java/build_jar.py             compile, where the jar is not of these sources
-    python executor/java/build_jar.py --requires  print the PySpark that the project asks for
+    python executor/java/build_jar.py                   compile, unless the jar is of these sources
+    python executor/java/build_jar.py --line 4.1        also for a line that is not installed
+    python executor/java/build_jar.py --requires [4.1]  print the PySpark that is asked for
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,9 +26,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "executor/java/main"
+# What differs between lines of Spark, in folders that are named by the line from which on it is so.
+SHIMS = ROOT / "executor/java/shims"
 JARS = ROOT / "executor/hivesql_executor/spark"
 # PySpark's own Java, the lowest that runs the classes.
 RELEASE = "17"
+# Spark 3.5 has one kind of session, and PySpark 3.5 the collections of Scala 2.12.
+_OTHERWISE_BEFORE_4 = (
+    (r"^import scala\.collection\.immutable\.(Seq|IndexedSeq);", r"import scala.collection.\1;"),
+    (r"\borg\.apache\.spark\.sql\.classic\.", "org.apache.spark.sql."),
+)
 _MANIFEST = "META-INF/MANIFEST.MF"
 # The same sources give the same jar, byte by byte.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -36,6 +45,26 @@ def required_pyspark() -> str:
     """Return the requirement of PySpark that pyproject.toml names."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return next(item for item in project["dependencies"] if item.startswith("pyspark"))
+
+
+def fetched_pyspark(line: str) -> Distribution:
+    """Find the PySpark of a line, which is fetched from the package index where it is missing."""
+    installed = installed_pyspark()
+    if installed is not None and _line(installed) == line:
+        return installed
+    place = ROOT / "build" / f"pyspark-{line}"
+    if not place.is_dir():
+        place.parent.mkdir(exist_ok=True)
+        fetch = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target"]
+        with tempfile.TemporaryDirectory(dir=place.parent) as aside:
+            # Half of a PySpark must not look like a whole one.
+            subprocess.run([*fetch, f"{aside}/new", f"pyspark=={line}.*"], check=True)
+            Path(aside, "new").rename(place)
+    return next(iter(Distribution.discover(name="pyspark", path=[str(place)])))
+
+
+def _line(pyspark: Distribution) -> str:
+    return ".".join(pyspark.version.split(".")[:2])
 
 
 def installed_pyspark() -> Distribution | None:
@@ -52,37 +81,41 @@ def installed_pyspark() -> Distribution | None:
 
 def current_jars() -> list[Path]:
     """List the jars that were made of the sources as they are now."""
-    digest = _digest()
-    return [jar for jar in sorted(JARS.glob("hivesql-spark-*.jar")) if _digest_of(jar) == digest]
+    jars = sorted(JARS.glob("hivesql-spark-*.jar"))
+    return [jar for jar in jars if _digest_of(jar) == _digest(jar.stem.rpartition("-")[2])]
 
 
-def build_jar() -> Path:
-    """Make the jar for the line of the installed PySpark, unless it is there.
+def build_jar(line: str | None = None) -> Path:
+    """Make the jar for a line of PySpark, else for that of the installed one, unless it is there.
 
     Raises RuntimeError where PySpark or a JDK is missing, or the sources do not compile.
     """
-    pyspark = installed_pyspark()
+    pyspark = fetched_pyspark(line) if line else installed_pyspark()
     if pyspark is None:
         raise RuntimeError(
             f"HiveSQL is compiled against PySpark: pip install '{required_pyspark()}'"
         )
-    line = ".".join(pyspark.version.split(".")[:2])
+    line = _line(pyspark)
     jar = JARS / f"hivesql-spark-{line}.jar"
     if jar not in current_jars():
         with tempfile.TemporaryDirectory(dir=JARS, prefix=".jar-") as place:
             classes = Path(place) / "classes"
-            _compile(Path(str(pyspark.locate_file("pyspark/jars"))), classes)
+            _compile(line, Path(str(pyspark.locate_file("pyspark/jars"))), classes)
             made = Path(place) / jar.name
-            _pack(classes, made)
+            _pack(line, classes, made)
             # Others may be starting Spark with the one that was there.
             made.replace(jar)
     return jar
 
 
-def _compile(jars: Path, classes: Path) -> None:
+def _compile(line: str, jars: Path, classes: Path) -> None:
+    sources = _sources(line)
+    if _number(line) < (4,):
+        sources = {name: _rewritten(one, classes.parent / name) for name, one in sources.items()}
     options = ["--release", RELEASE, "-nowarn", "-proc:none", "-encoding", "UTF-8"]
     done = subprocess.run(
-        [_javac(), *options, "-cp", f"{jars}/*", "-d", str(classes), *map(str, _sources())],
+        [_javac(), *options, "-cp", f"{jars}/*", "-d", str(classes),
+         *map(str, sources.values())],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode:
@@ -103,14 +136,36 @@ def _javac() -> str:
     return found
 
 
-def _sources() -> list[Path]:
-    return sorted(SOURCES.rglob("*.java"))
+def _sources(line: str) -> dict[str, Path]:
+    """Return the files of the classes for a line of Spark, by the names of the files.
+
+    Of those that differ between lines it has the ones of its own line, or of the nearest before.
+    """
+    found: dict[str, Path] = {}
+    shims = [one for one in SHIMS.iterdir() if _number(one.name) <= _number(line)]
+    for folder in (SOURCES, *sorted(shims, key=lambda one: _number(one.name))):
+        for source in sorted(folder.rglob("*.java")):
+            found[source.relative_to(folder).as_posix()] = source
+    return found
 
 
-def _digest() -> str:
-    digest = hashlib.sha256(RELEASE.encode())
-    for source in _sources():
-        digest.update(f"\n{source.relative_to(SOURCES)}\n".encode() + source.read_bytes())
+def _rewritten(source: Path, target: Path) -> Path:
+    text = source.read_text(encoding="utf-8")
+    for pattern, name in _OTHERWISE_BEFORE_4:
+        text = re.sub(pattern, name, text, flags=re.MULTILINE)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(text, encoding="utf-8")
+    return target
+
+
+def _number(line: str) -> tuple[int, ...]:
+    return tuple(map(int, line.split(".")))
+
+
+def _digest(line: str) -> str:
+    digest = hashlib.sha256(f"{RELEASE} {_OTHERWISE_BEFORE_4}".encode())
+    for name, source in _sources(line).items():
+        digest.update(f"\n{name}\n".encode() + source.read_bytes())
     return digest.hexdigest()
 
 
@@ -123,8 +178,8 @@ def _digest_of(jar: Path) -> str | None:
     return "".join(line.partition("Sources-Digest: ")[2] for line in lines)
 
 
-def _pack(classes: Path, jar: Path) -> None:
-    manifest = f"Manifest-Version: 1.0\nSources-Digest: {_digest()}\n\n"
+def _pack(line: str, classes: Path, jar: Path) -> None:
+    manifest = f"Manifest-Version: 1.0\nSources-Digest: {_digest(line)}\n\n"
     with zipfile.ZipFile(jar, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(zipfile.ZipInfo(_MANIFEST, _EPOCH), manifest)
         for path in sorted(classes.rglob("*.class")):
@@ -133,10 +188,11 @@ def _pack(classes: Path, jar: Path) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--requires"]:
-        sys.stdout.write(required_pyspark() + "\n")
+    if sys.argv[1:2] == ["--requires"]:
+        wanted = [f"pyspark=={one}.*" for one in sys.argv[2:]] or [required_pyspark()]
+        sys.stdout.write(wanted[0] + "\n")
     else:
         try:
-            build_jar()
+            build_jar(sys.argv[2] if sys.argv[1:2] == ["--line"] else None)
         except RuntimeError as error:
             sys.exit(str(error))

@@ -32,7 +32,6 @@ import org.apache.spark.sql.connector.read.ScanBuilder;
 import org.apache.spark.sql.connector.read.Statistics;
 import org.apache.spark.sql.connector.read.SupportsPushDownRequiredColumns;
 import org.apache.spark.sql.connector.read.SupportsReportStatistics;
-import org.apache.spark.sql.execution.datasources.orc.OrcFilters$;
 import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.internal.connector.SupportsPushDownCatalystFilters;
 import org.apache.spark.sql.sources.Filter;
@@ -43,7 +42,6 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 import scala.Option;
 import scala.collection.immutable.Nil$;
 import scala.collection.immutable.Seq;
-import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * ACID files of one layout, as a table that Spark reads in columns; deleted rows are left out.
@@ -375,7 +373,6 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
     }
 
     private static Option searchArgument(StructType columns, List filters) {
-        return OrcFilters$.MODULE$.createFilter(
-                columns, CollectionConverters.asScala(filters).toSeq(), Option.empty());
+        return SparkLine.searchArgument(columns, Seqs.of(filters));
     }
 }

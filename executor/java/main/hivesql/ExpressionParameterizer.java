@@ -66,7 +66,7 @@ final class ExpressionParameterizer extends AbstractPartialFunction {
         for (int i = 0; i < children.size(); i++) {
             Expression loose = loose(children.apply(i));
             if (loose != null) {
-                children = (Seq) children.updated(i, loose);
+                children = Seqs.updated(children, i, loose);
                 changed = true;
             }
         }

@@ -8,6 +8,7 @@ import java.util.Iterator;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.sql.ExperimentalMethods;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAlias;
 import org.apache.spark.sql.catalyst.expressions.Ascending$;
 import org.apache.spark.sql.catalyst.expressions.Expression;
@@ -19,7 +20,6 @@ import org.apache.spark.sql.catalyst.parser.ParserInterface;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
-import org.apache.spark.sql.catalyst.plans.logical.Sort;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias$;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.Dataset$;
@@ -30,7 +30,6 @@ import org.apache.spark.unsafe.Platform;
 import scala.Option;
 import scala.collection.immutable.Nil$;
 import scala.collection.immutable.Seq;
-import scala.jdk.javaapi.CollectionConverters;
 import scala.runtime.AbstractFunction0;
 
 /**
@@ -42,8 +41,12 @@ import scala.runtime.AbstractFunction0;
 public final class Gateway {
     private final SparkSession session;
 
+    /** From now on statements of the session about our scans share generated code. */
     public Gateway(SparkSession session) {
         this.session = session;
+        ExperimentalMethods methods = session.experimental();
+        methods.extraOptimizations_$eq(
+                Seqs.appended(methods.extraOptimizations(), new LiteralParameterizer()));
     }
 
     /** The rows of ACID files, as AcidTable takes its plan, after some steps. */
@@ -59,7 +62,7 @@ public final class Gateway {
         return (Dataset) session.withActive(new PlannedQuery(session, rows.logicalPlan(), steps));
     }
 
-    /** A MERGE's source, computed now: see Settled; null where it is better read again. */
+    /** A MERGE's source, computed now: see MergeSource; null where it is better read again. */
     public MergeSource settle(Dataset target, Dataset source, String on, long mostKeys) {
         return (MergeSource) session.withActive(new MergeSourceQuery(session, target, source, on, mostKeys));
     }
@@ -116,9 +119,9 @@ final class PlannedQuery extends AbstractFunction0 {
             Expression one = parsed(session, SortedInput.item(given, i).asText());
             found.add(word.equals("sort") ? (Object) ascending(one) : named(one));
         }
-        Seq all = CollectionConverters.asScala(found).toSeq();
+        Seq all = Seqs.of(found);
         if (word.equals("select")) return new Project(all, plan);
-        if (word.equals("sort")) return new Sort(all, false, plan, Option.empty());
+        if (word.equals("sort")) return SparkLine.sorted(plan, all);
         throw new IllegalArgumentException(word);
     }
 

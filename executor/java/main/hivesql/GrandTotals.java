@@ -26,7 +26,6 @@ import org.apache.spark.sql.types.DataTypes;
 import scala.Function1;
 import scala.Option;
 import scala.collection.immutable.Seq;
-import scala.jdk.javaapi.CollectionConverters;
 import scala.runtime.AbstractPartialFunction;
 
 /**
@@ -84,9 +83,9 @@ public final class GrandTotals extends AbstractPartialFunction {
         items.add(count);
         Literal one = new Literal(Integer.valueOf(1), DataTypes.IntegerType);
         LogicalPlan first = (LogicalPlan) (Object) Limit$.MODULE$.apply(one, expand.child());
-        LogicalPlan total = new Aggregate(seq(new Object[0]), list(items), first, Option.empty());
+        LogicalPlan total = SparkLine.aggregated(first, Seqs.of(items));
         Literal none = new Literal(Long.valueOf(0L), DataTypes.LongType);
-        return new Project(list(shown), new Filter(new EqualTo(count.toAttribute(), none), total));
+        return new Project(Seqs.of(shown), new Filter(new EqualTo(count.toAttribute(), none), total));
     }
 
     private static Alias named(Expression value, String name) {
@@ -95,12 +94,9 @@ public final class GrandTotals extends AbstractPartialFunction {
     }
 
     private static Seq seq(Object[] items) {
-        return list(java.util.Arrays.asList(items));
+        return Seqs.of(java.util.Arrays.asList(items));
     }
 
-    private static Seq list(List items) {
-        return CollectionConverters.asScala(items).toSeq();
-    }
 }
 
 /** What the columns that make the groups are in one of the sets. */

@@ -45,7 +45,6 @@ import scala.collection.AbstractIterator;
 import scala.collection.Iterator;
 import scala.collection.immutable.Map;
 import scala.collection.immutable.Seq;
-import scala.jdk.javaapi.CollectionConverters;
 import scala.runtime.AbstractFunction1;
 
 /**
@@ -99,7 +98,7 @@ final class Container implements Serializable {
     private final Properties properties = new Properties();
 
     Container(Map<String, String> options) {
-        java.util.Map<String, String> given = CollectionConverters.asJava(options);
+        java.util.Map<String, String> given = Seqs.toJava(options);
         columnar = "rcfile".equals(given.get("container"));
         text = "text".equals(given.get("container"));
         serde = given.get("serde");

@@ -2,6 +2,7 @@ package hivesql;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -26,7 +27,6 @@ import org.apache.spark.sql.types.StructType;
 import scala.Option;
 import scala.collection.immutable.Map$;
 import scala.collection.immutable.Seq;
-import scala.runtime.ScalaRunTime;
 
 /**
  * ORC files that are known already: Spark neither lists them nor asks for their lengths.
@@ -76,7 +76,7 @@ public final class ListedFiles implements FileIndex {
         Object[] whole = {new PartitionDirectory(
                 InternalRow$.MODULE$.empty(),
                 PartitionDirectory.apply(InternalRow$.MODULE$.empty(), files).files())};
-        directories = ScalaRunTime.wrapRefArray(whole);
+        directories = Seqs.of(Arrays.asList(whole));
     }
 
     private void locate(List asked) throws Exception {
@@ -109,7 +109,7 @@ public final class ListedFiles implements FileIndex {
     }
 
     public Seq rootPaths() {
-        return ScalaRunTime.wrapRefArray(new Path[0]);
+        return Seqs.of(new ArrayList());
     }
 
     public Seq listFiles(Seq partitionFilters, Seq dataFilters) {

@@ -32,7 +32,6 @@ import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import org.apache.spark.sql.types.DataTypes;
-import org.apache.spark.storage.StorageLevel;
 import org.apache.spark.util.sketch.BloomFilter;
 import scala.Option;
 import scala.collection.immutable.Seq;
@@ -68,10 +67,7 @@ public final class MergeSource {
                 BigInt$.MODULE$.apply(Math.max(1L, found.bytes)),
                 Option.apply(BigInt$.MODULE$.apply(found.rows)),
                 AttributeMap$.MODULE$.empty(), false);
-        rows = new LogicalRDD(
-                made.output(), kept, made.outputPartitioning(), made.outputOrdering(),
-                made.isStreaming(), made.stream(), session, Option.apply(about), Option.empty(),
-                made.isCheckpointedInput());
+        rows = SparkLine.withStatistics(made, kept, session, about);
     }
 
     /** Compute the source now; null to leave what is read from files and more than some bytes. */
@@ -92,7 +88,7 @@ public final class MergeSource {
             }
         }
         LogicalPlan made =
-                source.localCheckpoint(false, StorageLevel.MEMORY_AND_DISK()).logicalPlan();
+                SparkLine.checkpointed(source).logicalPlan();
         RDD rdd = ((LogicalRDD) made).rdd();
         MergeSource settled = null;
         try {

@@ -9,7 +9,6 @@ import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression$;
-import org.apache.spark.sql.catalyst.optimizer.InlineCTE;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
@@ -70,14 +69,14 @@ public final class NanosecondTexts {
                 throw new IllegalStateException("no text for " + value);
             }
             plan = with;
-            shown = (Seq) shown.appended(named(text, (String) names.get(i)));
+            shown = Seqs.appended(shown, named(text, (String) names.get(i)));
         }
         return Dataset.ofRows(frame.sparkSession(), new Project(shown, plan));
     }
 
     private LogicalPlan plan() {
         // As the optimizer will do anyway.
-        return new InlineCTE(false, false, false).apply(frame.queryExecution().analyzed());
+        return SparkLine.inlineCommonTables(frame.queryExecution().analyzed());
     }
 
     /** The node with a text for the column, which is then the field "text"; null if it has none. */
@@ -106,7 +105,7 @@ public final class NanosecondTexts {
             LogicalPlan child = (LogicalPlan) children.apply(i);
             if (place(child, id) >= 0) {
                 LogicalPlan with = carry(child, id);
-                return with == null ? null : replaced(node, (Seq) children.updated(i, with));
+                return with == null ? null : replaced(node, Seqs.updated(children, i, with));
             }
         }
         return null;
@@ -139,7 +138,7 @@ public final class NanosecondTexts {
         }
         Alias taken = named(text, text.name());
         text = taken.toAttribute();
-        return new Project((Seq) project.projectList().appended(taken), child);
+        return new Project(Seqs.appended(project.projectList(), taken), child);
     }
 
     /** Where one of the branches has no text, the others keep theirs. */
@@ -162,8 +161,9 @@ public final class NanosecondTexts {
         for (int i = 0; i < with.length; i++) {
             LogicalPlan child = (LogicalPlan) children.apply(i);
             Expression last = texts[i] == null ? new Literal(null, any.dataType()) : texts[i];
-            Seq items = (Seq) child.output().appended(named(last, any.name()));
-            children = (Seq) children.updated(i, new Project(items, with[i] == null ? child : with[i]));
+            Seq items = Seqs.appended(child.output(), named(last, any.name()));
+            LogicalPlan below = with[i] == null ? child : with[i];
+            children = Seqs.updated(children, i, new Project(items, below));
         }
         LogicalPlan whole = replaced(union, children);
         text = at(whole, whole.output().length() - 1);

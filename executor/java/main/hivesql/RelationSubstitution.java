@@ -19,10 +19,8 @@ import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.unsafe.Platform;
 import scala.Function1;
 import scala.Tuple2;
-import scala.Tuple3;
 import scala.collection.Iterator;
 import scala.collection.immutable.Seq;
-import scala.jdk.javaapi.CollectionConverters;
 import scala.runtime.AbstractFunction0;
 import scala.runtime.AbstractPartialFunction;
 
@@ -81,14 +79,7 @@ public final class RelationSubstitution extends AbstractPartialFunction {
 
     /** The queries of a WITH are no children of it. */
     private LogicalPlan within(UnresolvedWith with) {
-        List found = new ArrayList();
-        for (int i = 0; i < with.cteRelations().size(); i++) {
-            Tuple3 one = (Tuple3) with.cteRelations().apply(i);
-            SubqueryAlias query = (SubqueryAlias) given((LogicalPlan) one._2());
-            found.add(new Tuple3(one._1(), query, one._3()));
-        }
-        Seq all = CollectionConverters.asScala(found).toSeq();
-        return with.copy(with.child(), all, with.allowRecursion());
+        return SparkLine.withCommonTables(with, query -> (SubqueryAlias) given(query));
     }
 
     /** Nor are the windows of a WINDOW its expressions: they may have subqueries. */
@@ -100,7 +91,7 @@ public final class RelationSubstitution extends AbstractPartialFunction {
             Object given = window.transformDown(this);
             found = (scala.collection.immutable.Map) (Object) found.updated(one._1(), given);
         }
-        return with.copy(found, with.child(), with.forPipeSQL());
+        return SparkLine.withWindows(with, found);
     }
 }
 

@@ -84,7 +84,7 @@ final class SourceKey implements Serializable {
 
     /** What {@link #hash} gives for its value in the target. */
     Expression hashed() {
-        return new XxHash64((Seq) ((Seq) Nil$.MODULE$).appended(target), HASH_SEED);
+        return new XxHash64(Seqs.appended((Seq) Nil$.MODULE$, target), HASH_SEED);
     }
 
     long hash(Object value) {
