@@ -1,7 +1,10 @@
 # Every target is one command; `make` lists them.
 SHELL := /bin/bash
 PYTHON ?= python3
-VENV := .venv
+# A line of Spark other than the newest, such as 4.1, has an environment of its own.
+SPARK ?=
+LINES := 4.1 4.2 4.3
+VENV := .venv$(if $(SPARK),-$(SPARK))
 BIN := $(VENV)/bin
 JAVA := $(shell find executor/java -name '*.java') executor/java/build_jar.py
 ENOUGH := $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11) and "HiveSQL needs Python 3.11 or newer; set PYTHON=")'
@@ -19,7 +22,7 @@ $(BIN)/python:
 
 # The build compiles the Java classes against the PySpark that is here, or would fetch one more.
 $(VENV)/.pyspark: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet "$$($(BIN)/python executor/java/build_jar.py --requires)"
+	$(BIN)/python -m pip install --quiet "$$($(BIN)/python executor/java/build_jar.py --requires $(SPARK))"
 	@touch $@
 
 $(VENV)/.jar: $(JAVA) $(VENV)/.pyspark
@@ -58,8 +61,8 @@ postgres:  # the server's programs; the tests start a server of their own
 fast: $(VENV)/.dev postgres  ## tests without Spark and Hive; under three minutes
 	$(BIN)/python -m pytest -q -n 2 -m 'not spark and not hive and not slow'
 
-test: lint postgres  ## set up, lint and run every test except the interop suite
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(if $(KEEP),--basetemp=$(KEEP))
+test: $(if $(SPARK),$(VENV)/.dev,lint) postgres  ## set up, lint and run every test except the interop suite (SPARK=4.1 TESTS=)
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(if $(KEEP),--basetemp=$(KEEP)) $(if $(SPARK),-m 'spark and not hive') $(TESTS)
 
 interop: $(VENV)/.dev  ## compare with real Apache Hive; needs JDK 17 and Maven
 	tests/interop/hive/hive-local build
@@ -79,8 +82,9 @@ bench: $(VENV)/.dev  ## time HiveSQL beside plain ORC, Delta and Iceberg (BENCH=
 
 check: test interop  ## everything that CI runs
 
-wheel: $(BIN)/python  ## build dist/hivesql-*.whl
+wheel: $(BIN)/python  ## build dist/hivesql-*.whl, with the classes for each line of Spark
+	for line in $(LINES); do $(BIN)/python executor/java/build_jar.py --line $$line || exit; done
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 
 clean:  ## remove what was built, the demo's warehouse too
-	rm -rf $(VENV) dist build tests/interop/hive/target warehouse metastore.db* derby.log spark-warehouse
+	rm -rf .venv .venv-* dist build tests/interop/hive/target warehouse metastore.db* derby.log spark-warehouse

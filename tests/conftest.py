@@ -10,6 +10,7 @@ import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,20 @@ GOLDEN = Path(__file__).parent / "golden"
 FORGETFUL = (
     "fsync=off synchronous_commit=off full_page_writes=off autovacuum=off max_wal_size=128MB"
 )
+
+
+def spark_line() -> tuple[int, ...]:
+    """Tell the line of the installed PySpark, such as (4, 3)."""
+    return tuple(map(int, version("pyspark").split(".")[:2]))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let older lines of PySpark leave the sockets of their answers to the garbage collector."""
+    if spark_line() < (4, 3):
+        socket_left = (
+            r"ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning"
+        )
+        config.addinivalue_line("filterwarnings", socket_left)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -20,7 +20,10 @@ def test_a_wheel_carries_the_compiled_classes_and_no_sources_of_java(tmp_path: P
         names = wheel.namelist()
         line = ".".join(pyspark.__version__.split(".")[:2])
         jar = f"hivesql_executor/spark/hivesql-spark-{line}.jar"
-        assert [name for name in names if name.endswith((".jar", ".java"))] == [jar]
+        carried = [name for name in names if name.endswith((".jar", ".java"))]
+        # A checkout may have those of other lines beside it.
+        assert jar in carried
+        assert all("/hivesql-spark-" in name and name.endswith(".jar") for name in carried)
         with wheel.open(jar) as opened, zipfile.ZipFile(opened) as classes:
             stems = [Path(name).stem for name in classes.namelist()]
         compiled = {name for stem in stems for name in stem.split("$")}
@@ -32,5 +35,5 @@ def test_a_wheel_carries_the_compiled_classes_and_no_sources_of_java(tmp_path: P
                 r"^[a-z ]*(?:class|interface) (\w+)", path.read_text(), re.MULTILINE
             )
         }
-        assert {"Gateway", "AcidReader", "KeyBytes"} <= declared
+        assert {"Gateway", "AcidReader", "BinaryConstant"} <= declared
         assert declared <= compiled

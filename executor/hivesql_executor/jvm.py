@@ -54,6 +54,12 @@ def new_object(spark: SparkSession, name: str, *arguments: Any) -> Any:
     return constructor.newInstance(given)
 
 
+def spark_line() -> tuple[int, int]:
+    """Tell the line of the installed Spark, such as (4, 3)."""
+    major, minor = pyspark.__version__.split(".")[:2]
+    return int(major), int(minor)
+
+
 def java_class(spark: SparkSession, name: str) -> Any:
     """Return a class of Spark's JVM by its whole name.
 
@@ -95,9 +101,6 @@ def gateway(spark: SparkSession) -> Any:
     """
     found = _gateways.get(spark)
     if found is None:
-        rule = new_object(spark, "LiteralParameterizer")
-        methods = spark._jsparkSession.experimental()
-        getattr(methods, "extraOptimizations_$eq")(methods.extraOptimizations().appended(rule))
         found = _gateways[spark] = new_object(spark, "Gateway", spark._jsparkSession)
     return found
 
@@ -128,7 +131,7 @@ def _jar_loader(spark: SparkSession, jar: Path, parent: Any) -> Any:
 
 def _jar() -> Path:
     """Find the jar for this line of Spark; a package inside an archive has it unpacked."""
-    line = ".".join(pyspark.__version__.split(".")[:2])
+    line = ".".join(map(str, spark_line()))
     name = f"hivesql-spark-{line}.jar"
     place = resources.files("hivesql_executor.spark").joinpath(name)
     if not place.is_file():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,11 @@ from pyspark.sql.conversion import LocalDataToArrowConversion
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
+from hivesql_executor.jvm import spark_line
 from hivesql_executor.orc.types import decimal_scale, has_instant, has_sized_text, spark_type
 from hivesql_executor.outcome import HIVE_TYPE
 from hivesql_executor.spark.charsets import cleaned
+from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.conversions import conversion
 from hivesql_planner.model.partition_values import FALSE
 from hivesql_planner.model.table import DEFAULT_PARTITION, Table
@@ -23,6 +26,8 @@ from hivesql_planner.model.types import parts_of, text_limit
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_INSTANTS_SINCE = (4, 2)
 
 
 _UNICODE = ("parquet", "avro")
@@ -155,6 +160,19 @@ def as_wall_clock(frame: DataFrame) -> DataFrame:
     )
 
 
+def check_instants(table: Table) -> None:
+    """Refuse instants in ORC files that this line of Spark cannot read."""
+    if table.format != "orc" or spark_line() >= _INSTANTS_SINCE:
+        return
+    for column in table.columns:
+        if has_instant(column.type):
+            own, since = (".".join(map(str, line)) for line in (spark_line(), _INSTANTS_SINCE))
+            raise NotSupported(
+                f"reading the column {column.name} of {table.name} by Spark {own}: ORC files with "
+                f"the type {column.type} need Spark {since}"
+            )
+
+
 def with_instants_marked(frame: DataFrame, columns: Sequence[TableColumn]) -> DataFrame:
     """Mark columns with instants in their metadata, since all is wall clock."""
     marks = {i: one.type for i, one in enumerate(columns) if has_instant(one.type)}
@@ -198,6 +216,14 @@ def value_text(value: Column, hive_type: str) -> Column:
     # Spark's cast would write small decimals with an exponent.
     plain = f.format_number(value.cast(spark_type(hive_type)), scale)
     return f.translate(plain, ",", "")
+
+
+def arrow_schema(schema: StructType) -> pa.Schema:
+    """Return the Arrow types of Spark's; instants are in UTC."""
+    if "timezone" in inspect.signature(to_arrow_schema).parameters:
+        return to_arrow_schema(schema, timezone="UTC")
+    # Before Spark 4.2 it knows no other zone.
+    return to_arrow_schema(schema)
 
 
 def arrow_of(rows: Sequence[Any], schema: StructType) -> pa.Table:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, cast
 from pyspark import cloudpickle
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from hivesql_executor.bookkeeping.avro_schema import read_schema
@@ -21,6 +20,7 @@ from hivesql_executor.files.api import Files
 from hivesql_executor.orc.types import spark_type
 from hivesql_executor.spark.formats import avro_rows
 from hivesql_executor.spark.formats.text_values import sized_text
+from hivesql_executor.spark.values import arrow_schema
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.avro_schema import LITERAL, URL, Schema, parsed_schema, schema_of
 from hivesql_planner.model.table import Table
@@ -42,7 +42,7 @@ def decode_avro(found: DataFrame, table: Table, files: Files) -> DataFrame:
     fields = [f"`{column.name}` {spark_type(column.type)}" for column in table.columns]
     texts = [f"`{name}` string" for name in table.partition_names]
     schema = ", ".join([*fields, *texts])
-    arrow = to_arrow_schema(cast(StructType, StructType.fromDDL(schema)), timezone="UTC")
+    arrow = arrow_schema(cast(StructType, StructType.fromDDL(schema)))
 
     def decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return avro_rows.decode_files(batches, arrow, names, wanted)

@@ -24,7 +24,7 @@ from hivesql_executor.spark.formats.text_tables import (
     skipped_lines,
 )
 from hivesql_executor.spark.original_files import by_position, position_schema
-from hivesql_executor.spark.values import partition_value
+from hivesql_executor.spark.values import check_instants, partition_value
 from hivesql_planner.errors import DataError, NotSupported
 from hivesql_planner.model.table import Partition, Table, default_value
 
@@ -39,6 +39,7 @@ def scan_plain(
     ORC and text by position, Parquet, JSON and Avro by name. DataError for an ORC file
     with ACID columns, NotSupported for a format that cannot be read.
     """
+    check_instants(table)
     kinds: dict[Table, list[Part]] = {}
     for part in parts:
         kinds.setdefault(table.read_as(part[0]), []).append(part)

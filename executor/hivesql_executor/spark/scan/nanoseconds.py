@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from py4j.java_collections import ListConverter
 from pyspark.sql import DataFrame, Row
@@ -166,6 +166,10 @@ def _texts_of(rows: DataFrame) -> Any:
 
 class NanosecondFrame(ClassicFrame):
     """A frame whose rows come to Python with nanoseconds; to all else it is what Spark has."""
+
+    def __new__(cls, rows: DataFrame, whole: DataFrame, nanoseconds: Sequence[int]) -> Self:
+        """Make the frame; Spark's own way before 4.3 would call its own __init__."""
+        return object.__new__(cls)
 
     def __init__(self, rows: DataFrame, whole: DataFrame, nanoseconds: Sequence[int]) -> None:
         super().__init__(rows._jdf, rows.sparkSession)

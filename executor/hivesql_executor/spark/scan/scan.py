@@ -60,6 +60,7 @@ from hivesql_executor.spark.scan.row_id_keys import KEYS
 from hivesql_executor.spark.scan.search_argument import search_argument
 from hivesql_executor.spark.scan.task_assignment import tasks_by_path
 from hivesql_executor.spark.steps import Step, after
+from hivesql_executor.spark.values import check_instants
 from hivesql_planner.acid.files_to_read import DataFile, FilesToRead
 from hivesql_planner.acid.layout import INSERT_EVENT
 from hivesql_planner.acid.write_ids import ValidWriteIdList
@@ -152,6 +153,7 @@ def scan(
     they decode other columns (never below 0). ``by_writer`` asks for tasks that have all rows of
     their writers, where that is worth it. DataError for a file that is not what its name says.
     """
+    check_instants(table)
     read = _Read(spark, table, visible, where, known=tuple(known), filter_rows=filter_rows)
     _check_orphans(files, parts)
     wanted = sorted((part for part in parts if part.files.data), key=lambda p: not p.files.deletes)
