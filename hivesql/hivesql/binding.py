@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn, Protocol
 
 from hivesql.dialect.slices import PartitionItems
 from hivesql.dialect.tokens import Name, TableRef, Token, at, tokenize
 from hivesql.script import StatementText
-from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
+from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.model.names import check_table_name
 from hivesql_planner.model.partition_values import normal_value
 from hivesql_planner.model.table import DEFAULT_PARTITION, Database, Partition, Table, TableName
@@ -34,8 +34,24 @@ class Catalog(Protocol):
     def tables_in(self, database: str) -> tuple[Table, ...]: ...
 
 
-SparkViews = Callable[[str], Table | None]
-"""Looks up a temporary view of the user's Spark by its name; None for what is none."""
+class SparkNames(Protocol):
+    """What queries can read that only Spark knows."""
+
+    def view(self, name: str) -> Table | None:
+        """Look up a temporary view of the user's Spark; None where there is none."""
+
+    def table(self, catalog: str, database: str, name: str) -> Table | None:
+        """Look up a table of another catalog of Spark; None where there is no such catalog."""
+
+
+class NoSpark:
+    """Nothing is read but what the catalog knows."""
+
+    def view(self, name: str) -> Table | None:
+        """Find nothing."""
+
+    def table(self, catalog: str, database: str, name: str) -> Table | None:
+        """Find nothing."""
 
 
 @dataclass(slots=True)
@@ -50,8 +66,8 @@ class Binding:
     """How often each table is read: view names are unique in the statement."""
     views: tuple[TableName, ...] = ()
     """The views whose text this is, outermost first."""
-    spark_view: SparkViews = lambda _: None
-    """Finds what a name without a database means that no table has; nothing inside of a view."""
+    spark: SparkNames = field(default_factory=NoSpark)
+    """Finds what names mean that no table has; nothing inside of a view."""
     _tokens: tuple[Token, ...] = ()
 
     @property
@@ -71,7 +87,7 @@ class Binding:
         try:
             return self.catalog.table(name)
         except NoSuchObject as error:
-            if ref.database is None and self.spark_view(name.name) is not None:
+            if ref.database is None and self.spark.view(name.name) is not None:
                 error = NoSuchObject(
                     f"Table not found: {name}. {name.name} is a temporary view of Spark, which "
                     "queries can read and other statements cannot use",
@@ -79,15 +95,32 @@ class Binding:
                 )
             self.fail(error, ref.start)
 
-    def readable(self, name: str, database: str | None, start: int) -> Table:
-        """Look up what a query reads: a table, or else a temporary view of the user's Spark."""
+    def readable(self, name: str, database: str | None, start: int, catalog: str = "") -> Table:
+        """Look up what a query reads: a table, or else a view or table that only Spark knows."""
+        if catalog:
+            return self._in_catalog(catalog, database or "", name, start)
         try:
             return self.catalog.table(TableName(database or self.database, name))
         except NoSuchObject as error:
-            found = None if database else self.spark_view(name)
+            found = None if database else self.spark.view(name)
             if found is None:
                 self.fail(error, start)
             return found
+
+    def _in_catalog(self, catalog: str, database: str, name: str, start: int) -> Table:
+        try:
+            found = self.spark.table(catalog, database, name)
+        except HiveSqlError as error:
+            self.fail(error, start)
+        if found is None:
+            self.fail(
+                NotSupported(
+                    f"names of three parts (metadata tables and branches) other than tables of "
+                    f"Spark's catalogs; spark.sql.catalog.{catalog} is not set"
+                ),
+                start,
+            )
+        return found
 
     def table_named(self, name: TableName, start: int) -> Table:
         """Look a table up by its full name."""

@@ -210,7 +210,7 @@ def rehearse(session: Session, text: str, file: str | None) -> Iterator[Step]:
         try:
             bound = bind(
                 parse(statement), overlay, database=database, settings=settings,
-                spark_view=session.spark_views().table,
+                spark=session.spark_views(),
             )  # fmt: skip
             lines = _lines(bound, settings)
             if isinstance(bound, UseDatabase):

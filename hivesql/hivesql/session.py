@@ -373,7 +373,7 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
             WithFrame(self.temporary, asked.given) if asked.given else self.temporary,
             database=self.database,
             settings=self.settings,
-            spark_view=asked.views.table,
+            spark=asked.views,
         )
 
     def spark_views(self) -> SparkViews:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from hivesql_planner.locks.lock import Lock
-from hivesql_planner.model.table import Table, TableName, partition_name
+from hivesql_planner.model.table import SPARK_VIEWS, Table, TableName, partition_name
 from hivesql_planner.plan import (
     Change,
     ChangeBranch,
@@ -86,8 +86,9 @@ def _query_lines(query: Query, indent: str = "  ") -> Iterator[str]:
 
 
 def _scan_text(scan: Scan) -> str:
-    if scan.table.is_spark_view:
-        return f"temporary view {scan.table.name.name}, which Spark reads outside of all locks"
+    if scan.table.in_spark:
+        what = f"{scan.table.in_spark} {scan.table.name.name}"
+        return f"{what}, which Spark reads outside of all locks"
     text = f"scan {scan.table.name}"
     if scan.changes:
         text += f" changes of {scan.changes}"
@@ -189,8 +190,8 @@ def explain_extended(decided: Plan) -> str:
         lines.append("TABLES")
     for name in sorted(tables, key=str):
         table = tables[name]
-        if table.is_spark_view:
-            lines.append(f"  {name.name} temporary view of Spark")
+        if table.in_spark:
+            lines.append(f"  {name.name} {table.in_spark} of Spark")
             continue
         lines.append(f"  {name} {_kind(table)}, {table.format}, {table.location or 'new'}")
         if table.bucket_columns:
@@ -277,8 +278,9 @@ def _query(query: Query) -> _Json:
 
 
 def _scan(scan: Scan) -> _Json:
-    if scan.table.is_spark_view:
-        return {"sparkView": scan.table.name.name}
+    if scan.table.in_spark:
+        kind = "sparkView" if scan.table.name.database == SPARK_VIEWS else "sparkTable"
+        return {kind: scan.table.name.name}
     told: _Json = {"table": str(scan.table.name)}
     names = scan.table.partition_names
     if names:

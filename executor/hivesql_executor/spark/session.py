@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.spark.class_archive import archive_options
-from hivesql_planner.errors import ExecutionError
+from hivesql_planner.errors import ExecutionError, NoSuchObject
 
 # Pushed-down filters of nested ACID columns would reach ORC under names it resolves against the
 # row struct, so Spark's own push-down stays off and scans carry a search argument of their own.
@@ -189,6 +189,26 @@ def temporary_view(session: SparkSession, name: str) -> DataFrame | None:
         return None
     quoted = name.replace("`", "``")
     return session.table(f"`{quoted}`")
+
+
+def share_catalog(of: SparkSession, to: SparkSession, key: str) -> None:
+    """Give a session the settings of a catalog that the user has set in another one."""
+    if of is not to:
+        for name, value in of.conf.getAll.items():
+            if name == key or name.startswith(f"{key}."):
+                to.conf.set(name, value)
+
+
+def catalog_table(session: SparkSession, catalog: str, database: str, name: str) -> DataFrame:
+    """Return the rows of a table of one of Spark's catalogs; NoSuchObject 10001 for none."""
+    quoted = ".".join(f"`{part.replace('`', '``')}`" for part in (catalog, database, name))
+    try:
+        return session.table(quoted)
+    except PySparkException as error:
+        reason = str(error).partition("\n")[0]
+        raise NoSuchObject(
+            f"Table not found: {catalog}.{database}.{name}, by Spark: {reason}", code=10001
+        ) from error
 
 
 @contextmanager

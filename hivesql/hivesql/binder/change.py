@@ -214,7 +214,9 @@ def _bind_source(body: MergeBody, walk: Walk, scope: Scope) -> list[TableUse]:
     ref, use = body.source_table, None
     if ref is not None and len(uses) == 1:
         database = ref.database.text if ref.database else None
-        is_view = walk.binding.readable(ref.name.text, database, ref.start).is_view
+        is_view = (
+            not ref.catalog and walk.binding.readable(ref.name.text, database, ref.start).is_view
+        )
         use = None if is_view else uses[0]
     scope.relations.append(Relation(body.source_alias.text, columns, use))
     return uses

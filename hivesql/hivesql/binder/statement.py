@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from hivesql.binding import Binding, Catalog, SparkViews
+from hivesql.binding import Binding, Catalog, NoSpark, SparkNames
 from hivesql.dialect.nodes.commands import Body, Bound, ExplainBody, Tree
 from hivesql_planner.errors import HiveSqlError, ParseError
 from hivesql_planner.settings.settings import Settings
@@ -19,16 +19,16 @@ def bind(
     *,
     database: str = "default",
     settings: Settings | None = None,
-    spark_view: SparkViews = lambda _: None,
+    spark: SparkNames | None = None,
 ) -> Statement:
-    """Look up the names of a statement and check it; queries also read what ``spark_view`` finds.
+    """Look up the names of a statement and check it; queries also read what ``spark`` finds.
 
     Raises SemanticError or NoSuchObject with Hive's code at the token that is wrong, or
     NotSupported with the feature's name.
     """
     text = tree.text
     binding = Binding(
-        catalog, database.lower(), settings or Settings(), text, spark_view=spark_view
+        catalog, database.lower(), settings or Settings(), text, spark=spark or NoSpark()
     )
     try:
         return _bind(tree.body, binding)

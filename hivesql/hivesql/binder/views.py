@@ -123,8 +123,8 @@ def view_of(
     )
     reads = tuple(dict.fromkeys(one.scan.table for one in bound.query(binding).sources))
     for table in reads:
-        if table.name.database.startswith(TEMPORARY) or table.is_spark_view:
-            what = "view of Spark" if table.is_spark_view else "table"
-            error = SemanticError(f"View definition references temporary {what} {table.name.name}")
+        if table.name.database.startswith(TEMPORARY) or table.in_spark:
+            what = f"{table.in_spark} of Spark" if table.in_spark else "temporary table"
+            error = SemanticError(f"View definition references {what} {table.name.name}")
             binding.fail(error, start)
     return view, reads

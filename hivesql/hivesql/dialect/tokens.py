@@ -97,6 +97,8 @@ class TableRef:
     name: Name
     start: int
     end: int
+    catalog: Name | None = None
+    """A catalog of Spark, where a query reads from it."""
 
     def full(self, database: str) -> TableName:
         """Return the full name, given the current database."""
@@ -339,6 +341,16 @@ class Cursor:
         if self.at("."):
             self.refuse("names of three parts (metadata tables and branches)")
         return TableRef(database, name, start, self.last_end)
+
+    def source_table(self) -> TableRef:
+        """Take ``t``, ``db.t``, or ``catalog.db.t``, which Spark alone can read."""
+        start = self.peek().start
+        names = [self.name("a table name")]
+        while len(names) < 3 and self.take("."):
+            names.append(self.name("a table name"))
+        name, database, catalog = (*reversed(names), None, None)[:3]
+        assert name is not None
+        return TableRef(database, name, start, self.last_end, catalog)
 
     def string(self, what: str = "a string") -> str:
         """Take a string; adjacent ones are one, as in Hive."""

@@ -344,16 +344,17 @@ class Walk:
             self.edits += called.edits
             columns = renamed(called.columns, node.args.get("alias"))
             return Relation(called.alias, columns, called.use)
-        if node.args.get("catalog") is not None:
-            self._refuse("names of three parts (metadata tables and branches)", node)
-        name, database = node.name.lower(), node.db.lower()
+        name, database, catalog = node.name.lower(), node.db.lower(), node.catalog
+        if catalog:
+            # Case counts in other catalogs.
+            name, database = node.name, node.db
         alias = (node.alias or node.name).lower()
         if not database and name in ctes:
             return Relation(alias, renamed(ctes[name], node.args.get("alias")))
-        first = node.args.get("db") or node.this
+        first = node.args.get("catalog") or node.args.get("db") or node.this
         start, end = first.meta["start"], node.this.meta["end"] + 1
         full = TableName(database or self.binding.database, name)
-        table = self.binding.readable(name, database or None, start)
+        table = self.binding.readable(name, database or None, start, catalog)
         check_zone_of(table, start, self.binding)
         if table.properties.get(_DELETED_ROWS, "").lower() == "true":
             self._refuse(f"reading a table with {_DELETED_ROWS}", node)

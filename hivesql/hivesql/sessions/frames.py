@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.constraints import default_of
 from hivesql_planner.model.table import (
     FRAMES,
+    SPARK_TABLES,
     SPARK_VIEWS,
     Database,
     Partition,
@@ -50,16 +51,27 @@ class Given:
 
 @dataclass(slots=True)
 class SparkViews:
-    """The temporary views of the user's Spark that one statement reads, as they were found."""
+    """Views and tables that only Spark knows and one statement reads, as they were found."""
 
     spark: LazySpark
     found: dict[TableName, Given] = field(default_factory=dict)
 
-    def table(self, name: str) -> Table | None:
-        """Return the view of that name; None where there is none, or no Spark runs."""
-        full = TableName(SPARK_VIEWS, name)
+    def view(self, name: str) -> Table | None:
+        """Return the temporary view of that name; None where there is none, or no Spark runs."""
+        return self._found(TableName(SPARK_VIEWS, name), lambda: self.spark.temporary_view(name))
+
+    def table(self, catalog: str, database: str, name: str) -> Table | None:
+        """Return a table of another catalog of Spark; None where no catalog has that name.
+
+        NoSuchObject 10001 when the catalog has no such table.
+        """
+        parts = (catalog, database, name)
+        full = TableName(SPARK_TABLES, ".".join(parts))
+        return self._found(full, lambda: self.spark.catalog_table(*parts))
+
+    def _found(self, full: TableName, find: Callable[[], DataFrame | None]) -> Table | None:
         if full not in self.found:
-            rows = self.spark.temporary_view(name)
+            rows = find()
             if rows is None:
                 return None
             given = Given.of(rows, self.spark())

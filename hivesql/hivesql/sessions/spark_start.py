@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import DataFrame, SparkSession
 
+_OWN_CATALOG = "spark_catalog"
 _LOOK_EVERY = 0.1
 CANCELLED = "cancelled; nothing that the statement wrote is visible"
 _GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
@@ -211,14 +212,38 @@ class LazySpark:
 
         None where there is none; a Spark that does not run is not started to be asked.
         """
-        if self._given is None and "pyspark" not in sys.modules:
+        for place in self._places():
+            from hivesql_executor.spark.session import temporary_view
+
+            if (found := temporary_view(place, name)) is not None:
+                return found
+        return None
+
+    def catalog_table(self, catalog: str, database: str, name: str) -> DataFrame | None:
+        """Return a table of a catalog that the settings of Spark name; None for no such catalog.
+
+        Spark starts for it where it has to. NoSuchObject 10001 when the catalog has no such table.
+        """
+        key = f"spark.sql.catalog.{catalog}"
+        place = next((one for one in self._places() if one.conf.get(key, None) is not None), None)
+        if place is None and key not in self._conf and catalog != _OWN_CATALOG:
             return None
-        from hivesql_executor.spark.session import running_spark, temporary_view
+        from hivesql_executor.spark.session import catalog_table, share_catalog
+
+        spark = self()
+        if place is not None:
+            share_catalog(place, spark, key)
+        return catalog_table(spark, catalog, database, name)
+
+    def _places(self) -> Iterator[SparkSession]:
+        """Yield this session's Spark and the user's, as far as they run."""
+        if self._given is None and "pyspark" not in sys.modules:
+            return
+        from hivesql_executor.spark.session import running_spark
 
         has_ended = self._shares is not None and self._shares.has_ended
         places = () if has_ended else (self._session, self._given or running_spark())
-        found = (temporary_view(place, name) for place in places if place is not None)
-        return next((one for one in found if one is not None), None)
+        yield from (place for place in places if place is not None)
 
     def progress(self, query_id: str) -> Progress | None:
         """Tasks of the statement's running stages; None when none run."""

@@ -26,6 +26,8 @@ FRAMES = "_hivesql_frames"
 """The database that the frames handed to a statement pretend to be in."""
 SPARK_VIEWS = "_hivesql_spark_views"
 """The database that temporary views of a user's Spark pretend to be in."""
+SPARK_TABLES = "_hivesql_spark_tables"
+"""The database that tables of other catalogs of Spark pretend to be in, by their whole names."""
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 LONGEST_FILE_NAME = 255
 """Bytes that a local file system and HDFS take for one name."""
@@ -209,12 +211,13 @@ class Table:
     @property
     def is_frame(self) -> bool:
         """True for rows that are in no catalog: of a caller's frame or, located, files to load."""
-        return self.name.database == FRAMES or self.is_spark_view
+        return self.name.database == FRAMES or self.in_spark is not None
 
     @property
-    def is_spark_view(self) -> bool:
-        """True for a temporary view of the user's Spark, which no lock of ours guards."""
-        return self.name.database == SPARK_VIEWS
+    def in_spark(self) -> str | None:
+        """What it is where only Spark knows it, and no lock of ours guards it; else None."""
+        known = {SPARK_VIEWS: "temporary view", SPARK_TABLES: "table"}
+        return known.get(self.name.database)
 
     @property
     def is_bucketed(self) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import itertools
+import uuid
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -242,3 +244,47 @@ def test_temporary_views_of_the_users_spark(
             spark.catalog.dropTempView(name)
     with pytest.raises(hivesql.NoSuchObject):
         session.sql("SELECT * FROM new_rows")
+
+
+def test_tables_of_other_catalogs_of_spark(session: hivesql.Session, spark: SparkSession) -> None:
+    session.sql(f"CREATE TABLE t (id INT, name STRING) {ACID}; INSERT INTO t VALUES (1, 'a')")
+    keys = {
+        "": "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog",
+        ".url": f"jdbc:derby:memory:{uuid.uuid4().hex};create=true",
+        ".driver": "org.apache.derby.iapi.jdbc.AutoloadedDriver",
+    }
+    with pytest.raises(hivesql.NotSupported, match=r"spark\.sql\.catalog\.away is not set"):
+        session.sql("SELECT * FROM away.app.news")
+    owner = spark.newSession()
+    owner.conf.set("spark.sql.storeAssignmentPolicy", "ANSI")
+    for one, (key, value) in itertools.product((owner, spark), keys.items()):
+        one.conf.set(f"spark.sql.catalog.away{key}", value)
+    try:
+        owner.sql("CREATE NAMESPACE away.`Shop`")
+        owner.sql("CREATE TABLE away.`Shop`.news (ID INT, name STRING)")
+        owner.sql("INSERT INTO away.`Shop`.news VALUES (1, 'x'), (2, 'y')")
+        assert rows(session, "SELECT n.id, t.name FROM away.Shop.news n JOIN t ON t.id = n.id") == [
+            (1, "a")
+        ]
+        assert rows(session, "SELECT max(news.name) FROM away.`Shop`.news") == [("y",)]
+        told = session.sql("EXPLAIN SELECT * FROM away.Shop.news").rows
+        assert "table away.Shop.news, which Spark reads outside of all locks" in str(told)
+        session.sql(
+            "MERGE INTO t USING away.Shop.news s ON s.id = t.id WHEN MATCHED THEN UPDATE SET "
+            "name = s.name WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.name)"
+        )
+        session.sql("INSERT INTO t SELECT id + 10, name FROM away.Shop.news")
+        found = [(1, "x"), (2, "y"), (11, "x"), (12, "y")]
+        assert rows(session, "SELECT * FROM t") == found
+        with pytest.raises(hivesql.NoSuchObject, match=r"away\.Shop\.none, by Spark") as raised:
+            session.sql("SELECT * FROM\n away.Shop.none")
+        assert (raised.value.code, raised.value.line, raised.value.column) == (10001, 2, 2)
+        for refused in ("CREATE VIEW v AS SELECT * FROM away.Shop.news",
+                        "DELETE FROM away.Shop.news", "INSERT INTO away.Shop.news VALUES (1, 'a')",
+                        "SELECT * FROM away.Shop.news FOR SYSTEM_VERSION AS OF 1"):  # fmt: skip
+            with pytest.raises((hivesql.SemanticError, hivesql.NotSupported)):
+                session.sql(refused)
+        assert len(rows(session, "SELECT * FROM away.Shop.news")) == 2
+    finally:
+        for key in keys:
+            spark.conf.unset(f"spark.sql.catalog.away{key}")
