@@ -12,6 +12,7 @@ import pytest
 
 import hivesql
 from end_to_end.answers import rows
+from hivesql_executor.jvm import spark_line
 
 pytestmark = pytest.mark.spark
 
@@ -319,8 +320,15 @@ def test_instants_are_instants_in_orc(session: hivesql.Session) -> None:
         INSERT INTO t SELECT 1, timestamp '2024-02-29 11:34:56.5',
           named_struct('a', timestamp '1500-01-01 00:00:00',
                        'b', array(timestamp '1899-12-31 23:59:59.999999'));
-        UPDATE t SET id = 2;
     """)
+    if spark_line() < (4, 2):
+        for sql in ("SELECT * FROM t", "UPDATE t SET id = 2 WHERE id * id = 1"):
+            with pytest.raises(
+                hivesql.NotSupported, match=r"column ts of default\.t by Spark 4\.1"
+            ):
+                session.sql(sql)
+        return
+    session.sql("UPDATE t SET id = 2")
     expected = [(
         2, dt(2024, 2, 29, 11, 34, 56, 500000),
         (dt(1500, 1, 1), [dt(1899, 12, 31, 23, 59, 59, 999999)]),

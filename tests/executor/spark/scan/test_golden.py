@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import functions as f
 
 from golden_tables import GoldenTable, as_we_show, golden_tables, shown
+from hivesql_executor.jvm import spark_line
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -87,9 +88,10 @@ def named(name: str) -> GoldenTable:
 
 
 def test_rows_that_hive_did_not_show(spark: SparkSession) -> None:
-    (row,) = named("c_tsltz/final/z").read(spark).select("ts").collect()
-    # Hive meant 2024 and stored this; other ORC readers see the same.
-    assert row.ts == datetime.datetime(1970, 1, 1)
+    if spark_line() >= (4, 2):
+        (row,) = named("c_tsltz/final/z").read(spark).select("ts").collect()
+        # Hive meant 2024 and stored this; other ORC readers see the same.
+        assert row.ts == datetime.datetime(1970, 1, 1)
     assert named("d_insert_only/final/io_pq").read(spark).collect() == []
     rows = shown(named("g_load/stage1/g").read(spark, with_row_id=False))
     assert sorted(row["id"] + row["v"] for row in rows) == ["100pre", "1a", "2B"]
