@@ -215,7 +215,7 @@ class Table:
 
     @property
     def in_spark(self) -> str | None:
-        """What it is where only Spark knows it, and no lock of ours guards it; else None."""
+        """Tell what it is where only Spark knows it, and no lock of ours guards it; else None."""
         known = {SPARK_VIEWS: "temporary view", SPARK_TABLES: "table"}
         return known.get(self.name.database)
 
