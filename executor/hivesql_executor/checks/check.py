@@ -53,7 +53,7 @@ def _findings(table: Table, partitions: Sequence[Partition], runtime: Runtime) -
     parts: list[PartitionFiles] = []
     for partition, location in table_roots(table, partitions):
         try:
-            yield from _leftovers(location, visible, files)
+            yield from _leftovers(table, location, visible, runtime)
             state = acid_state(files, location, visible, txns)
             insert_only = table.is_insert_only
             chosen = files_to_read(state, visible, insert_only=insert_only, location=location)
@@ -195,19 +195,35 @@ def _expected_buckets(table: Table, location: str, state: AcidState) -> Iterator
             )
 
 
-def _leftovers(location: str, visible: ValidWriteIdList, files: Files) -> Iterator[Finding]:
+def _leftovers(
+    table: Table, location: str, visible: ValidWriteIdList, runtime: Runtime
+) -> Iterator[Finding]:
     """Directories that no reader will ever take and no cleaner removes, or that hold nothing."""
+    files = runtime.files(location)
     filled = {one.path.partition("/")[0] for one in files.list(location)}
     for name in files.all_directories(location):
         path = f"{location}/{name}"
         directory = parse_directory(name)
         if is_hidden(name):
             yield Finding(path, "left over by a write, unless one is running now")
-        elif directory and _first_unknown(directory) > visible.high_watermark:
+        elif directory and _is_unknown(_first_unknown(directory), table, visible, runtime):
             highest = visible.high_watermark
             yield Finding(path, f"the catalog knows no write above {highest} of this table")
         elif directory and name not in filled:
             yield Finding(path, "holds no file: it was never written, or its files are missing")
+
+
+def _is_unknown(write_id: int, table: Table, visible: ValidWriteIdList, runtime: Runtime) -> bool:
+    """Tell whether the catalog has never given a write id.
+
+    A list ends at its first open or aborted write where no later one is committed.
+    """
+    highest = visible.high_watermark
+    if write_id <= highest:
+        return False
+    owners = runtime.metastore.owners_of_write_ids(table.name, highest, write_id)
+    is_cut_off = highest in visible.exceptions
+    return write_id not in owners and not (is_cut_off and highest not in owners)
 
 
 def _first_unknown(directory: AcidDirectory) -> int:

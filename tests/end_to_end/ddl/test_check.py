@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import shutil
+import signal
+import subprocess
+import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +20,7 @@ from rich.console import Console
 import hivesql
 from adoption import adopt
 from golden_tables import golden_tables
+from hivesql.services import run_services
 from hivesql_planner.model.table import TableName
 from hivesql_repl.output.layout import draw, report
 
@@ -169,3 +175,31 @@ def test_check_finds_partitions_that_the_catalog_does_not_know(session: hivesql.
     (finding,) = session.check("t")
     assert finding.place == f"{home}/p=2/q=b"
     assert "no such partition" in finding.problem
+
+
+def test_bases_of_killed_truncates_are_known(session: hivesql.Session, tmp_path: Path) -> None:
+    """A reader's list ends at the first aborted write where no later one is committed."""
+    warehouse = tmp_path / "warehouse"
+    shell = [sys.executable, "-m", "hivesql_repl", "--warehouse", str(warehouse),
+             "--metastore", f"sqlite:///{tmp_path}/metastore.db"]  # fmt: skip
+    session.sql(
+        "SET hive.txn.timeout=10ms;"
+        "CREATE TRANSACTIONAL TABLE p (a INT) PARTITIONED BY (k INT) STORED AS ORC;"
+        "INSERT INTO p PARTITION (k=1) VALUES (1); INSERT INTO p PARTITION (k=2) VALUES (2)"
+    )
+    for _ in range(2):
+        killed = subprocess.run(
+            [*shell, "--hiveconf", "hive.txn.timeout=10ms", "-e", "TRUNCATE TABLE p"],
+            env={**os.environ, "HIVESQL_FAIL_POINT": "partition-emptied:1"}, check=False,
+            capture_output=True,
+        )  # fmt: skip
+        assert killed.returncode == -signal.SIGKILL
+        run_services(session, threading.Event(), once=True)
+    bases = sorted(path.name for path in (warehouse / "p" / "k=1").glob("base_*"))
+    assert bases == ["base_0000003", "base_0000004"]
+    assert session.check("p") == ()
+    assert sorted(session.sql("SELECT a FROM p").rows) == [(1,), (2,)]
+    (warehouse / "p" / "k=1" / "base_0000009").mkdir()
+    (found,) = session.check("p")
+    assert found.place.endswith("base_0000009")
+    assert found.problem.startswith("the catalog knows no write above ")
