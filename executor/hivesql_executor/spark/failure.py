@@ -11,12 +11,14 @@ from pyspark.errors import PySparkException
 from hivesql_executor.spark.session import STACK_OPTION
 from hivesql_executor.spark.write.change import cardinality_violation
 from hivesql_executor.spark.write.constraints import constraint_violation
-from hivesql_planner.errors import DataError, ExecutionError, HiveSqlError
+from hivesql_planner.errors import DataError, ExecutionError, HiveSqlError, SemanticError
+from hivesql_planner.model.table import LONGEST_FILE_NAME
 
 FAILURES = (PySparkException, Py4JJavaError)
 _TOO_DEEP = ("java.lang.StackOverflowError", "FAILED_TO_PARSE_TOO_COMPLEX")
 _NO_MEMORY = re.compile(r"\bjava\.lang\.OutOfMemoryError(?:: (.*))?|\bSparkOutOfMemoryError\b")
 # What Spark says of a file, and what AcidReader.java and avro_rows.py say.
+_NO_DIRECTORY = re.compile(r"\bMkdirs failed to create (\S+)")
 _ENCODED = re.compile(r"Encountered error while reading file (.+?)\. +(.*)")
 _PLAIN = re.compile(r"\bhivesql cannot read (.+?): (.*)")
 
@@ -41,11 +43,25 @@ def told(error: Exception) -> HiveSqlError | None:
     violation = cardinality_violation(error) or constraint_violation(error)
     if violation:
         return violation
+    if (value := _too_long(error)) is not None:
+        return SemanticError(
+            f"the partition value {value[:60]}… would make a directory with a name of more than "
+            f"{LONGEST_FILE_NAME} bytes (its characters are escaped). Use a shorter value"
+        )
     file = unreadable(error)
     if file is not None:
         path, why = file
         return DataError(f"{path} cannot be read: {why}. It is damaged, or of another kind")
     return ExecutionError(f"the Spark job failed: {_cause(error) or _said(error)}")
+
+
+def _too_long(error: Exception) -> str | None:
+    """Find the partition value by whose length a directory cannot be made; None if none is."""
+    found = _NO_DIRECTORY.search(str(error))
+    for part in found[1].split("/") if found else ():
+        if "=" in part and len(part.encode()) > LONGEST_FILE_NAME:
+            return unquote(part.partition("=")[2])
+    return None
 
 
 def unreadable(error: Exception) -> tuple[str, str] | None:

@@ -160,4 +160,16 @@ def test_what_other_programs_left(spark: SparkSession, tmp_path: Path) -> None:
             (1, 1, True), (2, 2, False), (3, 3, True),
         ]  # fmt: skip
         assert rows(session, "SELECT a FROM m WHERE b AND p < 3") == [(1,)]
+        # Values that only Spark knows, in files of its own and of ours.
+        for stored in ("TEXTFILE", "ORC TBLPROPERTIES ('transactional'='true')"):
+            session.sql(
+                f"CREATE TABLE l (a INT) PARTITIONED BY (k STRING) STORED AS {stored};"
+                "INSERT INTO l PARTITION (k) SELECT a, repeat('v', 240 + a) FROM m WHERE a = 1"
+            )
+            for much in ("'v', 300", "'é', 127", "':', 85"):
+                with pytest.raises(SemanticError, match="directory"):
+                    session.sql(f"INSERT INTO l PARTITION (k) SELECT a, repeat({much}) FROM m")
+            assert rows(session, "SELECT a, length(k) FROM l") == [(1, 241)]
+            assert len(partitions(session, "l")) == 1
+            session.sql("DROP TABLE l")
         assert rows(session, "SELECT a FROM m WHERE b = false") == [(2,)]

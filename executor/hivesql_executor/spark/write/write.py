@@ -52,7 +52,8 @@ _WRITER = "shiftrightunsigned(row__id.bucketid, 16) & 4095"
 BUCKET_OF_ROW_ID = f"if(shiftrightunsigned(row__id.bucketid, 29) = 0, row__id.bucketid, {_WRITER})"
 _OLD_WRITER = f"cast({BUCKET_OF_ROW_ID} as int)"
 # Beside a table's own columns: no column of Hive has a colon in its name.
-_KEY, _BUCKET = "partition:{}", "bucket:"
+# No longer, escaped, than most names of columns: a value may be as long as a directory allows.
+_KEY, _BUCKET = "p:{}", "bucket:"
 # LiteralParameterizer.java looks for it.
 _ROW = "row:"
 
