@@ -137,6 +137,10 @@ def state(home: Path) -> list[Any]:
         return [*rows, going]
 
 
+COMMIT = "metastore.commit_txn"
+AFTER_COMMIT = ("import", "memory", "attribute", "sqlite", "driver", "thrift", "ENOSPC")
+
+
 @pytest.mark.parametrize("name", [*ATOMIC, *OTHERS])
 def test_each_call_may_fail(name: str, template: Path) -> None:
     use = (ATOMIC | OTHERS)[name]
@@ -151,8 +155,16 @@ def test_each_call_may_fail(name: str, template: Path) -> None:
     assert counting.seen
     kinds = list(FAULTS)
     hits = 0
-    for turn, call in enumerate(dict.fromkeys(counting.seen)):
-        kind = kinds[(turn * 7 + len(name)) % len(kinds)]
+    turns = [
+        (call, kinds[(turn * 7 + len(name)) % len(kinds)])
+        for turn, call in enumerate(dict.fromkeys(counting.seen))
+    ]
+    # After a commit nothing may fail, whatever it is.
+    seen = list(counting.seen)
+    committed = seen.index(COMMIT) if COMMIT in seen else len(seen)
+    late = sorted({*seen[committed + 1 :]} - {*seen[:committed]})
+    turns += [(call, kind) for call in late for kind in AFTER_COMMIT]
+    for call, kind in turns:
         faults = Faults(FAULTS[kind], call)
         raised: Exception | None = None
         with opened(template) as session, faulty(session, faults):

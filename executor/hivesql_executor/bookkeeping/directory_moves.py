@@ -12,7 +12,6 @@ from hivesql_executor.metastore.api import BegunMoves, Move, decide_remedy
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.file_changes import making_moves, missing_directories
 from hivesql_executor.transactions.reaper import HIDDEN, mend
-from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.model.table import Database
 
 
@@ -56,8 +55,8 @@ def placing(
             if not runtime.files(path).list(path):
                 runtime.files(path).delete(path)
         store.forget_moves(key)
-    except (HiveSqlError, OSError) as error:
-        # Whoever reaps next tries again: the statement has succeeded.
+    except Exception as error:  # noqa: BLE001 - the statement has succeeded
+        # Whoever reaps next tries again.
         runtime.notify(f"what was dropped is not deleted yet: {error}")
 
 
@@ -80,7 +79,7 @@ def _put_right(
             begun = store.noted_moves(store.note_moves(0, moved))
         if begun is not None:
             mend(begun, runtime)
-    except (HiveSqlError, OSError) as second:
+    except Exception as second:  # noqa: BLE001 - the first error is the one to report
         error.add_note(f"directories are not put right yet: {second}")
 
 
@@ -112,7 +111,11 @@ def making(directories: Sequence[str], runtime: Runtime, txn_id: int) -> Iterato
             _put_right(key, moves, error, runtime, moves)
         raise
     if moves:
-        store.forget_moves(key)
+        try:
+            store.forget_moves(key)
+        except Exception as error:  # noqa: BLE001 - the statement has succeeded
+            # Whoever reaps next sees that the catalog names them, and forgets the note.
+            runtime.notify(f"the note of directories that were made is not forgotten yet: {error}")
 
 
 def hiding(location: str, table_id: int, partition: str = "") -> Move:

@@ -276,7 +276,7 @@ def run_or_close(step: Callable[[], None], close: Callable[[], None]) -> None:
     except BaseException as error:
         try:
             close()
-        except (HiveSqlError, OSError) as second:
+        except Exception as second:  # noqa: BLE001 - the first error is the one to report
             error.add_note(f"the batch could not be closed either: {second}")
         if isinstance(error, OSError):
             raise StreamingIOFailure(f"the delta could not be written: {error}") from error

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.metastore.api import BegunMoves, Move, MoveKind, decide_remedy
 from hivesql_executor.transactions.reaper import HIDDEN, is_same, mend
-from hivesql_planner.errors import ExecutionError, HiveSqlError
+from hivesql_planner.errors import ExecutionError
 
 if TYPE_CHECKING:
     from hivesql_executor.files.api import Files
@@ -124,8 +124,8 @@ class FileChanges:
             return
         try:
             mend(self._begun(settled=True), self.runtime)
-        except (HiveSqlError, OSError) as error:
-            # Whoever reaps next tries again: the statement has succeeded.
+        except Exception as error:  # noqa: BLE001 - the statement has succeeded
+            # Whoever reaps next tries again.
             self.runtime.notify(f"what the statement replaced is not deleted yet: {error}")
         self.noted, self.unnoted, self.key = [], [], ""
 
@@ -138,7 +138,7 @@ class FileChanges:
             return
         try:
             self._mend()
-        except (HiveSqlError, OSError) as second:
+        except Exception as second:  # noqa: BLE001 - the first error is the one to report
             told = f"files are not put back yet: {second}"
             if error is not None:
                 error.add_note(told)

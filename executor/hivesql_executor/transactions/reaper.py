@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hivesql_executor.metastore.api import BegunMoves, Move, Remedy
 from hivesql_executor.runtime import Runtime
-from hivesql_planner.errors import HiveSqlError, NoSuchObject
+from hivesql_planner.errors import NoSuchObject
 from hivesql_planner.model.table import TableName
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def reap(runtime: Runtime) -> None:
     for begun in runtime.metastore.lost_moves(timeout):
         try:
             mend(begun, runtime)
-        except (HiveSqlError, OSError) as error:
+        except Exception as error:  # noqa: BLE001 - one note must not stop all others
             # The next one that comes by tries again; this one has other work to do.
             runtime.notify(f"a statement died between files and catalog, not mended yet: {error}")
     runtime.metastore.reap(timeout)
