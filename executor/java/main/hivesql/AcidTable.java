@@ -373,6 +373,6 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
     }
 
     private static Option searchArgument(StructType columns, List filters) {
-        return SparkLine.searchArgument(columns, Seqs.of(filters));
+        return ScanPlans.searchArgument(columns, Seqs.of(filters));
     }
 }

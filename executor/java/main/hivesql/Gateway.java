@@ -121,7 +121,7 @@ final class PlannedQuery extends AbstractFunction0 {
         }
         Seq all = Seqs.of(found);
         if (word.equals("select")) return new Project(all, plan);
-        if (word.equals("sort")) return SparkLine.sorted(plan, all);
+        if (word.equals("sort")) return LogicalPlans.sorted(plan, all);
         throw new IllegalArgumentException(word);
     }
 

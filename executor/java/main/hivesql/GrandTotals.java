@@ -83,7 +83,7 @@ public final class GrandTotals extends AbstractPartialFunction {
         items.add(count);
         Literal one = new Literal(Integer.valueOf(1), DataTypes.IntegerType);
         LogicalPlan first = (LogicalPlan) (Object) Limit$.MODULE$.apply(one, expand.child());
-        LogicalPlan total = SparkLine.aggregated(first, Seqs.of(items));
+        LogicalPlan total = LogicalPlans.aggregated(first, Seqs.of(items));
         Literal none = new Literal(Long.valueOf(0L), DataTypes.LongType);
         return new Project(Seqs.of(shown), new Filter(new EqualTo(count.toAttribute(), none), total));
     }

@@ -67,7 +67,7 @@ public final class MergeSource {
                 BigInt$.MODULE$.apply(Math.max(1L, found.bytes)),
                 Option.apply(BigInt$.MODULE$.apply(found.rows)),
                 AttributeMap$.MODULE$.empty(), false);
-        rows = SparkLine.withStatistics(made, kept, session, about);
+        rows = ScanPlans.withStatistics(made, kept, session, about);
     }
 
     /** Compute the source now; null to leave what is read from files and more than some bytes. */
@@ -88,7 +88,7 @@ public final class MergeSource {
             }
         }
         LogicalPlan made =
-                SparkLine.checkpointed(source).logicalPlan();
+                LogicalPlans.checkpointed(source).logicalPlan();
         RDD rdd = ((LogicalRDD) made).rdd();
         MergeSource settled = null;
         try {

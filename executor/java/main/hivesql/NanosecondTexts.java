@@ -76,7 +76,7 @@ public final class NanosecondTexts {
 
     private LogicalPlan plan() {
         // As the optimizer will do anyway.
-        return SparkLine.inlineCommonTables(frame.queryExecution().analyzed());
+        return ScanPlans.inlineCommonTables(frame.queryExecution().analyzed());
     }
 
     /** The node with a text for the column, which is then the field "text"; null if it has none. */

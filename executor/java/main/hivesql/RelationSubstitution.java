@@ -79,7 +79,7 @@ public final class RelationSubstitution extends AbstractPartialFunction {
 
     /** The queries of a WITH are no children of it. */
     private LogicalPlan within(UnresolvedWith with) {
-        return SparkLine.withCommonTables(with, query -> (SubqueryAlias) given(query));
+        return CommonTables.withCommonTables(with, query -> (SubqueryAlias) given(query));
     }
 
     /** Nor are the windows of a WINDOW its expressions: they may have subqueries. */
@@ -91,7 +91,7 @@ public final class RelationSubstitution extends AbstractPartialFunction {
             Object given = window.transformDown(this);
             found = (scala.collection.immutable.Map) (Object) found.updated(one._1(), given);
         }
-        return SparkLine.withWindows(with, found);
+        return LogicalPlans.withWindows(with, found);
     }
 }
 
