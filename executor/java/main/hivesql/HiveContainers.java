@@ -1,5 +1,6 @@
 package hivesql;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.Serializable;
 import java.util.Arrays;
@@ -292,7 +293,7 @@ final class LineWriters extends OutputWriterFactory {
     public OutputWriter newInstance(String path, StructType schema, TaskAttemptContext context) {
         try {
             return container.columnar
-                    ? new ColumnarWriter(path, container, context.getConfiguration())
+                    ? ColumnarWriter.open(path, container, context.getConfiguration())
                     : new SequenceWriter(path, context.getConfiguration());
         } catch (IOException error) {
             throw new java.io.UncheckedIOException(error);
@@ -300,27 +301,23 @@ final class LineWriters extends OutputWriterFactory {
     }
 }
 
-/** Lines as records of a SequenceFile, with the empty keys that Hive gives them. */
-final class SequenceWriter extends OutputWriter {
+/** Lines into one file of a container. */
+abstract class LineWriter extends OutputWriter {
     private final String path;
-    private final SequenceFile.Writer writer;
-    private final BytesWritable key = new BytesWritable();
-    private final Text value = new Text();
+    private final Closeable writer;
 
-    SequenceWriter(String path, Configuration configuration) throws IOException {
+    LineWriter(String path, Closeable writer) {
         this.path = path;
-        writer = SequenceFile.createWriter(
-                configuration, SequenceFile.Writer.file(new Path(path)),
-                SequenceFile.Writer.keyClass(BytesWritable.class),
-                SequenceFile.Writer.valueClass(Text.class),
-                SequenceFile.Writer.compression(SequenceFile.CompressionType.NONE));
+        this.writer = writer;
     }
+
+    /** Add a line, which is the caller's to change afterwards. */
+    abstract void append(byte[] line) throws IOException;
 
     @Override
     public void write(InternalRow row) {
-        value.set(row.getUTF8String(0).getBytes());
         try {
-            writer.append(key, value);
+            append(row.getUTF8String(0).getBytes());
         } catch (IOException error) {
             throw new java.io.UncheckedIOException(error);
         }
@@ -341,48 +338,66 @@ final class SequenceWriter extends OutputWriter {
     }
 }
 
+/** Lines as records of a SequenceFile, with the empty keys that Hive gives them. */
+final class SequenceWriter extends LineWriter {
+    private final SequenceFile.Writer writer;
+    private final BytesWritable key = new BytesWritable();
+    private final Text value = new Text();
+
+    SequenceWriter(String path, Configuration configuration) throws IOException {
+        this(path, SequenceFile.createWriter(
+                configuration, SequenceFile.Writer.file(new Path(path)),
+                SequenceFile.Writer.keyClass(BytesWritable.class),
+                SequenceFile.Writer.valueClass(Text.class),
+                SequenceFile.Writer.compression(SequenceFile.CompressionType.NONE)));
+    }
+
+    private SequenceWriter(String path, SequenceFile.Writer writer) {
+        super(path, writer);
+        this.writer = writer;
+    }
+
+    @Override
+    void append(byte[] line) throws IOException {
+        value.set(line);
+        writer.append(key, value);
+    }
+}
+
 /** Lines as rows of an RCFile. */
-final class ColumnarWriter extends OutputWriter {
-    private final String path;
+final class ColumnarWriter extends LineWriter {
     private final RCFile.Writer writer;
     private final AbstractSerDe stored;
     private final AbstractSerDe lines;
     private final Text line = new Text();
 
-    ColumnarWriter(String path, Container container, Configuration given) throws IOException {
-        this.path = path;
+    static ColumnarWriter open(String path, Container container, Configuration given)
+            throws IOException {
         Configuration configuration = new Configuration(given);
         RCFileOutputFormat.setColumnNumber(configuration, container.width());
-        stored = container.stored(configuration);
-        lines = container.ofLines(configuration);
+        AbstractSerDe stored = container.stored(configuration);
+        AbstractSerDe lines = container.ofLines(configuration);
         Path file = new Path(path);
-        writer = new RCFile.Writer(
+        RCFile.Writer writer = new RCFile.Writer(
                 file.getFileSystem(configuration), configuration, file, null, null);
+        return new ColumnarWriter(path, writer, stored, lines);
+    }
+
+    private ColumnarWriter(
+            String path, RCFile.Writer writer, AbstractSerDe stored, AbstractSerDe lines) {
+        super(path, writer::close);
+        this.writer = writer;
+        this.stored = stored;
+        this.lines = lines;
     }
 
     @Override
-    public void write(InternalRow row) {
-        line.set(row.getUTF8String(0).getBytes());
+    void append(byte[] given) throws IOException {
+        line.set(given);
         try {
             writer.append(stored.serialize(lines.deserialize(line), lines.getObjectInspector()));
-        } catch (IOException error) {
-            throw new java.io.UncheckedIOException(error);
         } catch (SerDeException error) {
             throw new IllegalStateException(error);
         }
-    }
-
-    @Override
-    public void close() {
-        try {
-            writer.close();
-        } catch (IOException error) {
-            throw new java.io.UncheckedIOException(error);
-        }
-    }
-
-    @Override
-    public String path() {
-        return path;
     }
 }
