@@ -11,7 +11,7 @@ from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.metastore.api import BegunMoves, Move, decide_remedy
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.file_changes import making_moves, missing_directories
-from hivesql_executor.transactions.reaper import HIDDEN, mend
+from hivesql_executor.transactions.reaper import HIDDEN, left_to_reaper, mend
 from hivesql_planner.model.table import Database
 
 
@@ -47,7 +47,7 @@ def placing(
         _put_right(key, noted, error, runtime, moved)
         raise
     hit_failpoint(FailPoint.CATALOG_CHANGED)
-    try:
+    with left_to_reaper("what was dropped is not deleted yet", runtime):
         for one in present:
             if one.table_id:
                 runtime.files(one.source).delete(one.target)
@@ -55,9 +55,6 @@ def placing(
             if not runtime.files(path).list(path):
                 runtime.files(path).delete(path)
         store.forget_moves(key)
-    except Exception as error:  # noqa: BLE001 - the statement has succeeded
-        # Whoever reaps next tries again.
-        runtime.notify(f"what was dropped is not deleted yet: {error}")
 
 
 def _put_right(
@@ -111,11 +108,8 @@ def making(directories: Sequence[str], runtime: Runtime, txn_id: int) -> Iterato
             _put_right(key, moves, error, runtime, moves)
         raise
     if moves:
-        try:
+        with left_to_reaper("the note of directories that were made is not forgotten yet", runtime):
             store.forget_moves(key)
-        except Exception as error:  # noqa: BLE001 - the statement has succeeded
-            # Whoever reaps next sees that the catalog names them, and forgets the note.
-            runtime.notify(f"the note of directories that were made is not forgotten yet: {error}")
 
 
 def hiding(location: str, table_id: int, partition: str = "") -> Move:

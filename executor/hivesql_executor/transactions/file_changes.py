@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.metastore.api import BegunMoves, Move, MoveKind, decide_remedy
-from hivesql_executor.transactions.reaper import HIDDEN, is_same, mend
+from hivesql_executor.transactions.reaper import HIDDEN, is_same, left_to_reaper, mend
 from hivesql_planner.errors import ExecutionError
 
 if TYPE_CHECKING:
@@ -122,11 +122,8 @@ class FileChanges:
         """Delete what is not needed any more, now that all of it is right."""
         if not self.noted:
             return
-        try:
+        with left_to_reaper("what the statement replaced is not deleted yet", self.runtime):
             mend(self._begun(settled=True), self.runtime)
-        except Exception as error:  # noqa: BLE001 - the statement has succeeded
-            # Whoever reaps next tries again.
-            self.runtime.notify(f"what the statement replaced is not deleted yet: {error}")
         self.noted, self.unnoted, self.key = [], [], ""
 
     def undo(self, error: BaseException | None) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from hivesql_executor.metastore.api import BegunMoves, Move, Remedy
@@ -26,12 +27,21 @@ def reap(runtime: Runtime) -> None:
     """
     timeout = runtime.settings.seconds("hive.txn.timeout")
     for begun in runtime.metastore.lost_moves(timeout):
-        try:
+        with left_to_reaper("a statement died between files and catalog, not mended yet", runtime):
             mend(begun, runtime)
-        except Exception as error:  # noqa: BLE001 - one note must not stop all others
-            # The next one that comes by tries again; this one has other work to do.
-            runtime.notify(f"a statement died between files and catalog, not mended yet: {error}")
     runtime.metastore.reap(timeout)
+
+
+@contextmanager
+def left_to_reaper(problem: str, runtime: Runtime) -> Iterator[None]:
+    """Tell of a failure of the block and go on: whoever reaps next tries again.
+
+    For what comes after a decision: a statement that has succeeded must not fail any more.
+    """
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - whatever it is
+        runtime.notify(f"{problem}: {error}")
 
 
 def mend(begun: BegunMoves, runtime: Runtime) -> None:
