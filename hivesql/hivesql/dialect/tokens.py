@@ -331,25 +331,17 @@ class Cursor:
         self.expect(")")
         return tuple(found)
 
-    def table(self) -> TableRef:
-        """Take ``t`` or ``db.t``."""
+    def table(self, *, of_spark: bool = False) -> TableRef:
+        """Take ``t`` or ``db.t``; ``of_spark`` takes ``catalog.db.t`` too, which it alone reads."""
         start = self.peek().start
-        first = self.name("a table name")
-        database, name = None, first
+        name = self.name("a table name")
+        catalog, database = None, None
         if self.take("."):
-            database, name = first, self.name("a table name")
-        if self.at("."):
+            database, name = name, self.name("a table name")
+        if self.at(".") and not of_spark:
             self.refuse("names of three parts (metadata tables and branches)")
-        return TableRef(database, name, start, self.last_end)
-
-    def source_table(self) -> TableRef:
-        """Take ``t``, ``db.t``, or ``catalog.db.t``, which Spark alone can read."""
-        start = self.peek().start
-        names = [self.name("a table name")]
-        while len(names) < 3 and self.take("."):
-            names.append(self.name("a table name"))
-        name, database, catalog = (*reversed(names), None, None)[:3]
-        assert name is not None
+        if self.take("."):
+            catalog, database, name = database, name, self.name("a table name")
         return TableRef(database, name, start, self.last_end, catalog)
 
     def string(self, what: str = "a string") -> str:

@@ -80,7 +80,7 @@ def parse_merge(cursor: Cursor) -> MergeBody:
         if cursor.at("("):
             cursor.names()
     else:
-        source_table = cursor.source_table()
+        source_table = cursor.table(of_spark=True)
         source_alias = _alias(cursor) or source_table.name
     span = (start, cursor.tokens[cursor.position - 1].end)
     source = read_query(cursor.text, cursor.tokens, (span,), "SELECT * FROM ")
