@@ -23,7 +23,9 @@ PACKAGES = (
     "repl/hivesql_repl",
 )
 
-NO_VERBS = frozenset(("Whether", "Where", "How", "What", "Which", "Who", "Why", "When", "One"))
+NO_VERBS = frozenset(
+    ("Whether", "Where", "How", "What", "Which", "Who", "Why", "When", "One", "Of", "Those")
+)
 SOURCES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
 EXAMPLES = sorted(path for path in (ROOT / "examples").rglob("*") if path.suffix in {".hql", ".py"})
 

@@ -304,7 +304,7 @@ class HiveStreamingConnection:
 
     @property
     def transaction_states(self) -> tuple[State, ...]:
-        """Of the batch's transactions."""
+        """Return the states of the batch's transactions."""
         return tuple(self._batch.states) if self._batch else ()
 
     @property

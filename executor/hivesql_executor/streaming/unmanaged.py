@@ -48,7 +48,7 @@ class Unmanaged:
 
     @property
     def states(self) -> Sequence[State]:
-        """Of the only transaction."""
+        """Return the state of the only transaction."""
         return [self.state]
 
     @property

@@ -75,7 +75,7 @@ class DdlCompiler(compiler.DDLCompiler):
     def create_table_constraints(
         self, table: Any, _include_foreign_key_constraints: Any = None, **kw: Any
     ) -> str:
-        """Those of the table, then the CHECKs of its columns: a column takes one constraint."""
+        """Write the table's, then the CHECKs of its columns: a column takes one constraint."""
         text: str = super().create_table_constraints(  # type: ignore[no-untyped-call]
             table, _include_foreign_key_constraints, **kw
         )

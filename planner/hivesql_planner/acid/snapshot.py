@@ -56,7 +56,7 @@ class AcidState:
 
     @property
     def directories(self) -> tuple[ListedDirectory, ...]:
-        """Those that are read: the base, if there is one, and the deltas."""
+        """Return those that are read: the base, if there is one, and the deltas."""
         return (*([self.base] if self.base else []), *self.deltas)
 
 

@@ -153,7 +153,7 @@ def _new_row(
 
 
 def _operands(node: Operation) -> tuple[Node, Literal]:
-    """Of a sum, difference or product: what is computed with a number, and the number."""
+    """Take a sum, difference or product apart: what is computed with a number, and the number."""
     if node.kind not in ("+", "-", "*"):
         raise Unclear
     left, right = node.operands

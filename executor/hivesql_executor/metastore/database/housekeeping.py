@@ -110,7 +110,7 @@ def _forget_write_ids(db: Connection) -> None:
 
 
 def _forget_duplicates(db: Connection) -> None:
-    """Of each unit keep the newest write and the newest update or delete."""
+    """Keep of each unit the newest write and the newest update or delete."""
     ours, newer = completed_txn_components.c, completed_txn_components.alias()
     db.execute(
         delete(completed_txn_components).where(

@@ -150,7 +150,7 @@ def _deletes(location: str, found: Sequence[DeleteFile], files: Files) -> list[_
 
 
 def _spans(found: Sequence[tuple[DataFile | DeleteFile, OrcTail]]) -> list[_Known] | None:
-    """Those that have rows; None when the keys of one are not known."""
+    """Choose those that have rows; None when the keys of one are not known."""
     full = [(file, tail) for file, tail in found if tail.rows]
     if any(not tail.key_range for _, tail in full):
         return None

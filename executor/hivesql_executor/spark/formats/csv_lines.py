@@ -29,7 +29,7 @@ class _Csv:
 
     @property
     def patterns(self) -> tuple[str, str, str]:
-        """Of one field, of one that is quoted, of characters that a backslash may precede."""
+        """Return patterns of a field, of a quoted one, and of what a backslash may precede."""
         quote, separator = _hex(self.quote), _hex(self.separator)
         escape = _hex(self.reads_escape)
         quoted = f"{quote}(?:[^{quote}{escape}]++|{quote}{quote}|{escape}.)*+{quote}"

@@ -85,7 +85,7 @@ class _Read:
     filter_rows: int = -1
 
     def nanoseconds_in(self, tail: OrcTail) -> tuple[int, ...]:
-        """Those of them that are read as texts in a file."""
+        """Return those of them that are read as texts in a file."""
         found = nanosecond_columns(self.table, tail) if self.nanoseconds else ()
         return tuple(i for i in found if i in self.nanoseconds)
 
@@ -253,7 +253,7 @@ def _pieces(files: Files, placed: Sequence[tuple[Place, FilesToRead]]) -> list[_
 
 
 def _direct(read: _Read, pieces: Sequence[_Piece]) -> list[_Piece]:
-    """Those that a reader of our own can read."""
+    """Choose those that a reader of our own can read."""
     changed = {piece.place.number for piece in pieces if holds_changes(piece.tail)}
     return [
         piece
