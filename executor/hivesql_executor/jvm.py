@@ -54,6 +54,19 @@ def new_object(spark: SparkSession, name: str, *arguments: Any) -> Any:
     return constructor.newInstance(given)
 
 
+def call_static(spark: SparkSession, name: str, method: str, *arguments: Any) -> Any:
+    """Call a static method of one of our classes, the only one of its name."""
+    found = next(
+        one for one in _classes(spark).loader.loadClass(f"hivesql.{name}").getMethods()
+        if one.getName() == method
+    )  # fmt: skip
+    gateway: Any = spark.sparkContext._gateway
+    given = gateway.new_array(java_class(spark, "java.lang.Object"), len(arguments))
+    for i, argument in enumerate(arguments):
+        given[i] = argument
+    return found.invoke(None, given)
+
+
 def spark_line() -> tuple[int, int]:
     """Tell the line of the installed Spark, such as (4, 3)."""
     major, minor = pyspark.__version__.split(".")[:2]

@@ -16,6 +16,7 @@ from hivesql_planner.model.partition_values import normal_value
 from hivesql_planner.model.table import DEFAULT_PARTITION, Database, Partition, Table, TableName
 from hivesql_planner.predicates.partitions import PartitionTest, equal_to
 from hivesql_planner.settings.settings import Settings
+from hivesql_planner.statements.functions import Macro, OwnFunction
 
 
 class Catalog(Protocol):
@@ -54,6 +55,10 @@ class NoSpark:
         """Find nothing."""
 
 
+OwnFunctions = Mapping[str, OwnFunction | Macro]
+"""The session's own functions and macros, by names in lower case."""
+
+
 @dataclass(slots=True)
 class Binding:
     """The surroundings of one statement, or of the text of a view that it reads."""
@@ -68,6 +73,7 @@ class Binding:
     """The views whose text this is, outermost first."""
     spark: SparkNames = field(default_factory=NoSpark)
     """Finds what names mean that no table has; nothing inside of a view."""
+    functions: OwnFunctions = field(default_factory=dict)
     _tokens: tuple[Token, ...] = ()
 
     @property
@@ -157,7 +163,7 @@ class Binding:
         return Binding(
             self.catalog, view.name.database, self.settings,
             StatementText(view.view_text or "", f"view {view.name}"),
-            self.counts, (*self.views, view.name),
+            self.counts, (*self.views, view.name), functions=self.functions,
         )  # fmt: skip
 
     def partition_values(self, table: Table, items: PartitionItems) -> dict[str, str | None]:

@@ -41,6 +41,12 @@ from hivesql_planner.statements.ddl import (
     RenameTable,
     RepairTable,
 )
+from hivesql_planner.statements.functions import (
+    CreateFunction,
+    CreateMacro,
+    DropFunction,
+    OwnFunction,
+)
 
 Name = TypeVar("Name", str, TableName)
 
@@ -202,6 +208,7 @@ def rehearse(session: Session, text: str, file: str | None) -> Iterator[Step]:
     overlay = _Overlay(session.temporary)
     variables = dict(session.variables)
     settings, database = session.settings, session.database
+    functions = dict(session.functions)
     for statement in split(text, file, variables):
         place = f"{file or '<input>'}:{statement.line}:{statement.column}"
         if statement.text.startswith("!"):
@@ -210,13 +217,19 @@ def rehearse(session: Session, text: str, file: str | None) -> Iterator[Step]:
         try:
             bound = bind(
                 parse(statement), overlay, database=database, settings=settings,
-                spark=session.spark_views(),
+                spark=session.spark_views(), functions=functions,
             )  # fmt: skip
             lines = _lines(bound, settings)
             if isinstance(bound, UseDatabase):
                 database = bound.name
             elif isinstance(bound, SetSetting):
                 settings = _set(bound, settings, variables)
+            elif isinstance(bound, CreateFunction):
+                functions[bound.name] = OwnFunction(name=bound.name, java_class=bound.java_class)
+            elif isinstance(bound, CreateMacro):
+                functions[bound.macro.name] = bound.macro
+            elif isinstance(bound, DropFunction):
+                functions.pop(bound.name, None)
             overlay.apply(bound)
         except HiveSqlError as error:
             told = error.at(file, statement.line, statement.column)

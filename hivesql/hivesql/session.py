@@ -19,6 +19,7 @@ from hivesql.result import Result
 from hivesql.script import StatementText, split, split_key
 from hivesql.sessions.frame_methods import FrameCalls
 from hivesql.sessions.frames import Given, SparkViews, WithFrame
+from hivesql.sessions.functions import SessionFunctions
 from hivesql.sessions.open_transaction import Conversation
 from hivesql.sessions.session_files import AddedFiles
 from hivesql.sessions.settings import after_reset, setting_lines, setting_text
@@ -50,6 +51,7 @@ from hivesql_planner.statements.bound import (
     Statement,
     UseDatabase,
 )
+from hivesql_planner.statements.functions import CreateFunction, CreateMacro, DropFunction
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -190,6 +192,7 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
         self.variables: dict[str, str] = {}
         self._spark = spark
         self._files = AddedFiles(spark)
+        self.functions = SessionFunctions(spark, self._files)
         self._conversation = Conversation()
         self.temporary = TemporaryTables(runtime)
         self._query_id = ""
@@ -374,6 +377,7 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
             database=self.database,
             settings=self.settings,
             spark=asked.views,
+            functions=self.functions,
         )
 
     def spark_views(self) -> SparkViews:
@@ -386,6 +390,9 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
                 return self._set(statement), None
             case SessionFiles():
                 return self._files.run(statement), None
+            case CreateFunction() | DropFunction() | CreateMacro():
+                self.functions.run(statement)
+                return Outcome(), None
             case FileSystemShell(words=words):
                 from hivesql_executor.spark.session import run_file_shell
 

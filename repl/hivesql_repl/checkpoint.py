@@ -12,13 +12,18 @@ from pathlib import Path
 from hivesql import HiveSqlError, NotSupported, Session
 from hivesql.dialect.nodes.commands import UseBody
 from hivesql.dialect.nodes.ddl import CreateTableBody
+from hivesql.dialect.nodes.functions import CreateMacroBody, DropFunctionBody
 from hivesql.dialect.statements.statement import parse
 from hivesql.script import StatementText
 from hivesql_executor.metastore.api import Once
 from hivesql_planner.statements.bound import FileSystemShell, SessionFiles, SetSetting
+from hivesql_planner.statements.functions import CreateFunction
 
 # What these change is gone with the process, so every run repeats them.
-_OF_THE_SESSION = (FileSystemShell, SessionFiles, SetSetting, UseBody)
+_OF_THE_SESSION = (
+    CreateFunction, CreateMacroBody, DropFunctionBody, FileSystemShell, SessionFiles, SetSetting,
+    UseBody,
+)  # fmt: skip
 
 
 @dataclass

@@ -42,7 +42,7 @@ def bind_show(body: ShowBody, binding: Binding) -> Show:
     if body.kind == "functions":
         from hivesql.dialect.function_names import listed_functions
 
-        names = listed_functions()
+        names = tuple(sorted({*listed_functions(), *binding.functions}))
     elif body.kind == "table extended" and body.partition:
         of = binding.table_named(TableName(database or "", body.pattern or ""), 0)
         part = existing(of, body.partition, binding)
@@ -61,6 +61,7 @@ def bind_show(body: ShowBody, binding: Binding) -> Show:
         kind=body.kind, database=database, table=table, partition=partition, pattern=body.pattern,
         extended=body.extended, key=body.key, part=part, names=names,
         compactions=bind_filter(body, binding),
+        function=binding.functions.get(body.key.lower()) if body.key else None,
     )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from hivesql.binding import Binding, Catalog, NoSpark, SparkNames
+from hivesql.binding import Binding, Catalog, NoSpark, OwnFunctions, SparkNames
 from hivesql.dialect.nodes.commands import Body, Bound, ExplainBody, Tree
 from hivesql_planner.errors import HiveSqlError, ParseError
 from hivesql_planner.settings.settings import Settings
@@ -20,16 +20,20 @@ def bind(
     database: str = "default",
     settings: Settings | None = None,
     spark: SparkNames | None = None,
+    functions: OwnFunctions | None = None,
 ) -> Statement:
     """Look up the names of a statement and check it; queries also read what ``spark`` finds.
+
+    ``functions`` are those of the user's own, by name.
 
     Raises SemanticError or NoSuchObject with Hive's code at the token that is wrong, or
     NotSupported with the feature's name.
     """
     text = tree.text
     binding = Binding(
-        catalog, database.lower(), settings or Settings(), text, spark=spark or NoSpark()
-    )
+        catalog, database.lower(), settings or Settings(), text, spark=spark or NoSpark(),
+        functions=functions or {},
+    )  # fmt: skip
     try:
         return _bind(tree.body, binding)
     except HiveSqlError as error:
@@ -55,6 +59,8 @@ BINDERS = {
     "LockBody": "commands.bind_lock",
     "ShowBody": "commands.bind_show",
     "UseBody": "commands.bind_use",
+    "CreateMacroBody": "functions.bind_create_macro",
+    "DropFunctionBody": "functions.bind_drop_function",
     "CompactBody": "compaction.bind_compact",
     "QueryBody": "queries.bind_select",
     "DirectoryBody": "queries.bind_directory",

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from hivesql.binding import Binding
-from hivesql.dialect.edits import Edit, filled
+from hivesql.dialect.edits import Edit, Span, filled
 from hivesql.dialect.function_names import is_hive_function, is_refused
 from hivesql.dialect.numbers import number
 from hivesql.dialect.structure import RANGE, place_of
+from hivesql.dialect.tokens import first_from
 from hivesql.dialect.value_types import (
     DAY_TIME,
     INTEGERS,
@@ -44,6 +45,7 @@ from hivesql.expressions.strict_mode import refuses, strict_error
 from hivesql.expressions.windows import Windows
 from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError, SemanticError
 from hivesql_planner.model.conversions import TEXT_TO_BOOLEAN, check_conversion
+from hivesql_planner.statements.functions import Macro, OwnFunction
 
 _BACKSLASHES = "regexp_replace(@0, '\\\\\\\\(?![%_])', '\\\\\\\\\\\\\\\\')"
 _ARITHMETIC = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%"}
@@ -54,6 +56,8 @@ _TRUTHS = (
 )  # fmt: skip
 _BITS = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
 _MONTHS = ("year", "month", "years", "months")
+OWN_KIND = "own kind"
+"""Metadata key of a call of the user's own function: which kind it is."""
 
 
 @dataclass(slots=True)
@@ -385,6 +389,8 @@ class Translator:
 
     # -- calls
     def _call(self, name: str, given: Sequence[exp.Expr], node: exp.Expr) -> Type:
+        if (own := self.binding.functions.get(name)) is not None:
+            return self._call_own(own, given, node)
         if not is_hive_function(name):
             raise SemanticError(f"Invalid function {name}", code=10011)
         if is_refused(name):
@@ -404,6 +410,40 @@ class Translator:
         if template is not None:
             self._replace(node, template, given)
         return type_of_call(call)
+
+    def _call_own(
+        self, own: OwnFunction | Macro, given: Sequence[exp.Expr], node: exp.Expr
+    ) -> Type:
+        if isinstance(own, Macro):
+            return self._call_macro(own, given, node)
+        node.meta[OWN_KIND] = own.kind
+        start = place_of(node)[0]
+        tokens = self.binding.tokens
+        bracket = next(one for one in tokens[first_from(tokens, start) :] if one.is_("("))
+        self.edits.append(Edit(start, bracket.start, f"`{own.called}`"))
+        return None
+
+    def _call_macro(self, macro: Macro, given: Sequence[exp.Expr], node: exp.Expr) -> Type:
+        if len(given) != len(macro.parameters):
+            raise SemanticError(
+                f"Arguments length mismatch: The macro {macro.name} accepts exactly "
+                f"{len(macro.parameters)} arguments.",
+                code=10015,
+            )
+        values: list[tuple[str | Span, ...]] = []
+        for value, (_, kind) in zip(given, macro.parameters, strict=True):
+            source = self.type_of(value)
+            check_conversion(source, kind, strict=self._is_strict_of_times())
+            literal = value.name if isinstance(value, exp.Literal) and value.is_string else None
+            template = cast_template(Call("cast", (source,), (literal,)), kind)
+            if template is None:
+                template = "@0" if source == kind else f"CAST(@0 AS {kind})"
+            values.append(tuple(filled(f"({template})", [place_of(value)])))
+        parts: list[str | Span] = []
+        for piece in macro.pieces:
+            parts += [piece] if isinstance(piece, str) else values[piece]
+        self.edits.append(Edit(*place_of(node), "", ("(", *parts, ")")))
+        return macro.type
 
     def _within_group(self, node: exp.WithinGroup) -> None:
         if str(node.this.this).lower() == "percentile_disc":

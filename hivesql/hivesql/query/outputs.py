@@ -11,6 +11,7 @@ from hivesql.binding import Binding
 from hivesql.dialect.edits import Edit
 from hivesql.dialect.structure import RANGE, span_of
 from hivesql.dialect.value_types import TIMES, Type, common, is_number, is_text
+from hivesql.expressions.translator import OWN_KIND
 from hivesql.expressions.windows import definition_of
 from hivesql.query.scope import Output, Outputs, Scope, outputs_of
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
@@ -67,7 +68,9 @@ def _last_windows(items: Sequence[exp.Expr]) -> frozenset[int]:
 def _name(item: exp.Expr, position: int, windows: int | None) -> str | None:
     if item.is_star or isinstance(item, exp.Aliases):
         return None
-    if isinstance(item, exp.Anonymous) and str(item.this).lower() in GENERATORS:
+    if isinstance(item, exp.Anonymous) and (
+        str(item.this).lower() in GENERATORS or item.meta.get(OWN_KIND) == "rows"
+    ):
         return None
     if isinstance(item, (exp.Alias, exp.Column)):
         return item.alias_or_name.lower()

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import DataFrame, SparkSession
 
+    from hivesql_planner.statements.functions import FunctionKind
+
 _OWN_CATALOG = "spark_catalog"
 _LOOK_EVERY = 0.1
 CANCELLED = "cancelled; nothing that the statement wrote is visible"
@@ -62,6 +64,7 @@ class LazySpark:
         self._conf = dict(conf or {})
         self._first = dict(self._conf)
         self._files: dict[tuple[str, str], None] = {}
+        self._functions: dict[str, tuple[str, str]] = {}
         self._shares: _Started | None = None
         self._start: Future[SparkSession] | None = None
         self._given_up = threading.Event()
@@ -107,6 +110,7 @@ class LazySpark:
         with _starting:
             self._forget_ended()
             if self._session is None:
+                from hivesql_executor.spark.functions import register_function
                 from hivesql_executor.spark.session import give_file, isolate
 
                 self._session = isolate(self._found())
@@ -115,6 +119,8 @@ class LazySpark:
                         self._session.conf.set(key, value)
                 for kind, path in self._files:
                     give_file(self._session, kind, path)
+                for called, function in self._functions.items():
+                    register_function(self._session, called, *function)
             return self._session
 
     def _forget_ended(self) -> None:
@@ -173,6 +179,18 @@ class LazySpark:
     def forget_file(self, kind: str, path: str) -> None:
         """Do not give it to a Spark that starts later; one that runs keeps it."""
         self._files.pop((kind, path), None)
+
+    def add_function(self, called: str, name: str, java_class: str) -> FunctionKind:
+        """Let queries call a class of Hive's functions as ``called``; which kind it is."""
+        from hivesql_executor.spark.functions import register_function
+
+        kind = register_function(self(), called, name, java_class)
+        self._functions[called] = (name, java_class)
+        return kind
+
+    def forget_function(self, called: str) -> None:
+        """Do not give it to a Spark that starts later; in one that runs nobody calls it."""
+        self._functions.pop(called, None)
 
     @contextmanager
     def group(self, query_id: str, text: str) -> Iterator[Callable[[], SparkSession]]:

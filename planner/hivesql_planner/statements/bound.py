@@ -12,11 +12,13 @@ from hivesql_planner.compaction.request import (
     CompactionDetails,
     CompactionFilter,
 )
+from hivesql_planner.statements.functions import CreateFunction, CreateMacro, DropFunction
 
 if TYPE_CHECKING:
     from hivesql_planner.model.table import Database, FileFormat, Partition, Table, TableName
     from hivesql_planner.relations import Expr, Query, Scan, Source
     from hivesql_planner.statements.ddl import DdlStatement
+    from hivesql_planner.statements.functions import Macro, OwnFunction
 
 
 PartitionSpec = Mapping[str, str | None]
@@ -251,6 +253,8 @@ class Show:
     temporary: Mapping[str, TableName] = field(default_factory=dict, hash=False)
     """The session's own tables by the names that it sees; the one asked for, where it is one."""
     compactions: CompactionFilter = NO_FILTER
+    function: OwnFunction | Macro | None = None
+    """What DESCRIBE FUNCTION is about, where it is the user's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -320,6 +324,9 @@ Statement = Union[
     DropTable,
     TruncateTable,
     "DdlStatement",
+    CreateFunction,
+    CreateMacro,
+    DropFunction,
     CompactTable,
     AbortCompactions,
     AbortTransactions,
@@ -347,7 +354,10 @@ WITHOUT_LOCKS = (
     AbortCompactions,
     AbortTransactions,
     CompactTable,
+    CreateFunction,
+    CreateMacro,
     Describe,
+    DropFunction,
     EndTransaction,
     Explain,
     LockObject,

@@ -9,9 +9,12 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.statements.show.hive_descriptions import Described, described_functions
 from hivesql_executor.statements.show.tables import matching
 from hivesql_planner.statements.bound import Show
+from hivesql_planner.statements.functions import Macro, OwnFunction
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+_MACRO = "org.apache.hadoop.hive.ql.udf.generic.GenericUDFMacro"
 
 
 def show_functions(statement: Show, runtime: Runtime) -> Outcome:
@@ -23,7 +26,10 @@ def describe_function(statement: Show, runtime: Runtime) -> Outcome:
     """Tell of a function what the Hive classes that PySpark ships say of it, else Spark."""
     name = (statement.key or "").replace("`", "")
     described = described_functions().get(name.lower())
-    if described is not None:
+    if statement.function is not None:
+        own = _described(statement.function, runtime)
+        lines = _told_by_hive(name, own, extended=statement.extended, type_="TEMPORARY")
+    elif described is not None:
         lines = _told_by_hive(name, described, extended=statement.extended)
     else:
         lines = _told_by_spark(runtime.spark(), name)
@@ -32,7 +38,22 @@ def describe_function(statement: Show, runtime: Runtime) -> Outcome:
     return Outcome.of_table(["tab_name"], rows)
 
 
-def _told_by_hive(name: str, described: Described, *, extended: bool) -> list[str]:
+def _described(own: OwnFunction | Macro, runtime: Runtime) -> Described:
+    """Tell what a function of the user's own says of itself, and of which names of Hive it is."""
+    if isinstance(own, Macro):
+        return Described(_MACRO, "", "", ())
+    known = described_functions().values()
+    found = next((one for one in known if one.java_class == own.java_class), None)
+    if found is not None:
+        return found
+    from hivesql_executor.spark.functions import describe_class
+
+    return Described(own.java_class, *describe_class(runtime.spark(), own.java_class), ())
+
+
+def _told_by_hive(
+    name: str, described: Described, *, extended: bool, type_: str = "BUILTIN"
+) -> list[str]:
     if described.usage:
         lines = [described.usage.replace("_FUNC_", name)]
     else:
@@ -43,7 +64,7 @@ def _told_by_hive(name: str, described: Described, *, extended: bool) -> list[st
             lines.append(f"Synonyms: {', '.join(synonyms)}")
         if described.details:
             lines.append(described.details.replace("_FUNC_", name))
-        lines += [f"Function class:{described.java_class}", "Function type:BUILTIN"]
+        lines += [f"Function class:{described.java_class}", f"Function type:{type_}"]
     return lines
 
 

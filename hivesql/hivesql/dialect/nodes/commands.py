@@ -17,11 +17,13 @@ from hivesql_planner.statements.bound import (
     ShowKind,
     StartTransaction,
 )
+from hivesql_planner.statements.functions import CreateFunction
 
 if TYPE_CHECKING:
     from hivesql.dialect.nodes.alter import AlterBodies
     from hivesql.dialect.nodes.ddl import DefinitionBodies
     from hivesql.dialect.nodes.dml import RowBodies
+    from hivesql.dialect.nodes.functions import FunctionBodies
     from hivesql.dialect.slices import PartitionItems
     from hivesql.dialect.tokens import Name, TableRef
     from hivesql.script import StatementText
@@ -91,6 +93,7 @@ class ExplainBody:
 Bound = (
     AbortCompactions
     | AbortTransactions
+    | CreateFunction
     | EndTransaction
     | FileSystemShell
     | SessionFiles
@@ -104,6 +107,7 @@ Body = Union[
     "RowBodies",
     "DefinitionBodies",
     "AlterBodies",
+    "FunctionBodies",
     UseBody,
     LockBody,
     ShowBody,

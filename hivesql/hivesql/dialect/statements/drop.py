@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hivesql.dialect.nodes.ddl import DropDatabaseBody, DropTableBody
+from hivesql.dialect.nodes.functions import DropFunctionBody
 from hivesql.dialect.tokens import Cursor, Kind, Token, at
 from hivesql_planner.errors import SemanticError
 
@@ -10,9 +11,13 @@ _DROP_REFUSED = ("temporary", "function", "materialized", "role", "index", "macr
                  "resource", "dataconnector")  # fmt: skip
 
 
-def parse_drop(cursor: Cursor) -> DropDatabaseBody | DropTableBody:
+def parse_drop(cursor: Cursor) -> DropDatabaseBody | DropTableBody | DropFunctionBody:
     """DROP DATABASE, TABLE or VIEW."""
     cursor.expect("drop")
+    if cursor.at("temporary", "function") or cursor.at("temporary", "macro"):
+        from hivesql.dialect.statements.functions import parse_drop_function
+
+        return parse_drop_function(cursor)
     token = cursor.next()
     if token.kind is Kind.WORD and token.value in _DROP_REFUSED:
         _check_function(cursor, token)
@@ -36,11 +41,11 @@ def parse_drop(cursor: Cursor) -> DropDatabaseBody | DropTableBody:
 
 
 def _check_function(cursor: Cursor, token: Token) -> None:
-    """DROP [TEMPORARY] FUNCTION of one of Hive's own is an error before all else."""
+    """DROP FUNCTION of one of Hive's own is an error before all else."""
     from hivesql.dialect.function_names import is_hive_function
 
     start = cursor.position
-    if token.is_("function") or cursor.take("function"):
+    if token.is_("function"):
         cursor.take("if", "exists")
         name = cursor.name("a function's name")
         if is_hive_function(name.text) and not cursor.at("."):

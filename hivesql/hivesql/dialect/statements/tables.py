@@ -45,6 +45,11 @@ def parse_create(cursor: Cursor) -> Body:
     token = cursor.peek()
     if token.kind is Kind.WORD and token.value in _CREATE_REFUSED:
         cursor.refuse(_CREATE_REFUSED[token.value])
+    if token.is_("temporary") and cursor.peek(1).value in ("function", "macro"):
+        from hivesql.dialect.statements.functions import parse_create_function, parse_create_macro
+
+        is_macro = cursor.peek(1).value == "macro"
+        return parse_create_macro(cursor) if is_macro else parse_create_function(cursor)
     if token.is_("temporary") and cursor.peek(1).value not in ("table", "external"):
         cursor.refuse(f"CREATE TEMPORARY {cursor.peek(1).text.upper()}")
     if token.is_("database") or token.is_("schema"):

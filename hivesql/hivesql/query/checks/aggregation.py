@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from hivesql.binding import Binding
 from hivesql.dialect.structure import place_of, span_of
+from hivesql.expressions.translator import OWN_KIND
 from hivesql.query.learning import QUERIES
 from hivesql.query.scope import Meaning, Output, Scope
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
@@ -123,7 +124,14 @@ def _aggregates_in(part: exp.Expr) -> Iterator[exp.Anonymous]:
 
 
 def _is_aggregate(call: exp.Anonymous) -> bool:
-    return str(call.this).lower() in AGGREGATES and _window_of(call) is None
+    return names_aggregate(call) and _window_of(call) is None
+
+
+def names_aggregate(node: exp.Expr) -> bool:
+    """Tell whether it is a call of a function that makes one value of many rows."""
+    if not isinstance(node, exp.Anonymous):
+        return False
+    return node.meta.get(OWN_KIND) == "aggregate" or str(node.this).lower() in AGGREGATES
 
 
 def _gives_aggregate(node: exp.Expr) -> bool:
@@ -253,7 +261,7 @@ def _check_calls(select: exp.Select, binding: Binding) -> None:
 def _check_call(call: exp.Anonymous, binding: Binding) -> None:
     name = str(call.this).lower()
     over = _window_of(call) is not None
-    if name in AGGREGATES:
+    if names_aggregate(call):
         _check_arguments(name, call, binding)
         inside = [node for one in call.expressions for node in _outside_queries(one)]
         shifts = [node for node in inside if isinstance(node, exp.Anonymous)

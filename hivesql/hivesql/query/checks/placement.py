@@ -8,7 +8,8 @@ from typing import NoReturn
 from sqlglot import exp
 
 from hivesql.binding import Binding
-from hivesql.query.checks.aggregation import AGGREGATES, fail
+from hivesql.expressions.translator import OWN_KIND
+from hivesql.query.checks.aggregation import fail, names_aggregate
 from hivesql.query.outputs import GENERATORS
 from hivesql.query.scope import Outputs
 
@@ -64,7 +65,9 @@ def check_aliases(
 
 def is_generator(node: exp.Expr) -> bool:
     """Tell whether it is a call of a function that gives rows."""
-    return isinstance(node, exp.Anonymous) and str(node.this).lower() in GENERATORS
+    if not isinstance(node, exp.Anonymous):
+        return False
+    return node.meta.get(OWN_KIND) == "rows" or str(node.this).lower() in GENERATORS
 
 
 def _check_generators(select: exp.Select, binding: Binding) -> None:
@@ -107,8 +110,7 @@ def _check_subqueries(select: exp.Select, binding: Binding) -> None:
             _unsupported(message, clause, binding)
     for item in select.expressions:
         for node in _outside_queries(item):
-            is_aggregate = isinstance(node, exp.Anonymous) and str(node.this).lower() in AGGREGATES
-            if is_aggregate and node.find(exp.Select) is not None:
+            if names_aggregate(node) and node.find(exp.Select) is not None:
                 _unsupported("Invalid subquery. Subquery in UDAF is not allowed.", node, binding)
         if select.args.get("distinct") and item.find(exp.Select) is not None:
             message = "Invalid subquery. Subquery with DISTINCT clause is not supported!"

@@ -1,0 +1,36 @@
+"""Classes that Hive runs as functions, in Spark's queries."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from pyspark.sql import SparkSession
+
+from hivesql_executor.jvm import call_static
+from hivesql_planner.errors import SemanticError
+from hivesql_planner.statements.functions import FunctionKind
+
+
+def register_function(
+    session: SparkSession, called: str, name: str, java_class: str
+) -> FunctionKind:
+    """Let a session's queries call a class; SemanticError where it is no function of Hive's."""
+    own: Any = session  # no public way to register Hive's functions
+    kind = call_static(session, "HiveFunction", "register", own._jsparkSession, called, name,
+                       java_class)  # fmt: skip
+    if kind is None:
+        raise SemanticError(
+            f"Class {java_class} not found. Please ensure that the JAR file containing this class "
+            "was added with ADD JAR or USING JAR"
+        )
+    if not kind:
+        message = f"Class {java_class} does not implement UDF, GenericUDF, UDAF or GenericUDTF"
+        raise SemanticError(message)
+    return cast(FunctionKind, kind)
+
+
+def describe_class(session: SparkSession, java_class: str) -> tuple[str, str]:
+    """Tell what a class says of its usage, and in detail; empty texts where it says nothing."""
+    own: Any = session  # as above
+    said = call_static(session, "HiveFunction", "description", own._jsparkSession, java_class)
+    return (said[0] or "", said[1] or "") if said is not None else ("", "")

@@ -1,0 +1,70 @@
+package hivesql;
+
+import org.apache.hadoop.hive.ql.exec.Description;
+import org.apache.hadoop.hive.ql.exec.UDAF;
+import org.apache.hadoop.hive.ql.exec.UDF;
+import org.apache.hadoop.hive.ql.udf.generic.AbstractGenericUDAFResolver;
+import org.apache.hadoop.hive.ql.udf.generic.GenericUDF;
+import org.apache.hadoop.hive.ql.udf.generic.GenericUDTF;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.hive.HiveUDFExpressionBuilder;
+import scala.collection.immutable.Seq;
+import scala.runtime.AbstractFunction1;
+
+/** Makes calls of a class that Hive runs as a function, by the wrappers of Spark's Hive module. */
+public final class HiveFunction extends AbstractFunction1 {
+    private final String name;
+    private final Class found;
+
+    private HiveFunction(String name, Class found) {
+        this.name = name;
+        this.found = found;
+    }
+
+    public Object apply(Object arguments) {
+        Expression made = HiveUDFExpressionBuilder.makeExpression(name, found, (Seq) arguments);
+        return made;
+    }
+
+    /**
+     * From now on a session's queries may call the class by this name; which kind of function it is.
+     *
+     * <p>One of scalar, aggregate and rows; null where there is no such class, empty for a class that
+     * is no function.
+     */
+    public static String register(SparkSession session, String name, String shown, String className) {
+        Class found;
+        try {
+            found = Class.forName(className, true, session.sharedState().jarClassLoader());
+        } catch (ClassNotFoundException | LinkageError none) {
+            return null;
+        }
+        String kind = kindOf(found);
+        if (!kind.isEmpty()) {
+            session.sessionState().functionRegistry().createOrReplaceTempFunction(
+                    name, new HiveFunction(shown, found), "hive");
+        }
+        return kind;
+    }
+
+    /** What a class says of itself: its usage and its details, each perhaps null; null for no words. */
+    public static String[] description(SparkSession session, String className) {
+        Class found;
+        try {
+            found = Class.forName(className, true, session.sharedState().jarClassLoader());
+        } catch (ClassNotFoundException | LinkageError none) {
+            return null;
+        }
+        Description said = (Description) found.getAnnotation(Description.class);
+        return said == null ? null : new String[] {said.value(), said.extended()};
+    }
+
+    private static String kindOf(Class found) {
+        if (UDF.class.isAssignableFrom(found) || GenericUDF.class.isAssignableFrom(found)) return "scalar";
+        if (GenericUDTF.class.isAssignableFrom(found)) return "rows";
+        boolean gathers = UDAF.class.isAssignableFrom(found)
+                || AbstractGenericUDAFResolver.class.isAssignableFrom(found);
+        return gathers ? "aggregate" : "";
+    }
+}

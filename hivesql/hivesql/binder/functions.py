@@ -1,0 +1,62 @@
+"""Functions and macros of the user's own."""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from hivesql.binding import Binding
+from hivesql.dialect.edits import Edit
+from hivesql.dialect.function_names import is_hive_function
+from hivesql.dialect.nodes.functions import CreateMacroBody, DropFunctionBody
+from hivesql.dialect.value_types import normal
+from hivesql.query.checks.aggregation import check_places
+from hivesql.query.scope import Output, Relation, Scope
+from hivesql.query.walk import Walk
+from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.statements.functions import CreateMacro, DropFunction, Macro
+
+
+def bind_drop_function(body: DropFunctionBody, binding: Binding) -> DropFunction:
+    """Bind DROP TEMPORARY FUNCTION and MACRO, which no function of Hive's own can be."""
+    name = body.name.text
+    if name not in binding.functions and is_hive_function(name):
+        error = SemanticError(f"Cannot drop native function {name}", code=10301)
+        binding.fail(error, body.name.start)
+    return DropFunction(name=name, macro=body.macro)
+
+
+# No text of a statement holds it: the script's reader refuses such characters.
+_PLACE = "\x00{}\x00"
+
+
+def bind_create_macro(body: CreateMacroBody, binding: Binding) -> CreateMacro:
+    """Bind CREATE TEMPORARY MACRO: Spark's words with places for what a call gives."""
+    names = [name.text for name, _ in body.parameters]
+    if len(set(names)) < len(names):
+        message = f"At least one parameter name was used more than once [{', '.join(names)}]"
+        binding.fail(SemanticError(message), body.name.start)
+    parameters = tuple((name.text, normal(kind)) for name, kind in body.parameters)
+    part = body.body
+    if part.tree.find(exp.Select) is not None:
+        binding.fail(NotSupported("subqueries in macros"), *part.spans[0])
+    columns = list(part.tree.find_all(exp.Column))
+    used = list(dict.fromkeys(one.parts[0].name.lower() for one in columns))
+    if set(used) != set(names):
+        message = f"Expected columns [{', '.join(names)}] but found [{', '.join(sorted(used))}]"
+        binding.fail(SemanticError(message), *part.spans[0])
+    walk = Walk(binding)
+    given = tuple(Output(name, kind) for name, kind in parameters)
+    walk.expression(part.tree, Scope(relations=[Relation("", given)]), {})
+    check_places([part.tree], binding)
+    for column in columns:
+        first = column.parts[0]
+        place = _PLACE.format(names.index(first.name.lower()))
+        walk.edits.append(Edit(first.meta["start"], first.meta["end"] + 1, place))
+    # Texts and positions by turns.
+    cut = re.split("\x00([0-9]+)\x00", walk.render(part))
+    pieces = tuple(int(one) if i % 2 else one for i, one in enumerate(cut))
+    kind = walk.translator.type_of(part.tree)
+    macro = Macro(name=body.name.text, parameters=parameters, pieces=pieces, type=kind)
+    return CreateMacro(macro=macro)

@@ -1,0 +1,30 @@
+"""What the parser understood of functions of the user's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hivesql.dialect.slices import Slice
+    from hivesql.dialect.tokens import Name
+
+
+@dataclass(frozen=True, slots=True)
+class CreateMacroBody:
+    """CREATE TEMPORARY MACRO: ``parameters`` are names and types."""
+
+    name: Name
+    parameters: tuple[tuple[Name, str], ...]
+    body: Slice
+
+
+@dataclass(frozen=True, slots=True)
+class DropFunctionBody:
+    """DROP TEMPORARY FUNCTION or MACRO."""
+
+    name: Name
+    macro: bool
+
+
+FunctionBodies = CreateMacroBody | DropFunctionBody

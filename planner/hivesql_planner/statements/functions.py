@@ -1,0 +1,57 @@
+"""Functions and macros of the user's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+FunctionKind = Literal["scalar", "aggregate", "rows"]
+"""Whether a function makes a value of one row, of many rows, or rows of one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Macro:
+    """An expression with a name, as Spark understands it.
+
+    ``pieces`` are texts, and the positions of parameters between them.
+    """
+
+    name: str
+    parameters: tuple[tuple[str, str], ...]
+    """Names and Hive types."""
+    pieces: tuple[str | int, ...]
+    type: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnFunction:
+    """A class that queries may call by a name of the session's; ``called`` is that of Spark."""
+
+    name: str
+    java_class: str
+    kind: FunctionKind = "scalar"
+    called: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateFunction:
+    """CREATE TEMPORARY FUNCTION; ``resources`` are kinds and places of files that it needs."""
+
+    name: str
+    java_class: str
+    resources: tuple[tuple[Literal["jar", "file", "archive"], str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropFunction:
+    """DROP TEMPORARY FUNCTION or MACRO: no error where there is none, as in Hive."""
+
+    name: str
+    macro: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateMacro:
+    """CREATE TEMPORARY MACRO."""
+
+    macro: Macro
