@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from hivesql_planner.errors import NoSuchObject
+from hivesql_planner.model.materialized import Materialized
 from hivesql_planner.model.table import Column, Database, Partition, Table, TableName
 from hivesql_planner.predicates.partitions import PartitionTest
 from hivesql_planner.statements.alter import Change, altered
@@ -109,6 +110,12 @@ def warehouse() -> MemoryCatalog:
               view_text="SELECT `id`, `name` FROM `default`.`t` `x` WHERE id > 1"),
         table("renamed", "a int, c string", properties={}, type="VIRTUAL_VIEW",
               view_text="SELECT id, name FROM t"),
+        table("kept", "id int", properties={}, type="MATERIALIZED_VIEW",
+              view_text="SELECT `t`.`id` FROM `default`.`t`",
+              materialized=Materialized(sources={"default.t": "1:9223372036854775807::"})),
+        table("plain_kept", "id int", properties={}, type="MATERIALIZED_VIEW",
+              view_text="SELECT `plain`.`id` FROM `default`.`plain`",
+              materialized=Materialized(sources={"default.plain": None}, rewrite=False)),
         table("ring", "", properties={}, type="VIRTUAL_VIEW", view_text="SELECT * FROM ring"),
     ).with_partitions(
         "p", ("2024-01-01", "1"), ("2024-01-01", "12"), ("2024-01-02", "2"), (None, "3"),

@@ -186,7 +186,7 @@ class ConnectionBuilder:
 
 def _check(session: Session, table: Table) -> None:
     full = table.name
-    if not table.is_full_acid:
+    if table.is_materialized_view or not table.is_full_acid:
         raise InvalidTable(f"{full} is not an Acid table")
     if any(one.kind in ("not null", "check") and one.enabled for one in table.constraints):
         raise NotSupported(f"streaming into {full}, which has constraints")

@@ -55,7 +55,8 @@ def _plan_lines(plan: Plan) -> Iterator[str]:
             yield from _select_lines(select)
         case Insert(branches=branches, create=create):
             if create:
-                yield f"CREATE TABLE {create.name}"
+                what = "MATERIALIZED VIEW" if create.is_materialized_view else "TABLE"
+                yield f"CREATE {what} {create.name}"
             for branch in branches:
                 yield from _insert_lines(branch)
         case Change() as change:

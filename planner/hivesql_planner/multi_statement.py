@@ -40,7 +40,9 @@ def check_inside(
     if isinstance(statement, _HARMLESS) or isinstance(plan.body, Select):
         return
     writes = tuple(writes_of(plan.body))
-    creates = isinstance(plan.body, Insert) and plan.body.create is not None
+    creates = isinstance(plan.body, Insert) and (
+        plan.body.create is not None or any(one.rebuilds for one in plan.body.branches)
+    )
     if not writes or creates:
         raise _not_allowed(_operation(statement), txn_id)
     plain = [write for write in writes if not write.table.is_transactional]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hivesql_executor.bookkeeping.partitions import (
@@ -12,15 +14,19 @@ from hivesql_executor.bookkeeping.partitions import (
 )
 from hivesql_executor.bookkeeping.statistics import count_inserted
 from hivesql_executor.files.local import LocalFiles
+from hivesql_executor.metastore.api import TableNote
+from hivesql_executor.metastore.database.catalog.catalog_values import MATERIALIZED
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.statements.context import Work
-from hivesql_executor.statements.tables import bear_table, refuse_filled
+from hivesql_executor.statements.tables import bear_table, refuse_filled, truncate_table
 from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.table import Table, partition_name
 from hivesql_planner.plan import Insert, InsertBranch, WriteKind
+from hivesql_planner.statements.bound import TruncateTable
 
 if TYPE_CHECKING:
     from hivesql_executor.orc.publish import StagedRows, WrittenFile
+    from hivesql_planner.acid.write_ids import ValidWriteIdList
 
 
 def run_insert(insert: Insert, work: Work) -> Outcome:
@@ -32,8 +38,34 @@ def run_insert(insert: Insert, work: Work) -> Outcome:
     from hivesql_executor.statements.insert_by_spark import shaped
 
     (branch,) = insert.branches
-    created = bear_table(shaped(insert.create, branch, work), work.txn.changes, work.runtime)
+    table = shaped(insert.create, branch, work)
+    if table.materialized is not None:
+        table = replace(table, materialized=table.materialized.seen(_visible(work)))
+    created = bear_table(table, work.txn.changes, work.runtime)
     return _insert_branches(insert, work, created)
+
+
+def _visible(work: Work) -> dict[str, ValidWriteIdList]:
+    """Tell what the statement sees of the tables that it reads, by their full names."""
+    return {str(name): writes for name, writes in work.txn.visible.items()}
+
+
+def _rebuild(view: Table, touched: Collection[str], work: Work) -> None:
+    """Empty the partitions of a materialized view that no row goes to, and note what it has read.
+
+    The commit sets the note, so the view never says that it has read more than it has.
+    """
+    kept = view.materialized
+    assert kept is not None
+    partitions = work.runtime.metastore.partitions(view.name) if view.partition_columns else ()
+    stale = tuple(
+        one for one in partitions if partition_name(view.partition_names, one.values) not in touched
+    )
+    if stale:
+        emptied = TruncateTable(table=view, partitions=stale)
+        truncate_table(emptied, work.txn, work.runtime)
+    told = kept.seen(_visible(work)).written()
+    work.txn.notes.append(TableNote(view.name, MATERIALIZED, told))
 
 
 def _check_immutable(branch: InsertBranch, work: Work) -> None:
@@ -78,6 +110,8 @@ def _finish(
         table, touched, operation, work.txn, work.runtime,
         dynamic=bool(branch.dynamic_partition), replaced=branch.write.overwrite,
     )  # fmt: skip
+    if branch.rebuilds:
+        _rebuild(table, touched, work)
     overwrites = branch.write.overwrite or branch.write.kind is WriteKind.BASE
     count_inserted(table, written, touched, work.txn, work.runtime, replaces=overwrites)
     return sum(file.rows for file in written)

@@ -28,8 +28,18 @@ from hivesql_planner.model.table import (
     kept_columns,
     partition_name,
 )
-from hivesql_planner.statements.bound import CreateTable, DropDatabase, DropTable, TruncateTable
+from hivesql_planner.statements.bound import (
+    CreateTable,
+    DropDatabase,
+    DropKind,
+    DropTable,
+    TruncateTable,
+)
 
+_KINDS: dict[str, DropKind] = {
+    "VIRTUAL_VIEW": "VIEW", "MATERIALIZED_VIEW": "MATERIALIZED VIEW",
+}  # fmt: skip
+"""What DROP calls what is no plain table."""
 # What Hive 4 leaves in the empty base of a truncated table.
 _TRUNCATED = b'{"thisFileVersion":"0","dataFormat":"truncated"}'
 
@@ -150,12 +160,13 @@ def drop_table(statement: DropTable, txn_id: int, runtime: Runtime) -> None:
             runtime.notify(f"there is no {statement.name}: nothing was dropped")
             return
         raise
-    if table.is_view != statement.view:
+    kind = _KINDS.get(table.type, "TABLE")
+    if kind != statement.kind:
         if statement.if_exists:
             # As in Hive: there is no view (or table) of that name, and that is no error.
             return
-        what = "a view with DROP TABLE" if table.is_view else "a base table with DROP VIEW"
-        raise SemanticError(f"Cannot drop {what}: {statement.name}")
+        what = "base table" if kind == "TABLE" else kind.lower()
+        raise SemanticError(f"Cannot drop a {what} with DROP {statement.kind}: {statement.name}")
     _drop(table, txn_id, runtime)
 
 
@@ -180,11 +191,13 @@ def drop_database(statement: DropDatabase, txn_id: int, runtime: Runtime) -> Out
     if database.name == "default":
         raise SemanticError("Can not drop default database")
     names = store.tables(database.name) if statement.cascade else ()
-    owned = [table for table in map(store.table, names) if table.owns_files and not table.is_view]
+    tables = [store.table(name) for name in names]
+    owned = [table for table in tables if table.owns_files]
 
     def drop() -> None:
-        for name in names:
-            store.drop_table(name)
+        # Tables that materialized views were made from cannot go before these.
+        for table in sorted(tables, key=lambda one: not one.is_materialized_view):
+            store.drop_table(table.name)
         store.drop_database(database.name)
 
     doomed = [hiding(table.location, table.id) for table in owned]

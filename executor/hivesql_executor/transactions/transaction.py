@@ -18,7 +18,7 @@ from hivesql_planner.multi_statement import continued, next_statement_id, replac
 from hivesql_planner.plan import Command, Select
 
 if TYPE_CHECKING:
-    from hivesql_executor.metastore.api import LockAnswer
+    from hivesql_executor.metastore.api import LockAnswer, TableNote
     from hivesql_executor.runtime import Runtime
     from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
     from hivesql_planner.locks.lock import Operation
@@ -43,6 +43,8 @@ class Transaction:
     heartbeat: Heartbeat | None = None
     counted: list[StatisticsChange] = field(default_factory=list)
     """What its statements have written so far; the commit makes it statistics."""
+    notes: list[TableNote] = field(default_factory=list)
+    """A property of a table that the commit sets; at most one."""
     touched: dict[tuple[TableName, Operation], set[str]] = field(default_factory=dict)
     """Partitions that the statement has written and not yet told the metastore."""
 
@@ -59,6 +61,7 @@ class OpenTransaction:
     next_statement_id: int = 0
     replaced: set[TableName] = field(default_factory=set)
     counted: list[StatisticsChange] = field(default_factory=list)
+    notes: list[TableNote] = field(default_factory=list)
 
 
 def open_transaction(runtime: Runtime, *, read_only: bool = False) -> OpenTransaction:
@@ -116,6 +119,7 @@ def commit(
             opened.id,
             exclusive_write=exclusive_write,
             once=runtime.once,
+            note=opened.notes[0] if opened.notes else None,
             changes=opened.counted,
             for_reading=for_reading and runtime.once is None,
             settles=bool(opened.changes),
@@ -317,6 +321,7 @@ def _seen(
         changes=opened.changes,
         heartbeat=opened.heartbeat,
         counted=opened.counted,
+        notes=opened.notes,
     )
 
 

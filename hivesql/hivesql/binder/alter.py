@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from hivesql.binder.constraints import check_new, check_texts, complete
-from hivesql.binder.targets import base_table, check_managed, view_named
+from hivesql.binder.targets import base_table, check_managed, materialized_view, view_named
 from hivesql.binder.views import view_of
 from hivesql.binding import Binding
 from hivesql.dialect.nodes.alter import (
@@ -25,6 +25,9 @@ from hivesql_planner.statements.alter import (
     AddColumns,
     AddConstraint,
     ChangeColumn,
+    ChangeOwner,
+    ChangeProperties,
+    ChangeRewrite,
     ReplaceColumns,
     altered,
 )
@@ -32,11 +35,18 @@ from hivesql_planner.statements.ddl import AlterDatabase, AlterTable, AlterView,
 
 _OF_COLUMNS = (AddColumns, ReplaceColumns, ChangeColumn)
 """What leaves partitions alone without CASCADE."""
+_OF_VIEWS = (ChangeProperties, ChangeOwner)
+"""What ALTER TABLE does to materialized views too."""
 
 
 def bind_alter(body: AlterBody, binding: Binding) -> AlterTable | AlterView:
     """Tell what is altered by a pure function of the table."""
-    table = (view_named if body.view else base_table)(body.table, binding)
+    if isinstance(body.change, ChangeRewrite):
+        table = materialized_view(body.table, binding)
+    elif body.view:
+        table = view_named(body.table, binding)
+    else:
+        table = base_table(body.table, binding, materialized=isinstance(body.change, _OF_VIEWS))
     if body.cascade and not table.partition_columns:
         error = SemanticError(
             "Alter table with non-partitioned table does not support cascade", code=10410
@@ -122,7 +132,10 @@ def bind_alter_view(body: AlterViewBody, binding: Binding) -> AlterView:
 
 def bind_rename(body: RenameBody, binding: Binding) -> RenameTable:
     """RENAME TO."""
-    table = (view_named if body.view else base_table)(body.table, binding)
+    if body.view:
+        table = view_named(body.table, binding)
+    else:
+        table = base_table(body.table, binding, materialized=True)
     to = body.to.full(binding.database)
     binding.check_new_name(to, body.to.start)
     binding.check_database(body.to.database or Name(to.database, body.to.start))

@@ -72,7 +72,7 @@ def _changeable(ref: TableRef, binding: Binding) -> Table:
 
 
 def _check_changeable(table: Table, ref: TableRef, binding: Binding) -> None:
-    if table.is_view:
+    if table.is_view or table.is_materialized_view:
         text, code = f"You cannot update or delete records in a view: {table.name}", 10402
     elif not table.is_transactional:
         text = (
@@ -185,7 +185,7 @@ def _merge_target(body: MergeBody, binding: Binding) -> Table:
     changes = [clause for clause in body.clauses if clause.kind != "insert"]
     if changes:
         _check_changeable(table, body.table, binding)
-    elif table.is_view or not table.is_full_acid:
+    elif table.is_view or table.is_materialized_view or not table.is_full_acid:
         # An inserting MERGE reads the target's row ids all the same.
         _check_changeable(table, body.table, binding)
     for kind, code in (("delete", 10405), ("update", 10406)):

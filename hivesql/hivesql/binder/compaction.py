@@ -22,7 +22,7 @@ _KINDS: dict[str, Literal["minor", "major", "rebalance"]] = {
 
 def bind_compact(body: CompactBody, binding: Binding) -> CompactTable:
     """COMPACT: one partition when one is given, those that need it otherwise."""
-    table = base_table(body.table, binding)
+    table = base_table(body.table, binding, materialized=True)
     if body.kind.lower() == "abort_txn_cleanup":
         binding.fail(NotSupported("COMPACT 'abort_txn_cleanup'"), body.kind_start)
     kind = _KINDS.get(body.kind.lower())

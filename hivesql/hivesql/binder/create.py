@@ -1,20 +1,27 @@
-"""CREATE TABLE, with the checks Hive's metastore makes."""
+"""CREATE TABLE with the checks Hive's metastore makes, and views whose rows are kept in one."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import cast, get_args
 
+from sqlglot import exp
+
 from hivesql.binder.constraints import constrained
-from hivesql.binder.targets import check_managed
-from hivesql.binder.views import check_column, check_distinct, new_name
+from hivesql.binder.targets import check_managed, materialized_view
+from hivesql.binder.views import check_column, check_distinct, new_name, view_of
 from hivesql.binding import Binding
-from hivesql.dialect.nodes.ddl import CreateTableBody
+from hivesql.dialect.nodes.alter import RebuildBody
+from hivesql.dialect.nodes.ddl import CreateMaterializedBody, CreateTableBody
+from hivesql.dialect.structure import read_query
 from hivesql.dialect.tokens import Name
+from hivesql.query.checks.aggregation import AGGREGATES
+from hivesql.query.expanded_text import quote_name
 from hivesql.query.walk import bind_query
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.model.avro_schema import LITERAL, columns_of, parsed_schema
+from hivesql_planner.model.materialized import NEEDS_ACID, IncrementalRebuild, Materialized
 from hivesql_planner.model.names import check_table
 from hivesql_planner.model.table import (
     TEMPORARY,
@@ -25,7 +32,7 @@ from hivesql_planner.model.table import (
     kept_columns,
 )
 from hivesql_planner.relations import Query
-from hivesql_planner.statements.bound import CreateTable
+from hivesql_planner.statements.bound import CreateTable, InsertRows, InsertTarget
 
 _TRANSACTIONAL = "transactional"
 _KIND = "transactional_properties"
@@ -166,10 +173,12 @@ def _like(body: CreateTableBody, binding: Binding, name: TableName) -> Table:
         location=body.location,
         type="EXTERNAL_TABLE" if body.external else "MANAGED_TABLE",
         format=body.format or model.format,
-        view_text=None,
         constraints=(),
         owner="",
         created_at=0,
+        view_text=None,
+        view_original=None,
+        materialized=None,
         comment=body.comment or model.comment,
     )
     wanted = binding.settings.text("hive.ddl.createtablelike.properties.whitelist").split(",")
@@ -292,3 +301,94 @@ def _check_transactional(table: Table, body: CreateTableBody, binding: Binding) 
         text = f"Table {table.name} cannot support full ACID functionality since it is sorted."
     if text is not None:
         binding.fail(SemanticError(text), body.table.start)
+
+
+_CHANGING = ("rand", "uuid", "current_date", "current_timestamp", "unix_timestamp", "current_user",
+             "logged_in_user", "current_database", "reflect", "java_method")  # fmt: skip
+"""Functions whose result is another one each time: Hive never rewrites to such a view."""
+
+
+def bind_create_materialized(body: CreateMaterializedBody, binding: Binding) -> CreateTable:
+    """CREATE MATERIALIZED VIEW: a table with its rows, and the text that makes them."""
+    created = bind_create_table(
+        replace(body.storage, format=body.storage.format or _materialized_format(body)), binding
+    )
+    if created.rows is None:
+        return created  # IF NOT EXISTS
+    table, start = created.table, body.storage.table.start
+    view, sources = view_of(table.name, body.query, (), start, binding)
+    if not sources:
+        binding.fail(SemanticError("Materialized view must have a table defined."), start)
+    rewrite = body.rewrite and not _calls_changing(body.query.tree)
+    if rewrite and not all(one.is_transactional for one in sources):
+        binding.fail(SemanticError(NEEDS_ACID), start)
+    kept = Materialized(
+        sources={str(one.name): None for one in sources},
+        rewrite=rewrite,
+        incremental=_incremental(body.query.tree),
+    )
+    table = replace(
+        table,
+        type="MATERIALIZED_VIEW",
+        view_text=_in_table_order(table, view),
+        view_original=view.view_original,
+        materialized=kept,
+    )
+    return replace(created, table=table)
+
+
+def _materialized_format(body: CreateMaterializedBody) -> FileFormat | None:
+    """ORC (hive.materializedview.fileformat) unless a SerDe tells."""
+    return None if body.storage.serde_format else "orc"
+
+
+def _in_table_order(table: Table, view: Table) -> str | None:
+    """Return the view's text with partition columns last, as Hive writes it."""
+    last = table.partition_names
+    if not last:
+        return view.view_text
+    names = [*(name for name in view.column_names if name not in last), *last]
+    chosen = ", ".join(map(quote_name, names))
+    return f"SELECT {chosen} FROM ({view.view_text}) {quote_name(table.name.name)}"
+
+
+def _calls_changing(tree: exp.Expr) -> bool:
+    named = (str(one.this).lower() for one in tree.find_all(exp.Anonymous))
+    known = (one.sql_name().lower() for one in tree.find_all(exp.Func))
+    return any(name in _CHANGING for name in (*named, *known))
+
+
+def _incremental(tree: exp.Expr) -> IncrementalRebuild:
+    """Tell what SHOW MATERIALIZED VIEWS tells: whether Hive could rebuild it from changes."""
+    ordered = (one for one in tree.find_all(exp.Order) if not isinstance(one.parent, exp.Window))
+    whole = (exp.SetOperation, exp.Limit, exp.Exists)
+    if any(True for _ in ordered) or tree.find(*whole) is not None:
+        return "none"
+    if any(join.side or join.kind in ("SEMI", "ANTI") for join in tree.find_all(exp.Join)):
+        return "none"
+    if any(one.args.get("query") for one in tree.find_all(exp.In)):
+        return "none"
+    calls = [
+        one
+        for one in tree.find_all(exp.Anonymous)
+        if str(one.this).lower() in AGGREGATES and not isinstance(one.parent, exp.Window)
+    ]
+    names = {str(one.this).lower() for one in calls}
+    counts = any(isinstance(arg, exp.Star) for one in calls for arg in one.expressions)
+    return "all" if counts and names <= {"count", "sum", "avg"} else "inserts"
+
+
+def bind_rebuild(body: RebuildBody, binding: Binding) -> InsertRows:
+    """ALTER MATERIALIZED VIEW … REBUILD: all its rows anew, from its own text."""
+    view = materialized_view(body.table, binding)
+    inside = binding.of_view(view, body.table.start)
+    query = read_query(inside.text, inside.tokens, ((0, inside.tokens[-2].end),))
+    rows = bind_query(query, inside).query(inside)
+    target = InsertTarget(
+        table=view,
+        query=rows,
+        overwrite=True,
+        dynamic_partition=view.partition_names,
+        rebuilds=True,
+    )
+    return InsertRows(targets=(target,))

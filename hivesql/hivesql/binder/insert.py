@@ -43,7 +43,7 @@ def bind_insert(body: InsertBody, binding: Binding) -> InsertRows:
 def _target(branch: InsertBranch, binding: Binding) -> InsertTarget:
     table = binding.table(branch.table)
     check_zone_of(table, branch.table.start, binding)
-    if table.is_view:
+    if table.is_view or table.is_materialized_view:
         error = SemanticError(f"A view cannot be used as target table for an INSERT: {table.name}",
                               code=10090)  # fmt: skip
         binding.fail(error, branch.table.start)

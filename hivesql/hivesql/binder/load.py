@@ -22,7 +22,7 @@ def bind_load(body: LoadBody, binding: Binding) -> LoadData | InsertRows:
     Files that have to be read, as they are to be distributed or of another format, are inserted.
     """
     table = binding.table(body.table)
-    if table.is_view:
+    if table.is_view or table.is_materialized_view:
         error = SemanticError(
             "A view cannot be used as target table for LOAD or INSERT", code=10090
         )

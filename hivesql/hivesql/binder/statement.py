@@ -73,6 +73,8 @@ BINDERS = {
     "DropTableBody": "tables.bind_drop_table",
     "TruncateBody": "tables.bind_truncate",
     "CreateTableBody": "create.bind_create_table",
+    "CreateMaterializedBody": "create.bind_create_materialized",
+    "RebuildBody": "create.bind_rebuild",
     "CreateViewBody": "views.bind_create_view",
     "LoadBody": "load.bind_load",
     "RepairBody": "load.bind_repair",

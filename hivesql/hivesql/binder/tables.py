@@ -63,7 +63,7 @@ def bind_drop_table(body: DropTableBody, binding: Binding) -> DropTable:
             if_exists = True
     return DropTable(
         name=body.table.full(binding.database), if_exists=if_exists, purge=body.purge,
-        view=body.view,
+        kind=body.kind,
     )  # fmt: skip
 
 
@@ -116,7 +116,7 @@ def bind_truncate(body: TruncateBody, binding: Binding) -> TruncateTable | Inser
     """TRUNCATE TABLE; with COLUMNS the rows are written anew."""
     table = binding.table(body.table)
     forced = table.type == "EXTERNAL_TABLE" and body.force
-    if not (table.owns_files or forced):
+    if table.is_materialized_view or not (table.owns_files or forced):
         error = SemanticError(f"Cannot truncate non-managed table {table.name}.", code=10146)
         binding.fail(error, body.table.start)
     if body.columns:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hivesql.binding import Binding
 from hivesql.dialect.slices import PartitionItems
 from hivesql.dialect.tokens import TableRef
-from hivesql_planner.errors import SemanticError
+from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.partition_values import normal_value
 from hivesql_planner.model.table import (
     DEFAULT_PARTITION,
@@ -23,9 +23,12 @@ if TYPE_CHECKING:
     from hivesql_planner.statements.ddl import Values
 
 
-def base_table(ref: TableRef, binding: Binding) -> Table:
-    """Return a table that is no view."""
+def base_table(ref: TableRef, binding: Binding, *, materialized: bool = False) -> Table:
+    """Return a table that is no view, and a ``materialized`` one only where that can be."""
     table = binding.table(ref)
+    if table.is_materialized_view and not materialized:
+        feature = "ALTER TABLE of a materialized view, but for its properties, owner and name"
+        binding.fail(NotSupported(feature), ref.start)
     if table.is_view:
         error = SemanticError("To alter a view you need to use the ALTER VIEW command.", code=10131)
         binding.fail(error, ref.start)
@@ -52,6 +55,17 @@ def view_named(ref: TableRef, binding: Binding) -> Table:
             "To alter a base table you need to use the ALTER TABLE command.", code=10132
         )
         binding.fail(error, ref.start)
+    return table
+
+
+def materialized_view(ref: TableRef, binding: Binding) -> Table:
+    """Return a materialized view whose text and tables are known."""
+    table = binding.table(ref)
+    if not table.is_materialized_view:
+        binding.fail(SemanticError(f"{table.name} is no materialized view"), ref.start)
+    if table.materialized is None:
+        feature = "changing materialized views of a Hive Metastore"
+        binding.fail(NotSupported(feature), ref.start)
     return table
 
 

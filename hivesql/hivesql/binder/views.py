@@ -127,4 +127,7 @@ def view_of(
             what = f"{table.in_spark} of Spark" if table.in_spark else "temporary table"
             error = SemanticError(f"View definition references {what} {table.name.name}")
             binding.fail(error, start)
+        if table.is_materialized_view:
+            error = SemanticError(f"View definition references materialized view {table.name}")
+            binding.fail(error, start)
     return view, reads

@@ -67,7 +67,7 @@ class TemporaryTables:
             case CreateTable(table=table, temporary=True):
                 name = TableName(self._home(table.name.database), table.name.name)
                 return replace(statement, table=replace(table, name=name))
-            case DropTable(name=name, view=False) if name in self.hidden:
+            case DropTable(name=name, kind="TABLE") if name in self.hidden:
                 return replace(statement, name=self.hidden[name])
             case Describe(table=Table() as table):
                 shown = replace(table, name=self._visible(table.name) or table.name)
@@ -105,7 +105,7 @@ class TemporaryTables:
             case CreateTable(table=table, temporary=True):
                 name = TableName(self._database(table.name.database), table.name.name)
                 self.hidden[table.name] = name
-            case DropTable(name=name, view=False):
+            case DropTable(name=name, kind="TABLE"):
                 self.hidden.pop(name, None)
             case _ if self.hidden:
                 self._follow_rename(asked)

@@ -76,7 +76,7 @@ def _wanted(statement: Statement) -> Iterator[tuple[Path, bool]]:  # noqa: C901 
                 yield from _reads(rows)
         case CreateView(table=view):
             yield (view.name.database,), False
-        case DropTable(name=name, view=False):
+        case DropTable(name=name, kind="TABLE" | "MATERIALIZED VIEW"):
             yield _path(name), True
         case DropDatabase(name=name):
             yield (name,), True

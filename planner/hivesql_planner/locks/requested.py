@@ -61,7 +61,7 @@ def _locks_of(statement: Statement, wanted: Wanted) -> Iterator[Lock]:  # noqa: 
                 yield from wanted.reads(rows)
         case CreateView(table=view):
             yield Lock(S, view.name.database, operation=Operation.NO_TXN)
-        case DropTable(name=name, view=False):
+        case DropTable(name=name, kind="TABLE" | "MATERIALIZED VIEW"):
             yield Lock(S, name.database, operation=Operation.NO_TXN)
             yield Lock(X, name.database, name.name, operation=Operation.NO_TXN)
         case DropDatabase():

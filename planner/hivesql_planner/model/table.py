@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.model.materialized import Materialized
 
-TableType = Literal["MANAGED_TABLE", "EXTERNAL_TABLE", "VIRTUAL_VIEW"]
+TableType = Literal["MANAGED_TABLE", "EXTERNAL_TABLE", "VIRTUAL_VIEW", "MATERIALIZED_VIEW"]
 ConstraintKind = Literal["primary key", "foreign key", "unique", "not null", "default", "check"]
 OwnerType = Literal["USER", "ROLE", "GROUP"]
 FileFormat = Literal[
@@ -151,6 +152,8 @@ class Table:
     """Those of the sort columns whose order is descending."""
     view_text: str | None = None
     """A view's query with full names, so that it means the same everywhere."""
+    materialized: Materialized | None = None
+    """What is kept of a materialized view; None also for one that a Hive Metastore knows."""
     view_original: str | None = None
     """A view's query as its user wrote it; None where nobody has kept it."""
     owner: str = ""
@@ -201,12 +204,19 @@ class Table:
     def owns_files(self) -> bool:
         """Tell whether the files go where the table goes, or is emptied: external.table.purge."""
         purged = self.properties.get("external.table.purge", "").lower() == "true"
-        return self.type == "MANAGED_TABLE" or (self.type == "EXTERNAL_TABLE" and purged)
+        return self.type in ("MANAGED_TABLE", "MATERIALIZED_VIEW") or (
+            self.type == "EXTERNAL_TABLE" and purged
+        )
 
     @property
     def is_view(self) -> bool:
-        """True for a view."""
+        """True for a view whose rows are those of its query."""
         return self.type == "VIRTUAL_VIEW"
+
+    @property
+    def is_materialized_view(self) -> bool:
+        """True for a view whose rows are kept: it is read as a table, and changed by REBUILD."""
+        return self.type == "MATERIALIZED_VIEW"
 
     @property
     def is_frame(self) -> bool:

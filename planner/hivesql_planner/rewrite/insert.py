@@ -42,6 +42,7 @@ def _branch(target: InsertTarget, query: Query, statement_id: int) -> InsertBran
         static_partition=target.static_partition,
         dynamic_partition=target.dynamic_partition,
         if_not_exists=target.if_not_exists,
+        rebuilds=target.rebuilds,
         check=target.check,
     )
 

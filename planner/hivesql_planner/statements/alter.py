@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.constraints import with_constraints, without_constraint
+from hivesql_planner.model.materialized import NEEDS_ACID, Materialized
 from hivesql_planner.model.table import (
     Column,
     Constraint,
@@ -121,6 +122,13 @@ class ChangeOwner:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeRewrite:
+    """ENABLE or DISABLE REWRITE of a materialized view."""
+
+    enabled: bool
+
+
+@dataclass(frozen=True, slots=True)
 class AddConstraint:
     """ADD CONSTRAINT."""
 
@@ -147,6 +155,7 @@ Change = (
     | ChangeBucketCount
     | Unsort
     | ChangeOwner
+    | ChangeRewrite
     | AddConstraint
     | DropConstraint
 )
@@ -185,10 +194,22 @@ def altered(table: Table, change: Change) -> Table:  # noqa: C901 - one flat lis
             return replace(table, sort_columns=(), sort_descending=())
         case ChangeOwner(owner=owner, owner_type=owner_type):
             return replace(table, owner=owner, owner_type=owner_type)
+        case ChangeRewrite(enabled=enabled):
+            return replace(table, materialized=_rewritten(table, enabled=enabled))
         case AddConstraint(constraint=constraint):
             return with_constraints(table, (constraint,))
         case DropConstraint(name=name):
             return without_constraint(table, name)
+
+
+def _rewritten(table: Table, *, enabled: bool) -> Materialized:
+    """Tell that Hive may rewrite queries to read a view, or may not."""
+    kept = table.materialized
+    if kept is None:
+        raise SemanticError(f"{table.name} is no materialized view")
+    if enabled and None in kept.sources.values():
+        raise SemanticError(NEEDS_ACID)
+    return replace(kept, rewrite=enabled)
 
 
 def altered_partition(table: Table, partition: Partition, change: Change) -> Partition:

@@ -47,6 +47,8 @@ class InsertTarget:
     """Branches of a top-level UNION ALL: Hive gives each a statement id of its own."""
     partition: Partition | None = None
     """The existing partition that a full static specification names."""
+    rebuilds: bool = False
+    """Whether these are all rows of a materialized view: partitions without any become empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,14 +162,17 @@ class CreateView:
     or_replace: bool = False
 
 
+DropKind = Literal["TABLE", "VIEW", "MATERIALIZED VIEW"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DropTable:
-    """DROP TABLE or DROP VIEW."""
+    """DROP TABLE, DROP VIEW or DROP MATERIALIZED VIEW."""
 
     name: TableName
     if_exists: bool = False
     purge: bool = False
-    view: bool = False
+    kind: DropKind = "TABLE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

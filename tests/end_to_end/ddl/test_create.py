@@ -72,7 +72,7 @@ def test_temporary_tables_are_renamed_and_listed_as_others(tmp_path: Path) -> No
         assert rows(session, "SHOW PARTITIONS lasting") == [("p=1",)]
         assert rows(session, "SHOW TABLES") == [("lasting",), ("t",)]
         assert rows(session, "SHOW EXTENDED TABLES") == [
-            ("lasting", "MANAGED_TABLE"), ("t", "MANAGED_TABLE"),
+            ("# Table Name", "Table Type"), ("lasting", "MANAGED_TABLE"), ("t", "MANAGED_TABLE"),
         ]  # fmt: skip
         told = [row[0] for row in session.sql("SHOW TABLE EXTENDED LIKE 'las*'").rows]
         assert told[0] == "tableName:lasting"
@@ -209,3 +209,58 @@ def test_the_files_of_a_purged_external_table_go_with_it(tmp_path: Path) -> None
         assert [place.name for place in (tmp_path / "e").iterdir()] == ["p=2"]
         session.sql("DROP TABLE e")
         assert not (tmp_path / "e").exists()
+
+
+@pytest.mark.spark
+def test_a_materialized_view_has_the_rows_of_its_last_rebuild(
+    session: hivesql.Session, tmp_path: Path
+) -> None:
+    session.sql(f"""
+        CREATE TABLE t (k int, v string) {ACID};
+        INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'b');
+        CREATE MATERIALIZED VIEW m {ACID} AS SELECT k + 1 AS k FROM t WHERE k > 1;
+        CREATE MATERIALIZED VIEW p PARTITIONED ON (v) AS SELECT v, k FROM t;
+    """)
+
+    def told(view: str, key: str) -> str:
+        found = session.sql(f"DESCRIBE FORMATTED {view}").rows
+        return next(str(row[1]) for row in found if row[0] == key)
+
+    before = [(1, "a"), (2, "b"), (3, "b")]
+    assert rows(session, "SELECT * FROM m ORDER BY k") == [(3,), (4,)]
+    assert rows(session, "SELECT k, v FROM p ORDER BY k") == before
+    assert told("p", "Expanded Query:").endswith(
+        "`v` FROM (SELECT `t`.`v`, `t`.`k` FROM `default`.`t`) `p`"
+    )
+    assert [told("m", "Outdated for Rewriting:"), told("m", "default.t")] == [
+        "No", ":1:9223372036854775807::",
+    ]  # fmt: skip
+    session.sql("DELETE FROM t WHERE v = 'a'")
+    session.sql("INSERT INTO t VALUES (7, 'c')")
+    assert rows(session, "SELECT k, v FROM p ORDER BY k") == before
+    assert [told(view, "Outdated for Rewriting:") for view in "mp"] == ["Yes", "Yes"]
+    with pytest.raises(HiveSqlError, match="not allowed in transaction"):
+        session.sql("START TRANSACTION; ALTER MATERIALIZED VIEW m REBUILD")
+    session.sql("ALTER MATERIALIZED VIEW m REBUILD; ALTER MATERIALIZED VIEW p REBUILD")
+    assert rows(session, "SELECT * FROM m ORDER BY k") == [(3,), (4,), (8,)]
+    assert rows(session, "SELECT k, v FROM p ORDER BY k") == [(2, "b"), (3, "b"), (7, "c")]
+    assert [told(view, "default.t") for view in "mp"] == [":3:9223372036854775807::"] * 2
+    assert rows(session, "SHOW MATERIALIZED VIEWS") == [
+        ("# MV Name", "Rewriting Enabled", "Mode", "Incremental rebuild"),
+        ("m", "Yes", "Manual refresh", "Available for insert operations only"),
+        ("p", "Yes", "Manual refresh", "Available for insert operations only"),
+    ]
+    session.sql("ALTER TABLE t CHANGE v w string")
+    with pytest.raises(SemanticError, match="v"):
+        session.sql("ALTER MATERIALIZED VIEW p REBUILD")
+    assert rows(session, "SELECT count(*) FROM p") == [(3,)]
+    for sql, problem in (
+        ("DROP TABLE t", "used in the following materialized views"),
+        ("DROP TABLE m", "Cannot drop a materialized view with DROP TABLE"),
+        ("DROP VIEW m", "Cannot drop a materialized view with DROP VIEW"),
+        ("DROP MATERIALIZED VIEW t", "Cannot drop a base table with DROP MATERIALIZED VIEW"),
+    ):
+        with pytest.raises(SemanticError, match=problem):
+            session.sql(sql)
+    session.sql("DROP MATERIALIZED VIEW m; DROP MATERIALIZED VIEW p; DROP TABLE t")
+    assert not list((tmp_path / "warehouse").iterdir())

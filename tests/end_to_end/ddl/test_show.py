@@ -50,7 +50,8 @@ SHOWN: dict[str, tuple[str, ...]] = {
     "SHOW VIEWS": ("v",),
     "SHOW VIEWS IN dd": (),
     "SHOW MATERIALIZED VIEWS": (),
-    "SHOW EXTENDED TABLES": ("p|MANAGED_TABLE", "v|VIRTUAL_VIEW"),
+    "SHOW EXTENDED TABLES": (
+        "# Table Name|Table Type", "p|MANAGED_TABLE", "v|VIRTUAL_VIEW"),
     "SHOW PARTITIONS p": ("ds=1/hr=10", "ds=1/hr=2", "ds=2/hr=3"),
     "SHOW PARTITIONS p PARTITION (ds='1')": ("ds=1/hr=10", "ds=1/hr=2"),
     "SHOW PARTITIONS p PARTITION (ds='7')": (),

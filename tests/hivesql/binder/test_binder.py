@@ -185,6 +185,66 @@ def test_create_table_as_select() -> None:
     assert bound("CREATE TEMPORARY TABLE x (a int)").temporary
 
 
+@pytest.mark.parametrize(
+    ("query", "rewrite", "incremental"),
+    [
+        ("SELECT id FROM t WHERE id > 1", True, "inserts"),
+        ("SELECT id, sum(amount) s, count(*) c FROM t GROUP BY id", True, "all"),
+        ("SELECT id, count(*) c FROM t GROUP BY id", True, "all"),
+        ("SELECT id, sum(amount) s FROM t GROUP BY id", True, "inserts"),
+        ("SELECT id, min(amount) s, count(*) c FROM t GROUP BY id", True, "inserts"),
+        ("SELECT DISTINCT id FROM t", True, "inserts"),
+        ("SELECT id, row_number() OVER (ORDER BY id) r FROM t", True, "inserts"),
+        ("SELECT t.id FROM t JOIN s ON t.id = s.id", True, "inserts"),
+        ("SELECT t.id FROM t LEFT JOIN s ON t.id = s.id", True, "none"),
+        ("SELECT id FROM t WHERE EXISTS (SELECT 1 FROM s WHERE s.id = t.id)", True, "none"),
+        ("SELECT id FROM t WHERE id IN (SELECT s.id FROM s)", True, "none"),
+        ("SELECT id FROM t UNION ALL SELECT id FROM s", True, "none"),
+        ("SELECT id FROM t ORDER BY id", True, "none"),
+        ("SELECT id FROM t LIMIT 2", True, "none"),
+        ("SELECT id, rand() r FROM t", False, "inserts"),
+        ("SELECT id, current_date d FROM t", False, "inserts"),
+    ],
+)
+def test_what_hive_could_do_with_a_materialized_view(
+    query: str, rewrite: bool, incremental: str
+) -> None:
+    made = bound(f"CREATE MATERIALIZED VIEW x AS {query}").table
+    assert (made.type, made.format) == ("MATERIALIZED_VIEW", "orc")
+    assert (made.materialized.rewrite, made.materialized.incremental) == (rewrite, incremental)
+    assert not bound(
+        f"CREATE MATERIALIZED VIEW x DISABLE REWRITE AS {query}"
+    ).table.materialized.rewrite
+
+
+def test_a_materialized_view_knows_its_text_and_its_tables() -> None:
+    made = bound(
+        "CREATE MATERIALIZED VIEW x COMMENT 'c' PARTITIONED ON (id) STORED AS TEXTFILE "
+        "TBLPROPERTIES ('k'='v') AS SELECT t.id, s.op FROM t JOIN s ON t.id = s.id"
+    )
+    assert made.rows.sql.startswith("SELECT `op`, `id` FROM (SELECT")
+    assert made.table.view_text == (
+        "SELECT `op`, `id` FROM (SELECT `t`.`id`, `s`.`op` FROM `default`.`t` "
+        "JOIN `default`.`s` ON `t`.`id` = `s`.`id`) `x`"
+    )
+    assert made.table.partition_names == ("id",)
+    assert set(made.table.materialized.sources) == {"default.t", "default.s"}
+    assert (made.table.comment, made.table.properties["k"]) == ("c", "v")
+    made = bound(
+        "CREATE MATERIALIZED VIEW x DISABLE REWRITE AS SELECT id FROM v JOIN plain USING (id)"
+    )
+    assert set(made.table.materialized.sources) == {"default.t", "default.plain"}
+    assert bound("CREATE MATERIALIZED VIEW IF NOT EXISTS kept AS SELECT id FROM t").rows is None
+    like = bound("CREATE TABLE x LIKE kept").table
+    assert (like.type, like.view_text, like.materialized) == ("MANAGED_TABLE", None, None)
+    (target,) = bound("ALTER MATERIALIZED VIEW kept REBUILD").targets
+    assert (target.overwrite, target.rebuilds) == (True, True)
+    assert target.query.sql == "SELECT `t`.`id` FROM `default__t__1` AS `t`"
+    off = bound("ALTER MATERIALIZED VIEW kept DISABLE REWRITE").altered.materialized
+    assert not off.rewrite
+    assert bound("DROP MATERIALIZED VIEW IF EXISTS kept").kind == "MATERIALIZED VIEW"
+
+
 def test_a_view_keeps_full_names_and_the_columns_of_its_day() -> None:
     made = bound("CREATE OR REPLACE VIEW db2.w AS SELECT *, id + 1 FROM t WHERE id > 1", "default")
     assert isinstance(made, CreateView)
@@ -369,7 +429,7 @@ def test_partitions_to_drop(filters: str, expected: list[str | None]) -> None:
         ("USE DB2", UseDatabase, {"name": "db2"}),
         ("CREATE DATABASE d", CreateDatabase, {"if_not_exists": False}),
         ("DROP TABLE IF EXISTS nosuch PURGE", DropTable, {"if_exists": True, "purge": True}),
-        ("DROP VIEW v", DropTable, {"view": True, "name": TableName("default", "v")}),
+        ("DROP VIEW v", DropTable, {"kind": "VIEW", "name": TableName("default", "v")}),
         ("TRUNCATE TABLE t", TruncateTable, {"partitions": None}),
         ("ALTER TABLE t SET TBLPROPERTIES ('TRANSACTIONAL'='true')", AlterTable,
          {"change": ChangeProperties(set={"transactional": "true"})}),

@@ -279,7 +279,9 @@ WANTED: dict[str, tuple[Statement, list[str]]] = {
         CreateTable(table=N, rows=FROM_S), ["S d n", "X d.n n", "S d.s s"]),
     "create view": (CreateView(table=V), ["S d n"]),
     "drop table": (DropTable(name=T.name), ["S d n", "X d.t n"]),
-    "drop view": (DropTable(name=V.name, view=True), []),
+    "drop view": (DropTable(name=V.name, kind="VIEW"), []),
+    "drop materialized view": (
+        DropTable(name=T.name, kind="MATERIALIZED VIEW"), ["S d n", "X d.t n"]),
     "drop database": (DropDatabase(name="d"), ["X d n"]),
     "drop database cascade": (DropDatabase(name="d", cascade=True), ["X d n"]),
     # Hive records nothing of TRUNCATE. We record an update: an aborted base must stay aborted.

@@ -56,6 +56,8 @@ class HiveMetastore(NotificationCalls):
 
     def home_of(self, table: Table) -> str:
         """Its own location, or nothing: where others live, the metastore decides."""
+        if table.is_materialized_view:
+            raise NotSupported("CREATE MATERIALIZED VIEW with a Hive Metastore")
         return table.location
 
     def note_moves(self, txn_id: int, given: Sequence[Move], key: str = "") -> str:

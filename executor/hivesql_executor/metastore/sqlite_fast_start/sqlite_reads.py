@@ -44,7 +44,8 @@ _PREFIX = "sqlite:///"
 _TABLE = """
 SELECT t."TBL_ID" AS id, t."SD_ID" AS sd_id, t."TBL_TYPE" AS type, t."OWNER" AS owner,
     t."OWNER_TYPE" AS owner_type, t."CREATE_TIME" AS created_at,
-    t."VIEW_EXPANDED_TEXT" AS view_text, t."VIEW_ORIGINAL_TEXT" AS view_original
+    t."VIEW_EXPANDED_TEXT" AS view_text, t."VIEW_ORIGINAL_TEXT" AS view_original,
+    t."IS_REWRITE_ENABLED" AS rewrite_enabled
 FROM "TBLS" t JOIN "DBS" d ON d."DB_ID" = t."DB_ID" WHERE d."NAME" = ? AND t."TBL_NAME" = ?
 """
 _STORAGE = """

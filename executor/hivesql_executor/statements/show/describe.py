@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_executor.outcome import Outcome
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.model.materialized import Materialized
 from hivesql_planner.model.statistics import (
     ACCURATE,
     ColumnStatistics,
@@ -28,6 +29,7 @@ from hivesql_planner.model.table import (
 _COLUMNS = ("col_name", "data_type", "comment")
 _HEADER = ("# col_name", "data_type", "comment")
 _EMPTY = ("", "", "")
+_NO_SNAPSHOT = "N/A"
 _MEASURES = (
     ("min", "low"), ("max", "high"), ("num_nulls", "nulls"), ("distinct_count", "distinct"),
     ("avg_col_len", "average_length"), ("max_col_len", "longest"), ("num_trues", "trues"),
@@ -63,11 +65,17 @@ def describe_table(
     statistics: Statistics | None = None,
     *,
     separately: bool = True,
+    is_outdated: bool | None = None,
 ) -> Outcome:
-    """Columns, partition columns (also ``separately``), and with a style everything else."""
+    """Columns, partition columns (also ``separately``), and with a style everything else.
+
+    ``is_outdated`` is told of a materialized view; None where nobody knows.
+    """
     table = table.described_as(partition)
     if style == "formatted":
         lines = _formatted(table, partition, basics_shown(statistics), separately=separately)
+        if table.materialized is not None:
+            lines += _of_materialized(table.materialized, is_outdated=is_outdated)
         return Outcome.of_table(_COLUMNS, lines)
     rows = _column_rows(table.all_columns)
     if table.partition_columns and separately:
@@ -171,11 +179,25 @@ def _formatted(
     if table.view_text:
         rows += [
             _EMPTY,
-            ("# View Information", "", ""),
+            (f"# {'Materialized ' if table.is_materialized_view else ''}View Information", "", ""),
             *_lines("Original Query:", table.view_original or table.view_text),
             *_lines("Expanded Query:", table.view_text),
         ]
     return rows
+
+
+def _of_materialized(kept: Materialized, *, is_outdated: bool | None) -> list[_Row]:
+    outdated = {True: "Yes", False: "No", None: "Unknown"}[is_outdated]
+    sources = [(name, _NO_SNAPSHOT if text is None else f":{text}", "")
+               for name, text in kept.sources.items()]  # fmt: skip
+    return [
+        ("Rewrite Enabled:", "Yes" if kept.rewrite else "No", ""),
+        ("Outdated for Rewriting:", outdated, ""),
+        _EMPTY,
+        ("# Materialized View Source table information", "", ""),
+        ("Table name", "Snapshot", ""),
+        *sources,
+    ]
 
 
 def _of_table(table: Table, basics: Mapping[str, str]) -> list[_Row]:

@@ -28,7 +28,7 @@ from hivesql_executor.statements.show.tables import (
 from hivesql_executor.transactions.object_locks import show_object_locks
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.statistics import Statistics, of_partition_column
-from hivesql_planner.model.table import TEMPORARY, Table, partition_name
+from hivesql_planner.model.table import TEMPORARY, Table, TableName, partition_name
 from hivesql_planner.settings.transaction_keys import DUMMY_TXN_MANAGER
 from hivesql_planner.statements.bound import Describe, Show
 
@@ -46,13 +46,24 @@ def show(statement: Show, runtime: Runtime) -> Outcome:
     if make is None:
         raise NotSupported(f"SHOW {statement.kind.upper()}")
     if not wants_json(runtime):
-        return make(statement, runtime)
+        return _headed(make(statement, runtime), _HEADINGS.get(statement.kind))
     # Imported late: hardly anybody asks for it.
     from hivesql_executor.statements.show.json_format import rows_as_json, tables_as_json
 
     if statement.kind == "table extended":
         return tables_as_json(statement, runtime)
     return rows_as_json(statement, make(statement, runtime))
+
+
+_HEADINGS = {
+    "extended tables": ("# Table Name", "Table Type"),
+    "materialized views": ("# MV Name", "Rewriting Enabled", "Mode", "Incremental rebuild"),
+}
+"""What Hive gives as a first row, unless there is none."""
+
+
+def _headed(found: Outcome, heading: tuple[str, ...] | None) -> Outcome:
+    return replace(found, rows=(heading, *found.rows)) if heading and found.rows else found
 
 
 def describe(statement: Describe, runtime: Runtime) -> Outcome:
@@ -73,8 +84,20 @@ def describe(statement: Describe, runtime: Runtime) -> Outcome:
         return describe_column(statement.table, statement.column, statement.style, statistics)
     separately = runtime.settings.flag("hive.display.partition.cols.separately")
     return describe_table(
-        statement.table, partition, statement.style, statistics, separately=separately
-    )
+        statement.table, partition, statement.style, statistics, separately=separately,
+        is_outdated=_is_outdated(statement, runtime),
+    )  # fmt: skip
+
+
+def _is_outdated(statement: Describe, runtime: Runtime) -> bool | None:
+    """Tell whether a materialized view has not read all that its tables have; None: unknown."""
+    kept = statement.table.materialized if statement.table else None
+    if kept is None or statement.style != "formatted":
+        return None
+    store = runtime.metastore
+    names = tuple(TableName(*name.split(".", 1)) for name in kept.sources)
+    visible = store.valid_write_ids(store.valid_txns(), names)
+    return kept.is_outdated({str(name): writes for name, writes in visible.items()})
 
 
 def wants_json(runtime: Runtime) -> bool:

@@ -9,6 +9,7 @@ from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.statements.show.create_table import create_database_statement
+from hivesql_planner.model.materialized import IncrementalRebuild
 from hivesql_planner.model.table import Column, Partition, Table
 from hivesql_planner.statements.bound import Show
 
@@ -79,9 +80,33 @@ def show_create_database(statement: Show, runtime: Runtime) -> Outcome:
     return Outcome.of_table(["createdb_stmt"], [(line,) for line in lines])
 
 
+_REBUILT: dict[IncrementalRebuild, str] = {
+    "all": "Available", "inserts": "Available for insert operations only", "none": "Not available",
+}  # fmt: skip
+"""What Hive says of its incremental rebuild; here a rebuild is always whole."""
+
+
 def show_materialized_views(statement: Show, runtime: Runtime) -> Outcome:
-    """There are none: CREATE MATERIALIZED VIEW is refused."""
-    return Outcome.of_table(["mv_name", "rewrite_enabled", "mode", "incremental_rebuild"], [])
+    """SHOW MATERIALIZED VIEWS: whether and how long Hive may rewrite queries to read them."""
+    found = [pair for pair in matching_tables(statement, runtime) if pair[1].is_materialized_view]
+    columns = ["mv_name", "rewrite_enabled", "mode", "incremental_rebuild"]
+    return Outcome.of_table(columns, [_of_materialized(name, view) for name, view in found])
+
+
+def _of_materialized(name: str, view: Table) -> tuple[str, str, str, str]:
+    kept = view.materialized
+    rewrites = kept is not None and kept.rewrite
+    window = view.properties.get("rewriting.time.window")
+    lasting = ""
+    if window is not None:
+        number = re.match(r"\s*(-?\d+)", window)
+        given = int(number[1]) if number else 0
+        valid = (
+            "always" if given < 0 else f"for {window}" if given else "until source tables modified"
+        )
+        lasting = f" (Valid {valid})"
+    rebuilt = _REBUILT[kept.incremental if kept and rewrites else "none"]
+    return name, "Yes" if rewrites else "No", f"Manual refresh{lasting}", rebuilt
 
 
 def matching_tables(statement: Show, runtime: Runtime) -> list[tuple[str, Table]]:

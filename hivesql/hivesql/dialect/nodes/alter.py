@@ -145,8 +145,16 @@ class RefusedBody:
     archived: PartitionItems | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class RebuildBody:
+    """ALTER MATERIALIZED VIEW … REBUILD."""
+
+    table: TableRef
+
+
 AlterBodies = (
     AlterBody
+    | RebuildBody
     | RefusedBody
     | AlterViewBody
     | AlterDatabaseBody

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from hivesql.dialect.slices import PartitionItems, Slice
     from hivesql.dialect.tokens import Name, TableRef
     from hivesql_planner.model.table import Column, Constraint, FileFormat
+    from hivesql_planner.statements.bound import DropKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +81,22 @@ class CreateViewBody:
 
 
 @dataclass(frozen=True, slots=True)
+class CreateMaterializedBody:
+    """CREATE MATERIALIZED VIEW: the table that keeps its rows, and whether Hive may rewrite."""
+
+    storage: CreateTableBody
+    query: Slice
+    rewrite: bool
+
+
+@dataclass(frozen=True, slots=True)
 class DropTableBody:
-    """DROP TABLE, DROP VIEW."""
+    """DROP TABLE, DROP VIEW, DROP MATERIALIZED VIEW."""
 
     table: TableRef
     if_exists: bool
     purge: bool
-    view: bool
+    kind: DropKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +160,7 @@ DefinitionBodies = (
     CreateDatabaseBody
     | DropDatabaseBody
     | CreateTableBody
+    | CreateMaterializedBody
     | CreateViewBody
     | DropTableBody
     | TruncateBody

@@ -15,6 +15,7 @@ from hivesql.dialect.nodes.alter import (
     DropPartitionsBody,
     ExchangeBody,
     MovePartitionBody,
+    RebuildBody,
     RefusedBody,
     RenameBody,
     RenamePartitionBody,
@@ -50,6 +51,7 @@ from hivesql_planner.statements.alter import (
     ChangeOwner,
     ChangePartitionColumn,
     ChangeProperties,
+    ChangeRewrite,
     ChangeSerde,
     DropConstraint,
     ReplaceColumns,
@@ -87,7 +89,7 @@ def parse_drop_partitions(
     return DropPartitionsBody(table, tuple(found), if_exists, purge, start, view)
 
 
-_REFUSED = ("materialized", "scheduled", "index", "resource", "dataconnector")
+_REFUSED = ("scheduled", "index", "resource", "dataconnector")
 _COUNTS = ("numRows", "rawDataSize")
 _LOWERED = ("transactional", "transactional_properties")
 _KNOWN = {
@@ -102,10 +104,12 @@ def parse_alter(cursor: Cursor) -> Body:
     cursor.expect("alter")
     token = cursor.peek()
     if token.kind is Kind.WORD and token.value in _REFUSED:
-        what = "MATERIALIZED VIEW" if token.value == "materialized" else token.text.upper()
-        cursor.refuse(f"ALTER {what}")
+        cursor.refuse(f"ALTER {token.text.upper()}")
     if cursor.take("database") or cursor.take("schema"):
         found: Body = _alter_database(cursor)
+    elif cursor.take("materialized"):
+        cursor.expect("view")
+        found = _alter_materialized(cursor)
     elif cursor.take("view"):
         found = _looked_up(cursor, _alter_view, view=True)
     else:
@@ -142,6 +146,18 @@ def _alter_database(cursor: Cursor) -> AlterDatabaseBody:
     if not cursor.take("location"):
         cursor.fail("expected DBPROPERTIES, OWNER, LOCATION or MANAGEDLOCATION")
     return AlterDatabaseBody(name=name, location=cursor.location())
+
+
+def _alter_materialized(cursor: Cursor) -> AlterBody | RebuildBody:
+    table = cursor.table()
+    start = cursor.peek().start
+    if cursor.take("rebuild"):
+        return RebuildBody(table)
+    enabled = cursor.take("enable")
+    if not enabled and not cursor.take("disable"):
+        cursor.fail("expected REBUILD, ENABLE REWRITE or DISABLE REWRITE")
+    cursor.expect("rewrite")
+    return AlterBody(table, ChangeRewrite(enabled), start)
 
 
 def _alter_view(cursor: Cursor) -> Body:

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 from hivesql.dialect.nodes.commands import Body
 from hivesql.dialect.nodes.ddl import (
     CreateDatabaseBody,
+    CreateMaterializedBody,
     CreateTableBody,
     CreateViewBody,
     TruncateBody,
@@ -27,7 +28,6 @@ _SELF_DESCRIBING: dict[str, FileFormat] = {"orc": "orc", "parquet": "parquet", "
 _CREATE_REFUSED = {
     "function": "CREATE FUNCTION",
     "role": "CREATE ROLE",
-    "materialized": "CREATE MATERIALIZED VIEW",
     "scheduled": "CREATE SCHEDULED QUERY",
     "remote": "CREATE REMOTE DATABASE",
     "index": "CREATE INDEX",
@@ -56,6 +56,8 @@ def parse_create(cursor: Cursor) -> Body:
         return _create_database(cursor)
     if token.is_("view") or token.is_("or"):
         return _create_view(cursor)
+    if token.is_("materialized"):
+        return _create_materialized(cursor)
     return _create_table(cursor)
 
 
@@ -106,6 +108,34 @@ def _create_view(cursor: Cursor) -> CreateViewBody:
         comment=comment, properties=properties, partitioned_on=partitioned_on,
         query=rest_as_query(cursor),
     )  # fmt: skip
+
+
+def _create_materialized(cursor: Cursor) -> CreateMaterializedBody:
+    """MATERIALIZED VIEW [IF NOT EXISTS] v [DISABLE REWRITE] … AS, its clauses in Hive's order."""
+    cursor.expect("materialized", "view")
+    if_not_exists = _if_not_exists(cursor)
+    table = cursor.table()
+    rewrite = not cursor.take("disable", "rewrite")
+    parts: dict[str, Any] = {}
+    if cursor.take("comment"):
+        parts["comment"] = cursor.string()
+    if cursor.take("partitioned", "on"):
+        parts["partitioned_by"] = cursor.names("a partition column")
+    for word in ("clustered", "distributed", "sorted"):
+        if cursor.at(word, "on"):
+            cursor.refuse(f"CREATE MATERIALIZED VIEW … {word.upper()} ON")
+    for words in (("row", "format"), ("stored", "as"), ("location",), ("tblproperties",)):
+        if cursor.at("stored", "by"):
+            cursor.refuse("CREATE MATERIALIZED VIEW … STORED BY")
+        if cursor.at(*words):
+            parts |= _table_clause(cursor)
+    cursor.expect("as")
+    query = rest_as_query(cursor)
+    storage = CreateTableBody(
+        table=table, if_not_exists=if_not_exists, external=False, transactional=False,
+        query=query, **parts,
+    )  # fmt: skip
+    return CreateMaterializedBody(storage, query, rewrite)
 
 
 def _create_table(cursor: Cursor) -> CreateTableBody:

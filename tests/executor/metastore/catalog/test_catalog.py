@@ -8,7 +8,8 @@ from typing import Any, get_args
 
 import pytest
 
-from hivesql_executor.metastore.api import Metastore
+from hivesql_executor.metastore.api import Metastore, TableNote
+from hivesql_executor.metastore.database.catalog.catalog_values import MATERIALIZED
 from hivesql_executor.metastore.database.schema import (
     cds,
     columns_v2,
@@ -20,7 +21,9 @@ from hivesql_executor.metastore.database.schema import (
     table_params,
     tbls,
 )
+from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.model.materialized import Materialized
 from hivesql_planner.model.table import (
     Column,
     Constraint,
@@ -74,7 +77,18 @@ VIEW = Table(
 )
 
 
-@pytest.mark.parametrize("table", [FULL, VIEW], ids=["table", "view"])
+KEPT = replace(
+    VIEW,
+    name=TableName("default", "kept"),
+    type="MATERIALIZED_VIEW",
+    location="/kept",
+    materialized=Materialized(
+        sources={"default.full": "3:2:2:1", "d.p": None}, rewrite=False, incremental="all"
+    ),
+)
+
+
+@pytest.mark.parametrize("table", [FULL, VIEW, KEPT], ids=["table", "view", "kept view"])
 def test_every_field_of_a_table_comes_back(metastore: Metastore, table: Table) -> None:
     created = metastore.create_table(table)
     assert created == metastore.table(table.name)
@@ -106,6 +120,33 @@ def test_alter_replaces_any_field(metastore: Metastore, change: dict[str, Any]) 
     altered = replace(created, **change)
     metastore.alter_table(FULL.name, altered)
     assert metastore.table(FULL.name) == altered
+
+
+def test_what_a_materialized_view_was_made_from_stays(metastore: Metastore) -> None:
+    metastore.create_table(FULL)
+    kept = metastore.create_table(KEPT)
+    with pytest.raises(SemanticError, match=r"used in the following .* \[default.kept\]"):
+        metastore.drop_table(FULL.name)
+    assert kept.materialized is not None
+    altered = replace(kept, materialized=replace(kept.materialized, rewrite=True))
+    metastore.alter_table(KEPT.name, altered)
+    assert metastore.table(KEPT.name) == altered
+    txn_id = metastore.open_txns(1, "ann", "here")[0]
+    told = kept.materialized.seen({"default.full": ValidWriteIdList(7)})
+    note = TableNote(KEPT.name, MATERIALIZED, told.written())
+    metastore.commit_txn(txn_id, note=note)
+    assert metastore.table(KEPT.name).materialized == replace(told, rewrite=True)
+    metastore.create_database(Database(name="d", location="/d"))
+    source = replace(VIEW, name=TableName("d", "p"))
+    metastore.create_table(source)
+    metastore.create_table(
+        replace(KEPT, name=TableName("d", "z"), materialized=Materialized(sources={"d.p": None}))
+    )
+    with pytest.raises(SemanticError, match=r"\[d.z, default.kept\]"):
+        metastore.drop_table(source.name)
+    metastore.drop_table(KEPT.name)
+    metastore.drop_database("d", cascade=True)
+    metastore.drop_table(FULL.name)
 
 
 def test_locations_are_chosen_by_the_catalog(metastore: Metastore) -> None:

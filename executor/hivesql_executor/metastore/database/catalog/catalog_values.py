@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from hivesql_executor.metastore.database.catalog.storage_formats import format_of
 from hivesql_planner.errors import DataError
+from hivesql_planner.model.materialized import Materialized
 from hivesql_planner.model.statistics import ACCURATE, BASICS
 from hivesql_planner.model.table import (
     DEFAULT_PARTITION,
@@ -35,6 +36,8 @@ ASCENDING, DESCENDING = 1, 0
 COMMENT, EXTERNAL = "comment", "EXTERNAL"
 BASE_WRITE = "hivesql.statistics.base"
 """A parameter that is no property: the write that last replaced all rows."""
+MATERIALIZED = "hivesql.materialized"
+"""A parameter that is no property: what a materialized view was made from."""
 STATISTICS = (*BASICS, ACCURATE, BASE_WRITE)
 """Parameters that every write changes, and that are therefore no properties of a Table."""
 STATISTICS_FIELDS = (
@@ -81,6 +84,7 @@ def table_of(
     """Return the table of a row of TBLS and one of SDS with its SERDES, and of what they own."""
     properties = {key: text for key, text in parameters.items() if key not in STATISTICS}
     comment = properties.pop(COMMENT, None)
+    made_from = properties.pop(MATERIALIZED, None)
     kind = _table_type(row.type, name)
     if kind == "EXTERNAL_TABLE":
         properties.pop(EXTERNAL, None)
@@ -100,6 +104,9 @@ def table_of(
         sort_descending=tuple(one for one, order in sorting.items() if order == DESCENDING),
         view_text=row.view_text,
         view_original=row.view_original,
+        materialized=(
+            Materialized.read(made_from, rewrite=bool(row.rewrite_enabled)) if made_from else None
+        ),
         owner=row.owner or "",
         owner_type=row.owner_type or "USER",
         created_at=row.created_at,

@@ -17,6 +17,7 @@ from hivesql_executor.metastore.database.catalog.catalog_values import (
     COMMENT,
     DESCENDING,
     EXTERNAL,
+    MATERIALIZED,
     parameters_of,
     table_of,
 )
@@ -87,7 +88,7 @@ def add_table(db: Connection, database_id: int, table: Table) -> int:
     serde_id, sd_id = add_storage(db, table, cd_id, [table.location])[0]
     values = _own_values(table, database_id) | {"sd_id": sd_id, "created_at": table.created_at}
     table_id = int(db.execute(insert(tbls).values(values).returning(tbls.c.id)).scalar_one())
-    if table.type == "MANAGED_TABLE" and not table.partition_columns:
+    if table.type in ("MANAGED_TABLE", "MATERIALIZED_VIEW") and not table.partition_columns:
         # It begins with no rows, which is known for certain.
         table = replace(table, properties={**NO_ROWS, **table.properties})
     _add_details(db, table, (table_id, cd_id, serde_id, sd_id))
@@ -290,6 +291,7 @@ def _own_values(table: Table, database_id: int) -> dict[str, Any]:
         "owner_type": table.owner_type,
         "view_text": table.view_text,
         "view_original": table.view_original or table.view_text,
+        "rewrite_enabled": table.materialized is not None and table.materialized.rewrite,
     }
 
 
@@ -310,6 +312,8 @@ def _add_details(db: Connection, table: Table, owned: tuple[int, int, int, int])
         properties[COMMENT] = table.comment
     if table.type == "EXTERNAL_TABLE":
         properties[EXTERNAL] = "TRUE"
+    if table.materialized is not None:
+        properties[MATERIALIZED] = table.materialized.written()
     add_params(db, table_params, table_id, properties)
     add_constraints(db, table_id, table)
     add_params(db, serde_params, serde_id, table.serde_properties)

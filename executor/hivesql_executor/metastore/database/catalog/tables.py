@@ -10,7 +10,10 @@ from sqlalchemy import Connection, Select, bindparam, delete, insert, select, up
 from hivesql_executor.metastore.api import TableNote
 from hivesql_executor.metastore.database import history_cleanup as cleanup
 from hivesql_executor.metastore.database.catalog import table_rows
-from hivesql_executor.metastore.database.catalog.catalog_values import database_of
+from hivesql_executor.metastore.database.catalog.catalog_values import (
+    MATERIALIZED,
+    database_of,
+)
 from hivesql_executor.metastore.database.catalog.partition_storage import (
     keep_columns,
     keep_storage,
@@ -31,6 +34,7 @@ from hivesql_executor.metastore.database.schema import (
 from hivesql_executor.metastore.database.transactions import snapshots
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.model.materialized import Materialized
 from hivesql_planner.model.names import check_database, check_table
 from hivesql_planner.model.table import Database, Table, TableName
 
@@ -123,7 +127,9 @@ def drop_database(db: Connection, name: str, *, cascade: bool) -> None:
             "Drop them first, or use DROP DATABASE … CASCADE",
             code=10042,
         )
-    for table_name in names:
+    found = [(one, _table_row(db, one)) for one in names]
+    # Tables that materialized views were made from cannot go before these.
+    for table_name, _ in sorted(found, key=lambda pair: not _is_materialized(pair[1])):
         drop_table(db, table_name)
     db.execute(delete(database_params).where(database_params.c.owner_id == database_id))
     db.execute(delete(dbs).where(dbs.c.id == database_id))
@@ -153,7 +159,7 @@ def create_table(db: Connection, new: Table, *, if_not_exists: bool) -> Table:
 def home_of(db: Connection, new: Table) -> str:
     """Return the directory that a new table gets when it names none."""
     name = new.name.lower()
-    return database(db, name.database).home_of(name.name, managed=new.type == "MANAGED_TABLE")
+    return database(db, name.database).home_of(name.name, managed=new.type != "EXTERNAL_TABLE")
 
 
 def table(db: Connection, name: TableName) -> Table:
@@ -238,6 +244,7 @@ def drop_table(db: Connection, name: TableName) -> None:
     """Drop a table, its partitions and what the transaction tables know of it."""
     name = name.lower()
     found = table_id(db, name, lock=True)
+    _check_unused(db, name)
     owned = select(partitions.c.id).where(partitions.c.table_id == found)
     ids = list(db.scalars(owned))
     for start in range(0, len(ids), _CHUNK):
@@ -245,6 +252,30 @@ def drop_table(db: Connection, name: TableName) -> None:
     note_change(db, EventKind.DROP_TABLE, name, found)
     table_rows.delete_table(db, found)
     cleanup.drop_table(db, name)
+
+
+def _is_materialized(row: table_rows.TableRow | None) -> bool:
+    return row is not None and row.type == "MATERIALIZED_VIEW"
+
+
+def _check_unused(db: Connection, name: TableName) -> None:
+    """Refuse to drop a table that materialized views were made from, as Hive does."""
+    query = (
+        select(dbs.c.name, tbls.c.name, table_params.c.value)
+        .join(dbs, dbs.c.id == tbls.c.database_id)
+        .join(table_params, table_params.c.owner_id == tbls.c.id)
+        .where(tbls.c.type == "MATERIALIZED_VIEW", table_params.c.name == MATERIALIZED)
+    )
+    views = [
+        f"{database}.{view}"
+        for database, view, text in db.execute(query)
+        if str(name) in Materialized.read(text, rewrite=False).sources
+    ]
+    if views:
+        raise SemanticError(
+            f"Cannot drop table as it is used in the following materialized views "
+            f"[{', '.join(sorted(views))}]: {name}. Drop them first"
+        )
 
 
 def _move_partitions(db: Connection, table_id: int, old: str, new: str) -> None:
