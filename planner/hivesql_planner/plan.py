@@ -56,6 +56,8 @@ class InsertBranch:
     if_not_exists: bool = False
     check: Expr | None = None
     """A constraint over the data columns, fields of the struct ``row``."""
+    concatenates: bool = False
+    """Whether the same rows go into as few files as can be."""
     rebuilds: bool = False
     """Whether these are all rows of a materialized view: partitions without any become empty."""
     small: SmallInsert | None = None

@@ -89,6 +89,13 @@ class StagedRows:
     events: Sequence[EventFile] | None
     """None for a table without row ids."""
 
+    def partitions(self) -> set[str | None]:
+        """Name the partitions that rows are staged for; None for a table without partitions."""
+        publication = self.publication
+        if self.events is None:
+            return {staged.partition for staged in _staged(publication, self.files)}
+        return {_partition(publication, file.keys) for file in self.events}
+
     def publish(self) -> tuple[WrittenFile, ...]:
         """Move every file to its place; ExecutionError rather than overwrite anything."""
         if self.events is None:

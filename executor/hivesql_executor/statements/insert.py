@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,9 @@ from hivesql_executor.metastore.database.catalog.catalog_values import MATERIALI
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.statements.context import Work
 from hivesql_executor.statements.tables import bear_table, refuse_filled, truncate_table
+from hivesql_planner.errors import SemanticError
 from hivesql_planner.locks.lock import Operation
-from hivesql_planner.model.table import Table, partition_name
+from hivesql_planner.model.table import Table, TableName, partition_name
 from hivesql_planner.plan import Insert, InsertBranch, WriteKind
 from hivesql_planner.statements.bound import TruncateTable
 
@@ -89,6 +91,7 @@ def _insert_branches(insert: Insert, work: Work, created: Table | None) -> Outco
             table = created or branch.write.table
             if not (branch.if_not_exists and _static_exists(branch, table, work)):
                 staged.append((branch, table, _stage(branch, table, work)))
+        _check_apart(staged)
         for branch, table, rows in staged:
             affected += _finish(branch, table, rows.publish(), work)
     finally:
@@ -96,6 +99,22 @@ def _insert_branches(insert: Insert, work: Work, created: Table | None) -> Outco
             rows.discard()
     record_touched(work.txn, work.runtime)
     return Outcome(affected=affected)
+
+
+def _check_apart(staged: Sequence[tuple[InsertBranch, Table, StagedRows]]) -> None:
+    """Refuse a partition that two branches write, one of which takes the place of what is there."""
+    many = Counter(table.name for _, table, _ in staged)
+    written: dict[tuple[TableName, str | None], bool] = {}
+    for branch, table, rows in staged if max(many.values(), default=0) > 1 else ():
+        replaces = branch.write.overwrite or branch.write.kind is WriteKind.BASE
+        for name in rows.partitions() if many[table.name] > 1 else ():
+            place = (table.name, name)
+            if place in written and (replaces or written[place]):
+                raise SemanticError(
+                    f"two branches of the statement write {name} of {table.name}, and one "
+                    "overwrites it: write one branch with UNION ALL"
+                )
+            written[place] = replaces
 
 
 def _finish(

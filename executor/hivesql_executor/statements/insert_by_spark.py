@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 from hivesql_executor.bookkeeping.partitions import foreign_partitions, staging_directory
 from hivesql_executor.orc.publish import StagedRows
 from hivesql_executor.orc.types import has_sized_text, hive_type
+from hivesql_executor.snapshot.listing import data_sizes, table_roots
 from hivesql_executor.spark.scan.nanoseconds import nanosecond_rows_of
 from hivesql_executor.spark.scan.sources import explained, rows_of
 from hivesql_executor.spark.write.partition_clustering import NEVER
@@ -56,6 +57,17 @@ def _check_types(rows: DataFrame, branch: InsertBranch, table: Table, work: Work
         check_conversion(source, types[name], strict=strict)
 
 
+def _files_for(branch: InsertBranch, work: Work) -> int:
+    """Tell how many files CONCATENATE makes of those that are there."""
+    size = 0
+    for source in branch.query.sources:
+        table = source.scan.table
+        files = work.runtime.files(table.location)
+        for _, root in table_roots(table, source.scan.partitions):
+            size += sum(data_sizes(files.list(root)))
+    return 1 + size // work.runtime.settings.integer("hive.merge.size.per.task")
+
+
 def stage_query(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
     """Run the query and stage what it gives; SemanticError 10044 for a wrong number of columns."""
     runtime = work.runtime
@@ -64,6 +76,9 @@ def stage_query(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
     if not branch.query.sources:
         # Rows that stand in the statement make one file, as in Hive.
         rows = rows.coalesce(1)
+    whole = found.whole if found.nanoseconds else rows
+    if branch.concatenates:
+        whole = whole.coalesce(_files_for(branch, work))
     expected = len(table.columns) + len(branch.dynamic_partition)
     if len(rows.columns) != expected:
         raise SemanticError(
@@ -75,7 +90,7 @@ def stage_query(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
     gathering = runtime.settings.integer("hive.optimize.sort.dynamic.partition.threshold")
     with explained():
         return stage_insert(
-            found.whole if found.nanoseconds else rows,
+            whole,
             replace(branch.write, table=table),
             write_id=work.txn.write_ids.get(table.name, 0),
             static_partition=branch.static_partition,

@@ -24,18 +24,20 @@ from hivesql_planner.statements.bound import InsertRows, InsertTarget
 
 
 def bind_insert(body: InsertBody, binding: Binding) -> InsertRows:
-    """Bind every branch; no two may write the same place."""
+    """Bind every branch; two write the same place only where their rows tell partitions apart."""
     targets = []
-    places = set()
+    places: dict[object, InsertTarget] = {}
     for branch in body.branches:
         target = _target(branch, binding)
         place = (target.table.name, tuple(sorted(target.static_partition.items())))
-        if place in places:
+        first = places.setdefault(place, target)
+        # As Hive: whether two overwrites meet in a partition is known when they have run.
+        apart = target.dynamic_partition and first.overwrite == target.overwrite
+        if first is not target and not apart:
             name = target.table.name
             error = SemanticError(f"The same output cannot be present multiple times: {name}",
                                   code=10087)  # fmt: skip
             binding.fail(error, branch.table.start)
-        places.add(place)
         targets.append(target)
     return InsertRows(targets=tuple(targets))
 

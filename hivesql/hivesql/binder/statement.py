@@ -74,6 +74,7 @@ BINDERS = {
     "TruncateBody": "tables.bind_truncate",
     "CreateTableBody": "create.bind_create_table",
     "CreateMaterializedBody": "create.bind_create_materialized",
+    "ConcatenateBody": "tables.bind_concatenate",
     "RebuildBody": "create.bind_rebuild",
     "CreateViewBody": "views.bind_create_view",
     "LoadBody": "load.bind_load",

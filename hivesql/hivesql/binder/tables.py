@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
+from hivesql.binder.targets import base_table, existing
 from hivesql.binding import Binding
+from hivesql.dialect.nodes.alter import ConcatenateBody
 from hivesql.dialect.nodes.ddl import (
     CreateDatabaseBody,
     DropDatabaseBody,
@@ -15,6 +20,7 @@ from hivesql_planner.model.names import check_database_name
 from hivesql_planner.model.table import Database, Partition, Table
 from hivesql_planner.relations import Query, Scan, Source
 from hivesql_planner.statements.bound import (
+    CompactTable,
     CreateDatabase,
     DropDatabase,
     DropTable,
@@ -22,6 +28,9 @@ from hivesql_planner.statements.bound import (
     InsertTarget,
     TruncateTable,
 )
+
+_CONTAINERS = ("orc", "rcfile", "rctext")
+"""Formats whose files CONCATENATE merges."""
 
 
 def bind_create_database(body: CreateDatabaseBody, binding: Binding) -> CreateDatabase:
@@ -84,25 +93,23 @@ def _check_columns(names: tuple[Name, ...], table: Table, binding: Binding) -> N
             binding.fail(error, name.start)
 
 
-def _without_values(
-    names: tuple[Name, ...],
+def _rewritten(
     table: Table,
+    items: Mapping[str, str],
     partitions: tuple[Partition, ...] | None,
     binding: Binding,
 ) -> InsertRows:
-    """Make the INSERT OVERWRITE that writes the same rows with NULL in these columns."""
-    emptied = {name.text for name in names}
+    """Make the INSERT OVERWRITE that writes the same rows anew; ``items`` are other columns."""
     count = binding.catalog.partition_count(table.name) if table.partition_columns else 0
     if partitions is None:
         partitions = binding.catalog.partitions(table.name) if count else ()
-    items = [
-        f"if(false, `{name}`, NULL) AS `{name}`" if name in emptied else f"`{name}`"
-        for name in (*table.column_names, *table.partition_names)
-    ]
     view = binding.view_name(table.name)
     scan = Scan(table=table, partitions=partitions, partition_count=count)
+    chosen = (
+        items.get(name, f"`{name}`") for name in (*table.column_names, *table.partition_names)
+    )
     query = Query(
-        sql=f"SELECT {', '.join(items)} FROM `{view}`",
+        sql=f"SELECT {', '.join(chosen)} FROM `{view}`",
         sources=(Source(view=view, scan=scan),),
         columns=table.all_columns,
     )
@@ -110,6 +117,31 @@ def _without_values(
         table=table, query=query, overwrite=True, dynamic_partition=table.partition_names
     )
     return InsertRows(targets=(target,))
+
+
+def bind_concatenate(body: ConcatenateBody, binding: Binding) -> CompactTable | InsertRows:
+    """CONCATENATE: a major compaction where there are deltas, else the same rows in few files."""
+    table = base_table(body.table, binding)
+    partition = existing(table, body.partition, binding) if body.partition else None
+    if table.partition_columns and partition is None:
+        error = SemanticError(
+            f"source table {table.name} is partitioned but no partition desc found."
+        )
+        binding.fail(error, body.start)
+    partitions = (partition,) if partition else None
+    if table.is_transactional:
+        return CompactTable(table=table, kind="major", partitions=partitions or (), wait=True)
+    stored = table.described_as(partition)
+    problems = (
+        (table.type != "MANAGED_TABLE", "can only be performed on managed tables", 30034),
+        (stored.format not in _CONTAINERS, "only supported for RCFile and ORCFile formats", 30030),
+        (bool(stored.bucket_columns), "can not be performed on bucketed tables", 30031),
+    )
+    for holds, problem, code in problems:
+        if holds:
+            binding.fail(SemanticError(f"Concatenate/Merge {problem}", code=code), body.start)
+    (target,) = _rewritten(table, {}, partitions, binding).targets
+    return InsertRows(targets=(replace(target, concatenates=True),))
 
 
 def bind_truncate(body: TruncateBody, binding: Binding) -> TruncateTable | InsertRows:
@@ -128,5 +160,8 @@ def bind_truncate(body: TruncateBody, binding: Binding) -> TruncateTable | Inser
         binding.fail(error, body.partition[0].key.start)
     partitions = binding.matching(table, body.partition) if body.partition else None
     if body.columns:
-        return _without_values(body.columns, table, partitions, binding)
+        emptied = {
+            name.text: f"if(false, `{name.text}`, NULL) AS `{name.text}`" for name in body.columns
+        }
+        return _rewritten(table, emptied, partitions, binding)
     return TruncateTable(table=table, partitions=partitions)

@@ -42,6 +42,7 @@ def _branch(target: InsertTarget, query: Query, statement_id: int) -> InsertBran
         static_partition=target.static_partition,
         dynamic_partition=target.dynamic_partition,
         if_not_exists=target.if_not_exists,
+        concatenates=target.concatenates,
         rebuilds=target.rebuilds,
         check=target.check,
     )
@@ -62,7 +63,7 @@ def _write(table: Table, statement_id: int, *, overwrite: bool) -> Write:
 
 def insert_targets(statement: InsertRows) -> tuple[Target, ...]:
     """Record overwrites as updates and the rest as inserts, as Hive's write entities do."""
-    return tuple(
+    targets = (
         Target(
             table=target.table.name,
             operation=Operation.UPDATE if target.overwrite else Operation.INSERT,
@@ -70,6 +71,7 @@ def insert_targets(statement: InsertRows) -> tuple[Target, ...]:
         for target in statement.targets
         if target.table.is_transactional
     )
+    return tuple(dict.fromkeys(targets))
 
 
 def rewrite_create_as(statement: CreateTable, rows: Query) -> Insert:

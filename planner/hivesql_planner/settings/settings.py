@@ -85,6 +85,7 @@ KEYS: Mapping[str, Setting] = _table(
      "true refuses aggregates of several DISTINCTs, as Hive."),
     ("hive.new.job.grouping.set.cardinality", "30", "int",
      "At most so many grouping sets beside DISTINCT, or with hive.groupby.skewindata."),
+    ("hive.merge.size.per.task", "256000000", "int", "CONCATENATE makes files of so many bytes."),
     ("hive.archive.enabled", "false", "bool",
      "Without it ARCHIVE is Hive's error 10107, with it not supported."),
     ("hive.insert.into.external.tables", "true", "bool", "INSERT takes external tables."),

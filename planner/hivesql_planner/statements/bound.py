@@ -47,6 +47,8 @@ class InsertTarget:
     """Branches of a top-level UNION ALL: Hive gives each a statement id of its own."""
     partition: Partition | None = None
     """The existing partition that a full static specification names."""
+    concatenates: bool = False
+    """Whether it only writes rows anew that are in the table: into as few files as can be."""
     rebuilds: bool = False
     """Whether these are all rows of a materialized view: partitions without any become empty."""
 

@@ -55,3 +55,32 @@ def test_no_rows_take_the_place_of_rows(session: hivesql.Session, stored: str) -
     """)
     assert rows(session, "p") == [("z", 2)]
     assert rows(session, "k") == []
+
+
+@pytest.mark.parametrize("stored", ["ORC", ACID])
+def test_one_table_takes_several_branches_that_tell_partitions_apart(
+    session: hivesql.Session, stored: str
+) -> None:
+    session.sql(f"""
+        CREATE TABLE s (a INT, p INT) STORED AS ORC; INSERT INTO s VALUES (1, 1), (2, 2), (3, 3);
+        CREATE TABLE t (a INT) PARTITIONED BY (p INT) STORED AS {stored};
+        FROM s INSERT INTO t SELECT a, p INSERT INTO t PARTITION (p) SELECT a + 10, p WHERE p < 2;
+    """)
+    before = [(1, 1), (2, 2), (3, 3), (11, 1)]
+    assert rows(session, "t") == before
+    with pytest.raises(hivesql.SemanticError, match="two branches of the statement write p=1"):
+        session.sql("""
+            FROM s INSERT OVERWRITE TABLE t PARTITION (p) SELECT 7, p WHERE p = 1
+            INSERT OVERWRITE TABLE t PARTITION (p) SELECT 8, p WHERE p < 3
+        """)
+    assert rows(session, "t") == before
+    session.sql("""
+        FROM s INSERT OVERWRITE TABLE t PARTITION (p) SELECT 7, p WHERE p = 1
+        INSERT OVERWRITE TABLE t PARTITION (p) SELECT 8, p WHERE p = 2
+    """)
+    assert rows(session, "t") == [(3, 3), (7, 1), (8, 2)]
+    session.sql("INSERT INTO t PARTITION (p = 1) VALUES (9)")
+    session.sql("ALTER TABLE t PARTITION (p = 1) CONCATENATE")
+    assert rows(session, "t") == [(3, 3), (7, 1), (8, 2), (9, 1)]
+    listed = [one[0] for one in session.sql("SHOW TABLE EXTENDED LIKE t PARTITION (p = 1)").rows]
+    assert "totalNumberFiles:1" in listed

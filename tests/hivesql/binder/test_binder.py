@@ -245,6 +245,17 @@ def test_a_materialized_view_knows_its_text_and_its_tables() -> None:
     assert bound("DROP MATERIALIZED VIEW IF EXISTS kept").kind == "MATERIALIZED VIEW"
 
 
+def test_concatenate_writes_the_same_rows_or_compacts() -> None:
+    made = bound("ALTER TABLE t CONCATENATE")
+    assert isinstance(made, CompactTable)
+    assert (made.kind, made.wait, made.partitions) == ("major", True, ())
+    made = bound("ALTER TABLE p PARTITION (ds='2024-01-01', hr=1) CONCATENATE")
+    assert [one.values for one in made.partitions] == [("2024-01-01", "1")]
+    (target,) = bound("ALTER TABLE plain CONCATENATE").targets
+    assert (target.overwrite, target.table.name.name) == (True, "plain")
+    assert target.query.sql == "SELECT `id`, `v` FROM `default__plain__1`"
+
+
 def test_a_view_keeps_full_names_and_the_columns_of_its_day() -> None:
     made = bound("CREATE OR REPLACE VIEW db2.w AS SELECT *, id + 1 FROM t WHERE id > 1", "default")
     assert isinstance(made, CreateView)

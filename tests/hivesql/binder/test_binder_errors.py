@@ -141,6 +141,12 @@ def bound(sql: str, **settings: str) -> Any:
             10087,
             (1, 53),
         ),
+        (
+            "FROM s INSERT INTO p PARTITION (ds='x', hr) SELECT id, name, null, 1 "
+            "INSERT OVERWRITE TABLE p PARTITION (ds='x', hr) SELECT id, name, null, 2",
+            10087,
+            (1, 93),
+        ),
         # tables
         ("CREATE TABLE nosuch.x (a int)", 10072, (1, 14)),
         ("CREATE TABLE x (a int, A string)", 10036, (1, 14)),

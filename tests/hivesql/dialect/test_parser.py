@@ -142,9 +142,10 @@ def outcome(sql: str) -> str:
         ("ALTER TABLE t SET SERDE 'a.B'", "NotSupported(the SerDe 'a.B')"),
         ("ALTER TABLE t PARTITION (a=1) FOO", "ParseError"),
         (
-            "ALTER TABLE t PARTITION (a=1) CONCATENATE",
-            "NotSupported(ALTER TABLE … PARTITION … CONCATENATE)",
+            "ALTER TABLE t PARTITION (a=1) UNARCHIVE",
+            "NotSupported(ALTER TABLE … PARTITION … UNARCHIVE)",
         ),
+        ("ALTER TABLE t PARTITION (a=1) CONCATENATE AND WAIT", "ParseError"),
         (
             "ALTER TABLE t PARTITION (a) SET LOCATION '/x'",
             "NotSupported(ALTER TABLE … PARTITION with keys that have no value)",

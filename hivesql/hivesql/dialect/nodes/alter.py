@@ -146,6 +146,15 @@ class RefusedBody:
 
 
 @dataclass(frozen=True, slots=True)
+class ConcatenateBody:
+    """ALTER TABLE … [PARTITION (…)] CONCATENATE."""
+
+    table: TableRef
+    partition: PartitionItems | None
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
 class RebuildBody:
     """ALTER MATERIALIZED VIEW … REBUILD."""
 
@@ -154,6 +163,7 @@ class RebuildBody:
 
 AlterBodies = (
     AlterBody
+    | ConcatenateBody
     | RebuildBody
     | RefusedBody
     | AlterViewBody

@@ -12,6 +12,7 @@ from hivesql.dialect.nodes.alter import (
     AlterDatabaseBody,
     AlterPartitionsBody,
     AlterViewBody,
+    ConcatenateBody,
     DropPartitionsBody,
     ExchangeBody,
     MovePartitionBody,
@@ -183,8 +184,8 @@ def _alter_table(cursor: Cursor) -> Body:
         return _partition_column(cursor, table)
     if cursor.at("partition"):
         return _alter_partition(cursor, table, parse_partition(cursor))
-    if cursor.take("compact"):
-        return parse_compact(cursor, table, None)
+    if (found := _of_contents(cursor, table, None)) is not None:
+        return found
     if cursor.take("rename", "to"):
         return RenameBody(table, cursor.table())
     if cursor.at("add", "partition") or cursor.at("add", "if"):
@@ -195,8 +196,6 @@ def _alter_table(cursor: Cursor) -> Body:
         items = parse_partition(cursor, dynamic=False)
         cursor.expect("with", "table")
         return ExchangeBody(table, items, cursor.table())
-    if cursor.at("update", "statistics", "for"):
-        return _tell_statistics(cursor, table, None)
     if cursor.take("touch"):
         partition = parse_partition(cursor, dynamic=False) if cursor.at("partition") else None
         return TouchBody(table, partition)
@@ -217,12 +216,21 @@ def _change(cursor: Cursor, table: TableRef) -> AlterBody:
     return AlterBody(table, change, start, cascade)
 
 
-def _alter_partition(cursor: Cursor, table: TableRef, items: PartitionItems) -> Body:
+def _of_contents(cursor: Cursor, table: TableRef, items: PartitionItems | None) -> Body | None:
+    """Read what is done to the files of a table or partition, or told of them; None for others."""
     if cursor.take("compact"):
         return parse_compact(cursor, table, items)
-    start = cursor.peek().start
-    if cursor.at("update", "statistics"):
+    if cursor.at("concatenate"):
+        return ConcatenateBody(table, items, cursor.next().start)
+    if cursor.at("update", "statistics", "for") or (items and cursor.at("update", "statistics")):
         return _tell_statistics(cursor, table, items)
+    return None
+
+
+def _alter_partition(cursor: Cursor, table: TableRef, items: PartitionItems) -> Body:
+    if (found := _of_contents(cursor, table, items)) is not None:
+        return found
+    start = cursor.peek().start
     change: Change | None = _storage_of_partition(cursor) or _clustering(cursor)
     if change is None and (cursor.at("add", "columns") or cursor.at("replace", "columns")):
         change = _columns(cursor)
