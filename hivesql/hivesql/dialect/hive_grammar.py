@@ -22,15 +22,18 @@ _STAR_OPTIONS = ("except_", "replace", "rename")
 
 def check_tokens(text: StatementText, tokens: tuple[Token, ...]) -> None:
     """Fail at a comma without an item behind it, and at VALUES without a row."""
+    before = ""
     for token, after in pairwise(tokens):
         ends = after.kind is Kind.END or after.is_(")")
         word = after.kind is Kind.WORD and after.value in _NO_ITEM
         if token.is_(",") and (ends or word):
             raise at(ParseError(f"expected an item, found {after.text or 'the end'!r}"),
                      text, after.start, after.end)  # fmt: skip
-        if token.is_("as") and after.kind in (Kind.NUMBER, Kind.STRING):
+        names = token.is_("as") and before != "defined"  # NULL DEFINED AS '…'
+        if names and after.kind in (Kind.NUMBER, Kind.STRING):
             raise at(ParseError(f"expected a name after AS, found {after.text!r}"),
                      text, after.start, after.end)  # fmt: skip
+        before = token.value
         if token.is_("values") and after.kind in (Kind.NUMBER, Kind.STRING):
             raise at(ParseError(f"expected a row in brackets, found {after.text!r}"),
                      text, after.start, after.end)  # fmt: skip
@@ -54,11 +57,19 @@ def _wrong(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
     for star in tree.find_all(exp.Star):
         if any(star.args.get(option) for option in _STAR_OPTIONS):
             yield star, "unexpected words after *"
+    yield from _programs_beside_others(tree)
     yield from _rows_without_comma(tree)
     for alias in tree.find_all(exp.TableAlias, exp.Alias):
         name = alias.args.get("alias") if isinstance(alias, exp.Alias) else alias.this
         if isinstance(name, exp.Identifier) and not name.quoted and name.name.lower() in RESERVED:
             yield name, f"{name.name.upper()} cannot be an alias"
+
+
+def _programs_beside_others(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
+    for program in tree.find_all(exp.QueryTransform):
+        select = program.parent
+        if not isinstance(select, exp.Select) or len(select.expressions) > 1:
+            yield program, "TRANSFORM must be all that SELECT selects"
 
 
 def _rows_without_comma(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:

@@ -27,15 +27,12 @@ _AFTER_OPERATION = ("all", "distinct", "select", "from", "values", "table", "(")
 _Pattern = tuple[tuple[str | Kind, ...], str]
 # Each pattern is a row of words (choices by |) or kinds of tokens.
 _REFUSED: tuple[_Pattern, ...] = (
-    (("transform", "("), "TRANSFORM"),
-    (("using", Kind.STRING), "TRANSFORM"),
     (("uniquejoin",), "UNIQUEJOIN"),
     (("qualify",), "QUALIFY"),
     (("between", "symmetric"), "BETWEEN SYMMETRIC"),
     (("format", Kind.STRING), "CAST … FORMAT"),
     (("(", "on"), "table functions with ON (partitioned table functions)"),
     (("matchpath", "("), "matchpath"),
-    (("tablesample", "(", "bucket"), "TABLESAMPLE (BUCKET …)"),
     (("tablesample", "(", Kind.WORD), "TABLESAMPLE by size"),
     (("(", Kind.STRING, "=", Kind.STRING, ")"), "table properties in FROM"),
     (
@@ -44,6 +41,7 @@ _REFUSED: tuple[_Pattern, ...] = (
         "the virtual column",
     ),
 )  # fmt: skip
+_PROGRAMS = "MAP and REDUCE (SELECT TRANSFORM does the same)"
 _REFUSED_BY_WORD: dict[str, list[_Pattern]] = {}
 for _one in _REFUSED:
     for _word in str(_one[0][0]).split("|"):
@@ -68,14 +66,19 @@ def check_slice(text: StatementText, tokens: _Tokens) -> list[Edit]:
 
 
 def _refuse(text: StatementText, tokens: _Tokens) -> None:
+    has_program = any(_matches(tokens, i, ("using", Kind.STRING)) for i in range(len(tokens)))
     for i, token in enumerate(tokens):
+        after = tokens[i + 1] if i + 1 < len(tokens) else None
+        if has_program and (token.is_("map") or token.is_("reduce")) and after and after.is_name:
+            raise at(NotSupported(_PROGRAMS), text, token.start)
         for pattern, feature in _patterns_from(token):
+            if token.is_("tablesample") and tokens[i + 2].is_("bucket"):
+                continue
             if _matches(tokens, i, pattern):
                 name = f" {token.text}" if feature == "the virtual column" else ""
                 raise at(NotSupported(feature + name), text, token.start)
         if token.kind is not Kind.SYMBOL:
             continue
-        after = tokens[i + 1] if i + 1 < len(tokens) else None
         if token.is_(":") or (token.is_("-") and after and after.is_(">")):
             raise at(ParseError(f"unexpected {token.text!r}"), text, token.start)
 

@@ -35,7 +35,8 @@ if not (sqlglot.parser.__file__ or "").endswith(".py"):
                       "uninstall sqlglotc")  # fmt: skip
 
 _NESTED = (TokenType.ARRAY, TokenType.MAP, TokenType.STRUCT)
-_GRAMMAR_FUNCTIONS = ("CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM", "FLOOR", "CEIL")
+_GRAMMAR_FUNCTIONS = ("CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM", "FLOOR", "CEIL",
+                      "TRANSFORM")  # fmt: skip
 _NOT_HIVE = (exp.Command, exp.Placeholder, exp.Parameter, exp.Lambda, exp.Array)
 _QUERY = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
 
@@ -55,6 +56,52 @@ class _StructureParser(HiveParser):
         ("FOR", "SYSTEM_TIME"): "TIMESTAMP",
         ("FOR", "SYSTEM_VERSION"): "VERSION",
     }
+
+    def _parse_table_sample(self, as_modifier: bool = False) -> exp.TableSample | None:
+        """TABLESAMPLE (BUCKET x OUT OF y [ON expression, …]), and sqlglot's own."""
+        if not (self._curr.token_type == TokenType.TABLE_SAMPLE and self._next_is_bucket()):
+            return super()._parse_table_sample(as_modifier)
+        self._advance(3)
+        numerator = self._parse_number()
+        if not self._match_text_seq("OUT", "OF"):
+            self.raise_error("expected OUT OF")
+        denominator = self._parse_number()
+        on = self._match(TokenType.ON)
+        found = self._parse_csv(self._parse_expression) if on else []
+        self._match_r_paren()
+        field = found[0] if len(found) == 1 else exp.Tuple(expressions=found) if found else None
+        return exp.TableSample(
+            bucket_numerator=numerator, bucket_denominator=denominator, bucket_field=field
+        )
+
+    def _next_is_bucket(self) -> bool:
+        after = self._tokens[self._index + 1 : self._index + 3]
+        return len(after) == 2 and after[0].text == "(" and after[1].text.upper() == "BUCKET"
+
+    def _parse_transform(self) -> exp.QueryTransform:
+        """TRANSFORM (…) USING '…' [AS …], whose names may stand without brackets."""
+        start = self._prev.start
+        given = self._parse_wrapped_csv(self._parse_lambda)
+        before = self._parse_row_format(match_row=True)
+        writer = self._parse_string() if self._match_text_seq("RECORDWRITER") else None
+        if not self._match(TokenType.USING):
+            self.raise_error("expected USING after TRANSFORM (…)")
+        command = self._parse_string()
+        schema = None
+        if self._match(TokenType.ALIAS):
+            if self._match(TokenType.L_PAREN, advance=False):
+                schema = self._parse_schema()
+            else:
+                names = self._parse_csv(self._parse_field_def)
+                schema = self.expression(exp.Schema(expressions=names))
+        after = self._parse_row_format(match_row=True)
+        reader = self._parse_string() if self._match_text_seq("RECORDREADER") else None
+        made = exp.QueryTransform(
+            expressions=given, command_script=command, schema=schema, row_format_before=before,
+            record_writer=writer, row_format_after=after, record_reader=reader,
+        )  # fmt: skip
+        made.meta[RANGE] = (start, self._prev.end + 1)
+        return made
 
     def _parse_types(self, *given: Any, **named: Any) -> exp.Expr | None:
         # array(…), map(…) and struct(…) are calls; read as types they would lose their arguments.

@@ -32,7 +32,12 @@ def name_end(binding: Binding, end: int) -> int:
     after = first_from(tokens, end)
     if not tokens[after].is_("tablesample"):
         return end
-    return next(token for token in islice(tokens, after, None) if token.is_(")")).end
+    depth = 0
+    for token in islice(tokens, after, None):
+        depth += token.is_("(") - token.is_(")")
+        if token.is_(")") and not depth:
+            return token.end
+    return end
 
 
 def clause_after(binding: Binding, table: Table, end: int) -> Clause | None:

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from hivesql.binding import Binding
 from hivesql.dialect.deep_recursion import with_room
-from hivesql.dialect.edits import Edit, Spans, apply_edits, filled, insert
+from hivesql.dialect.edits import Edit, Span, Spans, apply_edits, filled, insert
 from hivesql.dialect.slices import Slice
 from hivesql.dialect.spark_differences import spark_edits, tokens_in
 from hivesql.dialect.structure import RANGE, is_join, place_of, read_query, span_of
@@ -24,6 +24,7 @@ from hivesql.expressions.calls import Call
 from hivesql.expressions.hash_functions import HASHES, hash_template
 from hivesql.expressions.session_zone import check_zone_of
 from hivesql.expressions.translator import Translator
+from hivesql.query.bucket_sample import bucket_sample, sample_edit, sampled_by
 from hivesql.query.checks.aggregation import check_aggregation, check_grouping, check_places
 from hivesql.query.checks.placement import check_aliases, check_placement, check_width, is_generator
 from hivesql.query.expanded_text import expanded_names, quote_name
@@ -56,6 +57,7 @@ from hivesql.query.scope import (
 from hivesql.query.strict_checks import StrictChecks, check_query, passed, traced
 from hivesql.query.table_changes import changes_in
 from hivesql.query.time_travel import clause_after, name_end
+from hivesql.query.transform import transform_edits, transform_of, transform_outputs
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.table import Column, Table, TableName
 from hivesql_planner.relations import Expr, Query
@@ -240,10 +242,19 @@ class Walk:
                 self.expression(join.args["on"], scope, ctes)
         scope.is_joining = scope.sees_outer = False
         scope.merges = any(join.args.get("using") for join in joins)
-        for item in node.expressions:
+        program = transform_of(node)
+        items = node.expressions if program is None else program.expressions
+        for item in items:
             if not item.is_star:
                 self.expression(item, scope, ctes)
-        named, edits = named_outputs(node.expressions)
+        if program is not None:
+            self.edits += transform_edits(program, self.binding)
+        given = transform_outputs(program, self.binding) if program else ()
+        named, edits = (
+            named_outputs(node.expressions)
+            if program is None
+            else (frozenset(one.name for one in given), [])
+        )
         self.edits += edits
         self._clauses(node, scope, ctes, named - self._doubtful(node, scope))
         check_placement(node, self.binding)
@@ -253,7 +264,7 @@ class Walk:
             self._learn(node.args["where"].this, scope)
         self.strict.select(node, scope, joins)
         stars: dict[int, tuple[Output, ...]] = {}
-        outputs = self._outputs(node, scope, scope.merges, stars)
+        outputs = given or self._outputs(node, scope, scope.merges, stars)
         check_aggregation(node, scope, self.meanings, stars, self.binding)
         return passed(node, outputs)
 
@@ -364,9 +375,12 @@ class Walk:
             use = TableUse(table, self.binding.view_name(table.name), start=start)
             self.uses.append(use)
             text, columns = f"`{use.view}`", traced(outputs_of(table), use)
-        self.edits.append(Edit(start, end, text))
-        self.hive_edits.append(Edit(start, end, f"`{full.database}`.`{full.name}`"))
         after = name_end(self.binding, end)
+        sample = bucket_sample(node, table, self.binding)
+        self.edits.append(Edit(start, end, text))
+        if sample is not None:
+            self._sample(sample, Relation(alias, columns, use), (start, after), ctes)
+        self.hive_edits.append(Edit(start, end, f"`{full.database}`.`{full.name}`"))
         clause = clause_after(self.binding, table, after)
         if clause is not None:
             assert use is not None
@@ -376,6 +390,14 @@ class Walk:
         if node.args.get("alias") is None:
             self.edits.append(insert(after, f" AS `{name}`"))
         return Relation(alias, renamed(columns, node.args.get("alias")), use)
+
+    def _sample(self, sample: exp.TableSample, of: Relation, span: Span, ctes: Ctes) -> None:
+        assert of.use is not None
+        for one in sampled_by(sample):
+            self.expression(one, Scope(relations=[of]), ctes)
+        types = [self.translator.type_of(one) for one in sampled_by(sample)]
+        names = (of.use.view, of.alias)
+        self.edits.append(sample_edit(sample, types, of.use.table, names, span, self.binding))
 
     def _view(self, view: Table, start: int) -> tuple[str, Outputs]:
         inside = self.binding.of_view(view, start)

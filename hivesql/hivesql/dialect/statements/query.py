@@ -112,7 +112,7 @@ def _insert_query(cursor: Cursor, shared: Spans, *, many: bool) -> tuple[Slice, 
         cursor.fail("WITH goes before INSERT")
     allowed = ("select",) if many else ("select", "values", "from", "(")
     if token.kind is Kind.WORD and token.value in ("map", "reduce"):
-        cursor.refuse("TRANSFORM")
+        cursor.refuse("MAP and REDUCE (SELECT TRANSFORM does the same)")
     if token.value not in allowed or token.kind in (Kind.STRING, Kind.QUOTED):
         cursor.fail("expected SELECT" if many else "expected VALUES or a query")
     starts = [token.start]

@@ -1,0 +1,119 @@
+"""SELECT TRANSFORM (…) USING 'program': rows through a program on the workers, which Spark runs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp
+
+from hivesql.binding import Binding
+from hivesql.dialect.edits import Edit
+from hivesql.dialect.structure import place_of, span_of
+from hivesql.dialect.tokens import Kind, Token
+from hivesql.dialect.value_types import normal
+from hivesql.query.scope import Output
+from hivesql_planner.errors import NotSupported
+
+_KNOWN = frozenset(
+    f"org.apache.hadoop.hive.{name}"
+    for name in ("serde2.lazy.LazySimpleSerDe", "serde2.DelimitedJSONSerDe",
+                 "ql.exec.TextRecordReader", "ql.exec.TextRecordWriter")
+)  # fmt: skip
+_CLASSES = ("serde", "recordreader", "recordwriter")
+_REFUSED = ("escaped", "serdeproperties")
+
+
+def transform_of(select: exp.Select) -> exp.QueryTransform | None:
+    """Return the program of a SELECT; None where it has none."""
+    first = select.expressions[0]
+    return first if isinstance(first, exp.QueryTransform) else None
+
+
+def transform_outputs(node: exp.QueryTransform, binding: Binding) -> tuple[Output, ...]:
+    """Tell what a program gives: texts, unless AS has types."""
+    schema = node.args.get("schema")
+    if schema is None:
+        binding.fail(NotSupported("TRANSFORM without AS and the names of columns"), *span_of(node))
+    found = []
+    for one in schema.expressions:
+        kind = one.args.get("kind") if isinstance(one, exp.ColumnDef) else None
+        type_ = normal(kind.sql("hive")) if kind is not None else "string"
+        if "<" in type_:
+            feature = f"columns of type {type_} that a program gives"
+            binding.fail(NotSupported(feature), *span_of(one))
+        found.append(Output(one.name.lower(), type_))
+    return tuple(found)
+
+
+def transform_edits(node: exp.QueryTransform, binding: Binding) -> Iterator[Edit]:
+    """Say how rows are lines of text as Hive does: to Spark, tabs are nothing special.
+
+    Raises NotSupported at what Spark cannot do: other SerDes, readers and writers of records.
+    """
+    start, end = place_of(node)
+    tokens = [token for token in binding.tokens if start <= token.start < end]
+    depth, using = 0, 0
+    for i, token in enumerate(tokens):
+        depth += token.is_("(") - token.is_(")")
+        if token.is_("using") and not depth:
+            using = i
+            break
+    # What is between the arguments and USING, and what follows the names of columns.
+    opened = 1
+    for opened in range(using, 0, -1):
+        if tokens[opened - 1].is_(")"):
+            break
+    before = tokens[opened:using]
+    ends = (
+        i for i in range(using + 1, len(tokens))
+        if tokens[i].is_("recordreader")
+        or (tokens[i].is_("row") and i + 1 < len(tokens) and tokens[i + 1].is_("format"))
+    )  # fmt: skip
+    last = next(ends, len(tokens))
+    yield Edit(tokens[opened - 1].end, tokens[using].start, _format(before, binding, given=True))
+    command = tokens[using + 1]
+    yield Edit(command.start, command.end, _quoted(shlex.join(_words(command.text[1:-1]))))
+    yield Edit(tokens[last - 1].end, end, _format(tokens[last:], binding, given=False))
+
+
+def _format(tokens: Sequence[Token], binding: Binding, *, given: bool) -> str:
+    """Write Spark's ROW FORMAT for one of Hive; ``given`` are rows that the program reads."""
+    found = {"fields": "\t", "null": "\\N"}
+    for i, token in enumerate(tokens):
+        named = next((one for one in tokens[i + 1 :] if one.kind is Kind.STRING), None)
+        if token.value in _CLASSES and named is not None and named.value not in _KNOWN:
+            feature = f"{token.text.upper()} '{named.value}' of a program"
+            binding.fail(NotSupported(feature), named.start, named.end)
+        if token.value in _REFUSED or (token.is_("lines") and named and named.value != "\n"):
+            feature = f"{token.text.upper()} in the ROW FORMAT of a program"
+            binding.fail(NotSupported(feature), token.start, token.end)
+        if token.value in found and named is not None:
+            found[token.value] = named.value
+    # Spark cuts a program's lines by a regular expression.
+    fields = found["fields"] if given else re.sub(r"([^\w\s])", r"\\\1", found["fields"])
+    return (
+        f" ROW FORMAT DELIMITED FIELDS TERMINATED BY {_quoted(fields)} "
+        f"NULL DEFINED AS {_quoted(found['null'])} "
+    )
+
+
+def _words(command: str) -> list[str]:
+    """Cut a command as Hive does, which starts no shell and knows no backslashes."""
+    found, word, quote = [], "", ""
+    for one in command + " ":
+        if one == quote:
+            quote = ""
+        elif not quote and one in "'\"":
+            quote = one
+        elif one == " " and not quote:
+            found += [word] if word else []
+            word = ""
+        else:
+            word += one
+    return [*found, word.rstrip(" ")] if word.rstrip(" ") else found
+
+
+def _quoted(text: str) -> str:
+    return "'" + "".join(one if one.isalnum() else f"\\u{ord(one):04x}" for one in text) + "'"

@@ -1,0 +1,106 @@
+"""TRANSFORM and TABLESAMPLE (BUCKET …): the rows that real Hive 4.1 gives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hivesql_planner.errors import HiveSqlError
+
+if TYPE_CHECKING:
+    import hivesql
+
+pytestmark = pytest.mark.spark
+
+LAZY = "ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe'"
+
+
+def rows(session: hivesql.Session, sql: str) -> list[tuple[object, ...]]:
+    return sorted(map(tuple, session.sql(sql).rows), key=repr)
+
+
+def test_programs(session: hivesql.Session) -> None:
+    session.sql("""
+        CREATE TABLE t (k int, v string) STORED AS ORC TBLPROPERTIES ('transactional'='true');
+        INSERT INTO t VALUES (1, 'a'), (2, ''), (NULL, NULL), (3, 'tab\tx'), (4, 'back\\\\slash')
+    """)
+    plain = [
+        ("1", "a"), ("2", ""), ("3", "tab"), ("4", "back\\slash"), (None, None),
+    ]  # fmt: skip
+    by = "ROW FORMAT DELIMITED FIELDS TERMINATED BY"
+    asked = {
+        "SELECT TRANSFORM(k, v) USING 'cat' AS (a, b) FROM t": plain,
+        f"SELECT TRANSFORM(*) {LAZY} USING 'cat' AS a, b {LAZY} RECORDREADER "
+        "'org.apache.hadoop.hive.ql.exec.TextRecordReader' FROM t": plain,
+        "SELECT TRANSFORM(v, k) USING 'cat' AS (a string, b int, c string) FROM t": [
+            ("", 2, None), ("a", 1, None), ("back\\slash", 4, None), ("tab", None, "3"),
+            (None, None, None),
+        ],
+        f"SELECT TRANSFORM(k, v) {by} '|' USING 'cat' AS (a, b) {by} '|' NULL DEFINED AS '2' "
+        "FROM t": [
+            ("1", "a"), ("3", "tab\tx"), ("4", "back\\slash"), ("\\N", "\\N"), (None, ""),
+        ],
+        "SELECT sum(hash(c)), max(c) FROM (SELECT TRANSFORM(k, 'x') USING 'tr \\t _' AS (c) FROM t "
+        "WHERE k < 3) q": [(101269, "2_x")],
+        "SELECT TRANSFORM(count(*), max(k)) USING \"sed 's/5/five of/'\" AS (a, b) FROM t": [
+            ("five of", "4"),
+        ],
+        "SELECT x + 1, count(*) FROM (FROM t SELECT TRANSFORM(k) USING 'cat' AS (x int) "
+        "WHERE k IS NOT NULL CLUSTER BY x) q WHERE q.x > 2 GROUP BY x": [(4, 1), (5, 1)],
+        "SELECT TRANSFORM(array(1, 2), named_struct('x', 1), true, 1.5D, date '2020-01-01', "
+        "timestamp '2020-01-01 01:02:03.5') USING 'cat' AS (a, b, c, d, e, f)": [
+            ("[1,2]", '{"x":1}', "true", "1.5", "2020-01-01", "2020-01-01 01:02:03.5"),
+        ],
+    }  # fmt: skip
+    assert {sql: rows(session, sql) for sql in asked} == asked
+    session.sql("CREATE TABLE u AS SELECT TRANSFORM(k, v) USING 'cat' AS (a int, b string) FROM t")
+    assert [row[:2] for row in session.sql("DESCRIBE u").rows] == [("a", "int"), ("b", "string")]
+    session.sql("INSERT INTO t SELECT TRANSFORM(a, b) USING 'cat' AS (a, b) FROM u WHERE a = 1")
+    assert rows(session, "SELECT * FROM t WHERE k = 1") == [(1, "a"), (1, "a")]
+    for sql, problem, column in (
+        ("SELECT TRANSFORM(k) USING 'cat' FROM t", "TRANSFORM without AS", 8),
+        ("SELECT TRANSFORM(k) USING 'cat' AS (a array<int>) FROM t", "array<int>", 37),
+        ("SELECT TRANSFORM(k) ROW FORMAT SERDE 'a.B' USING 'cat' AS (a) FROM t", "a.B", 38),
+        ("SELECT TRANSFORM(nosuch) USING 'cat' AS (a) FROM t", "nosuch", 18),
+        ("FROM t MAP k USING 'cat' AS (a)", "MAP and REDUCE", 8),
+    ):
+        with pytest.raises(HiveSqlError, match=problem) as caught:
+            session.sql(sql)
+        assert caught.value.column == column
+
+
+def test_samples_of_buckets(session: hivesql.Session) -> None:
+    session.sql("""
+        CREATE TABLE b (k int, v string) CLUSTERED BY (k) INTO 4 BUCKETS STORED AS ORC
+          TBLPROPERTIES ('transactional'='true');
+        INSERT INTO b SELECT pos, cast(pos AS string)
+          FROM (SELECT posexplode(split(space(19), ' ')) AS (pos, x)) q;
+        CREATE TABLE p (k int, v string) STORED AS ORC;
+        INSERT INTO p SELECT * FROM b
+    """)
+    asked = {
+        "b TABLESAMPLE (BUCKET 1 OUT OF 4) s": [2, 6, 7, 10, 17],
+        "b TABLESAMPLE (BUCKET 1 OUT OF 2 ON k) s": [2, 3, 6, 7, 10, 17, 19],
+        "p TABLESAMPLE (BUCKET 1 OUT OF 2 ON s.k) AS s": [2, 3, 6, 7, 10, 17, 19],
+        "b TABLESAMPLE(BUCKET 3 OUT OF 8 ON k)": [19],
+        "b TABLESAMPLE (BUCKET 1 OUT OF 2 ON v) s": [1, 3, 7, 8, 9, 10, 14, 15, 17, 18],
+        "b TABLESAMPLE (BUCKET 1 OUT OF 3 ON k, v) s": [0, 4, 5, 9],
+        "b TABLESAMPLE (BUCKET 2 OUT OF 5) s": [0, 4, 5, 11, 19],
+        "b TABLESAMPLE (BUCKET 2 OUT OF 5 ON (k + 1)) s": [3, 4, 10, 18],
+    }
+    found = {part: session.sql(f"SELECT k FROM {part}").rows for part in asked}
+    assert {part: sorted(row[0] for row in all_) for part, all_ in found.items()} == asked
+    joined = (
+        "SELECT s.k, r.v, s.row__id.bucketid FROM b TABLESAMPLE (BUCKET 3 OUT OF 8 ON k) s "
+        "JOIN p TABLESAMPLE (BUCKET 1 OUT OF 1 ON v) r ON s.k = r.k"
+    )
+    assert rows(session, joined) == [(19, "19", 537001984)]
+    for part, code in (
+        ("b TABLESAMPLE (BUCKET 5 OUT OF 4) s", 10061),
+        ("p TABLESAMPLE (BUCKET 1 OUT OF 4) s", 10060),
+        ("b TABLESAMPLE (BUCKET 1 OUT OF 4 ON nosuch) s", 10004),
+    ):
+        with pytest.raises(HiveSqlError) as caught:
+            session.sql(f"SELECT k FROM {part}")
+        assert (caught.value.code, caught.value.line) == (code, 1)
