@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from hivesql_planner.errors import NoSuchObject
 from hivesql_planner.model.materialized import Materialized
+from hivesql_planner.model.skew import Skew
 from hivesql_planner.model.table import Column, Database, Partition, Table, TableName
 from hivesql_planner.predicates.partitions import PartitionTest
 from hivesql_planner.statements.alter import Change, altered
@@ -101,6 +102,8 @@ def warehouse() -> MemoryCatalog:
         table("plain", "id int, v string", properties={}),
         table("plain_b", "id int", properties={}, bucket_columns=("id",), bucket_count=2),
         table("plain_text", "id int", properties={}, format="textfile"),
+        table("lumpy", "id int", properties={}, format="rcfile",
+              skew=Skew(columns=("id",), values=(("1",),), in_directories=True)),
         table("outside", "id int", properties={}, type="EXTERNAL_TABLE"),
         table("only", "id int, v string", properties=INSERT_ONLY),
         table("undead", "id int", properties={**ACID, "acid.fetch.deleted.rows": "true"}),

@@ -134,6 +134,7 @@ def _described(body: CreateTableBody, binding: Binding, name: TableName) -> Tabl
         bucket_count=body.bucket_count,
         sort_columns=tuple(one.text for one in body.sort_columns),
         sort_descending=body.sort_descending,
+        skew=body.skew,
         comment=body.comment,
     )
     table = replace(table, properties=_properties(body, table, binding))

@@ -27,6 +27,11 @@ def bind_load(body: LoadBody, binding: Binding) -> LoadData | InsertRows:
             "A view cannot be used as target table for LOAD or INSERT", code=10090
         )
         binding.fail(error, body.table.start)
+    if table.skew is not None and table.skew.in_directories:
+        error = SemanticError(
+            "A stored-as-directories table cannot be used as target for LOAD", code=10195
+        )
+        binding.fail(error, body.table.start)
     items = body.partition or ()
     if items and not table.partition_columns:
         error = SemanticError(

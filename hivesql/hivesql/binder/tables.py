@@ -85,6 +85,12 @@ def _check_columns(names: tuple[Name, ...], table: Table, binding: Binding) -> N
         if name.text not in table.column_names:
             error = SemanticError(f"Invalid column reference {name.text}", code=10002)
             binding.fail(error, name.start)
+        if table.skew and table.skew.in_directories and name.text in table.skew.columns:
+            error = SemanticError(
+                "A column on which a partition/table is list bucketed cannot be truncated. "
+                f"{name.text}", code=10240,
+            )  # fmt: skip
+            binding.fail(error, name.start)
         if name.text in table.bucket_columns:
             error = SemanticError(
                 "A column on which a partition/table is bucketed cannot be truncated. "

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.skew import check_skew
 from hivesql_planner.model.table import Database, Table, directory_of
 
 LONGEST_DATABASE = 128
@@ -96,6 +97,9 @@ def check_table(table: Table, before: Table | None = None) -> None:
         _check_length(f"comment of column {column.name}", column.comment or "", _LONGEST_COMMENT)
     _check_keys(table.properties)
     _check_keys(table.serde_properties)
+    if table.skew is not None and table.columns:
+        # Those of a query are known when it has run.
+        check_skew(table.skew, table.column_names)
     named = {one.name for one in before.constraints} if before else set()
     for one in table.constraints:
         if one.name not in named:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.materialized import Materialized
+from hivesql_planner.model.skew import Skew
 
 TableType = Literal["MANAGED_TABLE", "EXTERNAL_TABLE", "VIRTUAL_VIEW", "MATERIALIZED_VIEW"]
 ConstraintKind = Literal["primary key", "foreign key", "unique", "not null", "default", "check"]
@@ -150,6 +151,8 @@ class Table:
     sort_columns: tuple[str, ...] = ()
     sort_descending: tuple[str, ...] = ()
     """Those of the sort columns whose order is descending."""
+    skew: Skew | None = None
+    """What SKEWED BY says; None without."""
     view_text: str | None = None
     """A view's query with full names, so that it means the same everywhere."""
     materialized: Materialized | None = None

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.constraints import with_constraints, without_constraint
 from hivesql_planner.model.materialized import NEEDS_ACID, Materialized
+from hivesql_planner.model.skew import Skew
 from hivesql_planner.model.table import (
     Column,
     Constraint,
@@ -114,6 +115,18 @@ class Unsort:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeSkew:
+    """SKEWED BY … ON; None is NOT SKEWED."""
+
+    skew: Skew | None
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveDirectories:
+    """NOT STORED AS DIRECTORIES."""
+
+
+@dataclass(frozen=True, slots=True)
 class ChangeOwner:
     """SET OWNER."""
 
@@ -154,6 +167,8 @@ Change = (
     | ChangeBuckets
     | ChangeBucketCount
     | Unsort
+    | ChangeSkew
+    | LeaveDirectories
     | ChangeOwner
     | ChangeRewrite
     | AddConstraint
@@ -192,6 +207,11 @@ def altered(table: Table, change: Change) -> Table:  # noqa: C901 - one flat lis
             return replace(table, bucket_count=count)
         case Unsort():
             return replace(table, sort_columns=(), sort_descending=())
+        case ChangeSkew(skew=skew):
+            return replace(table, skew=skew)
+        case LeaveDirectories():
+            kept = table.skew and replace(table.skew, in_directories=False)
+            return replace(table, skew=kept)
         case ChangeOwner(owner=owner, owner_type=owner_type):
             return replace(table, owner=owner, owner_type=owner_type)
         case ChangeRewrite(enabled=enabled):
@@ -324,6 +344,7 @@ def _renamed_everywhere(table: Table, old: str, new: str) -> Table:
         bucket_columns=renamed(table.bucket_columns),
         sort_columns=renamed(table.sort_columns),
         sort_descending=renamed(table.sort_descending),
+        skew=table.skew and table.skew.renamed(old, new),
         constraints=tuple(replace(one, columns=renamed(one.columns)) for one in table.constraints),
     )
 

@@ -146,3 +146,40 @@ def test_views_have_partitions_that_are_names_alone(alone: hivesql.Session) -> N
         assert (statement, caught.value.code) == (statement, code)
     alone.sql("DROP VIEW vp")
     assert rows(alone, "SHOW VIEWS") == []
+
+
+def test_what_a_table_is_skewed_by_is_kept_and_told(alone: hivesql.Session) -> None:
+    alone.sql("""
+        CREATE TABLE s (k int, v string) SKEWED BY (k, v) ON ((1, 'a'), (2, 'b;c'))
+        STORED AS DIRECTORIES STORED AS ORC;
+        CREATE TABLE l LIKE s;
+    """)
+
+    def told(name: str) -> dict[str, str]:
+        found = alone.sql(f"DESCRIBE FORMATTED {name}").rows
+        words = ("Skewed", "Stored As")
+        return {row[0]: row[1] for row in found if str(row[0]).startswith(words)}
+
+    both = {
+        "Stored As SubDirectories:": "Yes",
+        "Skewed Columns:": "[k, v]",
+        "Skewed Values:": "[[1, a], [2, b;c]]",
+    }
+    assert told("s") == told("l") == both
+    lines = [row[0] for row in alone.sql("SHOW CREATE TABLE s").rows]
+    assert lines[3:6] == [
+        "SKEWED BY (`k`,`v`)", "  ON (('1','a'),('2','b\\;c'))", "  STORED AS DIRECTORIES",
+    ]  # fmt: skip
+    alone.sql("\n".join(lines).replace("`s`", "`again`").replace("/s'", "/again'"))
+    assert told("again") == both
+    extended = str(alone.sql("DESCRIBE EXTENDED s").rows[-1][1])
+    assert (
+        "skewedInfo:SkewedInfo(skewedColNames:[k, v], skewedColValues:[[1, a], [2, b;c]], "
+        "skewedColValueLocationMaps:{}), storedAsSubDirectories:true"
+    ) in extended
+    alone.sql("ALTER TABLE s NOT STORED AS DIRECTORIES; ALTER TABLE s CHANGE k key int")
+    assert told("s") == {"Skewed Columns:": "[key, v]", "Skewed Values:": "[[1, a], [2, b;c]]"}
+    alone.sql("ALTER TABLE s SKEWED BY (v) ON ('x', 1.50)")
+    assert told("s") == {"Skewed Columns:": "[v]", "Skewed Values:": "[[x], [1.5]]"}
+    alone.sql("ALTER TABLE s NOT SKEWED")
+    assert told("s") == {}

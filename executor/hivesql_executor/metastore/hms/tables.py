@@ -64,6 +64,8 @@ def read_table(found: Any, constraints: tuple[Constraint, ...]) -> Table:
 def write_table(table: Table, old: Any = None) -> Any:
     """Return the same for the metastore; what ``old`` holds beside what a Table tells is kept."""
     wire = idl()
+    if table.skew is not None:
+        raise NotSupported("SKEWED BY with a Hive Metastore")
     if old is not None and old.sd.skewedInfo and old.sd.skewedInfo.skewedColNames:
         raise NotSupported(f"ALTER TABLE of the skewed table {table.name}")
     new = old or wire.Table(lastAccessTime=0, retention=0)

@@ -73,6 +73,12 @@ def _lines(table: Table, kind: str) -> Iterator[str]:
                 + ") "
             )
         yield f"INTO {table.bucket_count} BUCKETS"
+    if table.skew is not None:
+        yield f"SKEWED BY ({','.join(f'`{name}`' for name in table.skew.columns)})"
+        values = (f"({','.join(map(_escaped, one))})" for one in table.skew.values)
+        yield f"  ON ({','.join(values)})"
+        if table.skew.in_directories:
+            yield "  STORED AS DIRECTORIES"
     yield "ROW FORMAT SERDE "
     yield f"  {_quoted(storage.serde)} "
     if table.serde_properties:

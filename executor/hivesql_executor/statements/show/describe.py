@@ -10,6 +10,7 @@ from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_executor.outcome import Outcome
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.materialized import Materialized
+from hivesql_planner.model.skew import Skew
 from hivesql_planner.model.statistics import (
     ACCURATE,
     ColumnStatistics,
@@ -254,10 +255,21 @@ def _of_storage(table: Table) -> list[_Row]:
         ("Bucket Columns:", f"[{', '.join(table.bucket_columns)}]", ""),
         ("Sort Columns:", f"[{', '.join(_orders(table))}]", ""),
     ]
+    if table.skew is not None:
+        if table.skew.in_directories:
+            rows.append(("Stored As SubDirectories:", "Yes", ""))
+        columns, values = _skew_texts(table.skew)
+        rows += [("Skewed Columns:", columns, ""), ("Skewed Values:", values, "")]
     if table.serde_properties:
         pairs = sorted(table.serde_properties.items())
         rows += [("Storage Desc Params:", "", ""), *(("", k, escaped(v)) for k, v in pairs)]
     return rows
+
+
+def _skew_texts(skew: Skew) -> tuple[str, str]:
+    """Write the columns and the values as Java's lists."""
+    values = ", ".join(f"[{', '.join(one)}]" for one in skew.values)
+    return f"[{', '.join(skew.columns)}]", f"[{values}]"
 
 
 def _of_constraints(table: Table) -> list[_Row]:
@@ -392,7 +404,19 @@ def _storage_text(table: Table, location: str) -> str:
         f"compressed:false, numBuckets:{table.bucket_count or -1}, "
         f"serdeInfo:SerDeInfo(name:null, serializationLib:{serde}, "
         f"parameters:{_braces(table.serde_properties)}), "
-        f"bucketCols:[{', '.join(table.bucket_columns)}], sortCols:[{', '.join(_orders(table))}])"
+        f"bucketCols:[{', '.join(table.bucket_columns)}], sortCols:[{', '.join(_orders(table))}]"
+        f"{_skew_text(table.skew)})"
+    )
+
+
+def _skew_text(skew: Skew | None) -> str:
+    if skew is None:
+        return ""
+    columns, values = _skew_texts(skew)
+    return (
+        f", skewedInfo:SkewedInfo(skewedColNames:{columns}, skewedColValues:{values}, "
+        "skewedColValueLocationMaps:{}), "
+        f"storedAsSubDirectories:{str(skew.in_directories).lower()}"
     )
 
 

@@ -11,6 +11,7 @@ from hivesql_planner.compaction.request import NO_DETAILS, CompactionDetails, Or
 if TYPE_CHECKING:
     from hivesql.dialect.slices import PartitionItems, Slice
     from hivesql.dialect.tokens import Name, TableRef
+    from hivesql_planner.model.skew import Skew
     from hivesql_planner.model.table import Column, Constraint, FileFormat
     from hivesql_planner.statements.bound import DropKind
 
@@ -54,6 +55,7 @@ class CreateTableBody:
     sort_columns: tuple[Name, ...] = ()
     sort_descending: tuple[str, ...] = ()
     bucket_count: int = 0
+    skew: Skew | None = None
     serde_properties: Mapping[str, str] = field(default_factory=dict)
     format: FileFormat | None = None
     serde_format: FileFormat | None = None

@@ -35,6 +35,7 @@ from hivesql.dialect.statements.storage import (
     parse_buckets,
     parse_file_format,
     parse_serde,
+    parse_skew,
 )
 from hivesql.dialect.statements.types import parse_columns, parse_type
 from hivesql.dialect.tokens import Cursor, Kind, TableRef, at
@@ -54,7 +55,9 @@ from hivesql_planner.statements.alter import (
     ChangeProperties,
     ChangeRewrite,
     ChangeSerde,
+    ChangeSkew,
     DropConstraint,
+    LeaveDirectories,
     ReplaceColumns,
     Unsort,
 )
@@ -316,6 +319,12 @@ def _storage_change(cursor: Cursor) -> Change:  # noqa: C901 - one flat list
         return ChangeLocation(cursor.location())
     if cursor.take("set", "owner"):
         return ChangeOwner(*parse_owner(cursor))
+    if cursor.at("skewed", "by"):
+        return ChangeSkew(parse_skew(cursor))
+    if cursor.take("not", "skewed"):
+        return ChangeSkew(None)
+    if cursor.take("not", "stored", "as", "directories"):
+        return LeaveDirectories()
     if (clustering := _clustering(cursor)) is None:
         _refuse(cursor)
     return clustering

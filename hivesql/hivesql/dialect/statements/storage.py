@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import get_args
 
-from hivesql.dialect.statements.clauses import parse_properties
+from hivesql.dialect.statements.clauses import constant, parse_properties
 from hivesql.dialect.tokens import Cursor, Kind, Name
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
+from hivesql_planner.model.skew import Skew
 from hivesql_planner.model.table import FileFormat
 
 _FORMATS: dict[str, FileFormat] = {
@@ -78,6 +79,38 @@ def parse_buckets(cursor: Cursor) -> Buckets:
                 break
         cursor.expect(")")
     return Buckets(columns, tuple(sorting), tuple(descending), parse_bucket_count(cursor))
+
+
+def parse_skew(cursor: Cursor) -> Skew:
+    """``SKEWED BY (a, b) ON ((1, 'x'), …) [STORED AS DIRECTORIES]``."""
+    cursor.expect("skewed")
+    cursor.expect("by")
+    names = cursor.names()
+    cursor.expect("on", "(")
+    values = []
+    while True:
+        group = cursor.take("(")
+        found = [_skewed_value(cursor)]
+        while group and cursor.take(","):
+            found.append(_skewed_value(cursor))
+        if group:
+            cursor.expect(")")
+        values.append(tuple(found))
+        if not cursor.take(","):
+            break
+    cursor.expect(")")
+    return Skew(
+        columns=tuple(one.text for one in names),
+        values=tuple(values),
+        in_directories=cursor.take("stored", "as", "directories"),
+    )
+
+
+def _skewed_value(cursor: Cursor) -> str:
+    value = constant(cursor)
+    if value is None:
+        cursor.fail("expected a constant other than NULL")
+    return value
 
 
 def parse_bucket_count(cursor: Cursor) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 from hivesql.dialect.nodes.commands import Body
 from hivesql.dialect.nodes.ddl import (
@@ -13,10 +13,15 @@ from hivesql.dialect.nodes.ddl import (
     CreateViewBody,
     TruncateBody,
 )
-from hivesql.dialect.statements.clauses import constant, parse_partition, parse_properties
+from hivesql.dialect.statements.clauses import parse_partition, parse_properties
 from hivesql.dialect.statements.constraints import parse_definitions
 from hivesql.dialect.statements.query import rest_as_query
-from hivesql.dialect.statements.storage import parse_buckets, parse_file_format, parse_row_format
+from hivesql.dialect.statements.storage import (
+    parse_buckets,
+    parse_file_format,
+    parse_row_format,
+    parse_skew,
+)
 from hivesql.dialect.statements.types import parse_columns
 from hivesql.dialect.tokens import Cursor, Kind, Name, at
 from hivesql_planner.errors import SemanticError
@@ -156,8 +161,6 @@ def _create_table(cursor: Cursor) -> CreateTableBody:
     elif cursor.at("("):
         parts["columns"], parts["constraints"] = parse_definitions(cursor)
     while not cursor.at_end and not cursor.at("as"):
-        if cursor.at("skewed"):
-            _refuse_skewed(cursor, tuple(one.name for one in parts.get("columns", ())))
         parts |= _table_clause(cursor)
     if cursor.take("as"):
         if "columns" in parts or "like" in parts:
@@ -184,45 +187,6 @@ def _like_file(cursor: Cursor) -> tuple[FileFormat, str]:
     return format_, cursor.location()
 
 
-def _refuse_skewed(cursor: Cursor, columns: tuple[str, ...]) -> NoReturn:
-    """SKEWED BY, with the errors that Hive has for it."""
-    start = cursor.expect("skewed")
-    cursor.expect("by")
-    names = cursor.names()
-    cursor.expect("on", "(")
-    widths = []
-    while True:
-        group = cursor.take("(")
-        width = 1
-        constant(cursor)
-        while group and cursor.take(","):
-            constant(cursor)
-            width += 1
-        if group:
-            cursor.expect(")")
-        widths.append(width)
-        if not cursor.take(","):
-            break
-    cursor.expect(")")
-    for i, name in enumerate(names):
-        if name.text in [one.text for one in names[:i]]:
-            _fail(cursor, f"Duplicate skewed column name: {name.text}", 10202, name)
-        if columns and name.text not in columns:
-            _fail(cursor, f"Skewed column name is invalid: {name.text}", 10203, name)
-    for width in widths:
-        if width != len(names):
-            message = (
-                "The number of skewed column names and the number of skewed column values are "
-                f"different: {len(names)} : {width}"
-            )
-            _fail(cursor, message, 10206, names[0])
-    cursor.refuse("CREATE TABLE … SKEWED BY", start)
-
-
-def _fail(cursor: Cursor, message: str, code: int, name: Name) -> NoReturn:
-    raise at(SemanticError(message, code=code), cursor.text, name.start)
-
-
 def _check_complete(cursor: Cursor, parts: dict[str, Any]) -> None:
     if "query" in parts:
         if "partition_columns" in parts:
@@ -239,6 +203,8 @@ def _check_complete(cursor: Cursor, parts: dict[str, Any]) -> None:
 def _table_clause(cursor: Cursor) -> dict[str, Any]:
     if cursor.at("stored", "by"):
         cursor.refuse("CREATE TABLE … STORED BY")
+    if cursor.at("skewed", "by"):
+        return {"skew": parse_skew(cursor)}
     known = [clause for clause in _CLAUSES if cursor.at(*clause[0])]
     if not known:
         cursor.fail("unexpected clause of CREATE TABLE")

@@ -24,6 +24,7 @@ from hivesql_executor.metastore.database.schema import (
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.model.materialized import Materialized
+from hivesql_planner.model.skew import Skew
 from hivesql_planner.model.table import (
     Column,
     Constraint,
@@ -47,6 +48,7 @@ FULL = Table(
     bucket_count=4,
     sort_columns=("b", "a"),
     sort_descending=("a",),
+    skew=Skew(columns=("a", "b"), values=(("1", "x'"), ("2", ";")), in_directories=True),
     owner_type="ROLE",
     owner="ann",
     created_at=1700000000,
@@ -104,12 +106,14 @@ def test_every_format_comes_back(metastore: Metastore, format: FileFormat) -> No
 @pytest.mark.parametrize(
     "change",
     [
-        {"columns": (Column("z", "date"),)},
+        {"columns": (Column("z", "date"),), "skew": None},
         {"properties": {}},
         {"partition_columns": (Column("p", "date"), Column("q", "int"))},
         {"format": "orc", "serde_properties": {}},
         {"type": "MANAGED_TABLE"},
         {"bucket_columns": (), "bucket_count": 0, "sort_columns": (), "sort_descending": ()},
+        {"skew": None},
+        {"skew": Skew(columns=("b",), values=(("é",),))},
         {"location": "/moved", "owner": "bob", "comment": None},
         {"view_text": "SELECT 1", "view_original": "SELECT 1", "type": "VIRTUAL_VIEW"},
     ],

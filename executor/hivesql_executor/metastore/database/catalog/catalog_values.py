@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from hivesql_executor.metastore.database.catalog.storage_formats import format_of
 from hivesql_planner.errors import DataError
 from hivesql_planner.model.materialized import Materialized
+from hivesql_planner.model.skew import Skew
 from hivesql_planner.model.statistics import ACCURATE, BASICS
 from hivesql_planner.model.table import (
     DEFAULT_PARTITION,
@@ -38,6 +39,8 @@ BASE_WRITE = "hivesql.statistics.base"
 """A parameter that is no property: the write that last replaced all rows."""
 MATERIALIZED = "hivesql.materialized"
 """A parameter that is no property: what a materialized view was made from."""
+SKEWED = "hivesql.skewed"
+"""A parameter that is no property: what SKEWED BY says."""
 STATISTICS = (*BASICS, ACCURATE, BASE_WRITE)
 """Parameters that every write changes, and that are therefore no properties of a Table."""
 STATISTICS_FIELDS = (
@@ -85,6 +88,7 @@ def table_of(
     properties = {key: text for key, text in parameters.items() if key not in STATISTICS}
     comment = properties.pop(COMMENT, None)
     made_from = properties.pop(MATERIALIZED, None)
+    skewed = properties.pop(SKEWED, None)
     kind = _table_type(row.type, name)
     if kind == "EXTERNAL_TABLE":
         properties.pop(EXTERNAL, None)
@@ -102,6 +106,7 @@ def table_of(
         bucket_count=max(storage.bucket_count, 0),
         sort_columns=tuple(sorting),
         sort_descending=tuple(one for one, order in sorting.items() if order == DESCENDING),
+        skew=Skew.read(skewed) if skewed else None,
         view_text=row.view_text,
         view_original=row.view_original,
         materialized=(

@@ -18,6 +18,7 @@ from hivesql_executor.metastore.database.catalog.catalog_values import (
     DESCENDING,
     EXTERNAL,
     MATERIALIZED,
+    SKEWED,
     parameters_of,
     table_of,
 )
@@ -312,6 +313,8 @@ def _add_details(db: Connection, table: Table, owned: tuple[int, int, int, int])
         properties[COMMENT] = table.comment
     if table.type == "EXTERNAL_TABLE":
         properties[EXTERNAL] = "TRUE"
+    if table.skew is not None:
+        properties[SKEWED] = table.skew.written()
     if table.materialized is not None:
         properties[MATERIALIZED] = table.materialized.written()
     add_params(db, table_params, table_id, properties)
