@@ -6,7 +6,13 @@ from dataclasses import replace
 from typing import NoReturn
 
 from hivesql.binder.constraints import check_new, check_texts, complete
-from hivesql.binder.targets import base_table, check_managed, materialized_view, view_named
+from hivesql.binder.targets import (
+    base_table,
+    check_managed,
+    materialized_view,
+    takes_any_type,
+    view_named,
+)
 from hivesql.binder.views import view_of
 from hivesql.binding import Binding
 from hivesql.dialect.nodes.alter import (
@@ -58,7 +64,7 @@ def bind_alter(body: AlterBody, binding: Binding) -> AlterTable | AlterView:
     elif isinstance(change, ChangeColumn) and change.constraint is not None:
         change = replace(change, constraint=complete(change.constraint, binding))
     try:
-        after = altered(table, change)
+        after = altered(table, change, any_type=takes_any_type(binding))
         check_managed(after, binding)
         check_table(after, table)
         new = [one for one in after.constraints if one not in table.constraints]

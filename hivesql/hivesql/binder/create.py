@@ -36,6 +36,7 @@ from hivesql_planner.statements.bound import CreateTable, InsertRows, InsertTarg
 
 _TRANSACTIONAL = "transactional"
 _KIND = "transactional_properties"
+_AS_ACID = ("hive.create.as.acid", "metastore.create.as.acid")
 
 
 def bind_create_table(body: CreateTableBody, binding: Binding) -> CreateTable:
@@ -140,7 +141,8 @@ def _described(body: CreateTableBody, binding: Binding, name: TableName) -> Tabl
     table = replace(table, properties=_properties(body, table, binding))
     if format_ == "regex":
         _check_regex(table, start, binding)
-    return constrained(table, body.constraints, start, binding)
+    new = (*body.constraints, *body.partition_constraints)
+    return constrained(table, new, start, binding)
 
 
 def _check_regex(table: Table, start: int, binding: Binding) -> None:
@@ -276,7 +278,7 @@ def _implied_kind(body: CreateTableBody, table: Table, binding: Binding) -> str 
         return "default" if may_be_full and table.is_full_acid else "insert_only"
     if body.temporary:
         return None
-    if may_be_full and binding.settings.flag("hive.create.as.acid"):
+    if may_be_full and any(map(binding.settings.flag, _AS_ACID)):
         return "default"
     return "insert_only" if binding.settings.flag("hive.create.as.insert.only") else None
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from hivesql.binder.targets import base_table, existing, new_values, partitioned_table
+from hivesql.binder.targets import (
+    base_table,
+    existing,
+    new_values,
+    partitioned_table,
+    takes_any_type,
+)
 from hivesql.binding import Binding, partition_value
 from hivesql.dialect.nodes.alter import (
     AddPartitionsBody,
@@ -76,7 +82,10 @@ def bind_alter_partitions(body: AlterPartitionsBody, binding: Binding) -> AlterP
     table = partitioned_table(body.table, binding)
     found = binding.matching(table, body.partition)
     try:
-        after = tuple(altered_partition(table, one, body.change) for one in found)
+        any_type = takes_any_type(binding)
+        after = tuple(
+            altered_partition(table, one, body.change, any_type=any_type) for one in found
+        )
     except HiveSqlError as error:
         binding.fail(error, body.start)
     return AlterPartitions(table=table, change=body.change, partitions=found, altered=after)

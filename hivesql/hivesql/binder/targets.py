@@ -47,6 +47,15 @@ def check_managed(table: Table, binding: Binding) -> None:
         )
 
 
+def takes_any_type(binding: Binding) -> bool:
+    """Tell whether columns may get types that their values do not convert to."""
+    keys = (
+        "hive.metastore.disallow.incompatible.col.type.changes",
+        "metastore.disallow.incompatible.col.type.changes",
+    )
+    return not all(binding.settings.flag(key) for key in keys)
+
+
 def view_named(ref: TableRef, binding: Binding) -> Table:
     """Return a view."""
     table = binding.table(ref)

@@ -116,7 +116,7 @@ def _check(table: Table, new: Constraint, others: list[Constraint]) -> None:
     if table.type == "EXTERNAL_TABLE" and (new.enabled or new.kind in ("default", "check")):
         raise _invalid("Constraints are disallowed with External tables. Only RELY is allowed.")
     for name in new.columns:
-        if name not in table.column_names:
+        if name not in (*table.column_names, *table.partition_names):
             whose = "Child" if new.kind == "foreign key" else "Parent"
             raise SemanticError(f"{whose} column not found: {name}", code=40000)
     if new.name and any(new.name == other.name for other in others):

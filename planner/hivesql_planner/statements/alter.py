@@ -176,15 +176,20 @@ Change = (
 )
 
 
-def altered(table: Table, change: Change) -> Table:  # noqa: C901 - one flat list of changes
-    """Return the table after the change; SemanticError where Hive refuses it."""
+def altered(  # noqa: C901 - one flat list of changes
+    table: Table, change: Change, *, any_type: bool = False
+) -> Table:
+    """Return the table after the change; SemanticError where Hive refuses it.
+
+    With ``any_type`` columns may get types that their values do not convert to.
+    """
     match change:
         case AddColumns(columns=columns):
             return _add_columns(table, kept_columns(table.format, columns))
         case ReplaceColumns(columns=columns):
-            return _replace_columns(table, kept_columns(table.format, columns))
+            return _replace_columns(table, kept_columns(table.format, columns), any_type=any_type)
         case ChangeColumn():
-            return _change_column(table, change)
+            return _change_column(table, change, any_type=any_type)
         case ChangePartitionColumn(column=column):
             return _change_partition_column(table, column)
         case ChangeProperties():
@@ -232,9 +237,11 @@ def _rewritten(table: Table, *, enabled: bool) -> Materialized:
     return replace(kept, rewrite=enabled)
 
 
-def altered_partition(table: Table, partition: Partition, change: Change) -> Partition:
+def altered_partition(
+    table: Table, partition: Partition, change: Change, *, any_type: bool = False
+) -> Partition:
     """Store the partition otherwise; SemanticError where Hive refuses it."""
-    stored = altered(table.described_as(partition), change)
+    stored = altered(table.described_as(partition), change, any_type=any_type)
     return replace(partition, storage=table.storage_of(stored))
 
 
@@ -264,7 +271,7 @@ def _check_kept(table: Table, columns: tuple[Column, ...]) -> None:
             raise SemanticError(f"Invalid column reference {name}", code=10002)
 
 
-def _replace_columns(table: Table, columns: tuple[Column, ...]) -> Table:
+def _replace_columns(table: Table, columns: tuple[Column, ...], *, any_type: bool) -> Table:
     if table.format in _ORC_LIKE:
         if len(columns) < len(table.columns):
             raise SemanticError(
@@ -273,7 +280,7 @@ def _replace_columns(table: Table, columns: tuple[Column, ...]) -> Table:
                 code=10313,
             )
         for old, new in zip(table.columns, columns, strict=False):
-            _check_type(table, old, new)
+            _check_type(table, old, new, any_type=any_type)
     elif table.format not in ("textfile", "json", "parquet", "regex", "sequencefile", "rctext"):
         raise SemanticError(
             f"Replace columns is not supported for table {table.name}. SerDe may be incompatible.",
@@ -286,8 +293,8 @@ def _replace_columns(table: Table, columns: tuple[Column, ...]) -> Table:
     return replace(table, columns=columns, constraints=stay)
 
 
-def _check_type(table: Table, old: Column, new: Column) -> None:
-    if not check_compatible(old.type, new.type):
+def _check_type(table: Table, old: Column, new: Column, *, any_type: bool) -> None:
+    if not any_type and not check_compatible(old.type, new.type):
         raise SemanticError(
             f"The following columns have types incompatible with the existing columns of "
             f"{table.name} in their respective positions: {new.name} "
@@ -296,7 +303,7 @@ def _check_type(table: Table, old: Column, new: Column) -> None:
         )
 
 
-def _change_column(table: Table, change: ChangeColumn) -> Table:
+def _change_column(table: Table, change: ChangeColumn, *, any_type: bool) -> Table:
     names = table.column_names
     if change.column.name != change.name and change.column.name in names:
         raise SemanticError(f"Duplicate column name: {change.column.name}", code=10036)
@@ -326,7 +333,7 @@ def _change_column(table: Table, change: ChangeColumn) -> Table:
         )
     # The metastore compares position by position, so that a move must keep the types in place.
     for before, after in zip(table.columns, columns, strict=True):
-        _check_type(table, before, after)
+        _check_type(table, before, after, any_type=any_type)
     changed = _renamed_everywhere(replace(table, columns=columns), change.name, new.name)
     if change.constraint is None:
         return changed

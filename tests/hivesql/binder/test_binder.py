@@ -11,7 +11,7 @@ from hivesql.binder.statement import BINDERS, bind
 from hivesql.dialect.nodes import alter, commands, ddl, dml, functions
 from hivesql.dialect.statements.statement import parse
 from hivesql.script import StatementText
-from hivesql_planner.errors import HiveSqlError, NoSuchObject
+from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
 from hivesql_planner.model.table import DEFAULT_PARTITION, TableName
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.alter import ChangeProperties
@@ -100,6 +100,8 @@ def test_properties_of_new_tables(clauses: str, format_: str, properties: dict[s
 def test_create_as_acid_makes_plain_managed_orc_tables_acid() -> None:
     on = {"hive__create__as__acid": "true"}
     assert bound("CREATE TABLE x (a int) STORED AS ORC", **on).table.is_full_acid
+    same = {"metastore__create__as__acid": "true"}
+    assert bound("CREATE TABLE x (a int) STORED AS ORC", **same).table.is_full_acid
     for clauses in (
         "TABLE x (a int) STORED AS PARQUET",
         "EXTERNAL TABLE x (a int) STORED AS ORC",
@@ -243,6 +245,29 @@ def test_a_materialized_view_knows_its_text_and_its_tables() -> None:
     off = bound("ALTER MATERIALIZED VIEW kept DISABLE REWRITE").altered.materialized
     assert not off.rewrite
     assert bound("DROP MATERIALIZED VIEW IF EXISTS kept").kind == "MATERIALIZED VIEW"
+
+
+def test_partition_columns_have_constraints_that_are_only_told() -> None:
+    made = bound(
+        "CREATE TABLE x (a int NOT NULL) PARTITIONED BY "
+        "(s string COMMENT 'c', i int NOT NULL DISABLE, k int PRIMARY KEY DISABLE NOVALIDATE)"
+    ).table
+    assert made.partition_names == ("s", "i", "k")
+    assert [(one.kind, one.columns, one.enabled) for one in made.constraints] == [
+        ("not null", ("a",), True), ("not null", ("i",), False), ("primary key", ("k",), False),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", ["hive.metastore", "metastore"])
+def test_columns_get_any_type_where_that_is_allowed(key: str) -> None:
+    sql = "ALTER TABLE p CHANGE v v int"
+    with pytest.raises(SemanticError, match="types incompatible") as caught:
+        bound(sql)
+    assert caught.value.code == 40013
+    setting = {f"{key}.disallow.incompatible.col.type.changes".replace(".", "__"): "false"}
+    assert bound(sql, **setting).altered.columns[1].type == "int"
+    part = bound(sql.replace("CHANGE", "PARTITION (ds='2024-01-01', hr=1) CHANGE"), **setting)
+    assert part.altered[0].storage.columns[1].type == "int"
 
 
 def test_concatenate_writes_the_same_rows_or_compacts() -> None:

@@ -50,6 +50,7 @@ class CreateTableBody:
     constraints: tuple[Constraint, ...] = ()
     comment: str | None = None
     partition_columns: tuple[Column, ...] = ()
+    partition_constraints: tuple[Constraint, ...] = ()
     partitioned_by: tuple[Name, ...] = ()
     bucket_columns: tuple[Name, ...] = ()
     sort_columns: tuple[Name, ...] = ()

@@ -21,18 +21,29 @@ _AFTER = ("comment", "enable", "enforced", "disable", "not", "validate", "novali
 Definitions = tuple[tuple[Column, ...], tuple[Constraint, ...]]
 
 
-def parse_definitions(cursor: Cursor) -> Definitions:
-    """``(name type [constraint] [COMMENT 'c'], …, [table constraint], …)``."""
+def parse_definitions(cursor: Cursor, *, of_partitions: bool = False) -> Definitions:
+    """``(name type [constraint] [COMMENT 'c'], …, [table constraint], …)``.
+
+    Partition columns have no table constraints and none that would be enforced.
+    """
     cursor.expect("(")
     columns: list[Column] = []
     constraints: list[Constraint] = []
     while True:
-        if columns and _at_table_constraint(cursor):
+        start = cursor.peek().start
+        if columns and not of_partitions and _at_table_constraint(cursor):
             constraints.append(parse_constraint(cursor))
         else:
             name = cursor.new_column().text
             type_ = parse_type(cursor)
             if (found := parse_column_constraint(cursor, name)) is not None:
+                if of_partitions and found.enabled and found.kind in ENFORCED:
+                    error = SemanticError(
+                        "Invalid Constraint syntax NOT NULL,DEFAULT and CHECK Constraints are not "
+                        "allowed with partition columns.",
+                        code=10326,
+                    )
+                    raise at(error, cursor.text, start)
                 constraints.append(found)
             comment = cursor.string() if cursor.take("comment") else None
             columns.append(Column(name, type_, comment))

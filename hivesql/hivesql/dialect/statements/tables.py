@@ -22,7 +22,6 @@ from hivesql.dialect.statements.storage import (
     parse_row_format,
     parse_skew,
 )
-from hivesql.dialect.statements.types import parse_columns
 from hivesql.dialect.tokens import Cursor, Kind, Name, at
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.avro_schema import LITERAL, URL
@@ -220,7 +219,8 @@ def _partitioned_by(cursor: Cursor) -> dict[str, Any]:
     only_names = cursor.peek(2).is_(",") or cursor.peek(2).is_(")")
     if only_names:
         return {"partitioned_by": cursor.names("a partition column")}
-    return {"partition_columns": parse_columns(cursor, of_partitions=True)}
+    columns, constraints = parse_definitions(cursor, of_partitions=True)
+    return {"partition_columns": columns, "partition_constraints": constraints}
 
 
 def _clustered_by(cursor: Cursor) -> dict[str, Any]:

@@ -28,17 +28,17 @@ _CONSTRAINTS = frozenset({"not", "default", "primary", "unique", "check", "const
 _TABLE_CONSTRAINTS = frozenset({"primary", "constraint", "unique", "check", "foreign"})
 
 
-def parse_columns(cursor: Cursor, *, of_partitions: bool = False) -> tuple[Column, ...]:
+def parse_columns(cursor: Cursor) -> tuple[Column, ...]:
     """``(name type [COMMENT 'c'], …)``; constraints are refused."""
     cursor.expect("(")
-    columns = [_column(cursor, of_partitions)]
+    columns = [_column(cursor)]
     while cursor.take(","):
-        columns.append(_column(cursor, of_partitions))
+        columns.append(_column(cursor))
     cursor.expect(")")
     return tuple(columns)
 
 
-def _column(cursor: Cursor, of_partitions: bool) -> Column:
+def _column(cursor: Cursor) -> Column:
     token, after = cursor.peek(), cursor.peek(1)
     if token.kind is Kind.WORD and token.value in _TABLE_CONSTRAINTS \
             and (after.is_("key") or after.is_("(") or token.value == "constraint"):  # fmt: skip
@@ -46,13 +46,6 @@ def _column(cursor: Cursor, of_partitions: bool) -> Column:
     name = cursor.new_column()
     type_ = parse_type(cursor)
     if cursor.peek().kind is Kind.WORD and cursor.peek().value in _CONSTRAINTS:
-        if of_partitions:
-            error = SemanticError(
-                "Invalid Constraint syntax NOT NULL,DEFAULT and CHECK Constraints are not allowed "
-                "with partition columns.",
-                code=10326,
-            )
-            raise at(error, cursor.text, cursor.peek().start)
         cursor.refuse(
             "constraints of columns (NOT NULL, DEFAULT, CHECK, PRIMARY KEY, UNIQUE, CONSTRAINT)"
         )
