@@ -9,8 +9,9 @@ from typing import Any
 import pyorc
 
 from hivesql_executor.files.api import Files, readable
-from hivesql_executor.orc.proto import contents, fields, plain_footer, signed
+from hivesql_executor.orc.proto import contents, fields, signed
 from hivesql_executor.orc.statistics import FIRST_PLAIN_DAY, LAST_PLAIN_DAY
+from hivesql_executor.orc.tail_bytes import plain_footer
 from hivesql_planner.errors import NotSupported
 
 _ZONES = {"UTC", "GMT", "Etc/UTC"}

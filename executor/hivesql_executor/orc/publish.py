@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.files.api import Files
-from hivesql_executor.orc.proto import StoredType
 from hivesql_executor.orc.row_counts import row_count
 from hivesql_executor.orc.tail import amend
+from hivesql_executor.orc.tail_bytes import StoredType
 from hivesql_executor.orc.types import instants, stored_types
 from hivesql_executor.snapshot.partition_files import EventFile
 from hivesql_planner.acid.layout import (

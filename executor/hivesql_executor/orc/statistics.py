@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from hivesql_executor.files.api import Files
-from hivesql_executor.orc.proto import Message, contents, parsed, plain_footer, read_varint, signed
+from hivesql_executor.orc.proto import Message, contents, parsed, read_varint, signed
+from hivesql_executor.orc.tail_bytes import plain_footer
 from hivesql_planner.errors import DataError, NotSupported
 from hivesql_planner.predicates.predicate import Stored
 from hivesql_planner.predicates.ranges import Extent

@@ -17,15 +17,8 @@ from typing import Any
 import pyorc
 
 from hivesql_executor.files.api import Files, readable
-from hivesql_executor.orc.proto import (
-    StoredType,
-    chunks,
-    delimited,
-    fields,
-    plain_footer,
-    varint,
-    with_types,
-)
+from hivesql_executor.orc.proto import delimited, fields, varint
+from hivesql_executor.orc.tail_bytes import StoredType, chunks, plain_footer, with_types
 from hivesql_planner.acid.layout import ACID_FIELDS
 from hivesql_planner.errors import DataError
 

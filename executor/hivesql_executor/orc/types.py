@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import Iterable, Iterator
 
-from hivesql_executor.orc.proto import StoredType
+from hivesql_executor.orc.tail_bytes import StoredType
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.types import parts_of, text_limit
 

@@ -11,18 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hivesql_executor.orc.proto import (
-    StoredType,
-    chunks,
-    contents,
-    delimited,
-    fields,
-    plain_footer,
-    read_varint,
-    signed,
-    varint,
-    with_types,
-)
+from hivesql_executor.orc.proto import contents, delimited, fields, read_varint, signed, varint
+from hivesql_executor.orc.tail_bytes import StoredType, chunks, plain_footer, with_types
 from hivesql_planner.errors import DataError
 
 _FOOTER_LENGTH, _CODEC, _BLOCK, _METADATA_LENGTH = 1, 2, 3, 5

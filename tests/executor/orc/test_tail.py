@@ -16,8 +16,8 @@ from pyorc import CompressionKind
 
 from hivesql_executor.files.hadoop import HadoopFiles
 from hivesql_executor.files.local import LocalFiles
-from hivesql_executor.orc.proto import StoredType, plain_footer
 from hivesql_executor.orc.tail import amend, cached_tail, read_tail
+from hivesql_executor.orc.tail_bytes import StoredType, plain_footer
 from hivesql_planner.errors import DataError, NotSupported
 
 if TYPE_CHECKING:
