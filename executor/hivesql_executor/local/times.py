@@ -9,15 +9,24 @@ from typing import Any
 import pyorc
 
 from hivesql_executor.files.api import Files, readable
-from hivesql_executor.orc.proto import contents, fields, signed
+from hivesql_executor.orc import orc_proto
+from hivesql_executor.orc.proto import Message
 from hivesql_executor.orc.statistics import FIRST_PLAIN_DAY, LAST_PLAIN_DAY
-from hivesql_executor.orc.tail_bytes import plain_footer
+from hivesql_executor.orc.tail_bytes import read_postscript
 from hivesql_planner.errors import NotSupported
 
 _ZONES = {"UTC", "GMT", "Etc/UTC"}
-_DATE, _TIMES = 15, (9, 18)
 _DAY = 86_400_000
-_STATISTICS_OF = {_DATE: 7, **dict.fromkeys(_TIMES, 9)}
+_STATISTICS_OF = {
+    orc_proto.Kind.DATE: orc_proto.ColumnStatistics.DATES,
+    orc_proto.Kind.TIMESTAMP: orc_proto.ColumnStatistics.TIMESTAMPS,
+    orc_proto.Kind.TIMESTAMP_INSTANT: orc_proto.ColumnStatistics.TIMESTAMPS,
+}
+# Of times, two fields are in the writer's zone and two in UTC; either pair may be missing.
+_ENDS = (
+    (orc_proto.Ends.MINIMUM, orc_proto.Ends.MAXIMUM),
+    (orc_proto.Ends.MINIMUM_UTC, orc_proto.Ends.MAXIMUM_UTC),
+)
 
 
 @functools.lru_cache(maxsize=10_000)
@@ -33,35 +42,32 @@ def has_plain_times(files: Files, path: str, length: int, modified: int) -> bool
         footer = _footer(files, path, length)
     except NotSupported:
         return False
-    kinds = [_value(one, 1) for one in contents(footer, 4)]
-    statistics = list(contents(footer, 7))
-    timed = [number for number, kind in enumerate(kinds) if kind in _STATISTICS_OF]
+    kinds = [each.number(orc_proto.Type.KIND) for each in footer.messages(orc_proto.Footer.TYPES)]
+    statistics = footer.messages(orc_proto.Footer.STATISTICS)
+    timed = [column for column, kind in enumerate(kinds) if kind in _STATISTICS_OF]
     if timed and len(statistics) != len(kinds):
         return False
-    return all(_is_plain(statistics[number], kinds[number]) for number in timed)
+    return all(_is_plain(statistics[column], kinds[column]) for column in timed)
 
 
-def _is_plain(statistics: bytes, kind: int) -> bool:
-    if not _value(statistics, 1):
+def _is_plain(statistics: Message, kind: int) -> bool:
+    if not statistics.number(orc_proto.ColumnStatistics.NUMBER_OF_VALUES):
         return True
-    unit = 1 if kind == _DATE else _DAY
-    known = list(contents(statistics, _STATISTICS_OF[kind]))
-    ends = {number: signed(value) for one in known for number, value, _, _ in fields(one)}
-    # Of times, two fields are in the writer's zone and two in UTC; either pair may be missing.
-    return any({low, low + 1} <= set(ends) for low in (1, 3)) and all(
-        FIRST_PLAIN_DAY * unit < value < LAST_PLAIN_DAY * unit
-        for number, value in ends.items()
-        if number <= 4
+    unit = 1 if kind == orc_proto.Kind.DATE else _DAY
+    pairs = [
+        (ends.signed(low), ends.signed(high))
+        for ends in statistics.messages(_STATISTICS_OF[kind])
+        for low, high in _ENDS
+    ]
+    values = [value for pair in pairs for value in pair if value is not None]
+    return any(None not in pair for pair in pairs) and all(
+        FIRST_PLAIN_DAY * unit < value < LAST_PLAIN_DAY * unit for value in values
     )
 
 
-def _footer(files: Files, path: str, length: int) -> bytes:
-    tail = files.read(path, max(0, length - 256), min(length, 256))
-    size = tail[-1]
-    said = {number: value for number, value, _, _ in fields(tail[-1 - size : -1])}
-    footer = said[1]
-    return plain_footer(files.read(path, length - 1 - size - footer, footer), said.get(2, 0))
-
-
-def _value(message: bytes, wanted: int) -> int:
-    return next((value for number, value, _, _ in fields(message) if number == wanted), 0)
+def _footer(files: Files, path: str, length: int) -> Message:
+    end = files.read(path, max(0, length - 256), min(length, 256))
+    postscript = read_postscript(end)
+    assert postscript is not None, "its stripes were read"
+    start = length - postscript.length - postscript.footer_length
+    return Message(postscript.unpack(files.read(path, start, postscript.footer_length)))

@@ -6,8 +6,55 @@ from collections.abc import Iterator
 
 from hivesql_planner.errors import DataError
 
-Message = dict[int, list[int | bytes]]
-"""The values of a message's fields, by their numbers."""
+
+class Message:
+    """A message that was read: the values of its fields, by the numbers of ``orc_proto``.
+
+    DataError when a field is not of the kind that is asked for.
+    """
+
+    __slots__ = ("_values",)
+
+    def __init__(self, data: bytes) -> None:
+        self._values: dict[int, list[int | bytes]] = {}
+        for number, value, _, _ in _walk(data):
+            self._values.setdefault(number, []).append(value)
+
+    def __contains__(self, field: int) -> bool:
+        return field in self._values
+
+    def number(self, field: int, default: int = 0) -> int:
+        """Return a number."""
+        values = self._values.get(field)
+        if values is None:
+            return default
+        return _number(values[-1], field)
+
+    def signed(self, field: int) -> int | None:
+        """Return a number that is stored with its sign; None where the field is missing."""
+        return signed(self.number(field)) if field in self._values else None
+
+    def numbers(self, field: int) -> list[int]:
+        """Return all numbers of a field, packed into bytes or one by one."""
+        found: list[int] = []
+        for value in self._values.get(field, ()):
+            if isinstance(value, int):
+                found.append(value)
+            else:
+                found += _unpacked(value)
+        return found
+
+    def contents(self, field: int) -> list[bytes]:
+        """Return what each field of this number holds."""
+        return [_bytes(value, field) for value in self._values.get(field, ())]
+
+    def text(self, field: int) -> str | None:
+        """Return a text; None where the field is missing."""
+        return self.contents(field)[0].decode() if field in self._values else None
+
+    def messages(self, field: int) -> list[Message]:
+        """Return the messages inside of this one."""
+        return [Message(content) for content in self.contents(field)]
 
 
 def varint(number: int) -> bytes:
@@ -17,6 +64,11 @@ def varint(number: int) -> bytes:
         out.append(number & 127 | 128)
         number >>= 7
     return bytes(out + bytes([number]))
+
+
+def numbered(field: int, number: int) -> bytes:
+    """Return a field of a number."""
+    return varint(field << 3) + varint(number)
 
 
 def delimited(field: int, data: bytes) -> bytes:
@@ -36,23 +88,10 @@ def read_varint(data: bytes, at: int) -> tuple[int, int]:
         shift += 7
 
 
-def fields(message: bytes) -> Iterator[tuple[int, int, int, int]]:
-    """Field number, value (0 for bytes), begin and end of every field of a protobuf message."""
+def fields(message: bytes) -> Iterator[tuple[int, bytes, bytes]]:
+    """Yield the number of every field, all of its bytes, and what it holds (b"" of numbers)."""
     for number, value, begin, end in _walk(message):
-        yield number, 0 if isinstance(value, bytes) else value, begin, end
-
-
-def parsed(message: bytes) -> Message:
-    """Return the values of every field of a message, by field number."""
-    found: Message = {}
-    for number, value, _, _ in _walk(message):
-        found.setdefault(number, []).append(value)
-    return found
-
-
-def contents(message: bytes, wanted: int) -> Iterator[bytes]:
-    """Tell what each field of this number holds, of a field of bytes."""
-    return (value for value in parsed(message).get(wanted, ()) if isinstance(value, bytes))
+        yield number, message[begin:end], value if isinstance(value, bytes) else b""
 
 
 def signed(value: int) -> int:
@@ -60,7 +99,32 @@ def signed(value: int) -> int:
     return value >> 1 ^ -(value & 1)
 
 
+def unsigned(value: int) -> int:
+    """Return what a number with a sign is stored as."""
+    return -2 * value - 1 if value < 0 else 2 * value
+
+
+def _unpacked(data: bytes) -> Iterator[int]:
+    at = 0
+    while at < len(data):
+        number, at = read_varint(data, at)
+        yield number
+
+
+def _number(value: int | bytes, field: int) -> int:
+    if not isinstance(value, int):
+        raise DataError(f"field {field} of an ORC tail holds no number")
+    return value
+
+
+def _bytes(value: int | bytes, field: int) -> bytes:
+    if not isinstance(value, bytes):
+        raise DataError(f"field {field} of an ORC tail holds a number")
+    return value
+
+
 def _walk(message: bytes) -> Iterator[tuple[int, int | bytes, int, int]]:
+    """Yield number, value, begin and end of every field."""
     at = 0
     while at < len(message):
         begin = at

@@ -9,26 +9,27 @@ from __future__ import annotations
 
 import datetime
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from hivesql_executor.files.api import Files
-from hivesql_executor.orc.proto import Message, contents, parsed, read_varint, signed
-from hivesql_executor.orc.tail_bytes import plain_footer
+from hivesql_executor.orc import orc_proto
+from hivesql_executor.orc.proto import Message
+from hivesql_executor.orc.tail_bytes import read_postscript, unpack
 from hivesql_planner.errors import DataError, NotSupported
 from hivesql_planner.predicates.predicate import Stored
 from hivesql_planner.predicates.ranges import Extent
 
 _TAIL_GUESS = 16 * 1024
-_WHOLE, _TEXTS, _DECIMAL, _DATE = (1, 2, 3, 4), (7, 16), 14, 15
+_WHOLE = (orc_proto.Kind.BYTE, orc_proto.Kind.SHORT, orc_proto.Kind.INT, orc_proto.Kind.LONG)
+_TEXTS = (orc_proto.Kind.STRING, orc_proto.Kind.VARCHAR)
 _EPOCH = datetime.date(1970, 1, 1)
 FIRST_PLAIN_DAY, LAST_PLAIN_DAY = -98_615, 84_006
 """1700-01-01 and 2200-01-01: before 1582 are two calendars, and Arrow's nanoseconds end 2262."""
 _PLAIN_DAYS = range(FIRST_PLAIN_DAY, LAST_PLAIN_DAY)
 _FIRST_SOUND_WRITER = 1
 """Before HIVE-8732, ends of texts and decimals were wrong."""
-_ROW_INDEX = 6
 _UNCLEAR = (DataError, NotSupported, ValueError, KeyError, IndexError, ArithmeticError)
 ColumnPath = tuple[int, ...]
 """Where a column is among the children of the root, and then of each struct."""
@@ -83,35 +84,58 @@ def _statistics(
 ) -> Statistics | None:
     start = max(0, length - _TAIL_GUESS)
     tail = files.read(path, start, length - start)
-    size = tail[-1]
-    if not tail[:-1].endswith(b"ORC"):
+    postscript = read_postscript(tail)
+    if postscript is None:
         return None
-    said = parsed(tail[-1 - size : -1])
-    codec, footer, metadata = _number(said, 2), _number(said, 1), _number(said, 5)
-    before = length - 1 - size - footer
-    if before - metadata < start:
-        start = before - metadata
+    footer_end = length - postscript.length
+    metadata_end = footer_end - postscript.footer_length
+    metadata_start = metadata_end - postscript.metadata_length
+    if metadata_start < start:
+        start = metadata_start
         tail = files.read(path, start, length - start)
-    about = parsed(plain_footer(tail[before - start : before - start + footer], codec))
-    columns = tuple(_column(about, one) for one in wanted)
-    told = parsed(plain_footer(tail[before - start - metadata : before - start], codec))
-    stripes, stated = about.get(3, []), told.get(1, [])
-    known = len(stripes) == len(stated) and _number(said, 6) >= _FIRST_SOUND_WRITER
-    found, first = [], 0
-    for number, stripe in enumerate(stripes):
-        one = parsed(_bytes(stripe))
-        offset, body = _number(one, 1), _number(one, 2) + _number(one, 3)
-        entries = _entries(_bytes(stated[number])) if known else []
-        extents = tuple(
-            _extent(entries[column[0]], column[1]) if column and entries else None
-            for column in columns
-        )
-        end = _number(one, 4)
-        found.append(
-            Stripe(number, offset, body + end, offset + body, end, first, _number(one, 5), extents)
-        )
-        first += _number(one, 5)
-    return Statistics(tuple(found), _number(about, 8) if known else 0, codec, columns)
+    footer = Message(postscript.unpack(tail[metadata_end - start : footer_end - start]))
+    metadata = Message(postscript.unpack(tail[metadata_start - start : metadata_end - start]))
+    columns = tuple(_column(footer, place) for place in wanted)
+    entries = footer.messages(orc_proto.Footer.STRIPES)
+    stated = metadata.contents(orc_proto.Metadata.STRIPE_STATISTICS)
+    known = len(entries) == len(stated) and postscript.writer_version >= _FIRST_SOUND_WRITER
+    stripes, first_row = [], 0
+    for number, entry in enumerate(entries):
+        extents = _extents(stated[number] if known else b"", columns)
+        stripes.append(_stripe(entry, number, first_row, extents))
+        first_row += stripes[-1].rows
+    stride = footer.number(orc_proto.Footer.ROW_INDEX_STRIDE) if known else 0
+    return Statistics(tuple(stripes), stride, postscript.codec, columns)
+
+
+def _extents(
+    statistics: bytes, columns: Sequence[tuple[int, int] | None]
+) -> tuple[Extent | None, ...]:
+    """Return what a stripe's statistics say; all None where there are none."""
+    stated = Message(statistics).contents(orc_proto.StripeStatistics.COLUMN_STATISTICS)
+    return tuple(
+        _extent(stated[column[0]], column[1]) if column and stated else None for column in columns
+    )
+
+
+def _stripe(
+    entry: Message, number: int, first_row: int, extents: tuple[Extent | None, ...]
+) -> Stripe:
+    offset = entry.number(orc_proto.StripeInformation.OFFSET)
+    body = entry.number(orc_proto.StripeInformation.INDEX_LENGTH) + entry.number(
+        orc_proto.StripeInformation.DATA_LENGTH
+    )
+    end = entry.number(orc_proto.StripeInformation.FOOTER_LENGTH)
+    return Stripe(
+        number=number,
+        offset=offset,
+        length=body + end,
+        footer_offset=offset + body,
+        footer_length=end,
+        first_row=first_row,
+        rows=entry.number(orc_proto.StripeInformation.NUMBER_OF_ROWS),
+        extents=extents,
+    )
 
 
 @functools.lru_cache(maxsize=5_000)
@@ -131,7 +155,7 @@ def read_groups(
     count = -(-stripe.rows // stride)
     try:
         footer = files.read(path, stripe.footer_offset, stripe.footer_length)
-        places = _index_places(parsed(plain_footer(footer, statistics.codec)), stripe.offset)
+        places = _index_places(Message(unpack(footer, statistics.codec)), stripe.offset)
         columns = [
             _groups(files, path, places.get(column[0]), column[1], statistics.codec, count)
             if column
@@ -145,13 +169,13 @@ def read_groups(
 
 def _index_places(footer: Message, offset: int) -> dict[int, tuple[int, int]]:
     """Tell where the row index of each column is: offset and length."""
-    found = {}
-    for stream in footer.get(1, []):
-        one = parsed(_bytes(stream))
-        if _number(one, 1) == _ROW_INDEX:
-            found[_number(one, 2)] = (offset, _number(one, 3))
-        offset += _number(one, 3)
-    return found
+    places = {}
+    for stream in footer.messages(orc_proto.StripeFooter.STREAMS):
+        length = stream.number(orc_proto.Stream.LENGTH)
+        if stream.number(orc_proto.Stream.KIND) == orc_proto.ROW_INDEX:
+            places[stream.number(orc_proto.Stream.COLUMN)] = (offset, length)
+        offset += length
+    return places
 
 
 def _groups(
@@ -164,94 +188,62 @@ def _groups(
 ) -> Sequence[Extent | None]:
     if place is None:
         return [None] * count
-    entries = _entries(plain_footer(files.read(path, *place), codec))
+    index = Message(unpack(files.read(path, *place), codec))
+    entries = index.messages(orc_proto.RowIndex.ENTRIES)
     if len(entries) != count:
         return [None] * count
-    return [_extent(_bytes(parsed(entry)[2][0]), kind) for entry in entries]
+    statistics = orc_proto.RowIndexEntry.STATISTICS
+    return [_extent(entry.contents(statistics)[0], kind) for entry in entries]
 
 
 def _column(footer: Message, path: ColumnPath) -> tuple[int, int] | None:
     """Id and kind of a column; None where the file has none there."""
-    types = [_bytes(one) for one in footer[4]]
-    found = 0
+    types = footer.contents(orc_proto.Footer.TYPES)
+    column = 0
     for child in path:
-        children = [
-            number for packed in parsed(types[found]).get(2, []) for number in _packed(packed)
-        ]
+        children = Message(types[column]).numbers(orc_proto.Type.SUBTYPES)
         if child >= len(children):
             return None
-        found = children[child]
-    return found, _number(parsed(types[found]), 1)
+        column = children[child]
+    return column, Message(types[column]).number(orc_proto.Type.KIND)
 
 
 def _extent(message: bytes, kind: int) -> Extent | None:
-    said = parsed(message)
-    if 1 not in said:
+    statistics = Message(message)
+    if orc_proto.ColumnStatistics.NUMBER_OF_VALUES not in statistics:
         return None
-    values = _number(said, 1)
-    has_null = bool(said.get(10, [1])[0])
-    low, high = _ends(said, kind)
+    values = statistics.number(orc_proto.ColumnStatistics.NUMBER_OF_VALUES)
+    has_null = bool(statistics.number(orc_proto.ColumnStatistics.HAS_NULL, 1))
+    low, high = _ends(statistics, kind)
     return Extent(values, low, high, has_null)
 
 
-def _ends(said: Message, kind: int) -> tuple[Stored, Stored]:
-    if kind in _WHOLE and 2 in said:
-        ends = parsed(_bytes(said[2][0]))
-        return _signed(ends, 1), _signed(ends, 2)
-    if kind in _TEXTS and 4 in said:
-        texts = parsed(_bytes(said[4][0]))
-        return _text(texts, 1), _text(texts, 2)
-    if kind == _DECIMAL and 6 in said:
-        texts = parsed(_bytes(said[6][0]))
-        low, high = _text(texts, 1), _text(texts, 2)
+def _ends(statistics: Message, kind: int) -> tuple[Stored, Stored]:
+    if kind in _WHOLE:
+        return _signed_ends(statistics, orc_proto.ColumnStatistics.INTEGERS)
+    if kind in _TEXTS:
+        return _text_ends(statistics, orc_proto.ColumnStatistics.STRINGS)
+    if kind == orc_proto.Kind.DECIMAL:
+        low, high = _text_ends(statistics, orc_proto.ColumnStatistics.DECIMALS)
         return (Decimal(low) if low else None), (Decimal(high) if high else None)
-    if kind == _DATE and 7 in said:
-        days = parsed(_bytes(said[7][0]))
-        first, last = _signed(days, 1), _signed(days, 2)
+    if kind == orc_proto.Kind.DATE:
+        first, last = _signed_ends(statistics, orc_proto.ColumnStatistics.DATES)
         if first in _PLAIN_DAYS and last in _PLAIN_DAYS:
             return _day(first), _day(last)
     return None, None
 
 
+def _signed_ends(statistics: Message, field: int) -> tuple[int | None, int | None]:
+    for ends in statistics.messages(field)[:1]:
+        return ends.signed(orc_proto.Ends.MINIMUM), ends.signed(orc_proto.Ends.MAXIMUM)
+    return None, None
+
+
+def _text_ends(statistics: Message, field: int) -> tuple[str | None, str | None]:
+    for ends in statistics.messages(field)[:1]:
+        return ends.text(orc_proto.Ends.MINIMUM), ends.text(orc_proto.Ends.MAXIMUM)
+    return None, None
+
+
 def _day(number: int | None) -> datetime.date | None:
     return None if number is None else _EPOCH + datetime.timedelta(number)
-
-
-def _text(message: Message, field: int) -> str | None:
-    return _bytes(message[field][0]).decode() if field in message else None
-
-
-def _signed(message: Message, field: int) -> int | None:
-    return signed(_number(message, field)) if field in message else None
-
-
-def _number(message: Message, field: int) -> int:
-    value = message.get(field, [0])[-1]
-    if not isinstance(value, int):
-        raise _odd(field)
-    return value
-
-
-def _bytes(value: int | bytes) -> bytes:
-    if not isinstance(value, bytes):
-        raise _odd(value)
-    return value
-
-
-def _odd(what: object) -> ValueError:
-    return ValueError(f"unexpected {what} in an ORC tail")
-
-
-def _entries(message: bytes) -> list[bytes]:
-    """Return the messages of field 1."""
-    return list(contents(message, 1))
-
-
-def _packed(value: int | bytes) -> Iterator[int]:
-    if isinstance(value, int):
-        yield value
-        return
-    at = 0
-    while at < len(value):
-        number, at = read_varint(value, at)
-        yield number

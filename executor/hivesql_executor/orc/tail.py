@@ -1,8 +1,7 @@
 """ORC tails: what a footer says, and more user metadata for a file that is already written.
 
-A tail is [stripe statistics][footer][postscript][length of the postscript, 1 byte]. The footer is
-a protobuf message, and protobuf messages concatenate: more UserMetadataItem records (field 5) can
-follow the footer as it is, in a chunk of their own that is marked as not compressed. Only the
+The footer is a protobuf message, and protobuf messages concatenate: more UserMetadataItem records
+can follow the footer as it is, in a chunk of their own that is marked as not compressed. Only the
 postscript's footerLength changes.
 """
 
@@ -17,14 +16,17 @@ from typing import Any
 import pyorc
 
 from hivesql_executor.files.api import Files, readable
-from hivesql_executor.orc.proto import delimited, fields, varint
-from hivesql_executor.orc.tail_bytes import StoredType, chunks, plain_footer, with_types
+from hivesql_executor.orc.tail_bytes import (
+    StoredType,
+    read_postscript,
+    user_metadata,
+    with_types,
+)
 from hivesql_planner.acid.layout import ACID_FIELDS
 from hivesql_planner.errors import DataError
 
 _TAIL_GUESS = 16 * 1024
-_FOOTER_LENGTH, _COMPRESSION, _BLOCK_SIZE = 1, 2, 3
-_USER_METADATA = 5
+_MOST_POSTSCRIPT = 256
 _KEY_COLUMNS = {"originalTransaction": 2, "bucket": 3, "rowId": 4}
 _WRITER = 5
 
@@ -200,31 +202,17 @@ def _new_end(
     types: Mapping[int, StoredType] | None,
 ) -> tuple[int, bytes]:
     """From where on a file is another with this metadata and these types, and what is there."""
-    start = max(0, size - 256)
-    tail = read(start, size - start)
-    length = tail[-1] if tail else 0
-    postscript = tail[-1 - length : -1]
-    if len(postscript) != length or not postscript.endswith(b"ORC"):
+    first = max(0, size - _MOST_POSTSCRIPT)
+    postscript = read_postscript(read(first, size - first))
+    if postscript is None:
         raise DataError(f"{path} has no ORC postscript: it is truncated or not an ORC file")
-    said = {number: value for number, value, _, _ in fields(postscript)}
-    codec, block = said.get(_COMPRESSION, 0), int(said.get(_BLOCK_SIZE, 262144))
-    old_length = said[_FOOTER_LENGTH]
-    added = b"".join(
-        delimited(_USER_METADATA, delimited(1, key.encode()) + delimited(2, value))
-        for key, value in metadata.items()
-    )
-    if codec:
-        added = b"".join(chunks(added, block))
-    start, kept = size - 1 - length, old_length
+    added = postscript.pack(user_metadata(metadata))
+    start, kept = size - postscript.length, postscript.footer_length
     if types:
-        start, kept = start - old_length, 0
-        footer = with_types(plain_footer(read(start, old_length), codec), types)
-        added = (b"".join(chunks(footer, block)) if codec else footer) + added
-    footer_length = varint(_FOOTER_LENGTH << 3) + varint(kept + len(added))
-    changed = b"".join(
-        footer_length if number == _FOOTER_LENGTH else postscript[begin:end]
-        for number, _, begin, end in fields(postscript)
-    )
-    if len(changed) > 255:
-        raise DataError(f"{path}: the ORC postscript would be longer than 255 bytes")
-    return start, added + changed + bytes([len(changed)])
+        start, kept = start - kept, 0
+        footer = postscript.unpack(read(start, postscript.footer_length))
+        added = postscript.pack(with_types(footer, types)) + added
+    try:
+        return start, added + postscript.replace(footer_length=kept + len(added))
+    except ValueError as error:
+        raise DataError(f"{path}: {error}") from error

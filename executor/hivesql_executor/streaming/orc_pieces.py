@@ -11,13 +11,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hivesql_executor.orc.proto import contents, delimited, fields, read_varint, signed, varint
-from hivesql_executor.orc.tail_bytes import StoredType, chunks, plain_footer, with_types
+from hivesql_executor.orc import orc_proto
+from hivesql_executor.orc.orc_proto import ColumnStatistics, Footer, StripeInformation
+from hivesql_executor.orc.proto import Message, delimited, fields, numbered, unsigned, varint
+from hivesql_executor.orc.tail_bytes import (
+    PostScript,
+    StoredType,
+    read_postscript,
+    user_metadata,
+    with_types,
+)
 from hivesql_planner.errors import DataError
 
-_FOOTER_LENGTH, _CODEC, _BLOCK, _METADATA_LENGTH = 1, 2, 3, 5
-_CONTENT_LENGTH, _STRIPES, _TYPES, _USER, _ROWS, _STATISTICS, _CALENDAR = 2, 3, 4, 5, 6, 7, 11
-_PROLEPTIC = 2
 _HEADER = 3
 _Statistics = dict[tuple[int, int], int]
 
@@ -30,10 +35,7 @@ class _Tail:
     """Where the stripes end."""
     metadata: bytes
     footer: bytes
-    postscript: bytes
-
-    def said(self) -> dict[int, int]:
-        return {number: value for number, value, _, _ in fields(self.postscript)}
+    postscript: PostScript
 
 
 @dataclass(slots=True)
@@ -66,65 +68,52 @@ class OrcPieces:
             start = _HEADER
         added = piece[start : tail.content]
         shift = self.length - start
+        footer = Message(tail.footer)
         rows = []
-        for number, _, begin, end in fields(tail.footer):
-            if number == _STRIPES:
-                stripe, count = _moved(_inside(tail.footer[begin:end]), shift)
-                self._stripes.append(delimited(_STRIPES, stripe))
-                rows.append(count)
+        for stripe in footer.contents(Footer.STRIPES):
+            self._stripes.append(delimited(Footer.STRIPES, _moved(stripe, shift)))
+            rows.append(Message(stripe).number(StripeInformation.NUMBER_OF_ROWS))
         self._metadata += tail.metadata
-        self._merge([_statistics(one) for one in contents(tail.footer, _STATISTICS)])
+        self._merge([_statistics(column) for column in footer.contents(Footer.STATISTICS)])
         self.length += len(added)
         self.stripe_rows += rows
         self.rows += sum(rows)
         return added, rows
 
-    def tail(self, user_metadata: Mapping[str, bytes]) -> bytes:
+    def tail(self, metadata: Mapping[str, bytes]) -> bytes:
         """Footer and postscript for everything added so far."""
         assert self._first is not None
-        said = self._first.said()
-        codec, block = said.get(_CODEC, 0), said.get(_BLOCK, 262_144)
-
-        def packed(data: bytes) -> bytes:
-            return b"".join(chunks(data, block)) if codec else data
-
-        metadata = packed(self._metadata)
-        footer = packed(self._footer(user_metadata))
-        replaced = {_FOOTER_LENGTH: len(footer), _METADATA_LENGTH: len(metadata)}
-        postscript = b"".join(
-            _number(number, replaced[number])
-            if number in replaced
-            else self._first.postscript[begin:end]
-            for number, _, begin, end in fields(self._first.postscript)
-        )
-        data = metadata + footer + postscript + bytes([len(postscript)])
+        postscript = self._first.postscript
+        stripes = postscript.pack(self._metadata)
+        footer = postscript.pack(self._footer(metadata))
+        end = postscript.replace(footer_length=len(footer), metadata_length=len(stripes))
+        data = stripes + footer + end
         self.length += len(data)
         return data
 
-    def _footer(self, user_metadata: Mapping[str, bytes]) -> bytes:
+    def _footer(self, metadata: Mapping[str, bytes]) -> bytes:
         assert self._first is not None
-        known = {_CONTENT_LENGTH, _STRIPES, _USER, _ROWS, _STATISTICS, _CALENDAR}
-        first = self._first.footer
-        kept = b"".join(first[a:b] for number, _, a, b in fields(first) if number not in known)
-        items = (
-            delimited(_USER, delimited(1, key.encode()) + delimited(2, value))
-            for key, value in user_metadata.items()
+        kept = b"".join(
+            whole for number, whole, _ in fields(self._first.footer) if number not in _OWN
         )
         return b"".join([
             with_types(kept, self.types),
-            _number(_CONTENT_LENGTH, self.length),
+            numbered(Footer.CONTENT_LENGTH, self.length),
             *self._stripes,
-            *items,
-            _number(_ROWS, self.rows),
-            *(delimited(_STATISTICS, _statistics_message(one)) for one in self._statistics),
+            user_metadata(metadata),
+            numbered(Footer.NUMBER_OF_ROWS, self.rows),
+            *(
+                delimited(Footer.STATISTICS, _statistics_message(column))
+                for column in self._statistics
+            ),
             # Days are counted in the calendar that Arrow has.
-            _number(_CALENDAR, _PROLEPTIC),
+            numbered(Footer.CALENDAR, orc_proto.PROLEPTIC_GREGORIAN),
         ])  # fmt: skip
 
     def _check_same(self, tail: _Tail) -> None:
         assert self._first is not None
-        mine, other = self._first.said(), tail.said()
-        same = all(mine.get(key) == other.get(key) for key in (_CODEC, _BLOCK))
+        mine, other = self._first.postscript, tail.postscript
+        same = (mine.codec, mine.block_size) == (other.codec, other.block_size)
         if not same or _types(tail.footer) != _types(self._first.footer):
             raise DataError("a piece of an ORC file is of another schema or codec than the others")
 
@@ -133,77 +122,95 @@ class OrcPieces:
             self._statistics = list(new)
             return
         self._statistics = [
-            _merged(old, one) for old, one in zip(self._statistics, new, strict=True)
+            _merged(before, column) for before, column in zip(self._statistics, new, strict=True)
         ]
 
 
+# What a footer says otherwise than that of the first piece.
+_OWN = frozenset((
+    Footer.CONTENT_LENGTH,
+    Footer.STRIPES,
+    Footer.METADATA,
+    Footer.NUMBER_OF_ROWS,
+    Footer.STATISTICS,
+    Footer.CALENDAR,
+))  # fmt: skip
+
+
 def _tail(piece: bytes) -> _Tail:
-    size = piece[-1]
-    postscript = piece[-1 - size : -1]
-    said = {number: value for number, value, _, _ in fields(postscript)}
-    codec = said.get(_CODEC, 0)
-    end = len(piece) - 1 - size
-    start = end - said[_FOOTER_LENGTH]
-    content = start - said.get(_METADATA_LENGTH, 0)
+    postscript = read_postscript(piece)
+    assert postscript is not None, "Arrow wrote it"
+    footer_end = len(piece) - postscript.length
+    metadata_end = footer_end - postscript.footer_length
+    content = metadata_end - postscript.metadata_length
     return _Tail(
         content=content,
-        metadata=plain_footer(piece[content:start], codec),
-        footer=plain_footer(piece[start:end], codec),
+        metadata=postscript.unpack(piece[content:metadata_end]),
+        footer=postscript.unpack(piece[metadata_end:footer_end]),
         postscript=postscript,
     )
 
 
-def _inside(record: bytes) -> bytes:
-    """Return a field's content, without its key and length."""
-    _, at = read_varint(record, 0)
-    length, at = read_varint(record, at)
-    return record[at : at + length]
-
-
 def _types(footer: bytes) -> list[bytes]:
-    return list(contents(footer, _TYPES))
+    return Message(footer).contents(Footer.TYPES)
 
 
-def _number(field_number: int, value: int) -> bytes:
-    return varint(field_number << 3) + varint(value)
-
-
-def _moved(stripe: bytes, shift: int) -> tuple[bytes, int]:
-    """Return a stripe's entry at another offset, and its rows."""
-    said = {number: value for number, value, _, _ in fields(stripe)}
-    parts = (
-        _number(1, value + shift) if number == 1 else stripe[begin:end]
-        for number, value, begin, end in fields(stripe)
+def _moved(stripe: bytes, shift: int) -> bytes:
+    """Return a stripe's entry at another offset."""
+    offset = Message(stripe).number(StripeInformation.OFFSET) + shift
+    return b"".join(
+        numbered(number, offset) if number == StripeInformation.OFFSET else whole
+        for number, whole, _ in fields(stripe)
     )
-    return b"".join(parts), said[5]
 
 
-# Of a column's statistics: how many values (1), whether there is a NULL (10), bytes (11), the
-# number of TRUEs (5), and the ends of numbers (2), days (7) and times (9), where odd fields are the
-# least and even ones the greatest. Of all other kinds only the field itself is kept: readers tell
-# by it what statistics they have before them.
-_VALUES, _TRUES, _HAS_NULL, _BYTES = 1, 5, 10, 11
-_ENDS = {2: (1, 2), 7: (1, 2), 9: (1, 2, 3, 4)}
-_SUMS = (_VALUES, _TRUES, _BYTES)
+# Of the statistics' messages the ends are kept, of which odd fields are the least and even ones
+# the greatest. Of all other messages only the field itself is: readers tell by it what statistics
+# they have before them.
+_ENDS = {
+    ColumnStatistics.INTEGERS: (orc_proto.Ends.MINIMUM, orc_proto.Ends.MAXIMUM),
+    ColumnStatistics.DATES: (orc_proto.Ends.MINIMUM, orc_proto.Ends.MAXIMUM),
+    ColumnStatistics.TIMESTAMPS: (
+        orc_proto.Ends.MINIMUM,
+        orc_proto.Ends.MAXIMUM,
+        orc_proto.Ends.MINIMUM_UTC,
+        orc_proto.Ends.MAXIMUM_UTC,
+    ),
+}
+_NUMBERS = (
+    ColumnStatistics.NUMBER_OF_VALUES,
+    ColumnStatistics.HAS_NULL,
+    ColumnStatistics.BYTES_ON_DISK,
+)
+_SUMS = (
+    ColumnStatistics.NUMBER_OF_VALUES,
+    ColumnStatistics.BUCKETS,
+    ColumnStatistics.BYTES_ON_DISK,
+)
 
 
 def _statistics(message: bytes) -> _Statistics:
-    found: _Statistics = {}
-    for number, value, begin, end in fields(message):
-        found[number, 0] = value
-        inside = b"" if number in (_VALUES, _HAS_NULL, _BYTES) else _inside(message[begin:end])
-        if number == _TRUES and inside:
-            # One number, packed into a field of bytes.
-            found[number, 0], _ = read_varint(_inside(inside), 0)
-        for name, end_value, _, _ in fields(inside) if number in _ENDS else ():
-            if name in _ENDS[number]:
-                found[number, name] = signed(end_value)
-    return found
+    """Return numbers by their field, ends by those of their message and of their own."""
+    statistics = Message(message)
+    values: _Statistics = {}
+    for field_number, _, content in fields(message):
+        if field_number in _NUMBERS:
+            values[field_number, 0] = statistics.number(field_number)
+            continue
+        values[field_number, 0] = 0
+        if field_number == ColumnStatistics.BUCKETS:
+            trues = Message(content).numbers(orc_proto.Buckets.COUNT)
+            values[field_number, 0] = sum(trues[:1])
+        elif field_number in _ENDS:
+            ends = Message(content)
+            known = ((end, ends.signed(end)) for end in _ENDS[field_number])
+            values |= {(field_number, end): value for end, value in known if value is not None}
+    return values
 
 
 def _merged(one: _Statistics, other: _Statistics) -> _Statistics:
     found: _Statistics = dict.fromkeys([*one, *other], 0)
-    filled = [part for part in (one, other) if part.get((_VALUES, 0))]
+    filled = [part for part in (one, other) if part.get((ColumnStatistics.NUMBER_OF_VALUES, 0))]
     for number, name in list(found):
         key = number, name
         if name:
@@ -214,27 +221,24 @@ def _merged(one: _Statistics, other: _Statistics) -> _Statistics:
             found[key] = (min if least else max)(part[key] for part in filled)
         elif number in _SUMS:
             found[key] = one.get(key, 0) + other.get(key, 0)
-        elif number == _HAS_NULL:
+        elif number == ColumnStatistics.HAS_NULL:
             found[key] = one.get(key, 0) | other.get(key, 0)
     return found
 
 
-def _statistics_message(found: _Statistics) -> bytes:
+def _statistics_message(values: _Statistics) -> bytes:
     message = b""
-    for number in sorted({number for number, _ in found}):
-        if number in (_VALUES, _HAS_NULL, _BYTES):
-            message += _number(number, found[number, 0])
-        elif number == _TRUES:
-            message += delimited(number, delimited(1, varint(found[number, 0])))
+    for number in sorted({number for number, _ in values}):
+        if number in _NUMBERS:
+            message += numbered(number, values[number, 0])
+        elif number == ColumnStatistics.BUCKETS:
+            packed = delimited(orc_proto.Buckets.COUNT, varint(values[number, 0]))
+            message += delimited(number, packed)
         else:
             ends = (
-                _number(name, _zigzag(found[number, name]))
-                for name in _ENDS.get(number, ())
-                if (number, name) in found
+                numbered(end, unsigned(values[number, end]))
+                for end in _ENDS.get(number, ())
+                if (number, end) in values
             )
             message += delimited(number, b"".join(ends))
     return message
-
-
-def _zigzag(value: int) -> int:
-    return -2 * value - 1 if value < 0 else 2 * value

@@ -17,7 +17,7 @@ from pyorc import CompressionKind
 from hivesql_executor.files.hadoop import HadoopFiles
 from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.orc.tail import amend, cached_tail, read_tail
-from hivesql_executor.orc.tail_bytes import StoredType, plain_footer
+from hivesql_executor.orc.tail_bytes import StoredType, unpack
 from hivesql_planner.errors import DataError, NotSupported
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def test_timestamps_become_instants(tmp_path: Path, codec: str) -> None:
     with pytest.raises(DataError, match="other types"):
         amend(FILES, str(path), KEYS, types={4: INSTANT})
     with pytest.raises(NotSupported, match=r"orc\.compress"):
-        plain_footer(b"", 4)
+        unpack(b"", 4)
 
 
 @pytest.mark.parametrize("codec", CODECS)
