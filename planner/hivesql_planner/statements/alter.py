@@ -21,7 +21,7 @@ from hivesql_planner.model.table import (
     Table,
     kept_columns,
 )
-from hivesql_planner.statements.convert import altered_properties, check_compatible
+from hivesql_planner.statements.convert import altered_properties, check_compatible, with_type
 
 _ORC_LIKE = ("orc",)
 _OF_ONE_CONTAINER = ({"textfile", "csv", "json", "regex"}, {"rcfile", "rctext"})
@@ -193,10 +193,11 @@ def altered(  # noqa: C901 - one flat list of changes
         case ChangePartitionColumn(column=column):
             return _change_partition_column(table, column)
         case ChangeProperties():
+            typed = with_type(table, change.set)
             properties = altered_properties(
-                table, change.set, change.unset, if_exists=change.if_exists
+                typed, change.set, change.unset, if_exists=change.if_exists
             )
-            return replace(table, properties=properties)
+            return replace(typed, properties=properties)
         case ChangeFormat(format=format_):
             return _change_format(table, format_)
         case ChangeSerde():

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.table import Table
 
+_EXTERNAL = "EXTERNAL"
 TRANSACTIONAL, KIND = "transactional", "transactional_properties"
 _NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "decimal", "float", "double")
 _TEXTS: Final = ("string", "varchar", "char")
@@ -54,27 +56,29 @@ def altered_properties(
         )
     found = {key: value for key, value in table.properties.items() if key not in unset}
     found.update(given)
-    _check_external(table, given)
+    if table.type == "EXTERNAL_TABLE":
+        # Its type says so.
+        found.pop(_EXTERNAL, None)
     return _transactional(table, found)
 
 
-def _check_external(table: Table, given: Mapping[str, str]) -> None:
-    lower = given.get("external", "").strip().lower() == "true"
-    if lower and any(one.enabled for one in table.constraints):
+def with_type(table: Table, given: Mapping[str, str]) -> Table:
+    """Return the table as managed or external, as its new properties say; files stay."""
+    says = {given.get(key, "").strip().lower() == "true" for key in (_EXTERNAL, "external")}
+    if True in says and any(one.enabled for one in table.constraints):
         raise SemanticError(
             f"Invalid Constraint syntax Table: {table.name} has constraints enabled. Please remove "
             "those constraints to change this property.",
             code=10326,
         )
-    if "EXTERNAL" not in given:
-        return
-    external = given["EXTERNAL"].strip().lower() == "true"
+    if _EXTERNAL not in given or table.is_view or table.is_materialized_view:
+        return table
+    external = given[_EXTERNAL].strip().lower() == "true"
     if external and table.is_transactional:
         raise SemanticError(
             f"{table.name} cannot be converted to external table as it is transactional table."
         )
-    if external != (table.type == "EXTERNAL_TABLE"):
-        raise NotSupported("ALTER TABLE … SET TBLPROPERTIES ('EXTERNAL'=…): managed to external")
+    return replace(table, type="EXTERNAL_TABLE" if external else "MANAGED_TABLE")
 
 
 def _transactional(table: Table, found: dict[str, str]) -> dict[str, str]:

@@ -183,3 +183,24 @@ def test_what_a_table_is_skewed_by_is_kept_and_told(alone: hivesql.Session) -> N
     assert told("s") == {"Skewed Columns:": "[v]", "Skewed Values:": "[[x], [1.5]]"}
     alone.sql("ALTER TABLE s NOT SKEWED")
     assert told("s") == {}
+
+
+def test_who_owns_the_files_of_a_table_can_be_altered(
+    alone: hivesql.Session, tmp_path: Path
+) -> None:
+    alone.sql("CREATE TABLE m (a int); CREATE TABLE k (a int)")
+    for name in ("m", "k"):
+        (tmp_path / "wh" / name / "000000_0").write_text("1\n")
+    alone.sql("""
+        ALTER TABLE m SET TBLPROPERTIES ('EXTERNAL'='TRUE');
+        ALTER TABLE k SET TBLPROPERTIES ('EXTERNAL'='TRUE');
+        ALTER TABLE k SET TBLPROPERTIES ('EXTERNAL'='FALSE');
+    """)
+    assert rows(alone, "SHOW EXTENDED TABLES")[1:] == [
+        ("k", "MANAGED_TABLE"), ("m", "EXTERNAL_TABLE"),
+    ]  # fmt: skip
+    with pytest.raises(SemanticError, match="non-managed"):
+        alone.sql("TRUNCATE TABLE m")
+    alone.sql("DROP TABLE m; DROP TABLE k")
+    assert [one.name for one in (tmp_path / "wh").iterdir()] == ["m"]
+    assert (tmp_path / "wh" / "m" / "000000_0").exists()

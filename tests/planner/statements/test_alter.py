@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hivesql_planner.errors import HiveSqlError
-from hivesql_planner.model.table import Column, Table
+from hivesql_planner.model.table import Column, Constraint, Table
 from hivesql_planner.statements.alter import (
     AddColumns,
     Change,
@@ -44,6 +44,17 @@ OUTCOMES: dict[str, tuple[Table, Change, dict[str, Any]]] = {
     "add": (
         ORC, AddColumns(columns("d int")),
         {"columns": columns("a int, b string, c double, d int")}),
+    "managed to external": (
+        ORC, ChangeProperties(set={"EXTERNAL": "True", "k": "v"}),
+        {"type": "EXTERNAL_TABLE", "properties": {"k": "v"}, "location": "/warehouse/t"}),
+    "external to managed": (
+        OUTSIDE, ChangeProperties(set={"EXTERNAL": "false"}),
+        {"type": "MANAGED_TABLE", "properties": {"EXTERNAL": "false"}}),
+    "external to ACID, managed on the way": (
+        OUTSIDE, ChangeProperties(set={"EXTERNAL": "FALSE", "transactional": "true"}),
+        {"type": "MANAGED_TABLE", "is_full_acid": True}),
+    "a property that Hive does not know": (
+        ORC, ChangeProperties(set={"external": "true"}), {"type": "MANAGED_TABLE"}),
     "replace ORC by more and wider": (
         ORC, ReplaceColumns(columns("a bigint, b string, c double, d int")),
         {"columns": columns("a bigint, b string, c double, d int")}),
@@ -126,6 +137,9 @@ REFUSALS: dict[str, tuple[Table, Change, int | None, str]] = {
         "cannot be altered after the table is created"),
     "ACID to external": (
         FULL, ChangeProperties(set={"EXTERNAL": "TRUE"}), None, "cannot be converted"),
+    "a table with constraints to external": (
+        replace(ORC, constraints=(Constraint(kind="not null", name="n", columns=("a",)),)),
+        ChangeProperties(set={"EXTERNAL": "TRUE"}), 10326, "has constraints enabled"),
     "external to ACID": (
         OUTSIDE, ChangeProperties(set={"transactional": "true"}), None, "external"),
     "text to ACID": (TEXT, ChangeProperties(set={"transactional": "true"}), None, "ACID compliant"),
