@@ -28,7 +28,7 @@ from hivesql.dialect.spark_differences import check_slice, tokens_in
 from hivesql.dialect.sqlglot_tokens import sqlglot_tokens
 from hivesql.dialect.statements.statement import parse
 from hivesql.dialect.structure import RANGE, HiveStructure
-from hivesql.dialect.tokens import TableRef, Token, first_from, tokenize
+from hivesql.dialect.tokens import TableRef, Token, first_from, tokenize, unescape
 from hivesql.script import StatementText, split
 from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.statements.bound import FileSystemShell, SessionFiles, SetSetting
@@ -209,6 +209,9 @@ def _as_written(node: exp.Expr, text: StatementText, tokens: list[Token]) -> exp
     """Put back Hive's own constants, which a query's tree has as something else."""
     read_as = {edit.start: text.text[edit.start : edit.end] for edit in check_slice(text, tokens)}
     known = list(node.find_all(exp.Null, exp.Anonymous, exp.Cast)) if read_as else []
+    for start, given in read_as.items():
+        if given[:6].lower() == "format":
+            _put_format(start, given, node, text)
     for found in known:
         written = read_as.get(found.meta.get(RANGE, (-1,))[0])
         if written is None:
@@ -223,6 +226,16 @@ def _as_written(node: exp.Expr, text: StatementText, tokens: list[Token]) -> exp
         node = new if found is node else node
         found.replace(new)
     return node
+
+
+def _put_format(start: int, written: str, tree: exp.Expr, text: StatementText) -> None:
+    """Put FORMAT '…' into the CAST that ends behind it."""
+    end = start + len(written)
+    for cast in tree.find_all(exp.Cast):
+        last = cast.meta.get(RANGE, (0, 0))[1]
+        if text.text[end:last].strip() == ")":
+            pattern = unescape(written[6:].strip())
+            cast.set("format", exp.Literal.string(pattern))
 
 
 def _parts(tree: Tree, tokens: tuple[Token, ...], nodes: list[_Placed]) -> Iterator[exp.Expr]:

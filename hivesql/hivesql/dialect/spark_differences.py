@@ -30,7 +30,6 @@ _REFUSED: tuple[_Pattern, ...] = (
     (("uniquejoin",), "UNIQUEJOIN"),
     (("qualify",), "QUALIFY"),
     (("between", "symmetric"), "BETWEEN SYMMETRIC"),
-    (("format", Kind.STRING), "CAST … FORMAT"),
     (("(", "on"), "table functions with ON (partitioned table functions)"),
     (("matchpath", "("), "matchpath"),
     (("tablesample", "(", Kind.WORD), "TABLESAMPLE by size"),
@@ -130,6 +129,8 @@ def _same_length(tokens: _Tokens) -> Iterator[Edit]:
 
 def _readable(tokens: _Tokens) -> Iterator[Edit]:
     for token, after in pairwise(tokens):
+        if token.is_("format") and after.kind is Kind.STRING:
+            yield Edit(token.start, after.end, "")
         if token.is_("timestamplocaltz") and after.kind is Kind.STRING:
             yield Edit(token.start, token.end, "TIMESTAMP")
         elif token.is_("timestamplocaltz"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hivesql.dialect.value_types import FLOATS, TIMES, Type, family, is_number, is_text
+from hivesql.dialect.value_types import FLOATS, TIMES, Type, element, family, is_number, is_text
 from hivesql.expressions.calls import Call, Rule, rest, takes, unknown_if_any_null
 from hivesql.expressions.composed_functions import BUILT
 from hivesql.expressions.date_rules import DATE_RULES
@@ -157,7 +157,12 @@ def _printable(kind: Type, argument: str) -> str:
 
 def _joined_array(call: Call) -> str:
     takes(2, 3)(call)
-    return "if(size(@0) = 0, NULL, array_join(@*))"
+    items = "@0"
+    if family(element(call.type(0))) == "decimal":
+        # Hive leaves out zeros behind the last digit here.
+        items = "transform(@0, x -> regexp_replace(regexp_replace(CAST(x AS STRING), "
+        items += "'([.][0-9]*?)0+$', '$1'), '[.]$', ''))"
+    return f"if(size(@0) = 0, NULL, array_join({', '.join([items, *rest(call, 1)])}))"
 
 
 def _masked(call: Call) -> str:

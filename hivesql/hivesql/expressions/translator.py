@@ -13,7 +13,7 @@ from hivesql.dialect.edits import Edit, Span, filled
 from hivesql.dialect.function_names import is_hive_function, is_refused
 from hivesql.dialect.numbers import number
 from hivesql.dialect.structure import RANGE, place_of
-from hivesql.dialect.tokens import first_from
+from hivesql.dialect.tokens import first_from, unescape
 from hivesql.dialect.value_types import (
     DAY_TIME,
     INTEGERS,
@@ -44,6 +44,7 @@ from hivesql.expressions.session_zone import check_instants, in_zone, session_zo
 from hivesql.expressions.strict_mode import refuses, strict_error
 from hivesql.expressions.windows import Windows
 from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError, SemanticError
+from hivesql_planner.model.cast_formats import format_template, parse_template
 from hivesql_planner.model.conversions import TEXT_TO_BOOLEAN, check_conversion
 from hivesql_planner.statements.functions import Macro, OwnFunction
 
@@ -56,6 +57,8 @@ _TRUTHS = (
 )  # fmt: skip
 _BITS = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
 _MONTHS = ("year", "month", "years", "months")
+BY_FORMAT = "by format"
+"""Metadata key of a CAST with a FORMAT."""
 OWN_KIND = "own kind"
 """Metadata key of a call of the user's own function: which kind it is."""
 
@@ -219,6 +222,10 @@ class Translator:
             return kind
         after = self.binding.text.text[place_of(node.this)[1] : place_of(node)[1]]
         found = re.search(r"\bas\s+(.*)\)", after, re.IGNORECASE | re.DOTALL)
+        format_ = re.search(r"\sformat\s*(?=['\"])", found[1], re.IGNORECASE) if found else None
+        if found and format_:
+            pattern = found[1][format_.end() :].strip()
+            return self._cast_by(node, normal(found[1][: format_.start()]), unescape(pattern))
         target = normal(found[1]) if found else ""
         source = self.type_of(node.this)
         if "timestamplocaltz" in (source, target):
@@ -230,6 +237,25 @@ class Translator:
             template = "CAST(@0 AS DOUBLE)"
         if template:
             self._replace(node, template, [node.this])
+        return target
+
+    def _cast_by(self, node: exp.Cast, target: str, pattern: str) -> Type:
+        """CAST … FORMAT: between texts and times."""
+        source = self.type_of(node.this)
+        if is_text(target) and (source in TIMES or source in (None, "void")):
+            template = format_template(pattern)
+            cut = cast_template(Call("cast", ("string",), (None,)), target)
+            template = cut.replace("@0", template) if cut else template
+        elif target in TIMES and (is_text(source) or source in (None, "void")):
+            template = parse_template(pattern, target)
+        else:
+            raise SemanticError(
+                "Function CAST...as ... FORMAT ... only converts datetime objects to string types "
+                f"and string or void objects to datetime types, not {source} to {target}",
+                code=10014,
+            )
+        node.meta[BY_FORMAT] = True
+        self._replace(node, template, [node.this])
         return target
 
     def _is_strict_of_times(self) -> bool:

@@ -11,7 +11,7 @@ from hivesql.binding import Binding
 from hivesql.dialect.edits import Edit
 from hivesql.dialect.structure import RANGE, span_of
 from hivesql.dialect.value_types import TIMES, Type, common, is_number, is_text
-from hivesql.expressions.translator import OWN_KIND
+from hivesql.expressions.translator import BY_FORMAT, OWN_KIND
 from hivesql.expressions.windows import definition_of
 from hivesql.query.scope import Output, Outputs, Scope, outputs_of
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
@@ -42,7 +42,8 @@ def output_names(items: Sequence[exp.Expr]) -> list[str | None]:
         # To Hive, brackets around an expression are not there.
         bare = item.unnest()
         name = _name(bare, i, windows if id(bare) in last else None)
-        inner = bare.this.unnest() if isinstance(bare, exp.Cast) else None
+        plain = isinstance(bare, exp.Cast) and BY_FORMAT not in bare.meta
+        inner = bare.this.unnest() if plain else None
         if isinstance(inner, exp.Column):
             # A cast keeps the column's name if that is still free.
             name = inner.name.lower() if inner.name.lower() not in names else name

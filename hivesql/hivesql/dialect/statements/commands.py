@@ -266,7 +266,7 @@ def parse_abort(cursor: Cursor) -> AbortTransactions | AbortCompactions:
     return AbortTransactions(txn_ids=tuple(ids))
 
 
-_TIME_ZONE = re.compile(r"time\s+zone\s+(local|'[^']*'|\"[^\"]*\")", re.IGNORECASE)
+_TIME_ZONE = re.compile(r"time\s+zone\s+(local|'[^']*'|\"[^\"]*\"|[\w/+:-]+)", re.IGNORECASE)
 
 
 def parse_set(text: StatementText) -> SetSetting:
