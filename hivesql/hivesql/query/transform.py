@@ -21,6 +21,8 @@ _KNOWN = frozenset(
     for name in ("serde2.lazy.LazySimpleSerDe", "serde2.DelimitedJSONSerDe",
                  "ql.exec.TextRecordReader", "ql.exec.TextRecordWriter")
 )  # fmt: skip
+# Where ADD FILE puts files: Spark names it last on the PATH of programs. Hive starts them there.
+_TO_FILES = 'cd "${PATH##*:}"'
 _CLASSES = ("serde", "recordreader", "recordwriter")
 _REFUSED = ("escaped", "serdeproperties")
 
@@ -74,7 +76,8 @@ def transform_edits(node: exp.QueryTransform, binding: Binding) -> Iterator[Edit
     last = next(ends, len(tokens))
     yield Edit(tokens[opened - 1].end, tokens[using].start, _format(before, binding, given=True))
     command = tokens[using + 1]
-    yield Edit(command.start, command.end, _quoted(shlex.join(_words(command.text[1:-1]))))
+    words = shlex.join(_words(command.text[1:-1]))
+    yield Edit(command.start, command.end, _quoted(f"{_TO_FILES} && exec {words}"))
     yield Edit(tokens[last - 1].end, end, _format(tokens[last:], binding, given=False))
 
 

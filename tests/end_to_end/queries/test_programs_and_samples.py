@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,7 +21,9 @@ def rows(session: hivesql.Session, sql: str) -> list[tuple[object, ...]]:
     return sorted(map(tuple, session.sql(sql).rows), key=repr)
 
 
-def test_programs(session: hivesql.Session) -> None:
+def test_programs(session: hivesql.Session, tmp_path: Path) -> None:
+    (tmp_path / "up.py").write_text("import sys\nfor a in sys.stdin: print(a.strip().upper())")
+    session.sql(f"ADD FILE {tmp_path}/up.py")
     session.sql("""
         CREATE TABLE t (k int, v string) STORED AS ORC TBLPROPERTIES ('transactional'='true');
         INSERT INTO t VALUES (1, 'a'), (2, ''), (NULL, NULL), (3, 'tab\tx'), (4, 'back\\\\slash')
@@ -48,6 +51,7 @@ def test_programs(session: hivesql.Session) -> None:
         ],
         "SELECT x + 1, count(*) FROM (FROM t SELECT TRANSFORM(k) USING 'cat' AS (x int) "
         "WHERE k IS NOT NULL CLUSTER BY x) q WHERE q.x > 2 GROUP BY x": [(4, 1), (5, 1)],
+        "SELECT TRANSFORM(v) USING 'python3 up.py' AS a FROM t WHERE k = 1": [("A",)],
         "SELECT TRANSFORM(array(1, 2), named_struct('x', 1), true, 1.5D, date '2020-01-01', "
         "timestamp '2020-01-01 01:02:03.5') USING 'cat' AS (a, b, c, d, e, f)": [
             ("[1,2]", '{"x":1}', "true", "1.5", "2020-01-01", "2020-01-01 01:02:03.5"),
