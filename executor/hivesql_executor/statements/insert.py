@@ -16,12 +16,12 @@ from hivesql_executor.bookkeeping.partitions import (
 from hivesql_executor.bookkeeping.statistics import count_inserted
 from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.metastore.api import TableNote
-from hivesql_executor.metastore.database.catalog.catalog_values import MATERIALIZED
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.statements.context import Work
 from hivesql_executor.statements.tables import bear_table, refuse_filled, truncate_table
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.locks.lock import Operation
+from hivesql_planner.model.materialized import MATERIALIZED
 from hivesql_planner.model.table import Table, TableName, partition_name
 from hivesql_planner.plan import Insert, InsertBranch, WriteKind
 from hivesql_planner.statements.bound import TruncateTable

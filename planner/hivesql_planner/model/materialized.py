@@ -9,6 +9,8 @@ from typing import Literal
 
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 
+MATERIALIZED = "hivesql.materialized"
+"""A parameter that is no property: what a materialized view was made from."""
 NEEDS_ACID = (
     "Automatic rewriting for materialized view cannot be enabled if the materialized view uses "
     "non-transactional tables"

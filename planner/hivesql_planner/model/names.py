@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.model.skew import check_skew
+from hivesql_planner.model.materialized import MATERIALIZED
+from hivesql_planner.model.skew import SKEWED, check_skew
 from hivesql_planner.model.table import Database, Table, directory_of
 
 LONGEST_DATABASE = 128
@@ -96,6 +97,9 @@ def check_table(table: Table, before: Table | None = None) -> None:
     for column in table.all_columns:
         _check_length(f"comment of column {column.name}", column.comment or "", _LONGEST_COMMENT)
     _check_keys(table.properties)
+    for key in (MATERIALIZED, SKEWED):
+        if key in table.properties:
+            raise SemanticError(f"the property {key} is kept by HiveSQL itself: it cannot be set")
     _check_keys(table.serde_properties)
     if table.skew is not None and table.columns:
         # Those of a query are known when it has run.

@@ -8,6 +8,9 @@ from dataclasses import dataclass, replace
 
 from hivesql_planner.errors import SemanticError
 
+SKEWED = "hivesql.skewed"
+"""A parameter that is no property: what SKEWED BY says."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skew:

@@ -9,7 +9,6 @@ from typing import Any, get_args
 import pytest
 
 from hivesql_executor.metastore.api import Metastore, TableNote
-from hivesql_executor.metastore.database.catalog.catalog_values import MATERIALIZED
 from hivesql_executor.metastore.database.schema import (
     cds,
     columns_v2,
@@ -23,7 +22,7 @@ from hivesql_executor.metastore.database.schema import (
 )
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import NoSuchObject, SemanticError
-from hivesql_planner.model.materialized import Materialized
+from hivesql_planner.model.materialized import MATERIALIZED, Materialized
 from hivesql_planner.model.skew import Skew
 from hivesql_planner.model.table import (
     Column,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from hivesql_executor.metastore.database.catalog.storage_formats import format_of
 from hivesql_planner.errors import DataError
-from hivesql_planner.model.materialized import Materialized
-from hivesql_planner.model.skew import Skew
+from hivesql_planner.model.materialized import MATERIALIZED, Materialized
+from hivesql_planner.model.skew import SKEWED, Skew
 from hivesql_planner.model.statistics import ACCURATE, BASICS
 from hivesql_planner.model.table import (
     DEFAULT_PARTITION,
@@ -37,10 +37,6 @@ ASCENDING, DESCENDING = 1, 0
 COMMENT, EXTERNAL = "comment", "EXTERNAL"
 BASE_WRITE = "hivesql.statistics.base"
 """A parameter that is no property: the write that last replaced all rows."""
-MATERIALIZED = "hivesql.materialized"
-"""A parameter that is no property: what a materialized view was made from."""
-SKEWED = "hivesql.skewed"
-"""A parameter that is no property: what SKEWED BY says."""
 STATISTICS = (*BASICS, ACCURATE, BASE_WRITE)
 """Parameters that every write changes, and that are therefore no properties of a Table."""
 STATISTICS_FIELDS = (

@@ -17,8 +17,6 @@ from hivesql_executor.metastore.database.catalog.catalog_values import (
     COMMENT,
     DESCENDING,
     EXTERNAL,
-    MATERIALIZED,
-    SKEWED,
     parameters_of,
     table_of,
 )
@@ -46,6 +44,8 @@ from hivesql_executor.metastore.database.schema import (
     table_statistics,
     tbls,
 )
+from hivesql_planner.model.materialized import MATERIALIZED
+from hivesql_planner.model.skew import SKEWED
 from hivesql_planner.model.statistics import ACCURATE, BASICS, Statistics, written_basics
 from hivesql_planner.model.table import Buckets, Column, Table, TableName
 

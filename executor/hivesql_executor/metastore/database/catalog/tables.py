@@ -10,10 +10,7 @@ from sqlalchemy import Connection, Select, bindparam, delete, insert, select, up
 from hivesql_executor.metastore.api import TableNote
 from hivesql_executor.metastore.database import history_cleanup as cleanup
 from hivesql_executor.metastore.database.catalog import table_rows
-from hivesql_executor.metastore.database.catalog.catalog_values import (
-    MATERIALIZED,
-    database_of,
-)
+from hivesql_executor.metastore.database.catalog.catalog_values import database_of
 from hivesql_executor.metastore.database.catalog.partition_storage import (
     keep_columns,
     keep_storage,
@@ -34,7 +31,7 @@ from hivesql_executor.metastore.database.schema import (
 from hivesql_executor.metastore.database.transactions import snapshots
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import NoSuchObject, SemanticError
-from hivesql_planner.model.materialized import Materialized
+from hivesql_planner.model.materialized import MATERIALIZED, Materialized
 from hivesql_planner.model.names import check_database, check_table
 from hivesql_planner.model.table import Database, Table, TableName
 
