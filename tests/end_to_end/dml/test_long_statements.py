@@ -161,6 +161,24 @@ def check_constants(session: hivesql.Session) -> None:
         assert sorted(map(repr, found.rows)) == sorted(map(repr, apart.rows))
 
 
+def check_long_and(session: hivesql.Session) -> None:
+    """A row of 600 terms is the AND of their truth values, wherever it stands and what it names."""
+    terms = row("AND", lambda i: f"abs(n) <> {(i + 5) ** 2}", 600)
+    kept = {id for id, _, n in ROWS if n is not None and id < 5}
+    assert of(session, f"SELECT id FROM t WHERE {terms}") == kept
+    assert of(session, f"SELECT id FROM t WHERE NOT ({terms})") == set(range(5, 19))
+    assert of(session, f"SELECT id FROM t WHERE ({terms}) IS NULL") == {19}
+    having = terms.replace("abs(n)", "max(abs(n))")
+    assert of(session, f"SELECT id FROM t GROUP BY id HAVING {having}") == kept
+    sides = row("AND", lambda i: f"abs({'xy'[i % 2]}.n) <> {(i + 5) ** 2}", 600)
+    query = f"SELECT x.id FROM t x, t y WHERE {sides} AND x.id = y.id + 1"
+    assert of(session, query) == {1, 2, 3, 4, *range(6, 19, 2)}
+    asked = f"{terms} AND n IN (SELECT id FROM t) AND EXISTS (SELECT 1 FROM t WHERE {terms})"
+    assert of(session, f"WITH c AS (SELECT * FROM t WHERE {asked}) SELECT id FROM c") == kept
+    session.sql(f"UPDATE t SET name = 'kept' WHERE {terms}")
+    assert of(session, "SELECT id FROM t WHERE name = 'kept'") == kept
+
+
 @pytest.mark.spark
 def test_through_spark(session: hivesql.Session) -> None:
     fill(session)
@@ -169,6 +187,7 @@ def test_through_spark(session: hivesql.Session) -> None:
     listed = CONDITIONS["IN"][0](5_000)
     (row,) = session.sql(f"SELECT {computed} FROM t WHERE id * id = 1 OR {listed} AND id < 0").rows
     assert list(row) == [value for _, value in COMPUTED.values()]
+    check_long_and(session)
     condition, holds = CONDITIONS["AND"]
     gone = {one[0] for one in ROWS if holds(one)}
     assert session.sql(f"DELETE FROM t WHERE {condition(1_010)}").affected == len(gone)

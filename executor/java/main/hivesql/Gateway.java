@@ -113,7 +113,9 @@ final class PlannedQuery extends AbstractFunction0 {
 
     private LogicalPlan after(LogicalPlan plan, String word, JsonNode given) {
         if (word.equals("alias")) return SubqueryAlias$.MODULE$.apply(given.asText(), plan);
-        if (word.equals("where")) return new Filter(parsed(session, given.asText()), plan);
+        if (word.equals("where")) {
+            return new Filter(LongConditions.grouped(parsed(session, given.asText())), plan);
+        }
         List found = new ArrayList();
         for (int i = 0; i < given.size(); i++) {
             Expression one = parsed(session, SortedInput.item(given, i).asText());

@@ -4,10 +4,13 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.spark.sql.catalyst.analysis.UnresolvedHaving;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
+import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.PlanExpression;
 import org.apache.spark.sql.catalyst.expressions.WindowSpecDefinition;
 import org.apache.spark.sql.catalyst.parser.ParseException;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias$;
@@ -25,7 +28,7 @@ import scala.runtime.AbstractFunction0;
 import scala.runtime.AbstractPartialFunction;
 
 /**
- * Rows in the place of the relations of their names, in a query that is not analysed yet.
+ * Rows in the place of the relations of their names, and groups of long conditions, in a query that is not analysed yet.
  *
  * <p>Temporary views would do it too, but to make and drop one is a statement of its own, which takes
  * Spark as long as the rest of a short query's analysis, and all threads share their names. Names
@@ -52,6 +55,8 @@ public final class RelationSubstitution extends AbstractPartialFunction {
         return node instanceof UnresolvedRelation && named((UnresolvedRelation) node) != null
                 || node instanceof UnresolvedWith
                 || node instanceof WithWindowDefinition
+                || node instanceof Filter
+                || node instanceof UnresolvedHaving
                 || node instanceof PlanExpression;
     }
 
@@ -64,6 +69,15 @@ public final class RelationSubstitution extends AbstractPartialFunction {
         if (!isDefinedAt(node)) return otherwise.apply(node);
         if (node instanceof UnresolvedWith) return within((UnresolvedWith) node);
         if (node instanceof WithWindowDefinition) return windowed((WithWindowDefinition) node);
+        if (node instanceof Filter) {
+            Filter filter = (Filter) node;
+            return new Filter(LongConditions.grouped(filter.condition()), filter.child());
+        }
+        if (node instanceof UnresolvedHaving) {
+            UnresolvedHaving having = (UnresolvedHaving) node;
+            Expression condition = LongConditions.grouped(having.havingCondition());
+            return new UnresolvedHaving(condition, having.child());
+        }
         if (node instanceof PlanExpression) {
             PlanExpression subquery = (PlanExpression) node;
             return subquery.withNewPlan(given((LogicalPlan) subquery.plan()));
