@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from hivesql.session import Session
@@ -211,6 +211,7 @@ class Doer:
     # -- streams
     def _stream(self, table: str, size: int, parts: Sequence[tuple[int, str]]) -> None:
         before = len(self._opened)
+        ended: set[int] = set()
         try:
             connection = (
                 HiveStreamingConnection.builder()
@@ -220,13 +221,14 @@ class Doer:
             )  # fmt: skip
             with connection:
                 for key, end in parts:
-                    self._stream_one(connection, table, key, end)
+                    ended.add(self._stream_one(connection, table, key, end))
         except (HiveSqlError, OSError) as error:
-            self._failed(error, before)
+            # What it was told before to have committed stays.
+            self._failed(error, before, ended)
 
     def _stream_one(
         self, connection: HiveStreamingConnection, table: str, key: int, end: str
-    ) -> None:
+    ) -> int:
         # Each transaction of a batch means something of its own.
         known = len(self._opened)
         self._mean([])
@@ -244,6 +246,7 @@ class Doer:
             connection.abort_transaction()
         if (txn.committed is not None) != (end == "commit"):
             raise Wrong(f"streaming transaction {txn.id} was told to {end}, and did not")
+        return txn.id
 
     # -- services
     def _clean(self) -> None:
@@ -277,8 +280,11 @@ class Doer:
         found = Counter(tuple(row) for row in rows)
         compare(f"{self.script.name}: {text}", found, expected)
 
-    def _failed(self, error: Exception, before: int) -> None:
-        """An error may be told; what failed must not have happened."""
+    def _failed(self, error: Exception, before: int, ended: Collection[int] = ()) -> None:
+        """An error may be told; what failed must not have happened.
+
+        ``before`` counts the transactions opened before, ``ended`` are those whose end was told.
+        """
         client = self.world.scheduler.current
         assert client is not None
         told = f"failed: {type(error).__name__} {error}".replace(str(self.world.warehouse), "")
@@ -297,6 +303,9 @@ class Doer:
             raise Wrong(f"{client.name} got a bare error of the system: {error!r}") from error
         if isinstance(error, (CommitUnknown, StreamingException)):
             return
-        done = [txn for txn in self._opened[before:] if txn.committed and txn.intents]
+        done = [
+            txn for txn in self._opened[before:]
+            if txn.committed and txn.intents and txn.id not in ended
+        ]  # fmt: skip
         if done:
             raise Wrong(f"{client.name} was told {error!r}, but transaction {done[0].id} committed")
