@@ -181,6 +181,16 @@ def of_view(view: Table, given: Outputs) -> Outputs:
     return tuple(one._replace(origins=other.origins) for one, other in pairs)
 
 
+def has_numbered_star(select: exp.Select) -> bool:
+    """Tell whether the columns of the select list's ``*`` are ``_col0`` and so on outside of it.
+
+    So Hive names them beside GROUP BY. In a statement's own select list they are
+    ``(tok_table_or_col key)``: there HiveSQL leaves them their names.
+    """
+    is_grouped = select.args.get("group") is not None and not select.args.get("distinct")
+    return is_grouped and select.parent is not None
+
+
 _PATTERN = "pattern"
 
 

@@ -35,6 +35,7 @@ from hivesql.query.ordering import null_order, position_edits
 from hivesql.query.outputs import (
     columns_of_star,
     generated_types,
+    has_numbered_star,
     mark_patterns,
     named_outputs,
     of_view,
@@ -513,8 +514,10 @@ class Walk:
         for item, name in zip(node.expressions, output_names(node.expressions), strict=True):
             columns: Outputs = None
             if item.is_star:
-                columns = self._star(item, scope, merges)
-                stars[id(item)] = columns or ()
+                known = has_numbered_star(node) and None not in found
+                number = sum(len(part or ()) for part in found) if known else None
+                of_relations, columns = self._star(item, scope, merges, number)
+                stars[id(item)] = of_relations or ()
             elif isinstance(item, exp.Aliases):
                 self._check_aliases(item)
                 columns = tuple(Output(one.name.lower()) for one in item.args["expressions"])
@@ -531,17 +534,27 @@ class Walk:
             types = generated_types(str(call.this), given)
             check_aliases(call, len(item.args["expressions"]), types, self.binding)
 
-    def _star(self, item: exp.Expr, scope: Scope, merges: bool) -> Outputs:
-        columns, written = columns_of_star(item, scope, self.binding, merges=merges)
-        if columns is None:
-            return None
-        if written or self.expand_stars:
+    def _star(
+        self, item: exp.Expr, scope: Scope, merges: bool, number: int | None
+    ) -> tuple[tuple[Output, ...] | None, Outputs]:
+        """List the columns of a ``*`` under the names of its relations, and under its own.
+
+        These are ``_col<i>`` from a number on; None where they are the same.
+        """
+        found, written = columns_of_star(item, scope, self.binding, merges=merges)
+        if found is None:
+            return None, None
+        columns = outputs = tuple(column for _, column in found)
+        parts = [f"{quote_name(alias)}.{quote_name(one.name)}" for alias, one in found]
+        if number is not None:
+            outputs = tuple(one._replace(name=f"_col{i}") for i, one in enumerate(columns, number))
+            parts = [f"{part} AS `{one.name}`" for part, one in zip(parts, outputs, strict=True)]
+        if written or self.expand_stars or number is not None:
             start, end = item.meta[RANGE]
-            pairs = ((quote_name(alias), quote_name(one.name)) for alias, one in columns)
-            text = ", ".join(".".join(pair) for pair in pairs)
-            self.edits.append(Edit(start, end, text))
-            self.hive_edits.append(Edit(start, end, text))
-        return tuple(column for _, column in columns)
+            edit = Edit(start, end, ", ".join(parts))
+            self.edits.append(edit)
+            self.hive_edits.append(edit)
+        return columns, outputs
 
     # -- errors
     def _refuse(self, feature: str, node: exp.Expr) -> NoReturn:

@@ -82,6 +82,16 @@ T = "`default__t__1`"
          f"SELECT id FROM {T} AS `t` WHERE id IN (SELECT id FROM `default__s__1` AS `s`)"),
         ("SELECT id FROM (t JOIN s USING (id))",
          f"SELECT id FROM ({T} AS `t` JOIN `default__s__1` AS `s` USING (id))"),
+        # the columns of a star beside GROUP BY have numbers for names outside of the query
+        ("SELECT * FROM s GROUP BY id, name, op",
+         "SELECT * FROM `default__s__1` AS `s` GROUP BY id, name, op"),
+        ("SELECT x.`_col2` FROM (SELECT 1, id, *, max(id) FROM s GROUP BY id, name, op) x",
+         "SELECT x.`_col2` FROM (SELECT 1 AS `_c0`, id, `s`.`id` AS `_col2`, `s`.`name` AS `_col3`"
+         ", `s`.`op` AS `_col4`, max(id) AS `_c3` FROM `default__s__1` AS `s` "
+         "GROUP BY id, name, op) x"),
+        ("SELECT q.id FROM (SELECT DISTINCT * FROM s GROUP BY id, name, op) q",
+         "SELECT q.id FROM (SELECT DISTINCT * FROM `default__s__1` AS `s` "
+         "GROUP BY id, name, op) q"),
         # CTEs shadow tables
         ("WITH t AS (SELECT 1 AS a) SELECT a FROM t", "WITH t AS (SELECT 1 AS a) SELECT a FROM t"),
         ("WITH s AS (SELECT id FROM t), t AS (SELECT id FROM s) SELECT id FROM t",
