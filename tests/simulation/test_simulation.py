@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 
 from scratch import in_memory
 from simulation.__main__ import replay_command
-from simulation.cases import Case, generate
+from simulation.cases import Case, Fault, Script, generate
 from simulation.defects import DEFECTS
 from simulation.running import find, run_case, run_seeds, shorten
 from simulation.world import House
@@ -98,3 +99,25 @@ def test_on_postgres(postgres_server: str, tmp_path: Path) -> None:
         assert run_case(generate(1, "streams"), house).trace == outcomes[0].trace
     finally:
         house.close()
+
+
+# Two transactions of a batch, the second into a partition that is new.
+STREAM = Script("stream", (("stream", "q", 3, ((4, "commit"), (5, "commit"))),))
+
+
+@pytest.mark.parametrize(
+    ("counted", "kind"),
+    [("file", "full"), ("point", "crash"), ("write", "down"), ("write", "lost")],
+)
+def test_a_stream_may_fail_anywhere(house: House, counted: str, kind: str) -> None:
+    """No step of it leaves a partition without its directory, or a delta that holds nothing."""
+    wrong: dict[int, str] = {}
+    whole = run_case(Case(1, 9, (STREAM,)), house).trace
+    for number in itertools.count(1):
+        outcome = run_case(Case(1, 9, (STREAM,), (Fault("stream", counted, number, kind),)), house)
+        if outcome.trace == whole:
+            break
+        if outcome.wrong:
+            wrong[number] = outcome.wrong
+    assert number > 10
+    assert not wrong

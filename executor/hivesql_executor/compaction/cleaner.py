@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -14,7 +15,7 @@ from hivesql_executor.orc.hidden_deltas import require_none_hidden
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import acid_state
 from hivesql_executor.transactions.file_changes import FileChanges
-from hivesql_planner.acid.layout import DirectoryKind, parse_directory
+from hivesql_planner.acid.layout import VERSION_FILE, DirectoryKind, is_side_file, parse_directory
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ListMode, Range, ValidTxnList, ValidWriteIdList
 from hivesql_planner.compaction.initiator import NO_CLEANUP, flag_property
@@ -132,13 +133,24 @@ def empty_directories(
 
     No reader looks at directories without files. Those of writes that are open are left alone.
     """
-    filled = {status.path.partition("/")[0] for status in files.list(location)}
+    held: dict[str, set[str]] = defaultdict(set)
+    for status in files.list(location):
+        name, _, inside = status.path.partition("/")
+        held[name].add(inside)
     found = []
     for name in files.all_directories(location):
         directory = parse_directory(name)
-        if directory is None or name in filled:
+        if directory is None:
             continue
         _, low, high, _, made_by = directory
+        has_ended = visible.min_open is None or high < visible.min_open
+        if has_ended and not made_by and visible.range_aborted(low, high) is Range.SOME:
+            # Of a stream that died when it had committed elsewhere, and had begun a file here.
+            if all(one == VERSION_FILE or is_side_file(one) for one in held[name]):
+                found.append(name)
+            continue
+        if name in held:
+            continue
         covered = any(
             high <= one.max_write_id
             and (
@@ -150,7 +162,6 @@ def empty_directories(
         is_aborted = (
             txns.is_aborted(made_by) if made_by else visible.range_aborted(low, high) is Range.ALL
         )
-        has_ended = visible.min_open is None or high < visible.min_open
         if is_aborted or (covered and has_ended and txns.sees(made_by)):
             found.append(name)
     return tuple(found)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from hivesql_executor.bookkeeping.directory_moves import making
 from hivesql_executor.files.local import local_path
 from hivesql_executor.local.events import bucket_numbers, has_early_fractions
 from hivesql_executor.runtime import Runtime
@@ -259,8 +260,10 @@ class Deltas:
 
     def _add(self, partition: Partition, name: str) -> None:
         table, statistics = self.stream.table.name, self.stream.statistics
+        runtime = self.stream.runtime
         try:
-            self.stream.runtime.metastore.add_partitions(table, [partition], if_not_exists=True)
+            with making([partition.location], runtime, 0):
+                runtime.metastore.add_partitions(table, [partition], if_not_exists=True)
         except HiveSqlError as error:
             raise PartitionCreationFailed(
                 f"partition {name} of {table} could not be added: {error.message}"

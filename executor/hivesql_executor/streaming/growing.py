@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -121,12 +122,15 @@ class GrowingFile:
             self.path.unlink()
         if side is not None:
             self._side_path.unlink(missing_ok=True)
+        if not self._flushed:
+            self._remove_empty_directory()
 
     def discard(self) -> None:
         """Close and remove the file."""
         self._flushed = 0
         self.close()
         self.path.unlink(missing_ok=True)
+        self._remove_empty_directory()
 
     @property
     def _side_path(self) -> Path:
@@ -134,16 +138,40 @@ class GrowingFile:
 
     def _open(self) -> BinaryIO:
         if self._file is None:
-            self.directory.mkdir(parents=True, exist_ok=True)
-            version = self.directory / VERSION_FILE
-            if not version.exists():
-                version.write_bytes(VERSION_TEXT)
-            if self.with_side_file:
-                # It comes first: without it, readers would take the whole file.
-                self._side = self._side_path.open("xb")
-                _write(self._side, bytes(8))
-            self._file = self.path.open("xb")
+            try:
+                self._file = self._create()
+            except BaseException:
+                self._remove_begun()
+                raise
         return self._file
+
+    def _create(self) -> BinaryIO:
+        self.directory.mkdir(parents=True, exist_ok=True)
+        version = self.directory / VERSION_FILE
+        if not version.exists():
+            version.write_bytes(VERSION_TEXT)
+        if self.with_side_file:
+            # It comes first: without it, readers would take the whole file.
+            self._side = self._side_path.open("xb")
+            _write(self._side, bytes(8))
+        return self.path.open("xb")
+
+    def _remove_begun(self) -> None:
+        """Remove what a file that could not be created left; what cannot be stays."""
+        with suppress(OSError):
+            if self._side is not None:
+                side, self._side = self._side, None
+                side.close()
+                self._side_path.unlink()
+        self._remove_empty_directory()
+
+    def _remove_empty_directory(self) -> None:
+        """Remove the directory unless data are in it: `check` would take them for missing."""
+        with suppress(OSError):
+            version = self.directory / VERSION_FILE
+            if list(self.directory.iterdir()) == [version]:
+                version.unlink()
+            self.directory.rmdir()
 
     def _encoded(self, events: pa.Table) -> bytes:
         buffer = io.BytesIO()
