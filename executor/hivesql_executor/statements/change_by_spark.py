@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hivesql_executor.bookkeeping.partitions import foreign_locations, staging_directory
+from hivesql_executor.orc.publish import Publication
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.spark.buckets import register_hashes, texts_of
 from hivesql_executor.spark.nanoseconds.changes import Texts
@@ -53,14 +54,19 @@ def _write(
     table, runtime = change.target.table, work.runtime
     with registered(change.queries, work.txn, runtime), explained():
         changed = changed_rows(change, joined, texts)
-    return write_change(
-        changed,
-        change_writes(change),
+    publication = Publication(
+        writes=change_writes(change),
         write_id=work.txn.write_ids[table.name],
-        files=runtime.files(table.location),
         staging=staging_directory(table, work.txn.id),
+        static_partition={},
+        dynamic_partition=table.partition_names,
         locations=foreign_locations(table, runtime),
         changes=work.txn.changes,
+    )
+    return write_change(
+        changed,
+        publication,
+        runtime.files(table.location),
         branches=branch_writes(change),
         whole_writers=whole_writers,
     )

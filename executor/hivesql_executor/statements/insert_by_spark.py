@@ -8,7 +8,7 @@ from dataclasses import replace
 from pyspark.sql import DataFrame
 
 from hivesql_executor.bookkeeping.partitions import foreign_partitions, staging_directory
-from hivesql_executor.orc.publish import StagedRows
+from hivesql_executor.orc.publish import Publication, StagedRows
 from hivesql_executor.orc.types import has_sized_text, hive_type
 from hivesql_executor.snapshot.listing import data_sizes, table_roots
 from hivesql_executor.spark.scan.nanoseconds import nanosecond_rows_of
@@ -88,20 +88,25 @@ def stage_query(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
     _check_types(rows, branch, table, work)
     foreign = foreign_partitions(table, runtime)
     gathering = runtime.settings.integer("hive.optimize.sort.dynamic.partition.threshold")
+    publication = Publication(
+        writes=(replace(branch.write, table=table),),
+        write_id=work.txn.write_ids.get(table.name, 0),
+        staging=staging_directory(table, work.txn.id),
+        static_partition=dict(branch.static_partition),
+        dynamic_partition=tuple(branch.dynamic_partition),
+        locations={name: partition.location for name, partition in foreign.items()},
+        unlike=frozenset(
+            name for name, partition in foreign.items() if not table.writes_like(partition)
+        ),
+        changes=work.txn.changes,
+    )
     with explained():
         return stage_insert(
             whole,
-            replace(branch.write, table=table),
-            write_id=work.txn.write_ids.get(table.name, 0),
-            static_partition=branch.static_partition,
-            dynamic_partition=branch.dynamic_partition,
-            files=runtime.files(table.location),
-            staging=staging_directory(table, work.txn.id),
-            locations={name: one.location for name, one in foreign.items()},
-            unlike=[name for name, one in foreign.items() if not table.writes_like(one)],
+            publication,
+            runtime.files(table.location),
             check=branch.check,
             known=[column.type for column in branch.query.columns],
             nanoseconds=found.nanoseconds,
             gathering=gathering if branch.query.sources else NEVER,
-            changes=work.txn.changes,
         )

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 from hivesql_executor.bookkeeping.reachable_locations import named_path
 from hivesql_executor.files.api import Files
 from hivesql_executor.files.locations import require_below_root
+from hivesql_executor.orc.publish import Publication
 from hivesql_executor.orc.types import hive_type
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
@@ -41,18 +42,17 @@ def write_directory(statement: WriteDirectory, txn: Transaction, runtime: Runtim
         if not statement.query.sources:
             rows = rows.coalesce(1)
         table = _table(statement, rows, f"{aside}/files")
+        publication = Publication(
+            writes=(Write(kind=WriteKind.FILES, table=table),),
+            write_id=0,
+            staging=f"{aside}/staged",
+            static_partition={},
+            dynamic_partition=(),
+            locations={},
+            changes=txn.changes,
+        )
         with explained():
-            staged = stage_insert(
-                rows,
-                Write(kind=WriteKind.FILES, table=table),
-                write_id=0,
-                static_partition={},
-                dynamic_partition=(),
-                files=staging,
-                staging=f"{aside}/staged",
-                locations={},
-                changes=txn.changes,
-            )
+            staged = stage_insert(rows, publication, staging)
             written = staged.publish()
         _put(
             [file.path for file in written], path, txn.changes, staging if statement.local else None

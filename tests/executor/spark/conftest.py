@@ -11,6 +11,7 @@ import pytest
 
 from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
+from hivesql_executor.orc.publish import Publication
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.spark.write.partition_clustering import NEVER
 from hivesql_executor.spark.write.write import stage_insert, write_change
@@ -58,19 +59,18 @@ def insert(spark: SparkSession, noting: Runtime) -> Callable[..., tuple[WrittenF
     ) -> tuple[WrittenFile, ...]:
         write = Write(kind=kind, table=table, statement_id=statement_id, overwrite=overwrite)
         changes = FileChanges(noting, 0)
+        publication = Publication(
+            writes=(write,),
+            write_id=write_id,
+            staging=f"{table.location}/.hive-staging_test",
+            static_partition=static or {},
+            dynamic_partition=tuple(dynamic),
+            locations=locations or {},
+            changes=changes,
+        )
         with changes.deciding():
-            staged = stage_insert(
-                spark.sql(rows) if isinstance(rows, str) else rows,
-                write,
-                write_id=write_id,
-                static_partition=static or {},
-                dynamic_partition=dynamic,
-                files=LocalFiles(),
-                staging=f"{table.location}/.hive-staging_test",
-                locations=locations or {},
-                gathering=gathering,
-                changes=changes,
-            )
+            frame = spark.sql(rows) if isinstance(rows, str) else rows
+            staged = stage_insert(frame, publication, LocalFiles(), gathering=gathering)
             try:
                 return staged.publish()
             finally:
@@ -99,14 +99,14 @@ def change(spark: SparkSession) -> Callable[..., tuple[WrittenFile, ...]]:
     ) -> tuple[WrittenFile, ...]:
         schema = EVENTS + "".join(f", p{i} string" for i in range(len(table.partition_columns)))
         frame = spark.createDataFrame(rows, schema) if isinstance(rows, list) else rows
-        return write_change(
-            frame,
-            tuple(Write(kind=kind, table=table, statement_id=s) for kind, s in writes),
+        publication = Publication(
+            writes=tuple(Write(kind=kind, table=table, statement_id=s) for kind, s in writes),
             write_id=write_id,
-            files=LocalFiles(),
             staging=f"{table.location}/.hive-staging_test",
+            static_partition={},
+            dynamic_partition=table.partition_names,
             locations={},
-            branches=branches,
         )
+        return write_change(frame, publication, LocalFiles(), branches=branches)
 
     return run

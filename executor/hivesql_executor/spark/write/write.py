@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
@@ -38,11 +37,8 @@ from hivesql_executor.spark.write.event_files import EventColumns, orc_settings,
 from hivesql_executor.spark.write.partition_clustering import NEVER, gathered
 from hivesql_planner.acid.row_id import MAX_BUCKET
 from hivesql_planner.model.table import DEFAULT_PARTITION, Table
-from hivesql_planner.plan import Write, WriteKind
+from hivesql_planner.plan import WriteKind
 from hivesql_planner.relations import Expr
-
-if TYPE_CHECKING:
-    from hivesql_executor.transactions.file_changes import FileChanges
 
 __all__ = ["WrittenFile", "partition_text", "stage_insert", "write_change"]
 
@@ -60,33 +56,24 @@ _ROW = "row:"
 
 def stage_insert(
     rows: DataFrame,
-    write: Write,
-    *,
-    write_id: int,
-    static_partition: Mapping[str, str | None],
-    dynamic_partition: Sequence[str],
+    publication: Publication,
     files: Files,
-    staging: str,
-    locations: Mapping[str, str],
-    unlike: Collection[str] = (),
+    *,
     check: Expr | None = None,
     known: Sequence[str] = (),
     nanoseconds: Sequence[int] = (),
     gathering: int = NEVER,
-    changes: FileChanges | None = None,
 ) -> StagedRows:
     """Write a query's rows for one directory per partition, to be published later.
 
     ``rows`` has the data columns in the table's order, then the dynamic partition columns, then the
     texts of the columns ``nanoseconds``. By position, values become of the columns'
     types as Hive converts them; ``known`` are the rows' types in Hive, empty where Spark's are
-    enough. ``locations`` has the directories of partitions that do not live under their table,
-    ``unlike`` the names of those that are stored otherwise than it says; ``gathering`` is the
-    threshold of ``gathered``.
-    Nothing is visible before the transaction commits, which needs ``changes`` where the table is
-    not transactional. Whoever publishes removes the staging directory.
+    enough. ``gathering`` is the threshold of ``gathered``.
+    Nothing is visible before the transaction commits, which needs ``changes`` of the publication
+    where the table is not transactional. Whoever publishes removes the staging directory.
     """
-    table = write.table
+    table, dynamic_partition = publication.table, publication.dynamic_partition
     types = {column.name: column.type for column in table.all_columns}
     named = rows.toDF(*(f"c{i}" for i in range(len(rows.columns))))
     kinds = [
@@ -118,16 +105,6 @@ def stage_insert(
         partition_text(value, types[name])
         for value, name in zip(given[len(values) :], dynamic_partition, strict=True)
     ]
-    publication = Publication(
-        writes=(write,),
-        write_id=write_id,
-        staging=staging,
-        static_partition=dict(static_partition),
-        dynamic_partition=tuple(dynamic_partition),
-        locations=dict(locations),
-        unlike=frozenset(unlike),
-        changes=changes,
-    )
     if table.is_full_acid:
         texts = _nanosecond_texts(rows, table, nanoseconds)
         events, columns = _insert_events(named, table, values, parts, texts, gathering)
@@ -238,25 +215,22 @@ def _quoted(name: str) -> str:
 
 def write_change(
     changed: DataFrame,
-    writes: tuple[Write, ...],
-    *,
-    write_id: int,
+    publication: Publication,
     files: Files,
-    staging: str,
-    locations: Mapping[str, str],
-    changes: FileChanges | None = None,
+    *,
     branches: Sequence[Sequence[int]] = (),
     whole_writers: bool = False,
 ) -> tuple[WrittenFile, ...]:
     """Write delete and insert events in one job.
 
-    ``changed`` has ``branch`` (an index into ``branches``, whose items are indexes into ``writes``;
-    without any each write is a branch), ``row__id`` of the old row (NULL for a new
-    one), ``row`` (NULL for a delete), perhaps TEXTS, and the partition value texts ``p0…``. Delete
-    events land in the bucket file of the row they delete, sorted by row id, as Hive's readers rely
-    on. ``whole_writers``: each task has all old rows of its writers already, and no other rows.
+    ``changed`` has ``branch`` (an index into ``branches``, whose items are indexes into the
+    publication's writes; without any each write is a branch), ``row__id`` of the old row (NULL
+    for a new one), ``row`` (NULL for a delete), perhaps TEXTS, and the partition value texts
+    ``p0…``. Delete events land in the bucket file of the row they delete, sorted by row id, as
+    Hive's readers rely on. ``whole_writers``: each task has all old rows of its writers
+    already, and no other rows.
     """
-    table = writes[0].table
+    table, writes = publication.table, publication.writes
     keys = [f"p{i}" for i in range(len(table.partition_columns))]
     nanoseconds = [TEXTS] if TEXTS in changed.columns else []
     stored = changed
@@ -282,15 +256,6 @@ def write_change(
         branch=0, writer=1, row_id=2, row=5,
         nanoseconds=6 if nanoseconds else None, keys=6 + len(nanoseconds) if keys else None,
     )  # fmt: skip
-    publication = Publication(
-        writes=writes,
-        write_id=write_id,
-        staging=staging,
-        static_partition={},
-        dynamic_partition=table.partition_names,
-        locations=dict(locations),
-        changes=changes,
-    )
     writer = _event_writer(rows, columns, publication, branches)
     return publish_events(publication, files, writer)
 

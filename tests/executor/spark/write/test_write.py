@@ -13,6 +13,7 @@ import pytest
 
 from acid_files import bucket_files, check_file, events, tree
 from hivesql_executor.files.hadoop import HadoopFiles
+from hivesql_executor.orc.publish import Publication
 from hivesql_executor.spark.write.write import stage_insert
 from hivesql_planner.errors import ExecutionError
 from hivesql_planner.model.table import parse_partition_name
@@ -234,18 +235,18 @@ def test_buckets_are_shuffled_and_sorted_once(
 
 def test_writing_through_hadoop(spark: SparkSession, tmp_path: Path) -> None:
     table = make_table(tmp_path, location=f"file:{tmp_path}", partition_columns=parsed("k string"))
-    staged = stage_insert(
-        spark.sql("select * from values (1, 'x', 'a/b'), (2, 'y', 'é')"),
-        Write(kind=WriteKind.DELTA, table=table),
+    publication = Publication(
+        writes=(Write(kind=WriteKind.DELTA, table=table),),
         write_id=1,
-        static_partition={},
-        dynamic_partition=["k"],
-        files=HadoopFiles(lambda: spark),
         staging=f"{table.location}/.hive-staging_test",
+        static_partition={},
+        dynamic_partition=("k",),
         locations={},
     )
+    rows = spark.sql("select * from values (1, 'x', 'a/b'), (2, 'y', 'é')")
+    staged = stage_insert(rows, publication, HadoopFiles(lambda: spark))
     assert {file.partition for file in staged.publish()} == {"k=a%2Fb", "k=é"}
-    rows = [event[5] for path in bucket_files(tmp_path) for event in check_file(path)]
-    assert sorted(rows) == [(1, "x"), (2, "y")]
+    written = [event[5] for path in bucket_files(tmp_path) for event in check_file(path)]
+    assert sorted(written) == [(1, "x"), (2, "y")]
     staged.discard()
     assert not list(tmp_path.glob(".hive-staging*"))
