@@ -15,7 +15,7 @@ from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.snapshot.listing import acid_state
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.spark.formats.tables import scan_plain
-from hivesql_executor.spark.scan.scan import scan
+from hivesql_executor.spark.scan.scan import ScanRequest, scan
 from hivesql_planner.acid.files_to_read import files_to_read
 from hivesql_planner.acid.write_ids import ALL_TXNS, NONE_OPEN, ValidWriteIdList
 from hivesql_planner.model.table import Column, Partition, Table, TableName, parse_partition_name
@@ -94,16 +94,16 @@ class GoldenTable:
     ) -> DataFrame:
         """The table as the product reads it; row ids only where the table has them."""
         if self.table.is_full_acid:
-            return scan(
-                spark,
-                self.table,
-                self.parts(),
+            request = ScanRequest(
+                table=self.table,
+                parts=self.parts(),
                 visible=self.visible,
+                files=FILES,
                 with_row_id=with_row_id,
                 where=where,
-                files=FILES,
                 filter_rows=filter_rows,
-            ).rows
+            )
+            return scan(spark, request).rows
         if self.table.is_insert_only:
             found = [
                 (part.partition, part.location,

@@ -19,7 +19,7 @@ from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.spark.compact.merge import Merge, plan_deletes, plan_inserts, run_merges
 from hivesql_executor.spark.nanoseconds.columns import TEXTS, nanosecond_struct
 from hivesql_executor.spark.scan.delete_filter import read_delete_events
-from hivesql_executor.spark.scan.scan import scan
+from hivesql_executor.spark.scan.scan import ScanRequest, scan
 from hivesql_executor.spark.values import stored_row
 from hivesql_executor.spark.write.change import struct_ddl
 from hivesql_executor.spark.write.event_files import EventColumns, orc_settings, write_events
@@ -153,11 +153,15 @@ def live_rows(
     """Event rows: row id, the write that made the row, the row, and TEXTS where it is needed."""
     alone = replace(table, partition_columns=(), location=location)
     part = PartitionFiles(partition=None, location=location, files=files_to_read(state, visible))
-    rows = scan(
-        spark, alone, [part], visible=visible, with_row_id=True,
-        with_nanosecond_texts=range(len(table.columns)), where=None,
+    request = ScanRequest(
+        table=alone,
+        parts=[part],
+        visible=visible,
         files=files,
-    ).rows  # fmt: skip
+        with_row_id=True,
+        with_nanosecond_texts=range(len(table.columns)),
+    )
+    rows = scan(spark, request).rows
     columns = [f.col(f"`{name}`") for name in table.column_names]
     texts = nanosecond_struct(table, rows)
     events = rows.select(

@@ -59,6 +59,22 @@ class DeletePath:
     """What is another when another file has its path; empty when nothing tells."""
 
 
+@dataclass(frozen=True, slots=True)
+class EventScan:
+    """What all reads of a table's event files share.
+
+    Spark plans with what is ``known`` of columns where its cost-based optimizer is on. Scans of at
+    least ``filter_rows`` decode what Spark's filter needs first, others only for rows that pass;
+    a negative number leaves that to Spark always, and decodes row ids that footers tell, too.
+    """
+
+    spark: SparkSession
+    table: Table
+    visible: ValidWriteIdList
+    known: Sequence[ColumnStatistics] = ()
+    filter_rows: int = -1
+
+
 def is_direct(table: Table, tail: OrcTail) -> bool:
     """Tell whether the table's columns are in the file as they are read."""
     return all(
@@ -68,22 +84,16 @@ def is_direct(table: Table, tail: OrcTail) -> bool:
 
 
 def direct_rows(
-    spark: SparkSession,
-    table: Table,
+    scan: EventScan,
     files: Sequence[EventPath],
     deletes: Sequence[DeletePath],
-    visible: ValidWriteIdList,
-    known: Sequence[ColumnStatistics],
-    filter_rows: int,
     finish: Sequence[Step] = (),
 ) -> list[DataFrame]:
     """User columns, ID_COLUMNS, PLACE and partition values of the rows that are alive.
 
-    Spark plans with what is ``known`` of columns where its cost-based optimizer is on. Scans of at
-    least ``filter_rows`` decode what Spark's filter needs first, others only for rows that pass;
-    a negative number leaves that to Spark always, and decodes row ids that footers tell, too.
     ``finish`` is done to the rows of tables without partitions.
     """
+    table = scan.table
     layouts: dict[_Layout, list[EventPath]] = {}
     for file in files:
         layouts.setdefault(layout(table, file.tail), []).append(file)
@@ -91,17 +101,14 @@ def direct_rows(
     for shared, found in layouts.items():
         places = {file.place.number: file.place for file in found}
         if len(places) > MOST_READS:
-            rows = _relation(spark, table, shared, found, deletes, visible, known, filter_rows)
+            rows = _relation(scan, shared, found, deletes)
             frames.append(with_places(rows, table, list(places.values())))
             continue
         for number, place in places.items():
             of_place = [file for file in found if file.place.number == number]
             gone = [file for file in deletes if file.place.number == number]
             whole = place.partition is None
-            rows = _relation(
-                spark, table, shared, of_place, gone, visible, known, filter_rows,
-                finish if whole else (),
-            )  # fmt: skip
+            rows = _relation(scan, shared, of_place, gone, finish if whole else ())
             frames.append(rows if whole else with_place(rows.drop(PLACE), table, place))
     return frames
 
@@ -123,16 +130,14 @@ def layout(table: Table, tail: OrcTail) -> _Layout:
 
 
 def _relation(
-    spark: SparkSession,
-    table: Table,
+    scan: EventScan,
     shared: _Layout,
     files: Sequence[EventPath],
     deletes: Sequence[DeletePath],
-    visible: ValidWriteIdList,
-    known: Sequence[ColumnStatistics],
-    filter_rows: int,
     finish: Sequence[Step] = (),
 ) -> DataFrame:
+    spark, table, filter_rows = scan.spark, scan.table, scan.filter_rows
+    highest = scan.visible.high_watermark
     plan = {
         "name": str(table.name),
         "parallelism": spark.sparkContext.defaultParallelism,
@@ -145,7 +150,7 @@ def _relation(
                 "average": None if one.average_length is None else round(one.average_length),
                 "longest": one.longest,
             }
-            for one in known
+            for one in scan.known
         },
         "present": shared[0],
         "searchable": shared[1],
@@ -172,8 +177,8 @@ def _relation(
             for file in deletes
         ],
         "least": filter_rows if filter_rows >= 0 else _NEVER,
-        "highest": visible.high_watermark,
-        "hidden": sorted(one for one in visible.exceptions if one <= visible.high_watermark),
+        "highest": highest,
+        "hidden": sorted(one for one in scan.visible.exceptions if one <= highest),
     }
     columns = [f"`{column.name}` {spark_type(column.type)}" for column in table.columns]
     ddl = ", ".join([*columns, _IDS, f"`{PLACE}` int"])

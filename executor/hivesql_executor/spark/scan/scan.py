@@ -33,6 +33,7 @@ from hivesql_executor.spark.original_files import by_position, numbered_rows, or
 from hivesql_executor.spark.scan.acid_relation import (
     DeletePath,
     EventPath,
+    EventScan,
     direct_rows,
     is_direct,
     layout,
@@ -69,20 +70,58 @@ from hivesql_planner.model.statistics import ColumnStatistics
 from hivesql_planner.model.table import Table
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanRequest:
+    """What is read, under which snapshot, and which columns the rows shall have."""
+
+    table: Table
+    parts: Sequence[PartitionFiles]
+    visible: ValidWriteIdList
+    files: Files
+    where: str | None = None
+    """Only helps to skip stripes; the caller filters all the same."""
+    with_row_id: bool
+    with_file_name: bool = False
+    with_partition_texts: bool = False
+    """Adds the texts of the partition values as the catalog has them, which a change needs to find
+    back to the directory: the values do not tell ``01`` from ``1``."""
+    with_nanosecond_texts: Collection[int] = ()
+    """Adds a ``nanosecond_column`` for each of these that may hold nanoseconds."""
+    broadcast_words: int = 4_000_000
+    """Up to so many 64-row words of deletes go to every executor."""
+    local_events: int = 1_000_000
+    """Up to so many delete events are read without a job."""
+    known: Sequence[ColumnStatistics] = ()
+    """What Spark plans with."""
+    filter_rows: int = -1
+    """From so many rows on, tasks apply Spark's filter before they decode other columns; never
+    below 0."""
+    by_writer: bool = False
+    """Asks for tasks that have all rows of their writers, where that is worth it."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Read:
     """What all parts of one scan share."""
 
-    spark: SparkSession
-    table: Table
-    visible: ValidWriteIdList
+    events: EventScan
     where: str | None
-    events: bool = False
+    with_events: bool = False
     """Whether rows carry what their event does, and who wrote it."""
     nanoseconds: tuple[int, ...] = ()
     """Columns whose timestamps are wanted as texts too, see ``nanoseconds``."""
-    known: tuple[ColumnStatistics, ...] = ()
-    filter_rows: int = -1
+
+    @property
+    def spark(self) -> SparkSession:
+        return self.events.spark
+
+    @property
+    def table(self) -> Table:
+        return self.events.table
+
+    @property
+    def visible(self) -> ValidWriteIdList:
+        return self.events.visible
 
     def nanoseconds_in(self, tail: OrcTail) -> tuple[int, ...]:
         """Return those of them that are read as texts in a file."""
@@ -122,39 +161,16 @@ class Scanned:
     """Whether each task has all rows of its writers, in each partition."""
 
 
-def scan(
-    spark: SparkSession,
-    table: Table,
-    parts: Sequence[PartitionFiles],
-    *,
-    visible: ValidWriteIdList,
-    with_row_id: bool,
-    with_file_name: bool = False,
-    where: str | None,
-    files: Files,
-    with_partition_texts: bool = False,
-    with_nanosecond_texts: Collection[int] = (),
-    broadcast_words: int = 4_000_000,
-    local_events: int = 1_000_000,
-    known: Sequence[ColumnStatistics] = (),
-    filter_rows: int = -1,
-    by_writer: bool = False,
-) -> Scanned:
+def scan(spark: SparkSession, request: ScanRequest) -> Scanned:
     """Return the visible rows: data columns, partition columns, ``row__id`` and file if wanted.
 
-    ``with_partition_texts`` adds the texts of the partition values as the catalog has them, which
-    a change needs to find back to the directory: the values do not tell ``01`` from ``1``.
-    ``with_nanosecond_texts``: a ``nanosecond_column`` for each of these that may hold nanoseconds.
-
-    ``where`` only helps to skip stripes; the caller filters all the same. Row ids repeat across
-    partitions, so deletes are matched within their partition. Up to ``broadcast_words`` 64-row
-    words of deletes go to every executor; up to ``local_events`` are read without a job. Spark
-    plans with what is ``known`` of columns. From ``filter_rows`` on, tasks apply its filter before
-    they decode other columns (never below 0). ``by_writer`` asks for tasks that have all rows of
-    their writers, where that is worth it. DataError for a file that is not what its name says.
+    Row ids repeat across partitions, so deletes are matched within their partition. DataError for
+    a file that is not what its name says.
     """
+    table, parts, files = request.table, request.parts, request.files
     check_instants(table)
-    read = _Read(spark, table, visible, where, known=tuple(known), filter_rows=filter_rows)
+    events = EventScan(spark, table, request.visible, tuple(request.known), request.filter_rows)
+    read = _Read(events, request.where)
     _check_orphans(files, parts)
     wanted = sorted((part for part in parts if part.files.data), key=lambda p: not p.files.deletes)
     # Partitions with deletes come first, so that their numbers are small.
@@ -165,23 +181,24 @@ def scan(
     pieces = _pieces(files, placed)
     if any(piece.file.side_file for piece in pieces):
         know_flushed_files(spark)
-    if with_nanosecond_texts:
+    if request.with_nanosecond_texts:
         nanoseconds = {i for piece in pieces for i in nanosecond_columns(table, piece.tail)}
-        read = replace(read, nanoseconds=tuple(sorted(nanoseconds & set(with_nanosecond_texts))))
+        wanted_texts = nanoseconds & set(request.with_nanosecond_texts)
+        read = replace(read, nanoseconds=tuple(sorted(wanted_texts)))
     deletes = [(place, chosen.deletes) for place, chosen in placed if chosen.deletes]
     gone = delete_files(deletes, files)
-    words = gone.count_bitmap_words(files, broadcast_words)
-    untouched = 0 if words <= broadcast_words else len(deletes)
+    words = gone.count_bitmap_words(files, request.broadcast_words)
+    untouched = 0 if words <= request.broadcast_words else len(deletes)
     direct = _direct(read, [piece for piece in pieces if piece.place.number >= untouched])
     paths = {piece.path for piece in direct}
     pieces = [piece for piece in pieces if piece.path not in paths]
-    tasks = _tasks(read, direct) if by_writer and not pieces else None
+    tasks = _tasks(read, direct) if request.by_writer and not pieces else None
     hit = [piece for piece in pieces if piece.place.number < len(deletes)]
     spared = [piece for piece in pieces if piece.place.number >= len(deletes)]
-    texts = text_columns(table) if with_partition_texts else []
+    texts = text_columns(table) if request.with_partition_texts else []
     texts += map(nanosecond_column, read.nanoseconds)
-    columns = _output(table, with_row_id, texts)
-    if with_file_name:
+    columns = _output(table, request.with_row_id, texts)
+    if request.with_file_name:
         if hit or any(holds_changes(piece.tail) for piece in pieces):
             raise NotSupported(f"INPUT__FILE__NAME: {table.name} has files that meet their deletes")
         columns.append(FILE_NAME)
@@ -189,23 +206,23 @@ def scan(
         frames = _direct_rows(read, direct, gone, tasks or {}, (("select", columns),))
         return Scanned(reduce(DataFrame.union, frames), whole_writers=tasks is not None)
     frames = _direct_rows(read, direct, gone, tasks or {})
-    frames += _live(read, spared, numbered=with_row_id)
+    frames += _live(read, spared, numbered=request.with_row_id)
     if hit:
         rows = reduce(DataFrame.unionByName, _live(read, hit, numbered=True))
-        events = DeleteSet.of(
+        deleted = DeleteSet.of(
             spark,
             table,
             gone,
             places=len(deletes),
-            visible=visible,
+            visible=request.visible,
             files=files,
             words=words,
-            local_events=local_events,
+            local_events=request.local_events,
         )
-        frames.append(without_deleted(rows, events, broadcast_words=broadcast_words))
+        frames.append(without_deleted(rows, deleted, broadcast_words=request.broadcast_words))
     if not frames:
-        schema = _schema(table, with_row_id=with_row_id, texts=texts)
-        schema += ", input__file__name string" if with_file_name else ""
+        schema = _schema(table, with_row_id=request.with_row_id, texts=texts)
+        schema += ", input__file__name string" if request.with_file_name else ""
         return Scanned(spark.createDataFrame([], schema))
     output = [after(one, ("select", columns)) for one in frames]
     return Scanned(reduce(DataFrame.union, output), whole_writers=tasks is not None)
@@ -292,9 +309,7 @@ def _direct_rows(
         DeletePath(place, path, file.write_id_filter, gone.version(file, path))
         for place, file, path in gone.found
     ]
-    frames = direct_rows(
-        read.spark, read.table, found, deletes, read.visible, read.known, read.filter_rows, finish
-    )
+    frames = direct_rows(read.events, found, deletes, finish)
     return [with_values(rows, read.table, (), read.nanoseconds) for rows in frames]
 
 
@@ -306,7 +321,7 @@ def _live(read: _Read, pieces: Sequence[_Piece], *, numbered: bool) -> list[Data
     if changed:
         merged = [piece for piece in pieces if piece.place in changed]
         # A row's latest event must not be skipped because an earlier one fits the predicate.
-        events = _rows(replace(read, where=None, events=True), merged, numbered=True)
+        events = _rows(replace(read, where=None, with_events=True), merged, numbered=True)
         frames.append(newest(reduce(DataFrame.unionByName, events)))
     return frames
 
@@ -351,7 +366,7 @@ def _acid_rows(
     user = by_position(table, names, inside="row.")
     ids = (f.col(key).alias(name) for key, name in zip(KEYS, ID_COLUMNS, strict=True))
     event = [f.col("operation").alias(OPERATION), f.col("currentTransaction").alias(WRITER)]
-    event = event if read.events else []
+    event = event if read.with_events else []
     rows = rows.select(*user, *ids, PLACE, *value_columns(table), *event)
     return with_values(rows, read.table, nanoseconds, read.nanoseconds)
 
@@ -375,7 +390,7 @@ def _original_frames(
         about = (read.spark, table, piece.path, names, file.original, file.bucket)
         rows = numbered_rows(*about, first) if numbered else original_rows(*about)
         rows = with_values(rows, read.table, nanoseconds, read.nanoseconds)
-        if read.events:
+        if read.with_events:
             rows = rows.withColumns({OPERATION: f.lit(INSERT_EVENT), WRITER: f.col(ID_COLUMNS[0])})
         frames.append(with_place(rows, read.table, piece.place))
     return frames

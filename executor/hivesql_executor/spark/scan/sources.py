@@ -18,7 +18,7 @@ from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.snapshot.time_travel import visible_as_of
 from hivesql_executor.spark.buckets import register_hashes
 from hivesql_executor.spark.formats.tables import scan_plain
-from hivesql_executor.spark.scan.scan import FILE_NAME, Scanned, scan
+from hivesql_executor.spark.scan.scan import FILE_NAME, Scanned, ScanRequest, scan
 from hivesql_executor.spark.scan.table_changes import read_changes
 from hivesql_executor.spark.steps import query_over, with_grand_totals
 from hivesql_executor.transactions.transaction import Transaction
@@ -117,10 +117,9 @@ def _scanned(
     by_writer: bool = False,
 ) -> Scanned:
     table = wanted.table
-    return scan(
-        runtime.spark(),
-        table,
-        parts,
+    request = ScanRequest(
+        table=table,
+        parts=parts,
         visible=_visible(wanted, txn, runtime),
         with_row_id=wanted.with_row_id,
         with_file_name=wanted.with_file_name,
@@ -134,6 +133,7 @@ def _scanned(
         filter_rows=runtime.settings.integer("hivesql.scan.filter.min"),
         by_writer=by_writer,
     )
+    return scan(runtime.spark(), request)
 
 
 def _known(table: Table, runtime: Runtime) -> tuple[ColumnStatistics, ...]:

@@ -15,7 +15,7 @@ from hivesql_executor.snapshot.listing import acid_state, check_versions, table_
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.snapshot.time_travel import require_history
 from hivesql_executor.spark.scan.delete_events import delete_events, row_id_and_texts
-from hivesql_executor.spark.scan.scan import scan
+from hivesql_executor.spark.scan.scan import ScanRequest, scan
 from hivesql_executor.transactions.transaction import Transaction
 from hivesql_planner.acid.files_to_read import FilesToRead, files_to_read
 from hivesql_planner.acid.time_travel import after_write, require_events
@@ -105,16 +105,15 @@ def _rows(
     ]
     if any(map(holds_changes, read_footers(files, found).values())):
         raise NotSupported(f"changes of {table.name}, whose deltas are of ACID version 1")
-    return scan(
-        spark,
-        table,
-        [replace(part, files=FilesToRead(part.files.data)) for part in parts],
+    request = ScanRequest(
+        table=table,
+        parts=[replace(part, files=FilesToRead(part.files.data)) for part in parts],
         visible=then,
+        files=files,
         with_row_id=True,
         with_partition_texts=True,
-        where=None,
-        files=files,
-    ).rows
+    )
+    return scan(spark, request).rows
 
 
 def _deletes(

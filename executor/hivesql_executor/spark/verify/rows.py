@@ -12,7 +12,7 @@ from hivesql_executor.files.api import Files
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.spark.scan.delete_events import ROW_ID
 from hivesql_executor.spark.scan.partition_columns import text_columns
-from hivesql_executor.spark.scan.scan import scan
+from hivesql_executor.spark.scan.scan import ScanRequest, scan
 from hivesql_executor.spark.verify.event_order import MOST
 from hivesql_planner.acid.files_to_read import FilesToRead
 from hivesql_planner.acid.write_ids import ValidWriteIdList
@@ -66,16 +66,15 @@ def row_ids(
         )
         for part in parts
     ]
-    rows = scan(
-        spark,
-        table,
-        undeleted,
+    request = ScanRequest(
+        table=table,
+        parts=undeleted,
         visible=visible,
+        files=files,
         with_row_id=True,
         with_partition_texts=True,
-        where=None,
-        files=files,
-    ).rows
+    )
+    rows = scan(spark, request).rows
     return rows.select(ROW_ID, *text_columns(table))
 
 
@@ -88,16 +87,15 @@ def row_counts(
     files: Files,
 ) -> Mapping[tuple[str, ...], int]:
     """Rows that are not deleted, by the texts of their partition, which is left out without any."""
-    rows = scan(
-        spark,
-        table,
-        parts,
+    request = ScanRequest(
+        table=table,
+        parts=parts,
         visible=visible,
+        files=files,
         with_row_id=False,
         with_partition_texts=True,
-        where=None,
-        files=files,
-    ).rows
+    )
+    rows = scan(spark, request).rows
     texts = text_columns(table)
     found = rows.groupBy(*texts).count().collect()
     return {tuple(row[text] for text in texts): row["count"] for row in found}

@@ -16,7 +16,7 @@ from acid_files import write_events
 from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.snapshot.listing import acid_state
 from hivesql_executor.snapshot.partition_files import PartitionFiles
-from hivesql_executor.spark.scan.scan import scan
+from hivesql_executor.spark.scan.scan import ScanRequest, scan
 from hivesql_planner.acid.files_to_read import files_to_read
 from hivesql_planner.acid.write_ids import ALL_TXNS, ValidWriteIdList
 from hivesql_planner.model.table import Table
@@ -159,10 +159,10 @@ def read(
     part = PartitionFiles(
         partition=None, location=table.location, files=files_to_read(state, visible)
     )
-    scanned = scan(
-        spark, table, [part], visible=visible, with_row_id=with_row_id, where=None, files=files
+    request = ScanRequest(
+        table=table, parts=[part], visible=visible, files=files, with_row_id=with_row_id
     )
-    return scanned.rows.collect()
+    return scan(spark, request).rows.collect()
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
