@@ -61,7 +61,7 @@ class StreamingSink:
             self._session = None
 
 
-def streaming_sink(
+def streaming_sink(  # noqa: PLR0913 - public: those of connect and of Session.merge by name
     table: str,
     *,
     metastore: str | None = None,

@@ -14,7 +14,7 @@ from hivesql_planner.acid.layout import AcidDirectory
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.compaction.decide import results
-from hivesql_planner.compaction.request import CompactionDetails, parse_order
+from hivesql_planner.compaction.request import CompactionDetails
 from hivesql_planner.model.table import Table
 
 
@@ -70,7 +70,7 @@ def _write(
     elif compaction.kind == "rebalance":
         rebalance(
             spark, table, location, state, result=made[0], visible=visible, files=files,
-            bucket_count=compaction.bucket_count, order=parse_order(compaction.order or ""),
+            request=compaction,
         )  # fmt: skip
     elif compaction.kind == "major":
         compact_major(

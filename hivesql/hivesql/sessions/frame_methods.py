@@ -104,7 +104,7 @@ class FrameCalls(TableCalls):
         text = append_text(target, given.table, overwrite=overwrite, partition=partition or {})
         return self.run_statement(text, given=given, idempotency_key=idempotency_key)
 
-    def merge(
+    def merge(  # noqa: PLR0913 - public: MERGE's clauses by name
         self,
         table: str,
         frame: Frame,

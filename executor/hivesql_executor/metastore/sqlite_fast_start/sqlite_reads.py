@@ -20,6 +20,7 @@ from hivesql_executor.metastore.database.catalog.catalog_values import (
     STATISTICS,
     STATISTICS_FIELDS,
     STORAGE_MARK,
+    TableDetails,
     constraint_of,
     database_of,
     parameters_of,
@@ -292,10 +293,7 @@ def _table(db: sqlite3.Connection, name: TableName) -> Table:
     storage = _only(db, _STORAGE, row.sd_id)
     # Without buckets there is nothing to ask: most tables have none.
     buckets = storage.bucket_count > 0
-    return table_of(
-        name,
-        row,
-        storage,
+    details = TableDetails(
         parameters=_parameters(db, "TABLE_PARAMS", "TBL_ID", row.id),
         serde_properties=_parameters(db, "SERDE_PARAMS", "SERDE_ID", storage.serde_id),
         columns=_columns(db, _COLUMNS, storage.cd_id),
@@ -304,6 +302,7 @@ def _table(db: sqlite3.Connection, name: TableName) -> Table:
         sorting=_sorting(db, row.sd_id) if buckets else {},
         constraints=tuple(constraint_of(one) for one in db.execute(_CONSTRAINTS, (row.id,))),
     )
+    return table_of(name, row, storage, details)
 
 
 def _parameters(db: sqlite3.Connection, table: str, owner: str, owner_id: int) -> dict[str, str]:

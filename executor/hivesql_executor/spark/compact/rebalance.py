@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
@@ -16,7 +14,8 @@ from hivesql_planner.acid.layout import AcidDirectory
 from hivesql_planner.acid.row_id import MAX_BUCKET
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ValidWriteIdList
-from hivesql_planner.compaction.request import OrderKey
+from hivesql_planner.compaction.queue import Compaction
+from hivesql_planner.compaction.request import OrderKey, parse_order
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import WriteKind
@@ -34,16 +33,16 @@ def rebalance(
     result: AcidDirectory,
     visible: ValidWriteIdList,
     files: Files,
-    bucket_count: int | None,
-    order: Sequence[OrderKey],
+    request: Compaction,
 ) -> None:
     """Write all live rows into a new base of ``bucket_count`` files; every row gets a new id.
 
     Without a count there are as many files as before. Rows keep the write that made them, unless
-    ``order`` says how to sort them: then all get the newest one.
+    the request has an order to sort them by: then all get the newest one.
     """
+    order = parse_order(request.order or "")
     chosen = files_to_read(state, visible).data
-    count = bucket_count or len({file.bucket for file in chosen}) or 1
+    count = request.bucket_count or len({file.bucket for file in chosen}) or 1
     if count > MAX_BUCKET + 1:
         raise SemanticError(f"{count} buckets: there can be at most {MAX_BUCKET + 1}")
     rows = live_rows(spark, table, location, state, visible, files)

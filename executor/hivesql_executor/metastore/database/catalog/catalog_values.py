@@ -6,6 +6,7 @@ A row is anything with attributes that are named as the columns' keys in ``schem
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -67,21 +68,23 @@ def database_of(row: Any, properties: dict[str, str]) -> Database:
     )
 
 
-def table_of(
-    name: TableName,
-    row: Any,
-    storage: Any,
-    *,
-    parameters: Mapping[str, str],
-    serde_properties: dict[str, str],
-    columns: tuple[Column, ...],
-    partition_columns: tuple[Column, ...],
-    bucket_columns: tuple[str, ...],
-    sorting: Mapping[str, int],
-    constraints: tuple[Constraint, ...],
-) -> Table:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableDetails:
+    """What a table and its storage own: rows that name them."""
+
+    parameters: Mapping[str, str]
+    serde_properties: dict[str, str]
+    columns: tuple[Column, ...]
+    partition_columns: tuple[Column, ...]
+    bucket_columns: tuple[str, ...]
+    sorting: Mapping[str, int]
+    """The columns that each bucket is sorted by, with ASCENDING or DESCENDING."""
+    constraints: tuple[Constraint, ...]
+
+
+def table_of(name: TableName, row: Any, storage: Any, details: TableDetails) -> Table:
     """Return the table of a row of TBLS and one of SDS with its SERDES, and of what they own."""
-    properties = {key: text for key, text in parameters.items() if key not in STATISTICS}
+    properties = {key: text for key, text in details.parameters.items() if key not in STATISTICS}
     comment = properties.pop(COMMENT, None)
     made_from = properties.pop(MATERIALIZED, None)
     skewed = properties.pop(SKEWED, None)
@@ -91,17 +94,17 @@ def table_of(
     return Table(
         name=name,
         id=row.id,
-        columns=columns,
-        partition_columns=partition_columns,
+        columns=details.columns,
+        partition_columns=details.partition_columns,
         location=storage.location or "",
         type=kind,
         format=format_of(storage.input_format, storage.library, name),
         properties=properties,
-        serde_properties=serde_properties,
-        bucket_columns=bucket_columns,
+        serde_properties=details.serde_properties,
+        bucket_columns=details.bucket_columns,
         bucket_count=max(storage.bucket_count, 0),
-        sort_columns=tuple(sorting),
-        sort_descending=tuple(one for one, order in sorting.items() if order == DESCENDING),
+        sort_columns=tuple(details.sorting),
+        sort_descending=tuple(one for one, order in details.sorting.items() if order == DESCENDING),
         skew=Skew.read(skewed) if skewed else None,
         view_text=row.view_text,
         view_original=row.view_original,
@@ -112,7 +115,7 @@ def table_of(
         owner_type=row.owner_type or "USER",
         created_at=row.created_at,
         comment=comment,
-        constraints=constraints,
+        constraints=details.constraints,
     )
 
 

@@ -17,6 +17,7 @@ from hivesql_executor.metastore.database.catalog.catalog_values import (
     COMMENT,
     DESCENDING,
     EXTERNAL,
+    TableDetails,
     parameters_of,
     table_of,
 )
@@ -248,10 +249,7 @@ def read_table(db: Connection, name: TableName, row: TableRow) -> Table:
     storage = db.execute(_STORED, {"sd_id": row.sd_id}).one()
     # Without buckets there is nothing to ask: most tables have none.
     buckets = storage.bucket_count > 0
-    return table_of(
-        name,
-        row,
-        storage,
+    details = TableDetails(
         parameters=params(db, table_params, row.id),
         serde_properties=params(db, serde_params, storage.serde_id),
         columns=_read_columns(db, columns_v2, storage.cd_id),
@@ -260,6 +258,7 @@ def read_table(db: Connection, name: TableName, row: TableRow) -> Table:
         sorting=_read_sorting(db, row.sd_id) if buckets else {},
         constraints=read_constraints(db, row.id),
     )
+    return table_of(name, row, storage, details)
 
 
 def _read_sorting(db: Connection, sd_id: int) -> dict[str, int]:
