@@ -62,8 +62,8 @@ def delete_events(ids: Mapping[str, pa.Array], table: Table, *, write_id: int) -
     count = len(ids["rowId"])
     row = pa.nulls(count, row_type(table))
     writers = pa.array(np.full(count, write_id, np.int64))
-    found = (ids["originalTransaction"], ids["bucket"], ids["rowId"])
-    return _events(DELETE_EVENT, *found, writers, row)
+    keys = (ids["originalTransaction"], ids["bucket"], ids["rowId"])
+    return _events(DELETE_EVENT, *keys, writers, row)
 
 
 def _same(number: int, count: int) -> pa.Array:
@@ -118,7 +118,7 @@ def stage(
     }
     types = row_types(write.table)
     if write.table.properties.get("orc.compress", "ZLIB").upper() in _SEALED:
-        types = {column: one for column, one in types.items() if one.length is None}
+        types = {column: stored for column, stored in types.items() if stored.length is None}
     data = amended(data, metadata, types)
     files.make_directories(staging)
     files.write(f"{staging}/{name}", data)

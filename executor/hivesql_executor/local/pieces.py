@@ -53,15 +53,15 @@ def pieces_of(
     wanted = tuple(places[name] for name in known)
     modified = tail.modified
     statistics = read_statistics(files, path, length, modified, wanted)
-    if statistics is None or sum(one.rows for one in statistics.stripes) != tail.rows:
+    if statistics is None or sum(stripe.rows for stripe in statistics.stripes) != tail.rows:
         yield whole
         return
 
     def fits(extents: Sequence[object]) -> bool:
-        told = zip(known, extents, strict=True)
-        return may_hold(where, {name: one for name, one in told if one is not None})  # type: ignore[misc]
+        by_name = zip(known, extents, strict=True)
+        return may_hold(where, {name: extent for name, extent in by_name if extent is not None})  # type: ignore[misc]
 
-    found = []
+    pieces = []
     for stripe in statistics.stripes:
         if not fits(stripe.extents):
             continue
@@ -70,19 +70,19 @@ def pieces_of(
             if in_runs and stripe.rows > statistics.stride
             else ()
         )
-        found.append(_piece(path, stripe, [fits(one) for one in groups], statistics.stride))
-    found = [piece for piece in found if piece.rows]
-    if sum(piece.rows for piece in found) == tail.rows:
+        pieces.append(_piece(path, stripe, [fits(group) for group in groups], statistics.stride))
+    pieces = [piece for piece in pieces if piece.rows]
+    if sum(piece.rows for piece in pieces) == tail.rows:
         yield whole
     else:
-        yield from found
+        yield from pieces
 
 
 def _piece(path: str, stripe: Stripe, fits: Sequence[bool], stride: int) -> Piece:
     if all(fits):
         return Piece(path, stripe.rows, stripe.length, stripe.first_row, stripe.number)
     firsts = (group * stride for group, fit in enumerate(fits) if fit)
-    groups = ((stripe.first_row + one, min(stride, stripe.rows - one)) for one in firsts)
+    groups = ((stripe.first_row + start, min(stride, stripe.rows - start)) for start in firsts)
     runs = joined(groups)
     rows = sum(count for _, count in runs)
     share = stripe.length * rows // stripe.rows if stripe.rows else 0
@@ -91,10 +91,10 @@ def _piece(path: str, stripe: Stripe, fits: Sequence[bool], stride: int) -> Piec
 
 def joined(runs: Iterable[tuple[int, int]], gap: int = 0) -> Runs:
     """Fewer runs that hold these (in order), and what lies in gaps of at most so many rows."""
-    found: list[tuple[int, int]] = []
+    fewer: list[tuple[int, int]] = []
     for first, count in runs:
-        if found and first <= sum(found[-1]) + gap:
-            found[-1] = found[-1][0], first + count - found[-1][0]
+        if fewer and first <= sum(fewer[-1]) + gap:
+            fewer[-1] = fewer[-1][0], first + count - fewer[-1][0]
         else:
-            found.append((first, count))
-    return tuple(found)
+            fewer.append((first, count))
+    return tuple(fewer)

@@ -20,7 +20,7 @@ _BUFFER = 1 << 20
 
 def seen_by(visible: ValidWriteIdList, writers: pa.Array) -> pa.Array:
     """Tell which events of these writes are seen."""
-    seen = [one for one in pc.unique(writers).to_pylist() if visible.sees(one)]
+    seen = [writer for writer in pc.unique(writers).to_pylist() if visible.sees(writer)]
     return pc.is_in(writers, pa.array(seen, pa.int64()))
 
 

@@ -29,7 +29,7 @@ _FEW = 64
 
 
 def read_footers(
-    files: Files, found: Sequence[tuple[str, int]], modified: Mapping[str, int] | None = None
+    files: Files, lengths: Sequence[tuple[str, int]], modified: Mapping[str, int] | None = None
 ) -> Mapping[str, OrcTail]:
     """Return the footer of every file, given with its length in bytes, by path.
 
@@ -37,7 +37,7 @@ def read_footers(
     a word, because Spark takes columns that it misses for NULL and an empty file for no file.
     ``modified`` are times of files that were listed just now, which are not asked for again.
     """
-    for path, length in found:
+    for path, length in lengths:
         if length == 0:
             raise DataError(
                 f"{path} is empty: a write into it was cut off. Restore it, or remove it if its "
@@ -48,14 +48,14 @@ def read_footers(
         # Elsewhere to look whether a file is still the same is a request, better made in a thread.
         times = modified or {}
         looked = (
-            (path, known_tail(files, path, length, times.get(path, 0))) for path, length in found
+            (path, known_tail(files, path, length, times.get(path, 0))) for path, length in lengths
         )
         known = {path: tail for path, tail in looked if tail is not None}
-    missing = [(path, length) for path, length in found if path not in known]
+    missing = [(path, length) for path, length in lengths if path not in known]
     if len(missing) <= _FEW:
         return known | {path: cached_tail(files, path, length) for path, length in missing}
     with ThreadPoolExecutor(_THREADS) as pool:
-        tails = pool.map(lambda one: cached_tail(files, *one), missing)
+        tails = pool.map(lambda file: cached_tail(files, *file), missing)
         return known | {path: tail for (path, _), tail in zip(missing, tails, strict=True)}
 
 
@@ -124,12 +124,12 @@ def check_deletes(path: str, tail: OrcTail) -> None:
         raise DataError(f"{path} holds inserted rows though its directory is one of deletes")
 
 
-def check_orphans(found: Sequence[str], tails: Mapping[str, OrcTail]) -> None:
+def check_orphans(paths: Sequence[str], tails: Mapping[str, OrcTail]) -> None:
     """Raise when one of these delete files, whose bucket has no data file, deletes anything.
 
     Rows were there when they were deleted, and only a base could have dropped them since.
     """
-    for path in found:
+    for path in paths:
         if tails[path].rows:
             raise DataError(
                 f"{path} deletes rows of a bucket that has no data file: a data file is missing. "

@@ -50,8 +50,16 @@ def hidden_deltas(files: Files, location: str, state: AcidState) -> tuple[Hidden
     """
     covered = [(name, parse_directory(name)) for name in state.obsolete]
     known = [*((entry.name, entry.directory) for entry in state.deltas), *covered]
-    spans = {one[1:3] for _, one in known if one and one.kind is DirectoryKind.DELETE_DELTA}
-    batches = [(name, one) for name, one in known if one and one.may_grow and one[1:3] not in spans]
+    spans = {
+        directory[1:3]
+        for _, directory in known
+        if directory and directory.kind is DirectoryKind.DELETE_DELTA
+    }
+    batches = [
+        (name, directory)
+        for name, directory in known
+        if directory and directory.may_grow and directory[1:3] not in spans
+    ]
     suspects = [
         (name, inner, batch_name)
         for batch_name, batch in batches
@@ -73,9 +81,9 @@ def hidden_deltas(files: Files, location: str, state: AcidState) -> tuple[Hidden
 
 def require_none_hidden(files: Files, location: str, state: AcidState) -> None:
     """Raise DataError when a compaction or its cleaning would delete what a batch only hides."""
-    for one in hidden_deltas(files, location, state):
+    for hidden in hidden_deltas(files, location, state):
         raise DataError(
-            f"{location}: {one.problem}. Until then nothing here is compacted or cleaned"
+            f"{location}: {hidden.problem}. Until then nothing here is compacted or cleaned"
         )
 
 
@@ -94,12 +102,14 @@ def _held_write_ids(
         if directory != name or parse_bucket_file(file) is None or not status.length:
             continue
         path = f"{location}/{status.path}"
-        found = read_statistics(files, path, status.length, status.modified, _ORIGINAL_WRITE_ID)
-        for stripe in found.stripes if found else ():
+        statistics = read_statistics(
+            files, path, status.length, status.modified, _ORIGINAL_WRITE_ID
+        )
+        for stripe in statistics.stripes if statistics else ():
             (extent,) = stripe.extents
             if extent and isinstance(extent.low, int) and isinstance(extent.high, int):
                 yield extent.low, extent.high
             else:
                 yield _ANY
-        if found is None:
+        if statistics is None:
             yield _ANY

@@ -36,13 +36,13 @@ class Message:
 
     def numbers(self, field: int) -> list[int]:
         """Return all numbers of a field, packed into bytes or one by one."""
-        found: list[int] = []
+        numbers: list[int] = []
         for value in self._values.get(field, ()):
             if isinstance(value, int):
-                found.append(value)
+                numbers.append(value)
             else:
-                found += _unpacked(value)
-        return found
+                numbers += _unpacked(value)
+        return numbers
 
     def contents(self, field: int) -> list[bytes]:
         """Return what each field of this number holds."""

@@ -227,7 +227,7 @@ def _note_new_homes(publication: Publication, directories: Iterable[str], files:
         return
     homes = {directory: directory.rpartition("/")[0] for directory in directories}
     there = {home: files.exists(home) for home in set(homes.values())}
-    publication.changes.foresee([one for one, home in homes.items() if not there[home]])
+    publication.changes.foresee([directory for directory, home in homes.items() if not there[home]])
 
 
 def _begin(files: Files, directory: str) -> None:
@@ -254,7 +254,7 @@ def _publish_plain(publication: Publication, files: Files) -> Iterator[WrittenFi
     if write.kind is not WriteKind.FILES:
         _note_new_homes(publication, by_directory, files)
     for directory, group in by_directory.items():
-        finished = [one for staged in group if (one := _finish(staged, write, files))]
+        finished = [done for staged in group if (done := _finish(staged, write, files))]
         # Names of files that are replaced are not used again: somebody may remember those files.
         taken = {status.path.rpartition("/")[2] for status in files.list(directory)}
         if write.kind is WriteKind.FILES:

@@ -46,12 +46,12 @@ def _avro_rows(file: IO[bytes], path: str) -> int:
     if file.read(4) != b"Obj\x01":
         raise DataError(f"{path} is no Avro file")
     try:
-        found = _rows_of_blocks(file)
+        rows = _rows_of_blocks(file)
     except EOFError:
-        found = None
-    if found is None:
+        rows = None
+    if rows is None:
         raise DataError(f"{path} is a damaged or truncated Avro file")
-    return found
+    return rows
 
 
 def _rows_of_blocks(file: IO[bytes]) -> int | None:

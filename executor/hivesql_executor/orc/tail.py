@@ -83,13 +83,13 @@ def known_tail(files: Files, path: str, length: int, modified: int = 0) -> OrcTa
 def cached_tail(files: Files, path: str, length: int, modified: int = 0) -> OrcTail:
     """Return the footer of a file, read once as long as the file stays the same; as above."""
     key = files, path, length, modified or files.modified(path)
-    found = _tails.get(key)
-    if found is None:
-        found = _tails[key] = replace(read_tail(files, path, length), modified=key[-1])
+    tail = _tails.get(key)
+    if tail is None:
+        tail = _tails[key] = replace(read_tail(files, path, length), modified=key[-1])
         while len(_tails) > _MOST_TAILS:
             # Several threads may come here at once.
             _tails.pop(next(iter(_tails)), None)
-    return found
+    return tail
 
 
 _MOST_TAILS = 100_000
@@ -113,8 +113,8 @@ def read_tail(files: Files, path: str, length: int | None = None) -> OrcTail:
     row = reader.schema.fields[fields[-1]] if is_acid else reader.schema
     has_statistics = is_acid and reader.row_index_stride > 0
     columns = (*range(1, _WRITER + 1), row.column_id) if has_statistics else ()
-    told = {column: reader[column].statistics for column in columns}
-    key_range = _key_range(told)
+    by_column = {column: reader[column].statistics for column in columns}
+    key_range = _key_range(by_column)
     single = len(reader) == 1 and key_range
     return OrcTail(
         rows=len(reader),
@@ -126,9 +126,9 @@ def read_tail(files: Files, path: str, length: int | None = None) -> OrcTail:
         metadata=dict(reader.user_metadata),
         key_range=key_range,
         only=tuple(key_range[name][0] for name in _KEY_COLUMNS) if single else None,
-        operations=_range(told, 1),
-        writers=_range(told, _WRITER),
-        lacking=_lacking(told, len(reader)),
+        operations=_range(by_column, 1),
+        writers=_range(by_column, _WRITER),
+        lacking=_lacking(by_column, len(reader)),
     )
 
 
@@ -138,27 +138,27 @@ def stripe_rows(data: bytes) -> tuple[int, ...]:
     return tuple(len(stripe) for stripe in reader.iter_stripes())
 
 
-_Told = Mapping[int, Mapping[str, Any]]
+_ByColumn = Mapping[int, Mapping[str, Any]]
 """Statistics of an ACID file's own columns, in their order; empty where there are none."""
 
 
-def _lacking(told: _Told, events: int) -> tuple[str, ...]:
+def _lacking(by_column: _ByColumn, events: int) -> tuple[str, ...]:
     """Fields of which there are fewer values than events."""
     return tuple(
         name
-        for name, statistics in zip(ACID_FIELDS, told.values(), strict=False)
+        for name, statistics in zip(ACID_FIELDS, by_column.values(), strict=False)
         if statistics.get("number_of_values", events) < events
     )
 
 
-def _key_range(told: _Told) -> dict[str, tuple[int, int]]:
-    found = {name: _range(told, column) for name, column in _KEY_COLUMNS.items()}
-    known = {name: one for name, one in found.items() if one is not None}
-    return known if len(known) == len(found) else {}
+def _key_range(by_column: _ByColumn) -> dict[str, tuple[int, int]]:
+    ranges = {name: _range(by_column, column) for name, column in _KEY_COLUMNS.items()}
+    known = {name: ends for name, ends in ranges.items() if ends is not None}
+    return known if len(known) == len(ranges) else {}
 
 
-def _range(told: _Told, column: int) -> tuple[int, int] | None:
-    statistics = told.get(column, {})
+def _range(by_column: _ByColumn, column: int) -> tuple[int, int] | None:
+    statistics = by_column.get(column, {})
     if "minimum" not in statistics or "maximum" not in statistics:
         return None
     return int(statistics["minimum"]), int(statistics["maximum"])

@@ -53,20 +53,20 @@ def stored_types(hive_types: Iterable[str], first: int) -> dict[int, StoredType]
     These are TIMESTAMP WITH LOCAL TIME ZONE, CHAR and VARCHAR. ORC numbers types in the order of
     their text; ``first`` is the id of the first column.
     """
-    found = {}
-    kinds = (kind for one in hive_types for kind in _kinds(one.lower().strip()))
+    types = {}
+    kinds = (kind for hive_type in hive_types for kind in _kinds(hive_type.lower().strip()))
     for i, kind in enumerate(kinds):
         if _INSTANT.fullmatch(kind):
-            found[first + i] = StoredType("timestamp with local time zone")
+            types[first + i] = StoredType("timestamp with local time zone")
         elif limit := text_limit(kind):
-            found[first + i] = StoredType(*limit)
-    return found
+            types[first + i] = StoredType(*limit)
+    return types
 
 
 def instants(hive_types: Iterable[str], first: int) -> dict[int, StoredType]:
     """Return the TIMESTAMP WITH LOCAL TIME ZONE columns among ``stored_types``."""
-    found = stored_types(hive_types, first)
-    return {column: one for column, one in found.items() if one.length is None}
+    types = stored_types(hive_types, first)
+    return {column: stored for column, stored in types.items() if stored.length is None}
 
 
 def _kinds(text: str) -> Iterator[str]:

@@ -208,22 +208,22 @@ def _statistics(message: bytes) -> _Statistics:
     return values
 
 
-def _merged(one: _Statistics, other: _Statistics) -> _Statistics:
-    found: _Statistics = dict.fromkeys([*one, *other], 0)
-    filled = [part for part in (one, other) if part.get((ColumnStatistics.NUMBER_OF_VALUES, 0))]
-    for number, name in list(found):
+def _merged(first: _Statistics, second: _Statistics) -> _Statistics:
+    merged: _Statistics = dict.fromkeys([*first, *second], 0)
+    filled = [part for part in (first, second) if part.get((ColumnStatistics.NUMBER_OF_VALUES, 0))]
+    for number, name in list(merged):
         key = number, name
         if name:
             if not all(key in part for part in filled):
-                del found[key]
+                del merged[key]
                 continue
             least = name % 2 == 1
-            found[key] = (min if least else max)(part[key] for part in filled)
+            merged[key] = (min if least else max)(part[key] for part in filled)
         elif number in _SUMS:
-            found[key] = one.get(key, 0) + other.get(key, 0)
+            merged[key] = first.get(key, 0) + second.get(key, 0)
         elif number == ColumnStatistics.HAS_NULL:
-            found[key] = one.get(key, 0) | other.get(key, 0)
-    return found
+            merged[key] = first.get(key, 0) | second.get(key, 0)
+    return merged
 
 
 def _statistics_message(values: _Statistics) -> bytes:
