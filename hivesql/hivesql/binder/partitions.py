@@ -9,7 +9,6 @@ from hivesql.binder.targets import (
     existing,
     new_values,
     partitioned_table,
-    takes_any_type,
 )
 from hivesql.binding import Binding, partition_value
 from hivesql.dialect.nodes.alter import (
@@ -82,10 +81,7 @@ def bind_alter_partitions(body: AlterPartitionsBody, binding: Binding) -> AlterP
     table = partitioned_table(body.table, binding)
     found = binding.matching(table, body.partition)
     try:
-        any_type = takes_any_type(binding)
-        after = tuple(
-            altered_partition(table, one, body.change, any_type=any_type) for one in found
-        )
+        after = tuple(altered_partition(table, one, body.change) for one in found)
     except HiveSqlError as error:
         binding.fail(error, body.start)
     return AlterPartitions(table=table, change=body.change, partitions=found, altered=after)

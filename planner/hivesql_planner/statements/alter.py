@@ -238,11 +238,12 @@ def _rewritten(table: Table, *, enabled: bool) -> Materialized:
     return replace(kept, rewrite=enabled)
 
 
-def altered_partition(
-    table: Table, partition: Partition, change: Change, *, any_type: bool = False
-) -> Partition:
-    """Store the partition otherwise; SemanticError where Hive refuses it."""
-    stored = altered(table.described_as(partition), change, any_type=any_type)
+def altered_partition(table: Table, partition: Partition, change: Change) -> Partition:
+    """Store the partition otherwise; SemanticError where Hive refuses it.
+
+    As Hive, its columns may get any type: only those of a table are compared with the older ones.
+    """
+    stored = altered(table.described_as(partition), change, any_type=True)
     return replace(partition, storage=table.storage_of(stored))
 
 
