@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import Any, cast
 
 from pyspark.sql import SparkSession
 
 from hivesql_executor.jvm import call_static
-from hivesql_planner.errors import SemanticError
-from hivesql_planner.statements.functions import FunctionKind
+from hivesql_executor.spark.buckets import register_hashes
+from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.statements.functions import BY_CLASS, CLASS_PREFIX, FunctionKind
+
+_PACKAGE = "org.apache.hadoop.hive.ql.udf.generic"
+_CALLED = re.compile(rf"\b{CLASS_PREFIX}(\w+)\(")
+
+
+def register_called(session: SparkSession, texts: Iterable[str]) -> None:
+    """Make a session know the functions of ours, and Hive's own classes, that texts call."""
+    texts = list(texts)
+    register_hashes(session, texts)
+    for name in {name for text in texts for name in _CALLED.findall(text)}:
+        register_function(session, CLASS_PREFIX + name, name, f"{_PACKAGE}.{BY_CLASS[name]}")
 
 
 def register_function(
@@ -23,6 +37,9 @@ def register_function(
             f"Class {java_class} not found. Please ensure that the JAR file containing this class "
             "was added with ADD JAR or USING JAR"
         )
+    if kind == "resolver":
+        feature = f"{java_class}, an aggregate that does not extend AbstractGenericUDAFResolver"
+        raise NotSupported(feature)
     if not kind:
         message = f"Class {java_class} does not implement UDF, GenericUDF, UDAF or GenericUDTF"
         raise SemanticError(message)

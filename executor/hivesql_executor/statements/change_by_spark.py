@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from hivesql_executor.bookkeeping.partitions import foreign_locations, staging_directory
 from hivesql_executor.orc.publish import Publication
 from hivesql_executor.snapshot.partition_files import PartitionFiles
-from hivesql_executor.spark.buckets import register_hashes, texts_of
+from hivesql_executor.spark.buckets import texts_of
+from hivesql_executor.spark.functions import register_called
 from hivesql_executor.spark.nanoseconds.changes import Texts
 from hivesql_executor.spark.scan.nanoseconds import nanosecond_rows_of
 from hivesql_executor.spark.scan.sources import explained, read_target, registered
@@ -35,7 +36,7 @@ def write_by_spark(
         parts=parts,
         by_writer=alone,
     )
-    register_hashes(runtime.spark(), texts_of(change))
+    register_called(runtime.spark(), texts_of(change))
     source = nanosecond_rows_of(change.source, work.txn, runtime) if change.source else None
     if source is None:
         joined = Joined(target.rows)

@@ -50,9 +50,9 @@ REFUSED = frozenset(
     """approx_distinct assert_true_oom bloom_filter bucket_number buildversion cast_format
     compute_bit_vector_fm compute_bit_vector_hll context_ngrams create_union current_authorizer
     current_groups datetime_legacy_hybrid_calendar deserialize extract_union get_llap_splits
-    get_splits get_sql_schema in_bloom_filter in_file internal_interval
+    get_splits get_sql_schema in_bloom_filter internal_interval
     logged_in_user matchpath ndv_compute_bit_vector ngrams noop
-    noopstreaming noopwithmap noopwithmapstreaming reflect2
+    noopstreaming noopwithmap noopwithmapstreaming
     replicate_rows
     surrogate_key toarray tomap tostruct tumbling_window
     version""".split()  # noqa: SIM905 - words read better than a list of strings

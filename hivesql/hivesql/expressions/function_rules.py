@@ -11,8 +11,9 @@ from hivesql.expressions.date_rules import DATE_RULES
 from hivesql.expressions.function_types import type_of_call
 from hivesql.expressions.hash_functions import HASHES
 from hivesql.expressions.intervals import INTERVALS, TEXTS
-from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.conversions import conversion
+from hivesql_planner.statements.functions import CLASS_PREFIX
 
 
 def _null_if_any_null(call: Call) -> str:
@@ -167,7 +168,7 @@ def _joined_array(call: Call) -> str:
 
 def _masked(call: Call) -> str:
     if len(call.types) > 2:
-        raise NotSupported(f"{call.name} with characters to mask by")
+        return f"{CLASS_PREFIX}{call.name}(@*)"
     n = "@1" if len(call.types) == 2 else "4"
     first, after = f"substring(@0, 1, {n})", f"substring(@0, {n} + 1)"
     cut = f"greatest(length(@0) - {n}, 0)"
@@ -329,6 +330,10 @@ RULES: dict[str, Rule] = {
     "json_read": "from_json(@0, @1)",
     "lpad": _padded,
     "ltrim": _trimmed,
+    **dict.fromkeys(
+        ("in_file", "reflect2"),
+        lambda call: f"{CLASS_PREFIX}{call.name}(@*)",
+    ),
     "mask_first_n": _masked,
     "mask_hash": "sha2(@0, 256)",
     "mask_last_n": _masked,

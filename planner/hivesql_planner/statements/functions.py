@@ -9,6 +9,19 @@ FunctionKind = Literal["scalar", "aggregate", "rows"]
 """Whether a function makes a value of one row, of many rows, or rows of one."""
 
 
+BY_CLASS = {
+    "in_file": "GenericUDFInFile",
+    "mask_first_n": "GenericUDFMaskFirstN",
+    "mask_last_n": "GenericUDFMaskLastN",
+    "mask_show_first_n": "GenericUDFMaskShowFirstN",
+    "mask_show_last_n": "GenericUDFMaskShowLastN",
+    "reflect2": "GenericUDFReflect2",
+}
+"""Functions of Hive's that Spark has none for: classes of ``ql.udf.generic`` that it ships."""
+CLASS_PREFIX = "hive_class_"
+"""What stands before the names of such functions in Spark's queries."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Macro:
     """An expression with a name, as Spark understands it.

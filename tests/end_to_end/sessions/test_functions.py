@@ -75,6 +75,9 @@ def test_functions_and_macros(session: hivesql.Session, tmp_path: Path) -> None:
         "SELECT v, sum(twice(k)) FROM t GROUP BY v HAVING total(k) > 1": [("b", 4), ("c", 4)],
     }  # fmt: skip
     assert {sql: rows(session, sql) for sql in asked} == asked
+    (tmp_path / "words").write_text("a\nb\n")
+    found = f"SELECT k FROM t WHERE in_file(v, '{tmp_path}/words')"
+    assert rows(session, found) == [(1,), (2,)]
     session.sql("UPDATE t SET k = twice(k) WHERE answer() = 42 AND twice(v) = 'aa'")
     session.sql("DELETE FROM t WHERE less_one(k) = 1 AND upper(v) = 'c'")
     assert rows(session, "SELECT v FROM t WHERE k = 2") == [("a",), ("b",)]
@@ -99,16 +102,17 @@ def test_functions_and_macros(session: hivesql.Session, tmp_path: Path) -> None:
         "CREATE TEMPORARY MACRO m(x int) sum(x)": (10128, 33),
         "CREATE TEMPORARY FUNCTION twice AS 'no.Such'": (None, 1),
         "CREATE TEMPORARY FUNCTION twice AS 'java.lang.String'": (None, 1),
+        f"CREATE TEMPORARY FUNCTION f AS '{HIVE}.generic.GenericUDAFnGrams'": (None, 1),
         f"CREATE TEMPORARY FUNCTION f AS '{HIVE}.UDFAscii' USING JAR '/no/such'": (None, 1),
         f"CREATE TEMPORARY FUNCTION d.f AS '{HIVE}.UDFAscii'": (None, 27),
         "DROP TEMPORARY FUNCTION lower": (10301, 25),
     }
-    found = {}
+    told = {}
     for sql in refused:
         with pytest.raises(HiveSqlError) as caught:
             session.sql(sql)
-        found[sql] = (caught.value.code, caught.value.column)
-    assert found == refused
+        told[sql] = (caught.value.code, caught.value.column)
+    assert told == refused
     assert rows(session, "SELECT twice(4)") == [(8,)]
 
     session.sql("""

@@ -16,8 +16,8 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import plain_files, scan_files
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.snapshot.time_travel import visible_as_of
-from hivesql_executor.spark.buckets import register_hashes
 from hivesql_executor.spark.formats.tables import scan_plain
+from hivesql_executor.spark.functions import register_called
 from hivesql_executor.spark.scan.scan import FILE_NAME, Scanned, ScanRequest, scan
 from hivesql_executor.spark.scan.table_changes import read_changes
 from hivesql_executor.spark.steps import query_over, with_grand_totals
@@ -179,7 +179,7 @@ def rows_of(
 ) -> DataFrame:
     """Give the query's rows, lazily; ``frame_of`` gives those of known sources."""
     spark = runtime.spark()
-    register_hashes(spark, [query.sql])
+    register_called(spark, [query.sql])
     given = frame_of or (lambda source: read(source.scan, txn, runtime))
     frames = {source.view: given(source) for source in query.sources}
     with explained():

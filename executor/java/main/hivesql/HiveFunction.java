@@ -4,6 +4,7 @@ import org.apache.hadoop.hive.ql.exec.Description;
 import org.apache.hadoop.hive.ql.exec.UDAF;
 import org.apache.hadoop.hive.ql.exec.UDF;
 import org.apache.hadoop.hive.ql.udf.generic.AbstractGenericUDAFResolver;
+import org.apache.hadoop.hive.ql.udf.generic.GenericUDAFResolver;
 import org.apache.hadoop.hive.ql.udf.generic.GenericUDF;
 import org.apache.hadoop.hive.ql.udf.generic.GenericUDTF;
 import org.apache.spark.sql.catalyst.expressions.Expression;
@@ -31,7 +32,7 @@ public final class HiveFunction extends AbstractFunction1 {
      * From now on a session's queries may call the class by this name; which kind of function it is.
      *
      * <p>One of scalar, aggregate and rows; null where there is no such class, empty for a class that
-     * is no function.
+     * is no function, resolver for an aggregate that Spark cannot run.
      */
     public static String register(SparkSession session, String name, String shown, String className) {
         Class found;
@@ -41,7 +42,7 @@ public final class HiveFunction extends AbstractFunction1 {
             return null;
         }
         String kind = kindOf(found);
-        if (!kind.isEmpty()) {
+        if (!kind.isEmpty() && !kind.equals("resolver")) {
             session.sessionState().functionRegistry().createOrReplaceTempFunction(
                     name, new HiveFunction(shown, found), "hive");
         }
@@ -65,6 +66,7 @@ public final class HiveFunction extends AbstractFunction1 {
         if (GenericUDTF.class.isAssignableFrom(found)) return "rows";
         boolean gathers = UDAF.class.isAssignableFrom(found)
                 || AbstractGenericUDAFResolver.class.isAssignableFrom(found);
-        return gathers ? "aggregate" : "";
+        if (gathers) return "aggregate";
+        return GenericUDAFResolver.class.isAssignableFrom(found) ? "resolver" : "";
     }
 }
