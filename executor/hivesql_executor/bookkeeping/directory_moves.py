@@ -25,7 +25,7 @@ def placing(
     ``around`` them, a dropped database's, unless files are in it. When the block fails, or the
     process dies and `reap` finds it, the directories go where the catalog says.
     """
-    present = [one for one in moves if runtime.files(one.source).exists(one.source)]
+    present = [move for move in moves if runtime.files(move.source).exists(move.source)]
     above = [around] if around and runtime.files(around).exists(around) else []
     if not present and not above:
         yield
@@ -36,9 +36,9 @@ def placing(
     key = store.note_moves(txn_id, noted)
     moved = []
     try:
-        for one in present:
-            runtime.files(one.source).rename(one.source, one.target)
-            moved.append(one)
+        for move in present:
+            runtime.files(move.source).rename(move.source, move.target)
+            moved.append(move)
         hit_failpoint(FailPoint.DIRECTORIES_MOVED)
         with store.changing_for(txn_id, key):
             yield
@@ -48,9 +48,9 @@ def placing(
         raise
     hit_failpoint(FailPoint.CATALOG_CHANGED)
     with left_to_reaper("what was dropped is not deleted yet", runtime):
-        for one in present:
-            if one.table_id:
-                runtime.files(one.source).delete(one.target)
+        for move in present:
+            if move.table_id:
+                runtime.files(move.source).delete(move.target)
         for path in above:
             if not runtime.files(path).list(path):
                 runtime.files(path).delete(path)
@@ -82,7 +82,7 @@ def _put_right(
 
 def _undone(key: str, moves: Sequence[Move]) -> BegunMoves:
     remedies = tuple(
-        (one, decide_remedy(one, named=False, owned=True, settled=False)) for one in moves
+        (move, decide_remedy(move, named=False, owned=True, settled=False)) for move in moves
     )
     return BegunMoves(key=key, moves=remedies)
 
@@ -138,8 +138,8 @@ def may_delete(location: str, database: str, runtime: Runtime) -> bool:
 
 def _homes(database: str, runtime: Runtime) -> Iterable[str]:
     store = runtime.metastore
-    for found in (store.database("default"), store.database(database)):
-        yield from _places(found)
+    for known in (store.database("default"), store.database(database)):
+        yield from _places(known)
 
 
 def _places(database: Database) -> Iterable[str]:

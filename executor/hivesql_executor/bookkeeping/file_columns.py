@@ -28,7 +28,7 @@ _PLAIN = {
 def columns_of_file(files: Files, path: str, format_: FileFormat) -> tuple[Column, ...]:
     """Read the columns of a file; DataError where it is of another format."""
     comment = f"Inferred from {format_.capitalize()} file."
-    return tuple(replace(one, comment=comment) for one in _columns(files, path, format_))
+    return tuple(replace(column, comment=comment) for column in _columns(files, path, format_))
 
 
 def _columns(files: Files, path: str, format_: FileFormat) -> tuple[Column, ...]:
@@ -47,7 +47,7 @@ def _columns(files: Files, path: str, format_: FileFormat) -> tuple[Column, ...]
         schema = pq.read_schema(_opened(files, path))
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path} is not a readable Parquet file ({error})") from error
-    return tuple(Column(one.name.lower(), _of_arrow(one.type, path)) for one in schema)
+    return tuple(Column(field.name.lower(), _of_arrow(field.type, path)) for field in schema)
 
 
 def _opened(files: Files, path: str) -> BinaryIO:
@@ -83,6 +83,6 @@ def _of_arrow(kind: pa.DataType, path: str) -> str:
         return f"map<{_of_arrow(kind.key_type, path)},{_of_arrow(kind.item_type, path)}>"
     if pa.types.is_struct(kind):
         fields = (kind.field(i) for i in range(kind.num_fields))
-        inner = ",".join(f"{one.name.lower()}:{_of_arrow(one.type, path)}" for one in fields)
+        inner = ",".join(f"{field.name.lower()}:{_of_arrow(field.type, path)}" for field in fields)
         return f"struct<{inner}>"
     raise NotSupported(f"the type {re.sub(r'[^ -~]', '?', text)} in {path}")

@@ -65,8 +65,8 @@ def _fitting(files: Files, path: str) -> list[str]:
     if any(char in home for char in _PATTERN):
         raise NotSupported("LOAD DATA … INPATH with a pattern of directories")
     fits = re.compile("".join(_translated(pattern))).fullmatch
-    found = [status.path for status in files.list(home)] if files.exists(home) else []
-    names = [name for name in found if fits(name) and not name.startswith(_HIDDEN)]
+    paths = [status.path for status in files.list(home)] if files.exists(home) else []
+    names = [name for name in paths if fits(name) and not name.startswith(_HIDDEN)]
     if not names:
         raise SemanticError(f"Invalid path '{path}': No files matching path {path}", code=10028)
     return [f"{home}/{name}" for name in names]

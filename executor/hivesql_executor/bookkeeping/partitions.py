@@ -65,7 +65,9 @@ def _partition(table: Table, name: str) -> Partition:
 
 def foreign_locations(table: Table, runtime: Runtime) -> dict[str, str]:
     """Directories of the partitions that do not live under their table."""
-    return {name: one.location for name, one in foreign_partitions(table, runtime).items()}
+    return {
+        name: partition.location for name, partition in foreign_partitions(table, runtime).items()
+    }
 
 
 def foreign_partitions(table: Table, runtime: Runtime) -> dict[str, Partition]:

@@ -39,7 +39,7 @@ def count_changed(
     changes = _by_unit(table, written, names, replaces=False)
     if change.source is not None and not change.cardinality_check:
         # A row may have been deleted twice, which is one row.
-        changes = [replace(one, rows=None) for one in changes]
+        changes = [replace(change, rows=None) for change in changes]
     _gather(changes, table.name, txn, runtime)
 
 
@@ -55,7 +55,7 @@ def _gather(
     changes: Iterable[StatisticsChange], table: TableName, txn: Transaction, runtime: Runtime
 ) -> None:
     if not runtime.settings.flag("hive.stats.autogather"):
-        count([replace(one, rows=None) for one in changes], txn, runtime)
+        count([replace(change, rows=None) for change in changes], txn, runtime)
         return
     # That it wrote nothing at all is a thing to tell, too.
     count([*changes, StatisticsChange(table=table)], txn, runtime)
@@ -74,7 +74,7 @@ def _by_unit(
     for file in written:
         if file.partition:
             files[file.partition].append(file)
-    return [_sum(table.name, name, found, replaces=replaces) for name, found in files.items()]
+    return [_sum(table.name, name, written, replaces=replaces) for name, written in files.items()]
 
 
 def _sum(
@@ -83,8 +83,10 @@ def _sum(
     return StatisticsChange(
         table=table,
         partition=partition,
-        rows=sum(-one.rows if one.kind is WriteKind.DELETE_DELTA else one.rows for one in written),
+        rows=sum(
+            -file.rows if file.kind is WriteKind.DELETE_DELTA else file.rows for file in written
+        ),
         files=len(written),
-        bytes=sum(one.bytes for one in written),
+        bytes=sum(file.bytes for file in written),
         replaces=replaces,
     )

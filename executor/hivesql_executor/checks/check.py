@@ -64,8 +64,8 @@ def _findings(table: Table, partitions: Sequence[Partition], runtime: Runtime) -
         if table.is_full_acid:
             yield from _unmarked(files, location, state)
             yield from (
-                Finding(f"{location}/{one.name}", one.problem)
-                for one in hidden_deltas(files, location, state)
+                Finding(f"{location}/{hidden.name}", hidden.problem)
+                for hidden in hidden_deltas(files, location, state)
             )
             yield from _foreign_write_ids(table.name, location, state, runtime)
         parts.append(PartitionFiles(partition=partition, location=location, files=chosen))
@@ -100,12 +100,12 @@ def _known_counts(
     table: Table, partitions: Sequence[Partition], runtime: Runtime
 ) -> dict[str, int]:
     """By location, the rows that accurate statistics tell of."""
-    found = {}
+    counts = {}
     for partition, location in table_roots(table, partitions):
         known = runtime.metastore.statistics(table.name, partition.values if partition else None)
         if known.is_accurate and known.rows is not None:
-            found[location] = known.rows
-    return found
+            counts[location] = known.rows
+    return counts
 
 
 def _lost_rows(known: Mapping[str, int], counts: Mapping[str, int]) -> Iterator[Finding]:
@@ -142,7 +142,7 @@ def _unmarked(files: Files, location: str, state: AcidState) -> Iterator[Finding
         if names == {VERSION_FILE} and not is_empty:
             yield Finding(place, "holds no data file, though one was begun: it may be missing")
         if VERSION_FILE not in names and any(
-            _has_events(files, location, one) for one in entry.files
+            _has_events(files, location, file) for file in entry.files
         ):
             yield Finding(place, f"has no {VERSION_FILE}, which every writer of events leaves")
 
@@ -162,12 +162,14 @@ def _foreign_write_ids(
         first, last = owners.get(low), owners.get(high)
         if first is None or last is None:
             continue
-        foreign = {one: txn for one, txn in owners.items() if not first <= txn <= last}
+        foreign = {write_id: txn for write_id, txn in owners.items() if not first <= txn <= last}
         if foreign:
-            told = ", ".join(f"{one} (transaction {txn})" for one, txn in sorted(foreign.items()))
+            writes = ", ".join(
+                f"{write_id} (transaction {txn})" for write_id, txn in sorted(foreign.items())
+            )
             yield Finding(
                 f"{location}/{entry.name}",
-                f"spans write ids that are not its batch's: {told}. Readers leave out what was "
+                f"spans write ids that are not its batch's: {writes}. Readers leave out what was "
                 "written here under them, Hive too",
             )
 
@@ -200,7 +202,7 @@ def _leftovers(
 ) -> Iterator[Finding]:
     """Directories that no reader will ever take and no cleaner removes, or that hold nothing."""
     files = runtime.files(location)
-    filled = {one.path.partition("/")[0] for one in files.list(location)}
+    filled = {file.path.partition("/")[0] for file in files.list(location)}
     for name in files.all_directories(location):
         path = f"{location}/{name}"
         directory = parse_directory(name)

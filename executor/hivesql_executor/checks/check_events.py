@@ -48,7 +48,7 @@ def event_findings(
     while True:
         try:
             # Whole, so that nothing is told twice when a file turns out to be damaged inside.
-            told = tuple(_row_findings(table, parts, visible, runtime, known, counts))
+            findings = tuple(_row_findings(table, parts, visible, runtime, known, counts))
         except FAILURES as error:
             path, why = _damaged(error, parts, known)
             if not path:
@@ -56,7 +56,7 @@ def event_findings(
             known.leave_out(path)
             yield Finding(path, f"cannot be read: {why}")
         else:
-            yield from told
+            yield from findings
             return
 
 
@@ -71,7 +71,7 @@ class _Known:
     def leave_out(self, path: str) -> None:
         """From now on, do without a file."""
         self.broken.add(path)
-        self.keyed = [one for one in self.keyed if one.path != path]
+        self.keyed = [file for file in self.keyed if file.path != path]
         self.deletes.pop(path, None)
 
 
@@ -100,14 +100,14 @@ def _file_findings(
 def _damaged(error: Exception, parts: Sequence[PartitionFiles], known: _Known) -> tuple[str, str]:
     """Return the file that made a job fail, if it is one of these, and why; else nothing."""
     path, why = unreadable(error) or ("", "")
-    found = (f"{part.location}/{file.path}" for part in parts for file in _files(part))
-    hit = (one for one in found if bare_path(one) == path and one not in known.broken)
+    paths = (f"{part.location}/{file.path}" for part in parts for file in _files(part))
+    hit = (file for file in paths if bare_path(file) == path and file not in known.broken)
     return next(hit, ""), why
 
 
 def _files(part: PartitionFiles) -> tuple[DataFile | DeleteFile, ...]:
-    found = part.files
-    return tuple(dict.fromkeys((*found.data, *found.deletes, *found.orphans)))
+    chosen = part.files
+    return tuple(dict.fromkeys((*chosen.data, *chosen.deletes, *chosen.orphans)))
 
 
 def _tail(files: Files, path: str, file: DataFile | DeleteFile) -> OrcTail | Finding:
@@ -185,8 +185,10 @@ def _row_findings(
     spark, files, home = runtime.spark(), runtime.files(table.location), table.location
     if any(file.side_file for part in parts for file in part.files.data):
         know_flushed_files(spark)
-    told = chain(file_problems(spark, table, known.keyed), missing_rows(spark, table, known.keyed))
-    yield from (Finding(place, problem) for place, problem in told)
+    problems = chain(
+        file_problems(spark, table, known.keyed), missing_rows(spark, table, known.keyed)
+    )
+    yield from (Finding(place, problem) for place, problem in problems)
     readable = [_readable(part, known.broken) for part in parts]
     ids = row_ids(spark, table, readable, visible=visible, files=files)
     yield from (Finding(home, problem) for problem in repeated_ids(ids))
@@ -212,8 +214,8 @@ def _readable(part: PartitionFiles, broken: Collection[str]) -> PartitionFiles:
     """Leave out files that cannot be read: what is wrong elsewhere is told too."""
 
     def kept(files: Sequence[_File]) -> tuple[_File, ...]:
-        return tuple(one for one in files if f"{part.location}/{one.path}" not in broken)
+        return tuple(file for file in files if f"{part.location}/{file.path}" not in broken)
 
-    found = part.files
-    chosen = FilesToRead(kept(found.data), kept(found.deletes), kept(found.orphans))
+    files = part.files
+    chosen = FilesToRead(kept(files.data), kept(files.deletes), kept(files.orphans))
     return replace(part, files=chosen)

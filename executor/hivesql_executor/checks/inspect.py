@@ -71,12 +71,20 @@ class RootFacts:
     @property
     def rows(self) -> int:
         """Rows in what a reader takes, deleted ones included."""
-        return sum(one.rows for one in self.directories if one.verdict.is_read and not one.deletes)
+        return sum(
+            directory.rows
+            for directory in self.directories
+            if directory.verdict.is_read and not directory.deletes
+        )
 
     @property
     def deleted(self) -> int:
         """Delete events in what a reader takes."""
-        return sum(one.rows for one in self.directories if one.verdict.is_read and one.deletes)
+        return sum(
+            directory.rows
+            for directory in self.directories
+            if directory.verdict.is_read and directory.deletes
+        )
 
     @property
     def delete_share(self) -> float:
@@ -107,7 +115,7 @@ def inspect_table(name: TableName, runtime: Runtime) -> Inspection:
     txns = store.valid_txns()
     visible = store.valid_write_ids(txns, (name,))[name]
     files = runtime.files(table.location)
-    found = []
+    facts = []
     for partition, location in table_roots(table, partitions):
         listing = with_flushed_lengths(files, location, files.list(location))
         state = acid_state(files, location, visible, txns)
@@ -122,8 +130,8 @@ def inspect_table(name: TableName, runtime: Runtime) -> Inspection:
             )
             for verdict in verdicts
         )
-        found.append(_root(table, partition, location, directories))
-    return Inspection(table=table, visible=visible, roots=tuple(found))
+        facts.append(_root(table, partition, location, directories))
+    return Inspection(table=table, visible=visible, roots=tuple(facts))
 
 
 def _root(
@@ -158,9 +166,11 @@ def _grouped(listing: Sequence[FileStatus]) -> Mapping[str, Sequence[FileStatus]
 
 
 def _facts(
-    files: Files, table: Table, location: str, found: Sequence[FileStatus]
+    files: Files, table: Table, location: str, listing: Sequence[FileStatus]
 ) -> tuple[FileFacts, ...]:
-    return tuple(file_facts(files, table, f"{location}/{one.path}", one) for one in found)
+    return tuple(
+        file_facts(files, table, f"{location}/{status.path}", status) for status in listing
+    )
 
 
 def file_facts(files: Files, table: Table, path: str, status: FileStatus) -> FileFacts:

@@ -31,9 +31,9 @@ def _reaching(ask: Callable[..., T]) -> Callable[..., T]:
     """Tell of a file system that does not answer as one of our errors."""
 
     @functools.wraps(ask)
-    def asked(files: HadoopFiles, path: str, *given: Any) -> T:
+    def asked(files: HadoopFiles, path: str, *arguments: Any) -> T:
         try:
-            return ask(files, path, *given)
+            return ask(files, path, *arguments)
         except _FAILURES as error:
             raise ExecutionError(
                 f"{path} cannot be reached: {_reason(error)}. Check the place, and the settings of "
@@ -62,21 +62,21 @@ class HadoopFiles:
         """Tell what answers in one call where Hadoop's own classes would take one for each word."""
         spark = self.spark()
         context: Any = spark.sparkContext
-        found = _trees.get(context)
-        if found is None:
+        tree = _trees.get(context)
+        if tree is None:
             conf = context._jsc.hadoopConfiguration()
             hidden, shown = "/".join(HIDDEN_STARTS), "/".join(MARKERS)
-            found = _trees[context] = new_object(spark, "FileTree", conf, hidden, shown)
-        return found
+            tree = _trees[context] = new_object(spark, "FileTree", conf, hidden, shown)
+        return tree
 
     def _status(self, path: str) -> tuple[int, int]:
         """Length, and milliseconds of the last change."""
-        found = self._tree().status(path)
-        if found is None:
+        status = self._tree().status(path)
+        if status is None:
             raise DataError(
                 f"{path} is missing: it was listed a moment ago, or the catalog names it"
             )
-        length, modified = str(found).split()
+        length, modified = str(status).split()
         return int(length), int(modified)
 
     def require(self, location: str) -> None:
@@ -96,16 +96,16 @@ class HadoopFiles:
     def list(self, location: str) -> tuple[FileStatus, ...]:
         """Every file below a directory."""
         parts = str(self._tree().list(location)).split("\0")
-        found = zip(parts[::3], parts[1::3], parts[2::3], strict=False)
-        files = (FileStatus(path, int(length), int(time)) for path, length, time in found)
+        triples = zip(parts[::3], parts[1::3], parts[2::3], strict=False)
+        files = (FileStatus(path, int(length), int(time)) for path, length, time in triples)
         return tuple(sorted(files))
 
     @_reaching
     def all_directories(self, location: str) -> tuple[str, ...]:
         """Names of the directories right below, hidden ones too."""
         _, path, system = self._open(location)
-        found = system.listStatus(path) if system.exists(path) else ()
-        names = (str(one.getPath().getName()) for one in found if one.isDirectory())
+        statuses = system.listStatus(path) if system.exists(path) else ()
+        names = (str(status.getPath().getName()) for status in statuses if status.isDirectory())
         return tuple(sorted(names))
 
     @_reaching
@@ -126,8 +126,8 @@ class HadoopFiles:
         _, path, system = self._open(location)
         if not system.exists(path):
             return ()
-        found = [one for one in system.listStatus(path) if one.isDirectory()]
-        names = [str(one.getPath().getName()) for one in found]
+        directories = [status for status in system.listStatus(path) if status.isDirectory()]
+        names = [str(status.getPath().getName()) for status in directories]
         return tuple(sorted(name for name in names if not is_hidden(name)))
 
     def size(self, path: str) -> int:

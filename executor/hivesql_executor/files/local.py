@@ -45,15 +45,15 @@ class LocalFiles:
 
     def list(self, location: str) -> tuple[FileStatus, ...]:
         """Every file below a directory."""
-        found: list[FileStatus] = []
-        _walk(str(local_path(location)), "", found)
-        return tuple(sorted(found))
+        statuses: list[FileStatus] = []
+        _walk(str(local_path(location)), "", statuses)
+        return tuple(sorted(statuses))
 
     def all_directories(self, location: str) -> tuple[str, ...]:
         """Names of the directories right below, hidden ones too."""
         home = local_path(location)
-        found = home.iterdir() if os.path.isdir(home) else ()  # noqa: PTH112
-        return tuple(sorted(one.name for one in found if one.is_dir()))
+        entries = home.iterdir() if os.path.isdir(home) else ()  # noqa: PTH112
+        return tuple(sorted(entry.name for entry in entries if entry.is_dir()))
 
     def exists(self, path: str) -> bool:
         """Tell whether there is a file or directory."""
@@ -67,8 +67,8 @@ class LocalFiles:
     def directories(self, location: str) -> tuple[str, ...]:
         """Names of a directory's own subdirectories."""
         home = local_path(location)
-        found = home.iterdir() if os.path.isdir(home) else ()  # noqa: PTH112
-        return tuple(sorted(e.name for e in found if e.is_dir() and not is_hidden(e.name)))
+        entries = home.iterdir() if os.path.isdir(home) else ()  # noqa: PTH112
+        return tuple(sorted(e.name for e in entries if e.is_dir() and not is_hidden(e.name)))
 
     def size(self, path: str) -> int:
         """Length of a file."""
@@ -203,7 +203,7 @@ def _move(old: Path, new: Path) -> None:
     old.unlink()
 
 
-def _walk(directory: str, prefix: str, found: list[FileStatus]) -> None:
+def _walk(directory: str, prefix: str, statuses: list[FileStatus]) -> None:
     try:
         entries = list(os.scandir(directory))
     except (FileNotFoundError, NotADirectoryError):
@@ -218,7 +218,7 @@ def _walk(directory: str, prefix: str, found: list[FileStatus]) -> None:
         if name.startswith(HIDDEN_STARTS) and name not in MARKERS:
             continue
         if entry.is_dir():
-            _walk(entry.path, f"{prefix}{name}/", found)
+            _walk(entry.path, f"{prefix}{name}/", statuses)
             continue
         try:
             status = entry.stat()
@@ -227,7 +227,7 @@ def _walk(directory: str, prefix: str, found: list[FileStatus]) -> None:
                 raise DataError(f"{entry.path} is a link to a file that is missing") from None
             # A cleaner may remove obsolete files while we look.
             continue
-        found.append(FileStatus(f"{prefix}{name}", status.st_size, status.st_mtime_ns))
+        statuses.append(FileStatus(f"{prefix}{name}", status.st_size, status.st_mtime_ns))
 
 
 def _drop_checksum(path: Path) -> None:

@@ -22,10 +22,10 @@ def complete_location(text: str, base: str | None = None) -> str:
     """
     if not text.strip():
         raise SemanticError("a location must not be empty. Name a directory")
-    found = _SCHEME.fullmatch(text)
-    if found is None:
+    match = _SCHEME.fullmatch(text)
+    if match is None:
         return _complete_path(text, base)
-    scheme, rest = found[1], found[2]
+    scheme, rest = match[1], match[2]
     if not _NAME.fullmatch(scheme):
         raise SemanticError(f"{text}: {scheme!r} is no scheme. Write file:{text} for a local path")
     if not rest.startswith("/"):
@@ -50,10 +50,10 @@ def is_absolute(text: str) -> bool:
 
 def require_below_root(location: str) -> str:
     """Give the location back; refuse the root of a file system: all would be the table's files."""
-    found = _SCHEME.fullmatch(location)
-    place = _AUTHORITY.fullmatch(found[2]) if found else None
-    is_bucket = found is not None and found[1] != "file" and place is not None and place[1]
-    if (found[2] if found else location).strip("/") == "" and not is_bucket:
+    match = _SCHEME.fullmatch(location)
+    place = _AUTHORITY.fullmatch(match[2]) if match else None
+    is_bucket = match is not None and match[1] != "file" and place is not None and place[1]
+    if (match[2] if match else location).strip("/") == "" and not is_bucket:
         raise SemanticError(f"{location}: a location must not be the root path. Name a directory")
     return location
 

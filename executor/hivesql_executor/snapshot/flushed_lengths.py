@@ -22,12 +22,12 @@ def with_flushed_lengths(
     As in Hive, what follows is of no transaction that has committed: it is being written, or its
     writer has died. DataError when a file is shorter than that.
     """
-    sides = {one.path for one in listing if is_side_file(one.path) and _counts(one.path)}
+    sides = {file.path for file in listing if is_side_file(file.path) and _counts(file.path)}
     if not sides:
         return listing
     return [
-        _flushed(files, location, one) if f"{one.path}{SIDE_FILE_SUFFIX}" in sides else one
-        for one in listing
+        _flushed(files, location, file) if f"{file.path}{SIDE_FILE_SUFFIX}" in sides else file
+        for file in listing
     ]
 
 

@@ -59,7 +59,7 @@ def scan_files(
     """List every directory of the scan and choose what the snapshot sees in it."""
     files = runtime.files(scan.table.location)
 
-    def one(root: tuple[Partition | None, str]) -> PartitionFiles:
+    def list_root(root: tuple[Partition | None, str]) -> PartitionFiles:
         partition, location = root
         state = acid_state(files, location, visible, txns)
         check_versions(files, location, state)
@@ -71,9 +71,9 @@ def scan_files(
 
     roots = table_roots(scan.table, scan.partitions)
     if len(roots) <= 1:
-        return [one(root) for root in roots]
+        return [list_root(root) for root in roots]
     with ThreadPoolExecutor(_LISTING_THREADS) as pool:
-        return list(pool.map(one, roots))
+        return list(pool.map(list_root, roots))
 
 
 def acid_state(
@@ -87,7 +87,7 @@ def acid_state(
 
 def read_metadata(files: Files, location: str, listing: Sequence[FileStatus]) -> dict[str, str]:
     """Return the dataFormat of every ``_metadata_acid`` file, by directory name."""
-    found: dict[str, str] = {}
+    formats: dict[str, str] = {}
     for status in listing:
         directory, _, name = status.path.rpartition("/")
         if name != METADATA_FILE:
@@ -95,14 +95,14 @@ def read_metadata(files: Files, location: str, listing: Sequence[FileStatus]) ->
         path = f"{location}/{status.path}"
         try:
             said = json.loads(files.read(path, 0, status.length))
-            version, found[directory] = said["thisFileVersion"], str(said["dataFormat"])
+            version, formats[directory] = said["thisFileVersion"], str(said["dataFormat"])
         except (ValueError, KeyError, TypeError) as error:
             raise DataError(f"{path} is not a valid ACID metadata file: {error!r}") from error
         if version != _METADATA_VERSION:
             raise DataError(
                 f"{path} is of version {version!r}, and only {_METADATA_VERSION!r} is known"
             )
-    return found
+    return formats
 
 
 def check_versions(files: Files, location: str, state: AcidState) -> None:
@@ -130,10 +130,10 @@ def plain_files(
 ) -> list[tuple[Partition | None, str, tuple[tuple[str, int], ...]]]:
     """Every file of a table that is not transactional, absolute path and length, per directory."""
     files = runtime.files(table.location)
-    found = []
+    listed = []
     for partition, location in table_roots(table, partitions):
         paths = tuple(
             (f"{location}/{status.path}", status.length) for status in files.list(location)
         )
-        found.append((partition, location, paths))
-    return found
+        listed.append((partition, location, paths))
+    return listed

@@ -31,8 +31,12 @@ def visible_as_of(
         return after_write(now, as_of.write_id)
     assert as_of.time is not None
     moment = as_of.time.timestamp() * 1000
-    for one in runtime.metastore.compactions():
-        if one.table == table and one.state == "succeeded" and (one.ended or 0) > moment:
+    for compaction in runtime.metastore.compactions():
+        if (
+            compaction.table == table
+            and compaction.state == "succeeded"
+            and (compaction.ended or 0) > moment
+        ):
             raise DataError(
                 f"{table} cannot be read as of {as_of}: a compaction was cleaned since, and the "
                 "catalog no longer knows which writes came before that time",
@@ -51,9 +55,9 @@ def require_history(
 ) -> None:
     """Raise DataError 10327 when the directory no longer holds that state."""
     cleaned = (
-        one.highest_write_id or 0
-        for one in runtime.metastore.compactions()
-        if one.table == table and one.state == "succeeded"
+        compaction.highest_write_id or 0
+        for compaction in runtime.metastore.compactions()
+        if compaction.table == table and compaction.state == "succeeded"
     )
     check_history(
         files.list(location),
