@@ -102,20 +102,32 @@ def test_on_postgres(postgres_server: str, tmp_path: Path) -> None:
 
 
 # Two transactions of a batch, the second into a partition that is new.
-STREAM = Script("stream", (("stream", "q", 3, ((4, "commit"), (5, "commit"))),))
+STREAM = (Script("writer", (("stream", "q", 3, ((4, "commit"), (5, "commit"))),)),)
+# A writer into a partition that is compacted when it has died.
+INSERT = (
+    Script("writer", (("transaction", "rollback", (("insert", "p", 1, 1),)),)),
+    Script("other", (("compact", "p", 1, "major"),)),
+)
 
 
 @pytest.mark.parametrize(
-    ("counted", "kind"),
-    [("file", "full"), ("point", "crash"), ("write", "down"), ("write", "lost")],
+    ("scripts", "counted", "kind"),
+    [
+        (STREAM, "file", "full"),
+        (STREAM, "point", "crash"),
+        (STREAM, "write", "down"),
+        (STREAM, "write", "lost"),
+        (INSERT, "point", "crash"),
+    ],
 )
-def test_a_stream_may_fail_anywhere(house: House, counted: str, kind: str) -> None:
-    """No step of it leaves a partition without its directory, or a delta that holds nothing."""
+def test_a_writer_may_fail_anywhere(
+    house: House, scripts: tuple[Script, ...], counted: str, kind: str
+) -> None:
+    """It leaves no partition without its directory, no delta without data, and no staging."""
     wrong: dict[int, str] = {}
-    whole = run_case(Case(1, 9, (STREAM,)), house).trace
     for number in itertools.count(1):
-        outcome = run_case(Case(1, 9, (STREAM,), (Fault("stream", counted, number, kind),)), house)
-        if outcome.trace == whole:
+        outcome = run_case(Case(1, 9, scripts, (Fault("writer", counted, number, kind),)), house)
+        if ("writer", f"!{kind}") not in outcome.trace:
             break
         if outcome.wrong:
             wrong[number] = outcome.wrong

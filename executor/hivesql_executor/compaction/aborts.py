@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hivesql_executor.compaction.cleaner import delete_writes, empty_directories, uncompacted
+from hivesql_executor.compaction.cleaner import (
+    delete_abandoned,
+    delete_writes,
+    empty_directories,
+    uncompacted,
+)
 from hivesql_executor.compaction.initiator import abort_limits
 from hivesql_executor.compaction.unit import Place, find_place, list_roots, never_added
-from hivesql_executor.files.staging import abandoned
 from hivesql_executor.metastore.api import AbortLimits
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import acid_state
@@ -48,9 +52,7 @@ def _clean_unit(unit: Candidate, runtime: Runtime) -> bool:
     txns = replace(txns, aborted=txns.aborted & aborted.txns)
     kept: frozenset[int] = frozenset()
     roots = list_roots(place, runtime)
-    for location in dict.fromkeys((place.table.location, *roots)):
-        files = runtime.files(location)
-        delete_writes(place, location, (*abandoned(files, location, aborted.txns),), runtime)
+    delete_abandoned(place, roots, aborted.txns, runtime)
     for location in roots:
         files = runtime.files(location)
         state = acid_state(files, location, aborted.visible, txns)

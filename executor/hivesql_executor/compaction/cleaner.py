@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from hivesql_executor.compaction.unit import Place, each, find_place, list_roots, made_by_writes
@@ -90,7 +90,8 @@ def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
     txns = ValidTxnList(below, frozenset(), frozenset(txn for txn in now.aborted if txn <= below))
     visible = _visible(compaction, txns, runtime)
     kept: frozenset[int] = frozenset()
-    for location in list_roots(place, runtime):
+    roots = list_roots(place, runtime)
+    for location in roots:
         files = runtime.files(location)
         state = acid_state(files, location, visible, txns)
         require_none_hidden(files, location, state)
@@ -99,10 +100,10 @@ def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
         if left := _removable(state, place):
             raise ExecutionError(f"{location} still holds {', '.join(sorted(left))}")
         left = empty_directories(files, location, state, visible, txns)
-        # Of a worker that died at the same compaction: it is forgotten with what is cleaned now.
-        begun = abandoned(files, location, now.aborted)
-        delete_writes(place, location, (*left, *begun), runtime)
+        delete_writes(place, location, left, runtime)
         kept |= uncompacted(state, visible.aborted)
+    # Of workers, and of writers, who work in their table's: they are forgotten from now on.
+    delete_abandoned(place, roots, now.aborted, runtime)
     hit_failpoint(FailPoint.DIRECTORY_CLEANED)
     store.mark_cleaned(compaction.id, kept=kept)
     return True
@@ -172,6 +173,15 @@ def delete_writes(place: Place, location: str, names: Sequence[str], runtime: Ru
     if names:
         with FileChanges(runtime, 0).emptying(made_by_writes(place, location, runtime)):
             delete(runtime.files(location), location, names)
+
+
+def delete_abandoned(
+    place: Place, roots: Iterable[str], txns: Collection[int], runtime: Runtime
+) -> None:
+    """Delete the working directories of aborted transactions, in the table's and in others."""
+    for location in dict.fromkeys((place.table.location, *roots)):
+        names = tuple(abandoned(runtime.files(location), location, txns))
+        delete_writes(place, location, names, runtime)
 
 
 def delete(files: Files, location: str, names: Iterable[str]) -> None:
