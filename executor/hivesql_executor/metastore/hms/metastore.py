@@ -58,8 +58,6 @@ class HiveMetastore(NotificationCalls):
         """Its own location, or nothing: where others live, the metastore decides."""
         if table.is_materialized_view:
             raise NotSupported("CREATE MATERIALIZED VIEW with a Hive Metastore")
-        if table.skew is not None:
-            raise NotSupported("SKEWED BY with a Hive Metastore")
         return table.location
 
     def note_moves(self, txn_id: int, given: Sequence[Move], key: str = "") -> str:

@@ -9,6 +9,7 @@ from typing import Any, get_args
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE, format_of
 from hivesql_executor.metastore.hms.client import idl
 from hivesql_planner.errors import DataError, NotSupported
+from hivesql_planner.model.skew import Skew
 from hivesql_planner.model.statistics import ACCURATE, BASICS, Statistics, written_basics
 from hivesql_planner.model.table import (
     DEFAULT_PARTITION,
@@ -58,16 +59,16 @@ def read_table(found: Any, constraints: tuple[Constraint, ...]) -> Table:
         created_at=found.createTime or 0,
         comment=comment,
         constraints=constraints,
+        skew=_read_skew(storage),
     ).clustered(_read_buckets(storage))
 
 
 def write_table(table: Table, old: Any = None) -> Any:
     """Return the same for the metastore; what ``old`` holds beside what a Table tells is kept."""
     wire = idl()
-    if table.skew is not None:
-        raise NotSupported("SKEWED BY with a Hive Metastore")
-    if old is not None and old.sd.skewedInfo and old.sd.skewedInfo.skewedColNames:
-        raise NotSupported(f"ALTER TABLE of the skewed table {table.name}")
+    if old is not None and _read_skew(old.sd) and old.sd.storedAsSubDirectories:
+        # The directories of its values cannot be told in this interface.
+        raise NotSupported(f"ALTER TABLE of {table.name}, which is stored as directories")
     new = old or wire.Table(lastAccessTime=0, retention=0)
     properties = _statistics(table, old) | dict(table.properties)
     if table.comment is not None:
@@ -107,7 +108,24 @@ def _write_storage(table: Table, old: Any) -> Any:
     new.inputFormat, new.outputFormat = storage.input_format, storage.output_format
     new.serdeInfo = serde
     _write_buckets(new, table)
+    skew = table.skew
+    new.skewedInfo = wire.SkewedInfo(
+        skewedColNames=list(skew.columns) if skew else [],
+        skewedColValues=[list(values) for values in skew.values] if skew else [],
+    )
+    new.storedAsSubDirectories = skew is not None and skew.in_directories
     return new
+
+
+def _read_skew(storage: Any) -> Skew | None:
+    found = storage.skewedInfo
+    if not found or not found.skewedColNames:
+        return None
+    return Skew(
+        columns=tuple(found.skewedColNames),
+        values=tuple(map(tuple, found.skewedColValues or ())),
+        in_directories=bool(storage.storedAsSubDirectories),
+    )
 
 
 def _write_buckets(storage: Any, table: Table) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -216,6 +217,26 @@ def test_unknown_objects(
     with pytest.raises(NoSuchObject) as error:
         call(metastore)
     assert error.value.code == code
+
+
+@pytest.mark.thrift
+def test_what_a_table_is_skewed_by_comes_back(metastore: Metastore, tmp_path: Path) -> None:
+    name = TableName("default", "skewed")
+    metastore.create_table(
+        Table(
+            name=name,
+            columns=(Column("a", "int"), Column("b", "string")),
+            location=str(tmp_path / "t"),
+            type="EXTERNAL_TABLE",
+            skew=Skew(columns=("a", "b"), values=(("1", "x'"), ("2", "é;"))),
+        )
+    )
+    created = metastore.table(name)
+    assert created.skew == Skew(columns=("a", "b"), values=(("1", "x'"), ("2", "é;")))
+    for skew in (Skew(columns=("b",), values=(("y",),)), None):
+        before = metastore.table(name)
+        metastore.alter_table(name, replace(before, skew=skew))
+        assert metastore.table(name) == replace(before, skew=skew)
 
 
 def test_drop_table_leaves_no_row(metastore: Metastore, store: Any) -> None:
