@@ -12,9 +12,8 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.flushed_lengths import with_flushed_lengths
 from hivesql_executor.snapshot.listing import acid_state, table_roots
 from hivesql_planner.acid.layout import (
-    METADATA_FILE,
-    VERSION_FILE,
     DirectoryKind,
+    is_marker,
     is_side_file,
     parse_directory,
 )
@@ -23,8 +22,6 @@ from hivesql_planner.acid.snapshot import FileStatus
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import DataError, SemanticError
 from hivesql_planner.model.table import Partition, Table, TableName, partition_name
-
-_MARKERS = (VERSION_FILE, METADATA_FILE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +156,7 @@ def _grouped(listing: Sequence[FileStatus]) -> Mapping[str, Sequence[FileStatus]
     for status in listing:
         name = status.path.partition("/")[0]
         known = "/" in status.path and parse_directory(name) is not None
-        if status.path.rpartition("/")[2] in _MARKERS or is_side_file(status.path):
+        if is_marker(status.path) or is_side_file(status.path):
             continue
         grouped.setdefault(name if known else ORIGINALS, []).append(status)
     return grouped

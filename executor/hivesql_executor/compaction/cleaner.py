@@ -15,7 +15,12 @@ from hivesql_executor.orc.hidden_deltas import require_none_hidden
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import acid_state
 from hivesql_executor.transactions.file_changes import FileChanges
-from hivesql_planner.acid.layout import VERSION_FILE, DirectoryKind, is_side_file, parse_directory
+from hivesql_planner.acid.layout import (
+    DirectoryKind,
+    is_marker,
+    is_side_file,
+    parse_directory,
+)
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ListMode, Range, ValidTxnList, ValidWriteIdList
 from hivesql_planner.compaction.initiator import NO_CLEANUP, flag_property
@@ -134,23 +139,23 @@ def empty_directories(
 
     No reader looks at directories without files. Those of writes that are open are left alone.
     """
-    held: dict[str, set[str]] = defaultdict(set)
+    held: dict[str, list[str]] = defaultdict(list)
     for status in files.list(location):
-        name, _, inside = status.path.partition("/")
-        held[name].add(inside)
+        held[status.path.partition("/")[0]].append(status.path)
     found = []
     for name in files.all_directories(location):
         directory = parse_directory(name)
         if directory is None:
             continue
         _, low, high, _, made_by = directory
+        inside = held.get(name, ())
         has_ended = visible.min_open is None or high < visible.min_open
-        if has_ended and not made_by and visible.range_aborted(low, high) is Range.SOME:
+        if directory.may_grow and has_ended and visible.range_aborted(low, high) is Range.SOME:
             # Of a stream that died when it had committed elsewhere, and had begun a file here.
-            if all(one == VERSION_FILE or is_side_file(one) for one in held[name]):
+            if all(is_marker(path) or is_side_file(path) for path in inside):
                 found.append(name)
             continue
-        if name in held:
+        if inside:
             continue
         covered = any(
             high <= one.max_write_id
