@@ -21,7 +21,9 @@ import org.apache.spark.sql.classic.Dataset$;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.unsafe.Platform;
 import scala.Function1;
+import scala.Product;
 import scala.Tuple2;
+import scala.Tuple3;
 import scala.collection.Iterator;
 import scala.collection.immutable.Seq;
 import scala.runtime.AbstractFunction0;
@@ -91,9 +93,25 @@ public final class RelationSubstitution extends AbstractPartialFunction {
         return (LogicalPlan) query.transformUpWithSubqueries(this);
     }
 
-    /** The queries of a WITH are no children of it. */
+    /**
+     * The queries of a WITH are no children of it.
+     *
+     * <p>What else it and they have differs between lines of Spark; it is copied as it is.
+     */
     private LogicalPlan within(UnresolvedWith with) {
-        return CommonTables.withCommonTables(with, query -> (SubqueryAlias) given(query));
+        List<Object> changed = new ArrayList<>();
+        for (Iterator all = with.cteRelations().iterator(); all.hasNext();) {
+            Product named = (Product) all.next();
+            Object query = given((LogicalPlan) named.productElement(1));
+            changed.add(named.productArity() == 2
+                    ? new Tuple2<>(named.productElement(0), query)
+                    : new Tuple3<>(named.productElement(0), query, named.productElement(2)));
+        }
+        Object[] parts = new Object[with.productArity()];
+        for (int i = 0; i < parts.length; i++) {
+            parts[i] = i == 1 ? Seqs.of(changed) : with.productElement(i);
+        }
+        return (LogicalPlan) with.makeCopy(parts);
     }
 
     /** Nor are the windows of a WINDOW its expressions: they may have subqueries. */
