@@ -56,7 +56,10 @@ class NoSpark:
 
 
 OwnFunctions = Mapping[str, OwnFunction | Macro]
-"""The session's own functions and macros, by names in lower case."""
+"""The session's own functions and macros, and those of the catalog with their databases.
+
+Names are in lower case. That a name is there is told without a look at the function.
+"""
 
 
 @dataclass(slots=True)
@@ -74,6 +77,8 @@ class Binding:
     spark: SparkNames = field(default_factory=NoSpark)
     """Finds what names mean that no table has; nothing inside of a view."""
     functions: OwnFunctions = field(default_factory=dict)
+    session_database: str = ""
+    """Whose functions may be called without it: that of the session, in views as well."""
     _tokens: tuple[Token, ...] = ()
 
     @property
@@ -82,6 +87,16 @@ class Binding:
         if not self._tokens:
             self._tokens = tokenize(self.text)
         return self._tokens
+
+    def function(self, name: str) -> OwnFunction | Macro | None:
+        """Look up what is called by a name; None for what is Hive's own, or unknown.
+
+        Of one name the session's own is before the catalog's, and that before Hive's.
+        """
+        found = self.functions.get(name)
+        if found is None and "." not in name:
+            found = self.functions.get(f"{self.session_database or self.database}.{name}")
+        return found
 
     def fail(self, error: HiveSqlError, start: int, end: int | None = None) -> NoReturn:
         """Raise the error, placed at a part of the text; without an end, at the name there."""
@@ -164,6 +179,7 @@ class Binding:
             self.catalog, view.name.database, self.settings,
             StatementText(view.view_text or "", f"view {view.name}"),
             self.counts, (*self.views, view.name), functions=self.functions,
+            session_database=self.session_database or self.database,
         )  # fmt: skip
 
     def partition_values(self, table: Table, items: PartitionItems) -> dict[str, str | None]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from hivesql.binder.statement import bind
-from hivesql.binding import Catalog
+from hivesql.binding import Catalog, OwnFunctions
 from hivesql.dialect.statements.statement import parse
 from hivesql.script import split, split_key
 from hivesql.session import Session
@@ -45,7 +45,10 @@ from hivesql_planner.statements.functions import (
     CreateFunction,
     CreateMacro,
     DropFunction,
+    DropStoredFunction,
+    Macro,
     OwnFunction,
+    StoreFunction,
 )
 
 Name = TypeVar("Name", str, TableName)
@@ -194,6 +197,49 @@ class _Overlay:
                 )
 
 
+@dataclass(slots=True)
+class _Functions(Mapping[str, OwnFunction | Macro]):
+    """Functions as they would be by now; None stands for what was dropped."""
+
+    under: OwnFunctions
+    changed: dict[str, OwnFunction | Macro | None] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> OwnFunction | Macro:
+        found = self.changed[name] if name in self.changed else self.under[name]
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        if name in self.changed:
+            return self.changed[str(name)] is not None
+        return name in self.under
+
+    def __iter__(self) -> Iterator[str]:
+        names = dict.fromkeys((*self.under, *self.changed))
+        return (name for name in names if self.changed.get(name, name) is not None)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def apply(self, statement: Statement) -> None:
+        """Remember what the statement would change."""
+        match statement:
+            case CreateFunction(name=name, java_class=java_class):
+                self.changed[name] = OwnFunction(name=name, java_class=java_class)
+            case StoreFunction(function=function):
+                name = function.full_name
+                self.changed[name] = OwnFunction(
+                    name=name, java_class=function.java_class, is_stored=True
+                )
+            case CreateMacro(macro=macro):
+                self.changed[macro.name] = macro
+            case DropFunction(name=name):
+                self.changed[name] = None
+            case DropStoredFunction(database=database, name=name):
+                self.changed[f"{database}.{name}"] = None
+
+
 def _typed(table: Table) -> Table:
     columns = tuple(replace(one, type=one.type or _UNKNOWN_TYPE) for one in table.columns)
     return replace(table, columns=columns)
@@ -208,7 +254,7 @@ def rehearse(session: Session, text: str, file: str | None) -> Iterator[Step]:
     overlay = _Overlay(session.temporary)
     variables = dict(session.variables)
     settings, database = session.settings, session.database
-    functions = dict(session.functions)
+    functions = _Functions(session.functions)
     for statement in split(text, file, variables):
         place = f"{file or '<input>'}:{statement.line}:{statement.column}"
         if statement.text.startswith("!"):
@@ -224,12 +270,7 @@ def rehearse(session: Session, text: str, file: str | None) -> Iterator[Step]:
                 database = bound.name
             elif isinstance(bound, SetSetting):
                 settings = _set(bound, settings, variables)
-            elif isinstance(bound, CreateFunction):
-                functions[bound.name] = OwnFunction(name=bound.name, java_class=bound.java_class)
-            elif isinstance(bound, CreateMacro):
-                functions[bound.macro.name] = bound.macro
-            elif isinstance(bound, DropFunction):
-                functions.pop(bound.name, None)
+            functions.apply(bound)
             overlay.apply(bound)
         except HiveSqlError as error:
             told = error.at(file, statement.line, statement.column)

@@ -51,7 +51,12 @@ from hivesql_planner.statements.bound import (
     Statement,
     UseDatabase,
 )
-from hivesql_planner.statements.functions import CreateFunction, CreateMacro, DropFunction
+from hivesql_planner.statements.functions import (
+    CreateFunction,
+    CreateMacro,
+    DropFunction,
+    ReloadFunctions,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -192,7 +197,7 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
         self.variables: dict[str, str] = {}
         self._spark = spark
         self._files = AddedFiles(spark)
-        self.functions = SessionFunctions(spark, self._files)
+        self.functions = SessionFunctions(spark, self._files, lambda: self.runtime.metastore)
         self._conversation = Conversation()
         self.temporary = TemporaryTables(runtime)
         self._query_id = ""
@@ -390,7 +395,7 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
                 return self._set(statement), None
             case SessionFiles():
                 return self._files.run(statement), None
-            case CreateFunction() | DropFunction() | CreateMacro():
+            case CreateFunction() | DropFunction() | CreateMacro() | ReloadFunctions():
                 self.functions.run(statement)
                 return Outcome(), None
             case FileSystemShell(words=words):
@@ -417,7 +422,8 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
         done = self._done(decided, asked.once)
         if done is not None:
             return Outcome(affected=0, message=str(done)), decided
-        outcome = self._run(decided, asked)
+        with self.functions.changed_by(statement):
+            outcome = self._run(decided, asked)
         self.temporary.remember(original)
         if isinstance(statement, UseDatabase):
             self.database = statement.name

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
     from hivesql_planner.locks.lock import Lock, LockType, ObjectLock, Operation
+    from hivesql_planner.model.functions import StoredFunction
     from hivesql_planner.model.statistics import Statistics, StatisticsChange
     from hivesql_planner.model.table import Database, Partition, Table, TableName
     from hivesql_planner.predicates.partitions import PartitionTest
@@ -412,6 +413,11 @@ class Metastore(CompactionQueue, NotificationSource, Protocol):
         self, source: TableName, target: TableName, partitions: Collection[Partition], *,
         txn_id: int = 0,
     ) -> None: ...  # fmt: skip
+
+    def create_function(self, function: StoredFunction) -> None: ...
+    def drop_function(self, database: str, name: str) -> None: ...
+    def function(self, database: str, name: str) -> StoredFunction | None: ...
+    def function_names(self) -> tuple[str, ...]: ...
 
     def put_statistics(self, name: TableName, found: Collection[Statistics]) -> None: ...
     def count_changes(self, changes: Collection[StatisticsChange]) -> None: ...

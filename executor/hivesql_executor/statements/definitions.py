@@ -35,6 +35,7 @@ from hivesql_planner.statements.bound import (
     WriteDirectory,
 )
 from hivesql_planner.statements.ddl import Analyze, DdlStatement, LoadData, RepairTable
+from hivesql_planner.statements.functions import DropStoredFunction, StoreFunction
 
 
 def run_definition(  # noqa: C901 - one flat list of statements
@@ -55,6 +56,10 @@ def run_definition(  # noqa: C901 - one flat list of statements
             _create_view(view, runtime, if_not_exists=if_not_exists, or_replace=or_replace)
         case DropTable():
             drop_table(statement, txn_id, runtime)
+        case StoreFunction(function=function):
+            runtime.metastore.create_function(replace(function, owner=runtime.user))
+        case DropStoredFunction(database=database, name=name):
+            runtime.metastore.drop_function(database, name)
         case TruncateTable():
             truncate_table(statement, txn, runtime)
         case CompactTable():

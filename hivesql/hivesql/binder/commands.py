@@ -61,7 +61,7 @@ def bind_show(body: ShowBody, binding: Binding) -> Show:
         kind=body.kind, database=database, table=table, partition=partition, pattern=body.pattern,
         extended=body.extended, key=body.key, part=part, names=names,
         compactions=bind_filter(body, binding),
-        function=binding.functions.get(body.key.lower()) if body.key else None,
+        function=binding.function(body.key.replace("`", "").lower()) if body.key else None,
     )  # fmt: skip
 
 

@@ -9,13 +9,26 @@ from sqlglot import exp
 from hivesql.binding import Binding
 from hivesql.dialect.edits import Edit
 from hivesql.dialect.function_names import is_hive_function
-from hivesql.dialect.nodes.functions import CreateMacroBody, DropFunctionBody
+from hivesql.dialect.nodes.functions import (
+    CreateMacroBody,
+    DropFunctionBody,
+    DropStoredFunctionBody,
+    StoreFunctionBody,
+)
+from hivesql.dialect.tokens import Name
 from hivesql.dialect.value_types import normal
 from hivesql.query.checks.aggregation import check_places
 from hivesql.query.scope import Output, Relation, Scope
 from hivesql.query.walk import Walk
-from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.statements.functions import CreateMacro, DropFunction, Macro
+from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
+from hivesql_planner.model.functions import StoredFunction, check_function_name
+from hivesql_planner.statements.functions import (
+    CreateMacro,
+    DropFunction,
+    DropStoredFunction,
+    Macro,
+    StoreFunction,
+)
 
 
 def bind_drop_function(body: DropFunctionBody, binding: Binding) -> DropFunction:
@@ -25,6 +38,35 @@ def bind_drop_function(body: DropFunctionBody, binding: Binding) -> DropFunction
         error = SemanticError(f"Cannot drop native function {name}", code=10301)
         binding.fail(error, body.name.start)
     return DropFunction(name=name, macro=body.macro)
+
+
+def bind_store_function(body: StoreFunctionBody, binding: Binding) -> StoreFunction:
+    """Bind CREATE FUNCTION: in the database that is named, or in the current one."""
+    database = binding.check_database(body.database or Name(binding.database, body.name.start))
+    name = body.name.text
+    try:
+        check_function_name(name)
+    except HiveSqlError as error:
+        binding.fail(error, body.name.start)
+    function = StoredFunction(
+        database=database, name=name, java_class=body.java_class, resources=body.resources
+    )
+    if function.full_name in binding.functions:
+        binding.fail(SemanticError(f"Function {name} already exists"), body.name.start)
+    return StoreFunction(function=function)
+
+
+def bind_drop_stored_function(body: DropStoredFunctionBody, binding: Binding) -> DropStoredFunction:
+    """Bind DROP FUNCTION: no error where there is none, unless a setting says so."""
+    name = body.name.text
+    database = body.database.text if body.database else binding.database
+    if f"{database}.{name}" not in binding.functions:
+        if body.database is None and is_hive_function(name):
+            error = SemanticError(f"Cannot drop native function {name}", code=10301)
+            binding.fail(error, body.name.start)
+        if not (body.if_exists or binding.settings.flag("hive.exec.drop.ignorenonexistent")):
+            binding.fail(SemanticError(f"Invalid function {name}", code=10011), body.name.start)
+    return DropStoredFunction(database=database, name=name)
 
 
 # No text of a statement holds it: the script's reader refuses such characters.

@@ -32,7 +32,7 @@ def bind(
     text = tree.text
     binding = Binding(
         catalog, database.lower(), settings or Settings(), text, spark=spark or NoSpark(),
-        functions=functions or {},
+        functions={} if functions is None else functions,
     )  # fmt: skip
     try:
         return _bind(tree.body, binding)
@@ -61,6 +61,8 @@ BINDERS = {
     "UseBody": "commands.bind_use",
     "CreateMacroBody": "functions.bind_create_macro",
     "DropFunctionBody": "functions.bind_drop_function",
+    "StoreFunctionBody": "functions.bind_store_function",
+    "DropStoredFunctionBody": "functions.bind_drop_stored_function",
     "CompactBody": "compaction.bind_compact",
     "QueryBody": "queries.bind_select",
     "DirectoryBody": "queries.bind_directory",

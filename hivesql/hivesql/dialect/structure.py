@@ -244,9 +244,21 @@ def _read(
         raise at(ParseError("the query is nested too deeply"), text, spans[0][0]) from None
     if len(trees) != 1 or trees[0] is None:
         raise at(ParseError("expected one query"), text, spans[0][0], spans[-1][1])
+    _name_calls_in_full(trees[0])
     _refuse_empty_lists(trees[0], text, spans[0][0])
     check_tree(trees[0], text, spans[0][0])
     return trees[0]
+
+
+def _name_calls_in_full(tree: exp.Expr) -> None:
+    """Make each call of a function of a named database one node, whose name has both."""
+    for dot in list(tree.find_all(exp.Dot)):
+        database, call = dot.this, dot.expression
+        if isinstance(database, exp.Identifier) and isinstance(call, exp.Anonymous):
+            start = database.meta["start"]
+            call.set("this", f"{database.name}.{call.name}")
+            call.meta.update({"start": start, RANGE: (start, call.meta[RANGE][1])})
+            dot.replace(call)
 
 
 def _refuse_empty_lists(tree: exp.Expr, text: StatementText, start: int) -> None:

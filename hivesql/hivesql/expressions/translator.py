@@ -415,7 +415,7 @@ class Translator:
 
     # -- calls
     def _call(self, name: str, given: Sequence[exp.Expr], node: exp.Expr) -> Type:
-        if (own := self.binding.functions.get(name)) is not None:
+        if (own := self.binding.function(name)) is not None:
             return self._call_own(own, given, node)
         if not is_hive_function(name):
             raise SemanticError(f"Invalid function {name}", code=10011)

@@ -37,6 +37,7 @@ from hivesql_planner.statements.ddl import (
     TellStatistics,
     Touch,
 )
+from hivesql_planner.statements.functions import DropStoredFunction, StoreFunction
 
 Path = tuple[str, ...]
 
@@ -80,6 +81,10 @@ def _wanted(statement: Statement) -> Iterator[tuple[Path, bool]]:  # noqa: C901 
             yield _path(name), True
         case DropDatabase(name=name):
             yield (name,), True
+        case StoreFunction(function=function):
+            yield (function.database,), False
+        case DropStoredFunction(database=database):
+            yield (database,), False
         case TruncateTable(table=table, partitions=partitions):
             yield from _each(table, partitions or (), exclusive=True)
         case AlterTable(table=table, change=change):

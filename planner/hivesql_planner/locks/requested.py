@@ -22,6 +22,7 @@ from hivesql_planner.statements.bound import (
     UpdateRows,
     WriteDirectory,
 )
+from hivesql_planner.statements.functions import DropStoredFunction, StoreFunction
 
 # The database that Hive pretends the locks of hive.query.exclusive.lock belong to.
 GLOBAL_LOCKS = "__global_locks"
@@ -66,6 +67,10 @@ def _locks_of(statement: Statement, wanted: Wanted) -> Iterator[Lock]:  # noqa: 
             yield Lock(X, name.database, name.name, operation=Operation.NO_TXN)
         case DropDatabase():
             yield from wanted.drop_database(statement)
+        case StoreFunction(function=function):
+            yield Lock(S, function.database, operation=Operation.NO_TXN)
+        case DropStoredFunction(database=database):
+            yield Lock(S, database, operation=Operation.NO_TXN)
         case TruncateTable(table=table, partitions=partitions):
             yield from wanted.truncate(table, partitions)
         case WriteDirectory(query=query):

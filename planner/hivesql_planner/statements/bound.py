@@ -12,7 +12,14 @@ from hivesql_planner.compaction.request import (
     CompactionDetails,
     CompactionFilter,
 )
-from hivesql_planner.statements.functions import CreateFunction, CreateMacro, DropFunction
+from hivesql_planner.statements.functions import (
+    CreateFunction,
+    CreateMacro,
+    DropFunction,
+    DropStoredFunction,
+    ReloadFunctions,
+    StoreFunction,
+)
 
 if TYPE_CHECKING:
     from hivesql_planner.model.table import Database, FileFormat, Partition, Table, TableName
@@ -334,6 +341,9 @@ Statement = Union[
     CreateFunction,
     CreateMacro,
     DropFunction,
+    StoreFunction,
+    DropStoredFunction,
+    ReloadFunctions,
     CompactTable,
     AbortCompactions,
     AbortTransactions,
@@ -368,6 +378,7 @@ WITHOUT_LOCKS = (
     EndTransaction,
     Explain,
     LockObject,
+    ReloadFunctions,
     SetSetting,
     Show,
     StartTransaction,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from hivesql_planner.model.functions import ResourceKind, StoredFunction
+
 FunctionKind = Literal["scalar", "aggregate", "rows"]
 """Whether a function makes a value of one row, of many rows, or rows of one."""
 
@@ -44,6 +46,8 @@ class OwnFunction:
     java_class: str
     kind: FunctionKind = "scalar"
     called: str = ""
+    is_stored: bool = False
+    """The catalog keeps it, for all sessions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +56,7 @@ class CreateFunction:
 
     name: str
     java_class: str
-    resources: tuple[tuple[Literal["jar", "file", "archive"], str], ...] = ()
+    resources: tuple[tuple[ResourceKind, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,3 +72,23 @@ class CreateMacro:
     """CREATE TEMPORARY MACRO."""
 
     macro: Macro
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreFunction:
+    """CREATE FUNCTION."""
+
+    function: StoredFunction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropStoredFunction:
+    """DROP FUNCTION of one that the catalog has, or had when names were looked up."""
+
+    database: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReloadFunctions:
+    """RELOAD FUNCTIONS: ask the catalog anew which functions there are."""

@@ -9,6 +9,7 @@ import pytest
 from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.locks.requested import wanted
 from hivesql_planner.locks.rules import SW, XW, S, X, conflicts, merge
+from hivesql_planner.model.functions import StoredFunction
 from hivesql_planner.model.table import Column, Database, Partition, Table, TableName, TableType
 from hivesql_planner.relations import Expr, Query, Scan, Source
 from hivesql_planner.settings.settings import Settings
@@ -35,6 +36,7 @@ from hivesql_planner.statements.bound import (
     UseDatabase,
 )
 from hivesql_planner.statements.ddl import AddPartitions, AlterView, DropPartitions, RenameTable
+from hivesql_planner.statements.functions import DropStoredFunction, StoreFunction
 from memory_catalog import altering
 
 SHORT = {S: "S", SW: "SW", XW: "XW", X: "X"}
@@ -282,6 +284,10 @@ WANTED: dict[str, tuple[Statement, list[str]]] = {
     "drop view": (DropTable(name=V.name, kind="VIEW"), []),
     "drop materialized view": (
         DropTable(name=T.name, kind="MATERIALIZED VIEW"), ["S d n", "X d.t n"]),
+    "create function": (
+        StoreFunction(function=StoredFunction(database="d", name="f", java_class="a.B")),
+        ["S d n"]),
+    "drop function": (DropStoredFunction(database="d", name="f"), ["S d n"]),
     "drop database": (DropDatabase(name="d"), ["X d n"]),
     "drop database cascade": (DropDatabase(name="d", cascade=True), ["X d n"]),
     # Hive records nothing of TRUNCATE. We record an update: an aborted base must stay aborted.

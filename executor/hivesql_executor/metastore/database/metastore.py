@@ -10,8 +10,12 @@ from typing import TypeVar
 from sqlalchemy import Connection
 
 from hivesql_executor.metastore.database import housekeeping, notification_log, revisions, schema
+from hivesql_executor.metastore.database.catalog import (
+    functions,
+    statistics_changes,
+    statistics_rows,
+)
 from hivesql_executor.metastore.database.catalog import partitions as partition_rows
-from hivesql_executor.metastore.database.catalog import statistics_changes, statistics_rows
 from hivesql_executor.metastore.database.catalog import tables as catalog
 from hivesql_executor.metastore.database.compaction_calls import CompactionCalls
 from hivesql_executor.metastore.database.connection import Rdbms
@@ -22,6 +26,7 @@ from hivesql_executor.metastore.database.transactions import moves
 from hivesql_executor.metastore.database.transactions.idempotence import IdempotenceCalls
 from hivesql_executor.metastore.database.transactions.moves import MoveCalls
 from hivesql_executor.metastore.database.transactions.object_locks import ObjectLockCalls
+from hivesql_planner.model.functions import StoredFunction
 from hivesql_planner.model.statistics import Statistics, StatisticsChange
 from hivesql_planner.model.table import Database, Partition, Table, TableName
 from hivesql_planner.predicates.partitions import PartitionTest
@@ -198,6 +203,22 @@ class DatabaseMetastore(
                 db, source, target, partitions, txn_id=txn_id
             )
         )
+
+    def create_function(self, function: StoredFunction) -> None:
+        """Add a function; SemanticError when its database has one of that name."""
+        self._change(lambda db: functions.create_function(db, function))
+
+    def drop_function(self, database: str, name: str) -> None:
+        """Drop a function; nothing where there is none."""
+        self._change(lambda db: functions.drop_function(db, database, name))
+
+    def function(self, database: str, name: str) -> StoredFunction | None:
+        """Return the function of that name; None where there is none."""
+        return self._read(lambda db: functions.function(db, database, name))
+
+    def function_names(self) -> tuple[str, ...]:
+        """Return the names of all functions with their databases, sorted."""
+        return self._read(functions.function_names)
 
     def put_statistics(self, name: TableName, found: Collection[Statistics]) -> None:
         """Store what ANALYZE found of a table or of some partitions."""

@@ -195,6 +195,24 @@ def _column_statistics(name: str, owner: str) -> Table:
 
 table_statistics = _column_statistics("TAB_COL_STATS", "TBL_ID")
 partition_statistics = _column_statistics("PART_COL_STATS", "PART_ID")
+functions = _generated(
+    "FUNCS",
+    _pk("FUNC_ID", "id", generated=True),
+    _c("CLASS_NAME", "java_class", _Path),
+    _needed("CREATE_TIME", "created_at", Integer()),
+    _c("DB_ID", "database_id", _Id),
+    _c("FUNC_NAME", "name", _Name),
+    _needed("FUNC_TYPE", "type", Integer()),
+    _c("OWNER_NAME", "owner", _Name),
+    _c("OWNER_TYPE", "owner_type", String(10)),
+    UniqueConstraint("name", "database_id", name="UNIQUEFUNCTION"),
+)
+function_resources = _listed(
+    "FUNC_RU",
+    "FUNC_ID",
+    _needed("RESOURCE_TYPE", "type", Integer()),
+    _c("RESOURCE_URI", "place", _Path),
+)
 version = Table(
     "VERSION",
     metadata,

@@ -13,6 +13,8 @@ exception TxnOpenException { 1: string message }
 exception NoSuchLockException { 1: string message }
 exception ConfigValSecurityException { 1: string message }
 enum PrincipalType { USER = 1, ROLE = 2, GROUP = 3 }
+enum FunctionType { JAVA = 1 }
+enum ResourceType { JAR = 1, FILE = 2, ARCHIVE = 3 }
 enum ClientCapability { TEST_CAPABILITY = 1, INSERT_ONLY_TABLES = 2 }
 enum TxnType { DEFAULT = 0, REPL_CREATED = 1, READ_ONLY = 2, COMPACTION = 3, MATER_VIEW_REBUILD = 4, SOFT_DELETE = 5, REBALANCE_COMPACTION = 6 }
 enum TxnState { COMMITTED = 1, ABORTED = 2, OPEN = 3 }
@@ -633,6 +635,27 @@ struct NotificationEvent {
 
 struct NotificationEventResponse { 1: required list<NotificationEvent> events }
 struct CurrentNotificationEventId { 1: required i64 eventId }
+struct ResourceUri {
+  1: ResourceType resourceType
+  2: string uri
+}
+
+struct Function {
+  1: string functionName
+  2: string dbName
+  3: string className
+  4: string ownerName
+  5: PrincipalType ownerType
+  6: i32 createTime
+  7: FunctionType functionType
+  8: list<ResourceUri> resourceUris
+  9: optional string catName
+}
+
+struct GetAllFunctionsResponse {
+  1: optional list<Function> functions
+}
+
 service ThriftHiveMetastore {
   string getVersion()
   list<string> get_all_databases() throws (1: MetaException o1)
@@ -658,6 +681,10 @@ service ThriftHiveMetastore {
   void alter_partitions_with_environment_context(1: string db_name, 2: string tbl_name, 3: list<Partition> new_parts, 4: EnvironmentContext environment_context) throws (1: InvalidOperationException o1, 2: MetaException o2)
   AllTableConstraintsResponse get_all_table_constraints(1: AllTableConstraintsRequest request) throws (1: MetaException o1, 2: NoSuchObjectException o2)
   void drop_constraint(1: DropConstraintRequest req) throws (1: NoSuchObjectException o1, 2: MetaException o3)
+  void create_function(1: Function func) throws (1: AlreadyExistsException o1, 2: InvalidObjectException o2, 3: MetaException o3, 4: NoSuchObjectException o4)
+  void drop_function(1: string dbName, 2: string funcName) throws (1: NoSuchObjectException o1, 2: MetaException o3)
+  Function get_function(1: string dbName, 2: string funcName) throws (1: MetaException o1, 2: NoSuchObjectException o2)
+  GetAllFunctionsResponse get_all_functions() throws (1: MetaException o1)
   OpenTxnsResponse open_txns(1: OpenTxnRequest rqst)
   GetOpenTxnsResponse get_open_txns()
   GetOpenTxnsResponse get_open_txns_req(1: GetOpenTxnsRequest getOpenTxnsRequest)

@@ -6,8 +6,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hivesql_executor.metastore.hms.catalog import CatalogCalls, lower
+from hivesql_executor.metastore.hms.catalog import lower
 from hivesql_executor.metastore.hms.client import idl
+from hivesql_executor.metastore.hms.functions import FunctionCalls
 from hivesql_executor.metastore.hms.tables import (
     read_partition,
     read_table,
@@ -47,7 +48,7 @@ _CHUNK = 500
 _ATTEMPTS = 10
 
 
-class PartitionCalls(CatalogCalls):
+class PartitionCalls(FunctionCalls):
     """Calls of Metastore about partitions and statistics."""
 
     def partitions(

@@ -79,6 +79,11 @@ class QuickStart:
         found = self._reads.statistics(name.lower()) if values is None else None
         return found or self._behind().statistics(name, values)
 
+    def function_names(self) -> tuple[str, ...]:
+        """Return the names of all functions with their databases, sorted."""
+        found = self._reads.function_names()
+        return self._behind().function_names() if found is None else found
+
     def partitions(
         self, name: TableName, tests: Sequence[PartitionTest] = ()
     ) -> tuple[Partition, ...]:

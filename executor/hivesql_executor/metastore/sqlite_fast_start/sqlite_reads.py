@@ -212,6 +212,18 @@ class SqliteReads:
 
         return self._read(find)
 
+    def function_names(self) -> tuple[str, ...] | None:
+        """Return the names of all functions with their databases, sorted."""
+
+        def find(db: sqlite3.Connection) -> tuple[str, ...]:
+            query = (
+                'SELECT d."NAME" || \'.\' || f."FUNC_NAME" AS name FROM "FUNCS" f '
+                'JOIN "DBS" d ON d."DB_ID" = f."DB_ID"'
+            )
+            return tuple(sorted(row.name for row in db.execute(query)))
+
+        return self._read(find)
+
     def partitions(
         self, name: TableName, tests: Sequence[PartitionTest]
     ) -> tuple[Partition, ...] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hivesql_executor.outcome import Outcome
@@ -28,7 +29,11 @@ def describe_function(statement: Show, runtime: Runtime) -> Outcome:
     described = described_functions().get(name.lower())
     if statement.function is not None:
         own = _described(statement.function, runtime)
-        lines = _told_by_hive(name, own, extended=statement.extended, type_="TEMPORARY")
+        is_stored = isinstance(statement.function, OwnFunction) and statement.function.is_stored
+        if is_stored:
+            own = replace(own, names=(*own.names, statement.function.name))
+        type_ = "PERSISTENT" if is_stored else "TEMPORARY"
+        lines = _told_by_hive(name, own, extended=statement.extended, type_=type_)
     elif described is not None:
         lines = _told_by_hive(name, described, extended=statement.extended)
     else:

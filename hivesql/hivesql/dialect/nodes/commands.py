@@ -17,7 +17,7 @@ from hivesql_planner.statements.bound import (
     ShowKind,
     StartTransaction,
 )
-from hivesql_planner.statements.functions import CreateFunction
+from hivesql_planner.statements.functions import CreateFunction, ReloadFunctions
 
 if TYPE_CHECKING:
     from hivesql.dialect.nodes.alter import AlterBodies
@@ -94,6 +94,7 @@ Bound = (
     AbortCompactions
     | AbortTransactions
     | CreateFunction
+    | ReloadFunctions
     | EndTransaction
     | FileSystemShell
     | SessionFiles

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from hivesql.dialect.slices import Slice
     from hivesql.dialect.tokens import Name
+    from hivesql_planner.model.functions import ResourceKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,4 +28,23 @@ class DropFunctionBody:
     macro: bool
 
 
-FunctionBodies = CreateMacroBody | DropFunctionBody
+@dataclass(frozen=True, slots=True)
+class StoreFunctionBody:
+    """CREATE FUNCTION; the name may have a database."""
+
+    name: Name
+    database: Name | None
+    java_class: str
+    resources: tuple[tuple[ResourceKind, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DropStoredFunctionBody:
+    """DROP FUNCTION."""
+
+    name: Name
+    database: Name | None
+    if_exists: bool
+
+
+FunctionBodies = CreateMacroBody | DropFunctionBody | StoreFunctionBody | DropStoredFunctionBody

@@ -215,8 +215,9 @@ def _function(cursor: Cursor) -> str:
     token = cursor.peek()
     if token.kind is Kind.STRING:
         return cursor.string()
-    if token.kind is Kind.QUOTED or cursor.at_end or cursor.at(";"):
-        return cursor.name("a function").text
+    if token.kind is Kind.QUOTED or cursor.at_end or cursor.at(";") or cursor.peek(1).is_("."):
+        called = cursor.name("a function").text
+        return f"{called}.{cursor.name('a function').text}" if cursor.take(".") else called
     # Operators too: ``!=``, ``<=>``, ``case``.
     name = [cursor.next().text]
     while cursor.peek().kind is Kind.SYMBOL and not cursor.at_end:

@@ -23,7 +23,6 @@ from hivesql_planner.errors import NotSupported, ParseError
 _REFUSED = {
     "export": "EXPORT TABLE",
     "import": "IMPORT",
-    "reload": "RELOAD FUNCTIONS",
     "repl": "REPL",
     "kill": "KILL QUERY",
     "grant": "GRANT",
@@ -123,6 +122,10 @@ def _parser_of(word: str) -> Callable[[Cursor], Body] | None:
             from hivesql.dialect.statements.load import STATEMENTS as OF_FILES
 
             return OF_FILES[word]
+        case "reload":
+            from hivesql.dialect.statements.functions import parse_reload
+
+            return parse_reload
     return None
 
 

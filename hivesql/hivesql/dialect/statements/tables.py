@@ -30,7 +30,6 @@ from hivesql_planner.model.table import FileFormat
 _SELF_DESCRIBING: dict[str, FileFormat] = {"orc": "orc", "parquet": "parquet", "avro": "avro"}
 
 _CREATE_REFUSED = {
-    "function": "CREATE FUNCTION",
     "role": "CREATE ROLE",
     "scheduled": "CREATE SCHEDULED QUERY",
     "remote": "CREATE REMOTE DATABASE",
@@ -49,7 +48,9 @@ def parse_create(cursor: Cursor) -> Body:
     token = cursor.peek()
     if token.kind is Kind.WORD and token.value in _CREATE_REFUSED:
         cursor.refuse(_CREATE_REFUSED[token.value])
-    if token.is_("temporary") and cursor.peek(1).value in ("function", "macro"):
+    if token.is_("function") or (
+        token.is_("temporary") and cursor.peek(1).value in ("function", "macro")
+    ):
         from hivesql.dialect.statements.functions import parse_create_function, parse_create_macro
 
         is_macro = cursor.peek(1).value == "macro"

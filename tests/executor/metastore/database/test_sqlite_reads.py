@@ -20,6 +20,7 @@ from hivesql_executor.metastore.sqlite_fast_start.quick_start import QuickStart
 from hivesql_executor.metastore.sqlite_fast_start.sqlite_reads import SqliteReads
 from hivesql_planner.errors import NoSuchObject
 from hivesql_planner.locks.lock import Lock, LockType, ObjectLock
+from hivesql_planner.model.functions import StoredFunction
 from hivesql_planner.model.statistics import ColumnStatistics, Statistics
 from hivesql_planner.model.table import (
     Column,
@@ -87,6 +88,8 @@ def fill(store: DatabaseMetastore) -> None:
     store.create_table(
         Table(name=V, columns=COLUMNS, location="", type="VIRTUAL_VIEW", view_text="select 1")
     )
+    for name in ("g", "F"):
+        store.create_function(StoredFunction(database="Shop", name=name, java_class="own.F"))
     numbers = ColumnStatistics(name="b", type="string", nulls=1, distinct=2, average_length=1.5)
     store.put_statistics(T, [Statistics(rows=7, files=2, bytes=100, columns=(numbers,))])
 
@@ -110,6 +113,7 @@ def test_all_answers_are_those_of_the_database_layer(
     for change in (lambda _: None, fill, wait_and_abort):
         change(behind)
         same("databases")
+        same("function_names")
         same("transactions")
         same("needs_housekeeping", 300, DAY)
         for where in ((), ("SHOP",), ("shop", "T"), ("shop", "p", "p=9/q=x"), ("nosuch",)):

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Select, bindparam, delete, insert, select, up
 
 from hivesql_executor.metastore.api import TableNote
 from hivesql_executor.metastore.database import history_cleanup as cleanup
-from hivesql_executor.metastore.database.catalog import table_rows
+from hivesql_executor.metastore.database.catalog import functions, table_rows
 from hivesql_executor.metastore.database.catalog.catalog_values import database_of
 from hivesql_executor.metastore.database.catalog.partition_storage import (
     keep_columns,
@@ -124,10 +124,17 @@ def drop_database(db: Connection, name: str, *, cascade: bool) -> None:
             "Drop them first, or use DROP DATABASE … CASCADE",
             code=10042,
         )
+    if not cascade and functions.has_functions(db, database_id):
+        raise SemanticError(
+            f"Database {name.lower()} is not empty. One or more functions exist. "
+            "Drop them first, or use DROP DATABASE … CASCADE",
+            code=10042,
+        )
     found = [(one, _table_row(db, one)) for one in names]
     # Tables that materialized views were made from cannot go before these.
     for table_name, _ in sorted(found, key=lambda pair: not _is_materialized(pair[1])):
         drop_table(db, table_name)
+    functions.drop_functions_of(db, database_id)
     db.execute(delete(database_params).where(database_params.c.owner_id == database_id))
     db.execute(delete(dbs).where(dbs.c.id == database_id))
     note(db, Event(kind=EventKind.DROP_DATABASE, database=name.lower()))
