@@ -160,6 +160,8 @@ class KeyCalls:
 
 
 Consume = Callable[["DataFrame"], Any]
+CLOSING_SECONDS = 10.0
+"""What a statement that another thread runs has to end in when its session is closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +211,8 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
         self._key = idempotency_key
         self._statements = 0
         self._closed = False
+        self._starting = threading.Lock()
+        self._thread: threading.Thread | None = None
 
     @property
     def closed(self) -> bool:
@@ -286,12 +290,14 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
         idempotency_key: str | Once | None = None,
     ) -> Result:
         """Run one statement of a script; ``given`` are rows that it reads."""
-        self._check_open()
         began = time.monotonic()
-        self._cancelled, self._ended = threading.Event(), threading.Event()
-        self._txn_id = 0
-        self._only_reads = False
-        self._query_id = f"hivesql_{os.urandom(16).hex()}"
+        with self._starting:
+            self._check_open()
+            self._cancelled, self._ended = threading.Event(), threading.Event()
+            self._txn_id = 0
+            self._only_reads = False
+            self._thread = threading.current_thread()
+            self._query_id = f"hivesql_{os.urandom(16).hex()}"
         self._query_text = text.text
         once = self._once(text, idempotency_key)
         asked = _Asked(text, self.spark_views(), of_user(consume), given, once)
@@ -371,9 +377,6 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
                 attempts -= 1
                 if attempts <= 0:
                     raise
-            except AlreadyCommitted as error:
-                # Another run with the same key was faster, which is as good.
-                return Outcome(affected=0, message=error.message), None
 
     def _bind(self, asked: _Asked) -> Statement:
         return bind(
@@ -455,7 +458,11 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
                 on_open=self._opened,
                 clock=self.runtime.clock.ended_by(self._cancelled),
             )
-            return run(decided, runtime, consume=asked.consume, inside=inside)
+            try:
+                return run(decided, runtime, consume=asked.consume, inside=inside)
+            except AlreadyCommitted as error:
+                # Another run with the same key was faster, which is as good.
+                return Outcome(affected=0, message=error.message)
 
     def _set(self, statement: SetSetting) -> Outcome:
         if statement.reset:
@@ -492,16 +499,20 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
     def close(self) -> None:
         """Roll back what is open; let go of the metastore, and of Spark if it was started here.
 
-        May be called again. Each is done, whatever becomes of those before it.
+        May be called again. Each is done, whatever becomes of those before it. A statement that
+        another thread runs is cancelled.
         """
-        if self._closed:
-            return
-        self._closed = True
+        with self._starting:
+            if self._closed:
+                return
+            self._closed = True
         with ExitStack() as last_first:
             last_first.callback(self._spark.stop)
             last_first.callback(self.runtime.metastore.close)
             last_first.callback(self.temporary.drop_all)
             last_first.callback(self._conversation.close, self.runtime)
+            if self._thread is not threading.current_thread():
+                last_first.callback(self.stop, CLOSING_SECONDS)
 
     def __enter__(self) -> Session:
         return self

@@ -136,8 +136,9 @@ class SqliteReads:
         return None
 
     def close(self) -> None:
-        """Let go of the file."""
-        self._db.close()
+        """Let go of the file, when nobody reads it: closed beneath a reader it ends the process."""
+        with self._guard:
+            self._db.close()
 
     def revision(self) -> str | None:
         """Return the revision of the schema."""
