@@ -224,3 +224,21 @@ def test_a_killed_task_cancels_and_aborts(
     assert states == {"endless": "failed"}
     assert "open" not in {one.state for one in store.transactions()}
     assert store.locks() == ()
+
+
+WAYS = ("the step fails", "the process dies", "the step succeeds, and says that it did not",
+        "killed", "timed out")  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_task_interrupted_at_any_step_is_whole_after_its_next_attempt(
+    python: Path, tmp_path: Path, way: str
+) -> None:
+    roots = os.pathsep.join([*ROOTS, str(ROOT / "tests")])
+    process = subprocess.run(
+        [str(python), str(HERE / "interrupted_task.py"), way], cwd=tmp_path, capture_output=True,
+        text=True, env=environment(tmp_path) | {"PYTHONPATH": roots}, timeout=400, check=False,
+    )  # fmt: skip
+    assert process.returncode == 0, process.stderr[-6000:]
+    told = json.loads((tmp_path / "answer.json").read_text())
+    assert told["failed"] > told["tried"] * 2 // 3 > 10

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -65,39 +66,49 @@ class HiveSqlOperator(BaseOperator):
         self.idempotent = idempotent
         self.idempotency_key = idempotency_key
         self.kill_timeout = kill_timeout
-        self._session: hivesql.Session | None = None
         self._results: list[hivesql.Result] = []
+        self._is_complete = False
         self._killed = False
 
     def execute(self, context: Any) -> dict[str, int]:
         """Run the script in a thread of its own, so that a signal finds this one waiting."""
         hook = HiveSqlHook(hivesql_conn_id=self.hivesql_conn_id, schema=self.schema)
         failures: list[BaseException] = []
+        self._results, self._is_complete = [], False
         with hook.get_session() as session:
-            self._session, self._results = session, []
             self._set_up(session, context)
             worker = threading.Thread(
                 target=self._work, args=[session, self._key(context), failures], daemon=True
             )
-            worker.start()
-            while worker.is_alive() and not self._killed:
-                worker.join(0.2)
-            worker.join(1 if self._killed else None)
-            self._session = None
-        if self._killed:
-            raise AirflowException("killed; nothing of the statement that ran is visible")
+            try:
+                worker.start()
+                while worker.is_alive() and not self._killed:
+                    worker.join(0.2)
+            finally:
+                # Airflow's time-out is raised right here; the session outlives the statement.
+                self._stop(session, worker)
         for error in failures:
             if isinstance(error, (hivesql.ParseError, hivesql.NotSupported)):
                 raise AirflowFailException(str(error)) from error
             raise error
+        if not self._is_complete:
+            raise AirflowException(f"killed; statements that had ended: {len(self._results)}")
         self._tell_assets(context)
         changed = sum(result.affected or 0 for result in self._results)
         return {"statements": len(self._results), "affected": changed}
 
     def on_kill(self) -> None:
-        """Cancel, and abort what is open."""
-        session, self._killed = self._session, True
-        if session is not None and not session.stop(self.kill_timeout):
+        """Let ``execute``, which waits, cancel the statement and abort what is open."""
+        self._killed = True
+
+    def _stop(self, session: hivesql.Session, worker: threading.Thread) -> None:
+        """Cancel what runs, and what may begin meanwhile; abort it when its time is over."""
+        self._killed = self._killed or worker.is_alive()
+        until = time.monotonic() + self.kill_timeout
+        while worker.is_alive() and time.monotonic() < until:
+            session.cancel()
+            worker.join(0.2)
+        if worker.is_alive() and not session.stop(0):
             self.log.warning("the statement did not end by itself: its transaction was aborted")
 
     def dry_run(self) -> None:
@@ -134,6 +145,10 @@ class HiveSqlOperator(BaseOperator):
                 self.log.info("%s%s", result.statement.strip().splitlines()[0], rows)
                 if result.message:
                     self.log.info("%s", result.message)
+                if self._killed:
+                    break
+            else:
+                self._is_complete = True
         except BaseException as error:  # noqa: BLE001 - raised again by the thread that waits
             failures.append(error)
 
