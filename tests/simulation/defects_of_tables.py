@@ -10,7 +10,7 @@ from hivesql_executor.metastore.cache.metastore import CachingMetastore
 from hivesql_executor.metastore.database import history_cleanup as cleanup
 from hivesql_executor.metastore.database.transactions import moves
 from hivesql_executor.orc import publish
-from hivesql_executor.statements import tables
+from hivesql_executor.statements import load, tables
 from hivesql_executor.streaming import deltas
 from hivesql_executor.transactions import file_changes, transaction
 from hivesql_executor.transactions.reaper import mend
@@ -59,6 +59,20 @@ def _loads_without_notes() -> list[Patch]:
         return []
 
     return [(file_changes.FileChanges, "bring", bring)]
+
+
+def _loads_take_partitions_back() -> list[Patch]:
+    into = load._into_directory
+
+    def into_directory(statement: Any, sources: Any, location: str, txn: Any, runtime: Any) -> None:
+        load._add_partition(statement, location, runtime)
+        try:
+            into(statement, sources, location, txn, runtime)
+        except BaseException:
+            runtime.metastore.drop_partitions(statement.table.name, [statement.values])
+            raise
+
+    return [(load, "_into_directory", into_directory)]
 
 
 def _msck_takes_no_lock() -> list[Patch]:
@@ -131,6 +145,12 @@ DEFECTS_OF_TABLES = (
     Defect(
         "LOAD DATA forgets where files were", "must not be there", _loads_without_notes,
         {"dies": (("load", "x", 4, "into", ""),)}, ("dies", "point", "crash", 10, 22),
+    ),
+    Defect(
+        "a failed LOAD DATA drops a partition that others fill", "has no such partition",
+        _loads_take_partitions_back,
+        dict.fromkeys(("fails", "fills"), (("load", "q", 5, "into", "local"),)),
+        ("fails", "file", "full", 4, 10),
     ),
     Defect(
         "an exchange moves without a note", "does not", forget_moves,

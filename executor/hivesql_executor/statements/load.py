@@ -43,20 +43,17 @@ def load_data(statement: LoadData, txn: Transaction | None, runtime: Runtime) ->
         if statement.values is not None and statement.partition is None:
             # Before the catalog names it: should we die, it has no partition without a directory.
             changes.make([location])
-        added = _add_partition(statement, location, runtime)
-        try:
-            if table.is_transactional:
-                assert txn is not None
-                _into_directory(statement, sources, location, txn, runtime)
-            else:
-                _into_place(statement, sources, location, changes, files)
-                if statement.partition and statement.partition.storage and not kept:
-                    one = table.stored_anew(statement.partition)
-                    runtime.metastore.alter_partition(table.name, one.values, one)
-        except BaseException:
-            if added is not None:
-                runtime.metastore.drop_partitions(table.name, [added.values])
-            raise
+        if table.is_transactional:
+            assert txn is not None
+            _into_directory(statement, sources, location, txn, runtime)
+        else:
+            _into_place(statement, sources, location, changes, files)
+        _add_partition(statement, location, runtime)
+        if txn is not None and table.is_transactional:
+            _record_partition(statement, txn, runtime)
+        elif statement.partition and statement.partition.storage and not kept:
+            one = table.stored_anew(statement.partition)
+            runtime.metastore.alter_partition(table.name, one.values, one)
     count([_loaded(statement, sizes)], txn, runtime)
     return Outcome(message=f"Loading data to table {table.name}")
 
@@ -83,13 +80,26 @@ def _location(statement: LoadData) -> str:
     return table.home_of(statement.values)
 
 
-def _add_partition(statement: LoadData, location: str, runtime: Runtime) -> Partition | None:
-    """Tell the catalog of a new partition; empty, it is harmless should we die now."""
+def _add_partition(statement: LoadData, location: str, runtime: Runtime) -> None:
+    """Tell the catalog of a new partition, now that its files are there.
+
+    From then on others may write into it, so that it stays whatever becomes of us.
+    """
     if statement.values is None or statement.partition is not None:
-        return None
+        return
     partition = Partition(values=statement.values, location=location)
     runtime.metastore.add_partitions(statement.table.name, [partition], if_not_exists=True)
-    return partition
+
+
+def _record_partition(statement: LoadData, txn: Transaction, runtime: Runtime) -> None:
+    """Tell the transaction which partition was written, where the table has any."""
+    if statement.values is None:
+        return
+    table = statement.table
+    unit = partition_name(table.partition_names, statement.values)
+    operation = Operation.UPDATE if statement.overwrite else Operation.INSERT
+    write_id = txn.write_ids[table.name]
+    runtime.metastore.add_dynamic_partitions(txn.id, write_id, table.name, [unit], operation)
 
 
 def _into_place(
@@ -137,10 +147,6 @@ def _into_directory(
         sources = changes.copy(sources, location, files)
     # Should we die, those that were moved go back, before a cleaner takes the directory away.
     changes.bring([(source, f"{home}/{one}") for source, one in zip(sources, names, strict=True)])
-    if statement.values is not None:
-        unit = partition_name(table.partition_names, statement.values)
-        operation = Operation.UPDATE if statement.overwrite else Operation.INSERT
-        runtime.metastore.add_dynamic_partitions(txn.id, write_id, table.name, [unit], operation)
 
 
 def _free_name(name: str, taken: set[str]) -> str:
