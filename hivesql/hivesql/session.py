@@ -415,8 +415,8 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
                 skipped = self._conversation.start(statement, self.runtime, asked.once)
                 return Outcome(message=str(skipped) if skipped else None), None
             case EndTransaction():
-                self._conversation.end(statement, self.runtime)
-                return Outcome(), None
+                earlier = self._conversation.end(statement, self.runtime)
+                return Outcome(message=earlier.message if earlier else None), None
         original = statement
         statement = self.temporary.translated(original)
         decided = plan(statement, self.settings)

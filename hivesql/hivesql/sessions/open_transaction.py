@@ -11,7 +11,13 @@ from hivesql_executor.transactions.transaction import (
     open_transaction,
     roll_back,
 )
-from hivesql_planner.errors import CommitUnknown, ExecutionError, NotSupported, SemanticError
+from hivesql_planner.errors import (
+    AlreadyCommitted,
+    CommitUnknown,
+    ExecutionError,
+    NotSupported,
+    SemanticError,
+)
 from hivesql_planner.multi_statement import check_inside
 from hivesql_planner.settings.transaction_keys import DB_TXN_MANAGER, DUMMY_TXN_MANAGER
 
@@ -78,12 +84,15 @@ class Conversation:
         self._once = once
         return self.skipped
 
-    def end(self, statement: EndTransaction, runtime: Runtime) -> None:
-        """COMMIT or ROLLBACK; 20008 when nothing is open."""
+    def end(self, statement: EndTransaction, runtime: Runtime) -> AlreadyCommitted | None:
+        """COMMIT or ROLLBACK; 20008 when nothing is open.
+
+        Gives who committed the same under its key meanwhile, which is as good; else None.
+        """
         opened, self.opened = self.opened, None
         skipped, self.skipped = self.skipped, None
         if skipped is not None:
-            return
+            return None
         if opened is None:
             word = "COMMIT" if statement.commit else "ROLLBACK"
             raise ExecutionError(
@@ -92,9 +101,13 @@ class Conversation:
             )
         if statement.commit:
             # The first committer wins, whatever kind of locks was taken.
-            commit(opened, replace(runtime, once=self._once), exclusive_write=False)
+            try:
+                commit(opened, replace(runtime, once=self._once), exclusive_write=False)
+            except AlreadyCommitted as earlier:
+                return earlier
         else:
             roll_back(opened, runtime, None)
+        return None
 
     def check(self, plan: Plan, statement: Statement) -> None:
         """Refuse what the open transaction cannot hold."""
