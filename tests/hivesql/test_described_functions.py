@@ -18,12 +18,14 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> hivesql.Session:
     [
         ("abs", "generic.GenericUDFAbs", ""),
         ("PI", "UDFPI", "pi"),
+        ("`Pi`", "UDFPI", "pi"),
         ("'upper'", "generic.GenericUDFUpper", "ucase"),
         ("+", "generic.GenericUDFOPPlus", ""),
         ("<>", "generic.GenericUDFOPNotEqual", "!="),
-        ("case", "generic.GenericUDFCase", ""),
         ("or", "generic.GenericUDFOPOr", ""),
         ("mid", "UDFSubstr", "substr, substring"),
+        ("substr", "UDFSubstr", "substring, mid"),
+        ("array_slice", "generic.GenericUDFArraySlice", ""),
         ("sum", "generic.GenericUDAFSum", ""),
         ("explode", "generic.GenericUDTFExplode", ""),
     ],
@@ -42,3 +44,10 @@ def test_functions_of_hive(
     assert [line for line in told if "Synonyms" in line] == (
         [f"Synonyms: {synonyms}"] if synonyms else []
     )
+
+
+@pytest.mark.parametrize("name", ["case", "cast", "no_function", "array_zip"])
+def test_names_that_hive_has_no_function_of(session: hivesql.Session, name: str) -> None:
+    assert session.sql(f"DESCRIBE FUNCTION EXTENDED {name}").rows == [
+        (f"Function '{name}' does not exist.",)
+    ]

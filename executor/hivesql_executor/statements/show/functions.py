@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
@@ -11,9 +10,6 @@ from hivesql_executor.statements.show.hive_descriptions import Described, descri
 from hivesql_executor.statements.show.tables import matching
 from hivesql_planner.statements.bound import Show
 from hivesql_planner.statements.functions import Macro, OwnFunction
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 _MACRO = "org.apache.hadoop.hive.ql.udf.generic.GenericUDFMacro"
 
@@ -24,7 +20,7 @@ def show_functions(statement: Show, runtime: Runtime) -> Outcome:
 
 
 def describe_function(statement: Show, runtime: Runtime) -> Outcome:
-    """Tell of a function what the Hive classes that PySpark ships say of it, else Spark."""
+    """Tell of a function what Hive says of it, or its own class."""
     name = (statement.key or "").replace("`", "")
     described = described_functions().get(name.lower())
     if statement.function is not None:
@@ -37,8 +33,7 @@ def describe_function(statement: Show, runtime: Runtime) -> Outcome:
     elif described is not None:
         lines = _told_by_hive(name, described, extended=statement.extended)
     else:
-        lines = _told_by_spark(runtime.spark(), name)
-    lines = lines or [f"Function '{name}' does not exist."]
+        lines = [f"Function '{name}' does not exist."]
     rows = [(line,) for text in lines for line in text.split("\n")]
     return Outcome.of_table(["tab_name"], rows)
 
@@ -71,16 +66,3 @@ def _told_by_hive(
             lines.append(described.details.replace("_FUNC_", name))
         lines += [f"Function class:{described.java_class}", f"Function type:{type_}"]
     return lines
-
-
-def _told_by_spark(spark: SparkSession, name: str) -> list[str]:
-    """Return how Spark says that a function is used, nothing when it has none."""
-    from pyspark.errors import AnalysisException
-
-    quoted = name.replace("`", "``")
-    try:
-        rows = spark.sql(f"DESCRIBE FUNCTION `{quoted}`").collect()
-    except AnalysisException:
-        return []
-    usage = [row[0].removeprefix("Usage:") for row in rows if row[0].startswith("Usage:")]
-    return [line.strip() for text in usage for line in text.split("\n") if line.strip()]

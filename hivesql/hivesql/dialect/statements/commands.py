@@ -215,7 +215,9 @@ def _function(cursor: Cursor) -> str:
     token = cursor.peek()
     if token.kind is Kind.STRING:
         return cursor.string()
-    if token.kind is Kind.QUOTED or cursor.at_end or cursor.at(";") or cursor.peek(1).is_("."):
+    if token.kind is Kind.QUOTED and not cursor.peek(1).is_("."):
+        return cursor.next().text[1:-1]  # capitals stay: Hive repeats them
+    if cursor.at_end or cursor.at(";") or cursor.peek(1).is_("."):
         called = cursor.name("a function").text
         return f"{called}.{cursor.name('a function').text}" if cursor.take(".") else called
     # Operators too: ``!=``, ``<=>``, ``case``.
