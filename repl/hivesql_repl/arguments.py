@@ -196,10 +196,10 @@ def normalized(argv: Sequence[str]) -> list[str]:
 
 def ignored(options: argparse.Namespace) -> list[str]:
     """List flags that were given and have no effect here."""
-    given = vars(options)
+    values = vars(options)
     return sorted(
         key.removeprefix("ignored_")
-        for key, value in given.items()
+        for key, value in values.items()
         if key.startswith("ignored_") and value is not None
     )
 
@@ -212,10 +212,10 @@ def _truth(text: str) -> bool:
 
 def pairs(texts: Sequence[str]) -> dict[str, str]:
     """``KEY=VALUE`` texts as a mapping; ValueError for anything else."""
-    found = {}
+    values = {}
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
             raise ValueError(f"KEY=VALUE expected, not {text!r}")
-        found[key.strip()] = value
-    return found
+        values[key.strip()] = value
+    return values

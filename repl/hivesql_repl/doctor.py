@@ -41,16 +41,16 @@ def examine(options: Profile, *, profile_problem: str | None, spark: bool) -> It
         yield Finding("failed", "configuration", profile_problem, "correct the file")
     else:
         place = default_path()
-        told = str(place) if place.exists() else f"none ({place} does not exist)"
-        yield Finding("ok", "configuration", told)
+        answer = str(place) if place.exists() else f"none ({place} does not exist)"
+        yield Finding("ok", "configuration", answer)
     try:
         session = connect(options.metastore, options.warehouse, settings=options.settings)
     except HiveSqlError as error:
         yield Finding("failed", "metastore", str(error), "check --metastore, and that it runs")
         return
     except Exception as error:  # noqa: BLE001 - whatever the driver raises is the finding
-        told = str(error).splitlines()[0]
-        yield Finding("failed", "metastore", told, "check --metastore, and that it runs")
+        answer = str(error).splitlines()[0]
+        yield Finding("failed", "metastore", answer, "check --metastore, and that it runs")
         return
     starts = spark and java.state != "failed"
     with session:
@@ -93,13 +93,13 @@ def _metastore(session: Session) -> Finding:
     databases = store.databases()
     tables = sum(len(store.tables(name)) for name in databases)
     open_txns = sum(row.state == "open" for row in store.transactions())
-    told = (
+    answer = (
         f"{len(databases)} databases, {tables} tables, {open_txns} open transactions, "
         f"{store.version()}"
     )
     if session.cache_counters is not None:
-        told += f", cache on (notification log at event {store.keep_log()})"
-    return Finding("ok", "metastore", told)
+        answer += f", cache on (notification log at event {store.keep_log()})"
+    return Finding("ok", "metastore", answer)
 
 
 def _warehouse(session: Session, *, reachable: bool) -> Finding:
@@ -107,8 +107,10 @@ def _warehouse(session: Session, *, reachable: bool) -> Finding:
     place = location.removeprefix("file://").removeprefix("file:")
     if "://" in place:
         if not reachable:
-            told = f"{location} (not on this machine: not looked into)"
-            return Finding("warning", "warehouse", told, "run doctor with Spark, which reaches it")
+            answer = f"{location} (not on this machine: not looked into)"
+            return Finding(
+                "warning", "warehouse", answer, "run doctor with Spark, which reaches it"
+            )
         there = session.runtime.files(location).exists(location)
         return Finding("ok", "warehouse", location if there else f"{location}, not made yet")
     path = Path(place)
@@ -122,27 +124,27 @@ def _warehouse(session: Session, *, reachable: bool) -> Finding:
             "give yourself the right to write there, or choose another --warehouse",
         )  # fmt: skip
     free = shutil.disk_usage(path).free
-    told = f"{path}, {free / (1 << 30):.1f} GiB free"
+    answer = f"{path}, {free / (1 << 30):.1f} GiB free"
     if free < _LITTLE_SPACE:
-        return Finding("warning", "warehouse", told, "make room: Spark's jobs spill to disk too")
-    return Finding("ok", "warehouse", told)
+        return Finding("warning", "warehouse", answer, "make room: Spark's jobs spill to disk too")
+    return Finding("ok", "warehouse", answer)
 
 
 def _spark(session: Session) -> Finding:
     spark = session.runtime.spark()
     count = spark.range(10).count()
     assert count == 10
-    told = f"{spark.version} at {spark.sparkContext.master}"
+    answer = f"{spark.version} at {spark.sparkContext.master}"
     if find_archive() is None:
-        return Finding("ok", "Spark", told, "hivesql doctor --speed-up makes it start faster")
-    return Finding("ok", "Spark", told)
+        return Finding("ok", "Spark", answer, "hivesql doctor --speed-up makes it start faster")
+    return Finding("ok", "Spark", answer)
 
 
 def _speed_up() -> Finding:
     with tempfile.TemporaryDirectory() as scratch:
         made = make_archive(Path(scratch))
-    told = f"{made}, {made.stat().st_size >> 20} MiB; delete it to undo"
-    return Finding("ok", "speed-up", told)
+    answer = f"{made}, {made.stat().st_size >> 20} MiB; delete it to undo"
+    return Finding("ok", "speed-up", answer)
 
 
 def run_doctor(argv: Sequence[str]) -> int:
@@ -160,31 +162,31 @@ def run_doctor(argv: Sequence[str]) -> int:
         action="store_true",
         help="keep Spark's classes in the user's cache (150 MB), so that it starts faster",
     )
-    given = parser.parse_args(argv)
+    arguments = parser.parse_args(argv)
     problem, profile = None, Profile()
     try:
-        profile = read_profile(given.config, given.profile)
+        profile = read_profile(arguments.config, arguments.profile)
     except ValueError as error:
         problem = str(error)
-    settings = {**profile.settings, **pairs(given.hiveconf)}
-    if master := given.master or profile.master:
+    settings = {**profile.settings, **pairs(arguments.hiveconf)}
+    if master := arguments.master or profile.master:
         settings["spark.master"] = master
     options = Profile(
-        metastore=given.metastore or profile.metastore,
-        warehouse=given.warehouse or profile.warehouse,
+        metastore=arguments.metastore or profile.metastore,
+        warehouse=arguments.warehouse or profile.warehouse,
         settings=settings,
     )
     console = Screen(highlight=False, soft_wrap=True)
     failed = False
-    if given.speed_up:
-        found = iter([_guarded("speed-up", _speed_up)])
+    if arguments.speed_up:
+        findings = iter([_guarded("speed-up", _speed_up)])
     else:
-        found = examine(options, profile_problem=problem, spark=not given.no_spark)
-    for one in found:
-        color = {"ok": "green", "warning": "yellow", "failed": "red"}[one.state]
-        console.print(f"[{color}]{one.state:<8}[/] {one.subject:<14}", end="")
-        console.print(one.told, markup=False)
-        if one.help:
-            console.print(f"{'':<24}{one.help}", markup=False)
-        failed = failed or one.state == "failed"
+        findings = examine(options, profile_problem=problem, spark=not arguments.no_spark)
+    for finding in findings:
+        color = {"ok": "green", "warning": "yellow", "failed": "red"}[finding.state]
+        console.print(f"[{color}]{finding.state:<8}[/] {finding.subject:<14}", end="")
+        console.print(finding.told, markup=False)
+        if finding.help:
+            console.print(f"{'':<24}{finding.help}", markup=False)
+        failed = failed or finding.state == "failed"
     return 1 if failed else 0

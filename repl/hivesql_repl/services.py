@@ -17,24 +17,24 @@ from hivesql_repl.configuration import read_profile
 
 def run(argv: Sequence[str]) -> int:
     """Run until SIGTERM or SIGINT, then finish what has begun; 2 when a round of --once failed."""
-    given = _arguments().parse_args(argv)
-    profile = read_profile(given.config, given.profile)
-    settings = {**profile.settings, **pairs(given.hiveconf)}
-    if given.workers is not None:
-        settings["metastore.compactor.worker.threads"] = str(given.workers)
-    if master := given.master or profile.master:
+    arguments = _arguments().parse_args(argv)
+    profile = read_profile(arguments.config, arguments.profile)
+    settings = {**profile.settings, **pairs(arguments.hiveconf)}
+    if arguments.workers is not None:
+        settings["metastore.compactor.worker.threads"] = str(arguments.workers)
+    if master := arguments.master or profile.master:
         settings["spark.master"] = master
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     try:
         with connect(
-            given.metastore or profile.metastore,
-            given.warehouse or profile.warehouse,
+            arguments.metastore or profile.metastore,
+            arguments.warehouse or profile.warehouse,
             settings=settings,
             notify=_tell,
         ) as session:
-            good = run_services(session, stop, once=given.once, pool=given.pool)
+            good = run_services(session, stop, once=arguments.once, pool=arguments.pool)
     except HiveSqlError as error:
         print(f"ERROR: {error}", file=sys.stderr)
         return FAILED

@@ -30,19 +30,19 @@ def _run(name: str, argv: Sequence[str], look: Callable[[Session, str], int]) ->
     parser.add_argument("--database", help="database of a name without one")
     add_places(parser)
     parser.add_argument("--hiveconf", action="append", default=[], metavar="KEY=VALUE")
-    given = parser.parse_args(argv)
-    profile = read_profile(given.config, given.profile)
-    settings = {**profile.settings, **pairs(given.hiveconf)}
-    if master := given.master or profile.master:
+    arguments = parser.parse_args(argv)
+    profile = read_profile(arguments.config, arguments.profile)
+    settings = {**profile.settings, **pairs(arguments.hiveconf)}
+    if master := arguments.master or profile.master:
         settings["spark.master"] = master
     try:
         with connect(
-            given.metastore or profile.metastore,
-            given.warehouse or profile.warehouse,
+            arguments.metastore or profile.metastore,
+            arguments.warehouse or profile.warehouse,
             settings=settings,
-            database=given.database or profile.database or "default",
+            database=arguments.database or profile.database or "default",
         ) as session:
-            return look(session, given.table)
+            return look(session, arguments.table)
     except HiveSqlError as error:
         print(f"ERROR: {error}", file=sys.stderr)
         return FAILED

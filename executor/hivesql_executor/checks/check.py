@@ -241,8 +241,8 @@ def _orphans(table: Table, partitions: Sequence[Partition], files: Files) -> Ite
         below = []
         for place in level:
             below += [
-                f"{place}/{one}" for one in files.all_directories(place)
-                if one.lower().startswith(f"{name}=")
+                f"{place}/{directory}" for directory in files.all_directories(place)
+                if directory.lower().startswith(f"{name}=")
             ]  # fmt: skip
         level = below
     for place in level if table.partition_columns else ():

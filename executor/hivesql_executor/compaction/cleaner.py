@@ -39,7 +39,7 @@ def clean(runtime: Runtime) -> int:
         limit=settings.integer("metastore.compactor.fetch.size"),
     )
     return each(
-        lambda one: _try_cleaning(one, runtime),
+        lambda request: _try_cleaning(request, runtime),
         ready,
         settings.integer("hive.compactor.cleaner.threads.num"),
     )
@@ -70,7 +70,9 @@ def uncompacted(state: AcidState, aborted: Iterable[int]) -> frozenset[int]:
         for entry in state.deltas
         if entry.directory.visibility_txn == 0
     ]
-    return frozenset(one for one in aborted if any(low <= one <= high for low, high in spans))
+    return frozenset(
+        write_id for write_id in aborted if any(low <= write_id <= high for low, high in spans)
+    )
 
 
 def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:

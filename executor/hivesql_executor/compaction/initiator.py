@@ -26,10 +26,10 @@ def initiate(runtime: Runtime) -> int:
     """Run one cycle over all units that were written to; how many compactions were asked for."""
     store, settings = runtime.metastore, runtime.settings
     limit = settings.integer("metastore.compactor.fetch.size")
-    candidates = {one.unit: one for one in store.compaction_candidates(limit=limit)}
+    candidates = {item.unit: item for item in store.compaction_candidates(limit=limit)}
     if not settings.flag("metastore.compactor.clean.aborts.using.cleaner"):
         aborted = store.aborted_units(abort_limits(settings), limit=limit)
-        candidates |= {one.unit: one for one in aborted}
+        candidates |= {item.unit: item for item in aborted}
     rows, now = store.compactions(), store.now()
 
     def ask(candidate: Candidate) -> bool:

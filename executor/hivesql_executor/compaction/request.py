@@ -71,8 +71,8 @@ def _request(statement: CompactTable, unit: str | None, kind: Kind, runtime: Run
     messages: list[str] = []
     while inline and not answer.accepted and (queued := _queued(statement, unit, runtime)):
         # No service may ever run, and this request would be refused as long as that one waits.
-        told = run_next(runtime, id=queued.id) or _TAKEN
-        messages.append(f"Compaction {queued.id}, which was queued before: {told}")
+        ended = run_next(runtime, id=queued.id) or _TAKEN
+        messages.append(f"Compaction {queued.id}, which was queued before: {ended}")
         if _does_as_much(queued, statement, kind):
             return "\n".join(messages)
         clean(runtime)
@@ -143,10 +143,10 @@ def abort_compactions(statement: AbortCompactions, runtime: Runtime) -> Outcome:
     rows = []
     for id_, state in runtime.metastore.abort_compactions(statement.ids).items():
         if state is None:
-            told = ("Error", "No Such Compaction Id Available")
+            answer = ("Error", "No Such Compaction Id Available")
         elif state == INITIATED:
-            told = ("Success", "Successfully aborted compaction")
+            answer = ("Success", "Successfully aborted compaction")
         else:
-            told = ("Error", f"Error while aborting compaction as compaction is in state-{state}")
-        rows.append((str(id_), *told))
+            answer = ("Error", f"Error while aborting compaction as compaction is in state-{state}")
+        rows.append((str(id_), *answer))
     return Outcome.of_table(["compactionid", "status", "message"], rows)

@@ -82,19 +82,19 @@ def list_roots(place: Place, runtime: Runtime) -> list[str]:
     if not place.is_whole_partitioned_table:
         return [place.location]
     depth = len(table.partition_columns)
-    found = {partition.location for partition in runtime.metastore.partitions(table.name)}
+    locations = {partition.location for partition in runtime.metastore.partitions(table.name)}
     files = runtime.files(table.location)
     homes = [table.location]
     for _ in range(depth):
         homes = [f"{home}/{name}" for home in homes for name in files.all_directories(home)
                  if "=" in name]  # fmt: skip
     # A write that died may have made a directory and no file.
-    found.update(
+    locations.update(
         home for home in homes
-        if home not in found
+        if home not in locations
         and any(name.startswith(ACID_PREFIXES) for name in files.all_directories(home))
     )  # fmt: skip
-    return sorted(found)
+    return sorted(locations)
 
 
 def made_by_writes(place: Place, location: str, runtime: Runtime) -> list[str]:

@@ -198,13 +198,13 @@ class Deltas:
             self._partition_texts(values, column.type)
             for values, column in zip(texts, table.partition_columns, strict=True)
         ]
-        found: dict[str, list[int]] = defaultdict(list)
+        rows_by_partition: dict[str, list[int]] = defaultdict(list)
         names: dict[tuple[str, ...], str] = {}
         for number, values in enumerate(zip(*columns, strict=True)):
             if values not in names:
                 names[values] = partition_name(table.partition_names, values)
-            found[names[values]].append(number)
-        return found
+            rows_by_partition[names[values]].append(number)
+        return rows_by_partition
 
     def _partition_texts(self, values: Sequence[Any], hive_type: str) -> list[str]:
         typed = self.stream.writer.column(values, hive_type)
@@ -219,13 +219,13 @@ class Deltas:
         return "" if values is None else partition_name(table.partition_names, values)
 
     def _file(self, name: str, bucket: int) -> GrowingFile:
-        found = self._files.get((name, bucket))
+        file = self._files.get((name, bucket))
         self.touched.add(name)
-        if found is not None:
-            self._check_place(name, found)
+        if file is not None:
+            self._check_place(name, file)
         else:
             home = local_path(self.home(name))
-            found = self._files[name, bucket] = GrowingFile(
+            file = self._files[name, bucket] = GrowingFile(
                 table=self.stream.table,
                 directory=Path(home) / self.directory.name,
                 bucket=bucket,
@@ -234,7 +234,7 @@ class Deltas:
                 fast=self.stream.fast,
             )
             self._checked.add(name)
-        return found
+        return file
 
     def _check_place(self, name: str, file: GrowingFile) -> None:
         """Fail where a file was removed or moved: nobody would see what is written into it."""

@@ -48,7 +48,7 @@ def _lines(data: str, pattern: str) -> list[str]:
     # The usual pattern without an expression, which is faster.
     usual = pattern == LINES
     parts = data.replace("\r", "\n").split("\n") if usual else re.split(pattern, data)
-    return [one for one in parts if one]
+    return [line for line in parts if line]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,8 +137,8 @@ def _object(line: str, fields: Sequence[tuple[str, Converter]]) -> Row:
         record = _DECODER.decode(line)
         if not all(name in record for name, _ in fields):
             record = {key.lower(): value for key, value in record.items()}
-        found = ((record.get(name), convert) for name, convert in fields)
-        return [None if value is None else convert(value) for value, convert in found]
+        values = ((record.get(name), convert) for name, convert in fields)
+        return [None if value is None else convert(value) for value, convert in values]
     except (ValueError, TypeError, AttributeError, KeyError, ArithmeticError) as error:
         raise SerializationError(
             f"{line[:200]!r} is no JSON object of the table's columns: {error}"
@@ -174,14 +174,14 @@ def converter(hive_type: str) -> Converter:
 
 def _decimal(value: Any, precision: int, scale: int) -> Decimal | None:
     try:
-        found = Decimal(value)
-        exponent = found.as_tuple().exponent
+        number = Decimal(value)
+        exponent = number.as_tuple().exponent
         # Mostly there is nothing to round.
         if isinstance(exponent, int) and -scale <= exponent <= 0:
-            return found if found.adjusted() < precision - scale else None
+            return number if number.adjusted() < precision - scale else None
     except (ArithmeticError, ValueError):
         return None
-    return decimal_of(found, precision, scale)
+    return decimal_of(number, precision, scale)
 
 
 def _within(value: int, limit: int) -> int:
@@ -201,10 +201,10 @@ def _text(value: Any) -> str:
 
 
 def _timestamp(value: str) -> datetime.datetime:
-    found = datetime.datetime.fromisoformat(value)
-    if found.tzinfo is not None:
+    instant = datetime.datetime.fromisoformat(value)
+    if instant.tzinfo is not None:
         raise ValueError(f"{value} has a time zone")
-    return found
+    return instant
 
 
 def _nested(hive_type: str) -> Converter:

@@ -136,11 +136,11 @@ class FileChanges:
         try:
             self._mend()
         except Exception as second:  # noqa: BLE001 - the first error is the one to report
-            told = f"files are not put back yet: {second}"
+            note = f"files are not put back yet: {second}"
             if error is not None:
-                error.add_note(told)
+                error.add_note(note)
             else:
-                self.runtime.notify(f"rolled back, but {told}. The next statement tries again")
+                self.runtime.notify(f"rolled back, but {note}. The next statement tries again")
         self.noted, self.unnoted, self.key = [], [], ""
 
     def _mend(self) -> None:
@@ -162,13 +162,13 @@ class FileChanges:
     def _note_again(self) -> BegunMoves | None:
         """Tell what to do with hidden files, and directories of ours, that may have come later."""
         kinds = (MoveKind.EMPTIED, MoveKind.ASIDE, MoveKind.MADE)
-        late = [one for one in self.noted if one.kind in kinds and one not in self.unnoted]
+        late = [move for move in self.noted if move.kind in kinds and move not in self.unnoted]
         store = self.runtime.metastore
         return store.noted_moves(store.note_moves(0, late)) if late else None
 
     def _give_back(self) -> None:
         """Take what came after somebody had taken us for dead, and had put the rest back."""
-        asides = tuple(f"{one.target}/" for one in self.noted if one.kind is MoveKind.ASIDE)
+        asides = tuple(f"{noted.target}/" for noted in self.noted if noted.kind is MoveKind.ASIDE)
         for move, modified in self.arrived.items():
             files = self.runtime.files(move.target)
             if not files.exists(move.target) or files.modified(move.target) != modified:
@@ -229,15 +229,15 @@ class FileChanges:
 
     def _begun(self, *, settled: bool) -> BegunMoves:
         remedies = tuple(
-            (one, decide_remedy(one, named=settled, owned=True, settled=settled))
-            for one in self.noted
+            (move, decide_remedy(move, named=settled, owned=True, settled=settled))
+            for move in self.noted
         )
         return BegunMoves(key=self.key, moves=remedies)
 
 
 def missing_directories(directories: Sequence[str], runtime: Runtime) -> list[str]:
     """Return the directories that are not there, and those above them, the highest first."""
-    found: dict[str, None] = {}
+    missing: dict[str, None] = {}
     for directory in directories:
         above, files = [], runtime.files(directory)
         path = directory.rstrip("/")
@@ -249,8 +249,8 @@ def missing_directories(directories: Sequence[str], runtime: Runtime) -> list[st
                 # Only the host, or bucket, of a URI: Hadoop takes it for no path.
                 break
             path = parent
-        found |= dict.fromkeys(reversed(above))
-    return list(found)
+        missing |= dict.fromkeys(reversed(above))
+    return list(missing)
 
 
 def making_moves(directories: Sequence[str]) -> list[Move]:

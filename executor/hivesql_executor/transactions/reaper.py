@@ -112,9 +112,9 @@ def _put_back(hidden: str, shown: str, files: Files) -> None:
         files.rename(hidden, shown)
 
 
-def is_same(files: Files, one: str, other: str) -> bool:
+def is_same(files: Files, path: str, other: str) -> bool:
     """Tell whether two names seem to be of one file, whose move has come half-way."""
-    return files.size(one) == files.size(other) and files.modified(one) == files.modified(other)
+    return files.size(path) == files.size(other) and files.modified(path) == files.modified(other)
 
 
 def _undo_birth(move: Move, runtime: Runtime) -> None:

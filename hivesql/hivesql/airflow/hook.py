@@ -71,9 +71,11 @@ class HiveSqlHook(DbApiHook):
     @property
     def sqlalchemy_url(self) -> URL:
         """The URL for SQLAlchemy's engines."""
-        given = self.arguments()
-        query = {key: given[key] for key in ("metastore", "database") if given[key]}
-        return URL.create("hivesql", database=given["warehouse"], query=query | given["settings"])
+        arguments = self.arguments()
+        query = {key: arguments[key] for key in ("metastore", "database") if arguments[key]}
+        return URL.create(
+            "hivesql", database=arguments["warehouse"], query=query | arguments["settings"]
+        )
 
     def get_uri(self) -> str:
         """Return the URL for SQLAlchemy's engines, as text."""
@@ -102,8 +104,8 @@ class HiveSqlHook(DbApiHook):
         return str(self.arguments()["database"])
 
 
-def _settings_of(given: Any) -> dict[str, str]:
-    if isinstance(given, Mapping):
-        return {str(key): str(value) for key, value in given.items()}
-    lines = (line.partition("=") for line in str(given or "").splitlines() if line.strip())
+def _settings_of(field: Any) -> dict[str, str]:
+    if isinstance(field, Mapping):
+        return {str(key): str(value) for key, value in field.items()}
+    lines = (line.partition("=") for line in str(field or "").splitlines() if line.strip())
     return {key.strip(): value.strip() for key, _, value in lines}

@@ -22,7 +22,7 @@ from hivesql_planner.plan_facts import tables_read, tables_written
 
 def lineage_of(results: Sequence[hivesql.Result], conn_id: str, hql: str) -> OperatorLineage:
     """Tell inputs, outputs with the rows changed, and the script."""
-    plans = [(one.plan, one.affected or 0) for one in results if one.plan is not None]
+    plans = [(result.plan, result.affected or 0) for result in results if result.plan is not None]
     read = {table.name: table for plan, _ in plans for table in tables_read(plan)}
     written: dict[Any, Table] = {}
     rows: dict[Any, int] = {}

@@ -153,9 +153,9 @@ class HiveSqlOperator(BaseOperator):
             failures.append(error)
 
     def _tell_assets(self, context: Any) -> None:
-        aliases = [one for one in self.outlets if isinstance(one, AssetAlias)]
+        aliases = [item for item in self.outlets if isinstance(item, AssetAlias)]
         tables = {
-            table.name for one in self._results if one.plan for table in tables_written(one.plan)
+            table.name for item in self._results if item.plan for table in tables_written(item.plan)
         }
         for alias in aliases:
             for name in sorted(tables):

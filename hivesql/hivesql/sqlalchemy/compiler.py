@@ -79,7 +79,11 @@ class DdlCompiler(compiler.DDLCompiler):
         text: str = super().create_table_constraints(  # type: ignore[no-untyped-call]
             table, _include_foreign_key_constraints, **kw
         )
-        checks = (self.process(one) for column in table.columns for one in column.constraints)
+        checks = (
+            self.process(constraint)
+            for column in table.columns
+            for constraint in column.constraints
+        )
         return ", \n\t".join(part for part in (text, *checks) if part)
 
     def get_column_specification(self, column: Any, **kwargs: Any) -> str:

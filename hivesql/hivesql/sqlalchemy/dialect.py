@@ -88,12 +88,12 @@ class HiveSqlDialect(Reflection):
                 f"{url.render_as_string()} names a server: HiveSQL is embedded. Write "
                 "hivesql:////warehouse?metastore=sqlite:////metastore.db"
             )
-        given = {key: value if isinstance(value, str) else value[-1]
+        options = {key: value if isinstance(value, str) else value[-1]
                  for key, value in url.query.items()}  # fmt: skip
-        arguments: dict[str, Any] = {key: given.pop(key) for key in _OF_CONNECT if key in given}
+        arguments: dict[str, Any] = {key: options.pop(key) for key in _OF_CONNECT if key in options}
         if url.database:
             arguments["warehouse"] = url.database
-        return [], arguments | {"settings": given}
+        return [], arguments | {"settings": options}
 
     def get_isolation_level_values(self, dbapi_conn: Any) -> list[Any]:
         """Tell what an engine or a connection may ask for."""

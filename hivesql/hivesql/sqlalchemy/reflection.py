@@ -17,8 +17,8 @@ from hivesql_planner.model.table import Constraint, Table, TableName
 def session_of(connection: Connection) -> Session:
     """Return the session behind a connection."""
     driver: Any = connection.connection.dbapi_connection
-    found: Session = driver.session
-    return found
+    session: Session = driver.session
+    return session
 
 
 class Reflection(default.DefaultDialect):
@@ -39,14 +39,14 @@ class Reflection(default.DefaultDialect):
         self, connection: Connection, schema: str | None = None, **kw: Any
     ) -> list[str]:
         """Tables that are no views."""
-        return [one.name.name for one in self._tables(connection, schema) if not one.is_view]
+        return [table.name.name for table in self._tables(connection, schema) if not table.is_view]
 
     @reflection.cache
     def get_view_names(
         self, connection: Connection, schema: str | None = None, **kw: Any
     ) -> list[str]:
         """List views."""
-        return [one.name.name for one in self._tables(connection, schema) if one.is_view]
+        return [table.name.name for table in self._tables(connection, schema) if table.is_view]
 
     @reflection.cache
     def get_temp_table_names(
@@ -83,8 +83,8 @@ class Reflection(default.DefaultDialect):
         """List data columns, then partition columns, as SELECT * gives them."""
         table = self._table(connection, table_name, schema)
         required = {
-            name for one in table.constraints if one.kind in ("not null", "primary key")
-            for name in one.columns
+            name for key in table.constraints if key.kind in ("not null", "primary key")
+            for name in key.columns
         }  # fmt: skip
         return [
             {
@@ -114,24 +114,24 @@ class Reflection(default.DefaultDialect):
         table = self._table(connection, table_name, schema)
         if table.is_view:
             return {}
-        found: dict[str, Any] = {
+        options: dict[str, Any] = {
             "hivesql_stored_as": table.format.upper(),
             "hivesql_transactional": table.is_transactional,
         }
         if table.partition_columns:
-            found["hivesql_partitioned_by"] = table.partition_names
+            options["hivesql_partitioned_by"] = table.partition_names
         if table.is_bucketed:
-            found["hivesql_clustered_by"] = table.bucket_columns
-            found["hivesql_buckets"] = table.bucket_count
-        return found
+            options["hivesql_clustered_by"] = table.bucket_columns
+            options["hivesql_buckets"] = table.bucket_count
+        return options
 
     @reflection.cache
     def get_pk_constraint(
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> Any:
         """Return the primary key, which Hive tells and does not check."""
-        for one in self._constraints(connection, table_name, schema, "primary key"):
-            return {"constrained_columns": list(one.columns), "name": one.name}
+        for constraint in self._constraints(connection, table_name, schema, "primary key"):
+            return {"constrained_columns": list(constraint.columns), "name": constraint.name}
         return {"constrained_columns": [], "name": None}
 
     @reflection.cache
@@ -142,17 +142,17 @@ class Reflection(default.DefaultDialect):
         own = schema or session_of(connection).database
         return [
             {
-                "name": one.name,
-                "constrained_columns": list(one.columns),
+                "name": constraint.name,
+                "constrained_columns": list(constraint.columns),
                 "referred_schema": None
-                if schema is None and one.parent.database == own
-                else one.parent.database,
-                "referred_table": one.parent.name,
-                "referred_columns": list(one.parent_columns),
+                if schema is None and constraint.parent.database == own
+                else constraint.parent.database,
+                "referred_table": constraint.parent.name,
+                "referred_columns": list(constraint.parent_columns),
                 "options": {},
             }
-            for one in self._constraints(connection, table_name, schema, "foreign key")
-            if one.parent is not None
+            for constraint in self._constraints(connection, table_name, schema, "foreign key")
+            if constraint.parent is not None
         ]
 
     @reflection.cache
@@ -161,8 +161,8 @@ class Reflection(default.DefaultDialect):
     ) -> list[Any]:
         """List unique keys, which Hive tells and does not check."""
         return [
-            {"name": one.name, "column_names": list(one.columns)}
-            for one in self._constraints(connection, table_name, schema, "unique")
+            {"name": constraint.name, "column_names": list(constraint.columns)}
+            for constraint in self._constraints(connection, table_name, schema, "unique")
         ]
 
     @reflection.cache
@@ -171,8 +171,8 @@ class Reflection(default.DefaultDialect):
     ) -> list[Any]:
         """Conditions that are checked for every row written."""
         return [
-            {"name": one.name, "sqltext": one.text}
-            for one in self._constraints(connection, table_name, schema, "check")
+            {"name": constraint.name, "sqltext": constraint.text}
+            for constraint in self._constraints(connection, table_name, schema, "check")
         ]
 
     def get_indexes(
@@ -188,8 +188,11 @@ class Reflection(default.DefaultDialect):
     def _constraints(
         self, connection: Connection, table: str, schema: str | None, kind: str
     ) -> list[Constraint]:
-        found = self._table(connection, table, schema).constraints
-        return sorted((one for one in found if one.kind == kind), key=lambda one: one.name)
+        constraints = self._table(connection, table, schema).constraints
+        return sorted(
+            (constraint for constraint in constraints if constraint.kind == kind),
+            key=lambda constraint: constraint.name,
+        )
 
     def _table(self, connection: Connection, name: str, schema: str | None) -> Table:
         session = session_of(connection)

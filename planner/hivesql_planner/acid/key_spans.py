@@ -39,7 +39,7 @@ class KeySpan:
 def in_order(files: Sequence[tuple[KeySpan, T]]) -> list[list[T]]:
     """Files in the order of their keys; those of one inner list may overlap."""
     groups: list[list[tuple[KeySpan, T]]] = []
-    for span, file in sorted(files, key=lambda one: (one[0].write, one[0].bucket, one[0].row)):
+    for span, file in sorted(files, key=lambda pair: (pair[0].write, pair[0].bucket, pair[0].row)):
         if groups and not all(before.is_before(span) for before, _ in groups[-1]):
             groups[-1].append((span, file))
         else:

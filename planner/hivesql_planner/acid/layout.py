@@ -145,7 +145,7 @@ def is_hidden(path: str) -> bool:
         return True
     if above.startswith(HIDDEN_STARTS):
         return True
-    return "/" in above and any(one in above for one in _HIDDEN_BELOW)
+    return "/" in above and any(marker in above for marker in _HIDDEN_BELOW)
 
 
 def is_marker(path: str) -> bool:

@@ -103,7 +103,7 @@ def _cover(directory: AcidDirectory, state: AcidState) -> str:
     base = state.base
     if base is not None and directory.max_write_id <= base.directory.max_write_id:
         return base.name
-    found = None
+    cover = None
     for entry in state.deltas:
         other = entry.directory
         if other.min_write_id > directory.min_write_id:
@@ -111,8 +111,8 @@ def _cover(directory: AcidDirectory, state: AcidState) -> str:
         if directory.max_write_id <= other.max_write_id:
             if other.kind is directory.kind:
                 return entry.name
-            found = found or entry.name
-    return found or _cover_name(state)
+            cover = cover or entry.name
+    return cover or _cover_name(state)
 
 
 def _cover_name(state: AcidState) -> str:

@@ -144,7 +144,7 @@ def _group(
             )
         kind = bases if directory.kind is _BASE else deltas
         kind.append(ListedDirectory(name, directory, tuple(grouped[name])))
-    return bases, deltas, [one for one in originals if not is_marker(one.path)]
+    return bases, deltas, [file for file in originals if not is_marker(file.path)]
 
 
 def _known_format(name: str, text: str) -> str:

@@ -68,12 +68,12 @@ def check_history(
     if state.base is not None:
         return
     names = {file.path.partition("/")[0] for file in files if "/" in file.path}
-    bases = [one for name in names if (one := parse_directory(name)) and (
-        one.kind is DirectoryKind.BASE and not then.sees(one.max_write_id)
+    bases = [directory for name in names if (directory := parse_directory(name)) and (
+        directory.kind is DirectoryKind.BASE and not then.sees(directory.max_write_id)
     )]  # fmt: skip
     if not bases:
         return
-    overwrite = min(bases, key=lambda one: one.max_write_id)
+    overwrite = min(bases, key=lambda directory: directory.max_write_id)
     # Nothing at all below an overwrite is what a cleaner leaves, or a table that was empty.
     is_bare = not state.deltas and not state.originals and then.high_watermark > 0
     if is_bare or cleaned_up_to >= overwrite.max_write_id:

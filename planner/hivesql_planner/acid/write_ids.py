@@ -67,7 +67,7 @@ class ValidTxnList:
         low = self.min_open
         parts = (self.high_watermark, NONE_OPEN if low is None else low)
         shortest = _SHORTEST_RUN if runs else sys.maxsize
-        ids = (_runs(one, shortest) for one in (self.open, self.aborted))
+        ids = (_runs(write_ids, shortest) for write_ids in (self.open, self.aborted))
         return f"{parts[0]}:{parts[1]}:{':'.join(ids)}"
 
     @classmethod
@@ -174,15 +174,15 @@ class ValidWriteIdList:
 
 def format_txn_write_ids(txn_id: int, lists: Sequence[ValidWriteIdList]) -> str:
     """``txn$list$list…``, the value of hive.txn.tables.valid.writeids."""
-    return "$".join([str(txn_id), *(one.format() for one in lists)])
+    return "$".join([str(txn_id), *(write_ids.format() for write_ids in lists)])
 
 
 def _count_between(ids: frozenset[int], low: int, high: int) -> int:
     if not ids:
         return 0
     if high - low + 1 < len(ids):
-        return sum(1 for one in range(low, high + 1) if one in ids)
-    return sum(1 for one in ids if low <= one <= high)
+        return sum(1 for write_id in range(low, high + 1) if write_id in ids)
+    return sum(1 for write_id in ids if low <= write_id <= high)
 
 
 def _runs(ids: Iterable[int], shortest: int) -> str:
@@ -199,8 +199,8 @@ def _runs(ids: Iterable[int], shortest: int) -> str:
 
 
 def _ids(text: str) -> frozenset[int]:
-    found: set[int] = set()
+    ids: set[int] = set()
     for part in filter(None, text.split(",")):
         low, dash, high = part.partition("-")
-        found.update(range(int(low), int(high) + 1) if dash else [int(low)])
-    return frozenset(found)
+        ids.update(range(int(low), int(high) + 1) if dash else [int(low)])
+    return frozenset(ids)

@@ -45,7 +45,7 @@ def is_wanted(name: TableName, allowed: str, denied: str) -> bool:
     """Tell whether a table may be copied, as far as two lists of patterns (``patterns``) say."""
 
     def fits(texts: str) -> bool:
-        return any(one.fullmatch(str(name)) for one in patterns(texts))
+        return any(pattern.fullmatch(str(name)) for pattern in patterns(texts))
 
     return fits(allowed) and not fits(denied)
 
@@ -54,7 +54,7 @@ def patterns(text: str) -> tuple[re.Pattern[str], ...]:
     """Regular expressions of ``db.table``, separated by commas; SemanticError where one is none."""
     wanted = filter(None, map(str.strip, text.split(",")))
     try:
-        return tuple(re.compile(one, re.IGNORECASE) for one in wanted)
+        return tuple(re.compile(pattern, re.IGNORECASE) for pattern in wanted)
     except re.error as error:
         raise SemanticError(f"{text!r} is no list of regular expressions: {error}") from None
 
@@ -80,13 +80,15 @@ def partitions_of(entry: Entry, tests: Sequence[PartitionTest]) -> tuple[Partiti
     if (whole := entry.listings.get(())) is None:
         return None
     return tuple(
-        one for one in whole if all(may_pass(one.values[test.position], test) for test in tests)
+        partition
+        for partition in whole
+        if all(may_pass(partition.values[test.position], test) for test in tests)
     )
 
 
-def with_listing(entry: Entry, tests: Tests, found: tuple[Partition, ...]) -> Entry:
+def with_listing(entry: Entry, tests: Tests, partitions: tuple[Partition, ...]) -> Entry:
     """Return the copy with one listing more; that of all partitions replaces the others."""
-    known = {tests: found} if not tests else {**entry.listings, tests: found}
+    known = {tests: partitions} if not tests else {**entry.listings, tests: partitions}
     return replace(entry, listings=known)
 
 
@@ -102,7 +104,7 @@ def may_fill(
         return True
     if asked is None or current is None or row.id != table_id:
         return False
-    return not any(asked.sees(one) for one in current.open)
+    return not any(asked.sees(txn_id) for txn_id in current.open)
 
 
 def chosen(old: Entry | None, new: Entry) -> Entry:

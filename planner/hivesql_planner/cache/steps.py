@@ -96,7 +96,9 @@ def unresolved(event: Event, notes: Mapping[int, TxnNotes]) -> tuple[int, ...]:
     """Return the transactions whose writes have to be looked up: their opening was not seen."""
     if event.kind not in _ENDS:
         return ()
-    return tuple(one for one in event.txn_ids if one not in notes or not notes[one].seen)
+    return tuple(
+        txn_id for txn_id in event.txn_ids if txn_id not in notes or not notes[txn_id].seen
+    )
 
 
 def steps(
@@ -136,7 +138,7 @@ def is_touched(
     A log may keep quiet about an end; ``current``, taken before the table was read, tells too.
     """
     return any(
-        not _has_ended(table, one, current) for one in notes.values() if table in one.touched
+        not _has_ended(table, note, current) for note in notes.values() if table in note.touched
     )
 
 
@@ -204,7 +206,7 @@ def _settled(entry: Entry, step: Settle) -> Entry | None:
     visible = mark(entry.visible, step.write[1])
     if visible is None:
         return None
-    pending = frozenset(one for one in entry.pending if one[0] != step.write[0])
+    pending = frozenset(pair for pair in entry.pending if pair[0] != step.write[0])
     return replace(entry, visible=visible, pending=pending)
 
 
@@ -214,7 +216,7 @@ def _allocated(
     def noted(known: TxnNotes, write_id: int) -> TxnNotes:
         return replace(known, writes=known.writes | {(table, write_id)})
 
-    return {one: noted(notes.get(one, TxnNotes()), write_id) for one, write_id in writes}
+    return {txn_id: noted(notes.get(txn_id, TxnNotes()), write_id) for txn_id, write_id in writes}
 
 
 def _touched(
@@ -223,7 +225,7 @@ def _touched(
     def noted(known: TxnNotes) -> TxnNotes:
         return replace(known, touched=known.touched | {table})
 
-    return {one: noted(notes.get(one, TxnNotes())) for one, _ in writes}
+    return {txn_id: noted(notes.get(txn_id, TxnNotes())) for txn_id, _ in writes}
 
 
 def _rewritten(
@@ -258,7 +260,9 @@ def _renamed(
     """Write ids follow the new name at once, and so do the notes."""
 
     def moved(known: TxnNotes) -> TxnNotes:
-        writes = frozenset((to if name == table else name, one) for name, one in known.writes)
+        writes = frozenset(
+            (to if name == table else name, write_id) for name, write_id in known.writes
+        )
         names = frozenset(to if name == table else name for name in known.touched)
         return replace(known, writes=writes, touched=names)
 
@@ -271,7 +275,7 @@ def _forgotten(table: TableName, notes: Mapping[int, TxnNotes]) -> dict[int, Txn
     """Return a table of the same name will count its writes from 1 again."""
 
     def without(known: TxnNotes) -> TxnNotes:
-        writes = frozenset(one for one in known.writes if one[0] != table)
+        writes = frozenset(pair for pair in known.writes if pair[0] != table)
         return replace(known, writes=writes, touched=known.touched - {table})
 
     return _rewritten(notes, without)

@@ -92,7 +92,7 @@ def surplus(history: Sequence[Compaction], limits: HistoryLimits, now: int) -> t
     for rows in by_unit.values():
         seen: dict[str, int] = defaultdict(int)
         successes: set[str] = set()
-        for row in sorted(rows, key=lambda one: one.id, reverse=True):
+        for row in sorted(rows, key=lambda request: request.id, reverse=True):
             if row.state not in limits.kept:
                 continue
             seen[row.state] += 1

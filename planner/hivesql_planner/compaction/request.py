@@ -90,14 +90,14 @@ def parse_properties(text: str | None) -> dict[str, str]:
     if not text:
         return {}
     head, _, rest = text.partition(":")
-    found: dict[str, str] = {}
+    properties: dict[str, str] = {}
     try:
         for _ in range(int(head)):
             key, rest = _cut(rest)
-            found[key], rest = _cut(rest)
+            properties[key], rest = _cut(rest)
     except ValueError:
         raise DataError(f"{text!r} is not a map of properties") from None
-    return found
+    return properties
 
 
 def _cut(text: str) -> tuple[str, str]:

@@ -244,8 +244,8 @@ class Settings:
             raise SemanticError(
                 f"{key} must be {DB_TXN_MANAGER} or {DUMMY_TXN_MANAGER}, not {value!r}", code=10261
             )
-        given = changed._parsed(setting)
-        if setting.fixed and given != Settings()._parsed(setting):
+        parsed = changed._parsed(setting)
+        if setting.fixed and parsed != Settings()._parsed(setting):
             raise NotSupported(f"{key}={value} (only {setting.default!r})")
         return changed
 

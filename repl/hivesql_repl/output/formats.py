@@ -145,15 +145,15 @@ def _mark_of(kind: str) -> _Mark | None:
         return None
     marks = [mark or _same for _, mark in parts]
     if name == "array":
-        return _unless_null(lambda value: [marks[0](one) for one in value])
+        return _unless_null(lambda value: [marks[0](item) for item in value])
     if name == "map":
         return _unless_null(
-            lambda value: {marks[0](key): marks[1](one) for key, one in value.items()}
+            lambda value: {marks[0](key): marks[1](item) for key, item in value.items()}
         )
     names = [field for field, _ in parts]
     return _unless_null(
         lambda value: Struct(
-            (field, mark(one)) for field, mark, one in zip(names, marks, value, strict=True)
+            (field, mark(item)) for field, mark, item in zip(names, marks, value, strict=True)
         )
     )
 

@@ -89,6 +89,6 @@ def report(table: str, findings: Sequence[Finding], console: Screen | None = Non
     console = console or _console()
     for finding in findings:
         console.print(Text(finding.place, style="bold"), Text(finding.problem), sep="\n  ")
-    found = _counted(len(findings), "problem") if findings else "nothing is wrong"
-    console.print(Text(f"{table}: {found}", style="red" if findings else "green"))
+    verdict = _counted(len(findings), "problem") if findings else "nothing is wrong"
+    console.print(Text(f"{table}: {verdict}", style="red" if findings else "green"))
     return _FOUND if findings else 0

@@ -28,13 +28,17 @@ class SqlCompleter(Completer):
             yield from self._of_command(before)
             return
         session = self.session
-        for one in suggest(
+        for suggestion in suggest(
             document.text,
             document.cursor_position,
             session.runtime.metastore,
             database=session.database,
         ):
-            yield Completion(one.text, -one.length, display_meta=f"{one.kind} {one.about}".strip())
+            yield Completion(
+                suggestion.text,
+                -suggestion.length,
+                display_meta=f"{suggestion.kind} {suggestion.about}".strip(),
+            )
 
     def _of_command(self, before: str) -> Iterable[Completion]:
         name, space, argument = before[1:].partition(" ")

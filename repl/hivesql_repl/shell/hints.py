@@ -16,8 +16,8 @@ _WORD = re.compile(r"[\w`.]+")
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """Return the word that looks most like it, if any does."""
     names = {name.lower(): name for name in known}
-    found = get_close_matches(word.lower(), names, n=1, cutoff=0.7)
-    return names[found[0]] if found and found[0] != word.lower() else None
+    matches = get_close_matches(word.lower(), names, n=1, cutoff=0.7)
+    return names[matches[0]] if matches and matches[0] != word.lower() else None
 
 
 def hint(error: HiveSqlError, text: str, session: Session) -> str | None:
@@ -33,9 +33,9 @@ def hint(error: HiveSqlError, text: str, session: Session) -> str | None:
         if error.code == _NO_DATABASE:
             return nearest(database or name, store.databases())
         if error.code == _NO_TABLE:
-            tables = (one.name for one in store.tables(database or session.database))
-            found = nearest(name, tables)
-            return f"{database}{dot}{found}" if found else None
+            tables = (table.name for table in store.tables(database or session.database))
+            suggestion = nearest(name, tables)
+            return f"{database}{dot}{suggestion}" if suggestion else None
     except HiveSqlError:
         return None
     return None
@@ -45,5 +45,5 @@ def _word_at(text: str, line: int | None, column: int | None) -> str | None:
     lines = text.splitlines()
     if line is None or not 0 < line <= len(lines):
         return None
-    found = _WORD.match(lines[line - 1], (column or 1) - 1)
-    return found[0] if found else None
+    match = _WORD.match(lines[line - 1], (column or 1) - 1)
+    return match[0] if match else None

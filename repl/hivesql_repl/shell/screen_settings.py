@@ -21,11 +21,11 @@ _OF_STYLE = {
 def settings(printer: Printer) -> Iterator[tuple[str, str]]:
     """All of them with their values, as `!set` takes them."""
     style = printer.style
-    found: dict[str, Any] = {"outputformat": printer.format, "nullemptystring": not style.null}
-    found |= {name: getattr(printer, key) for name, key in _OF_PRINTER.items()}
-    found |= {name: getattr(style, key) for name, key in _OF_STYLE.items()}
-    for name in sorted(found, key=str.lower):
-        value = found[name]
+    values: dict[str, Any] = {"outputformat": printer.format, "nullemptystring": not style.null}
+    values |= {name: getattr(printer, key) for name, key in _OF_PRINTER.items()}
+    values |= {name: getattr(style, key) for name, key in _OF_STYLE.items()}
+    for name in sorted(values, key=str.lower):
+        value = values[name]
         yield name, str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -59,8 +59,8 @@ def suggest(text: str, cursor: int, names: Names, *, database: str) -> Iterator[
             if key.startswith(match[1].lower()):
                 yield Suggestion(key, "setting", len(match[1]), KEYS[key].meaning)
         return
-    found = _WORD.search(before)
-    word = found[0] if found else ""
+    word_before = _WORD.search(before)
+    word = word_before[0] if word_before else ""
     tokens = _tokens(before[: len(before) - len(word)])
     if tokens is None:
         return

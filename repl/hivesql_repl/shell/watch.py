@@ -54,18 +54,18 @@ def watch(runner: Runner, text: str, every: float = EVERY) -> bool:
 
 
 def _drawn(result: Result, runner: Runner, every: float, width: int) -> Group:
-    told = f"{time.strftime('%H:%M:%S')}  every {every:g} s, Ctrl-C ends"
+    footer = f"{time.strftime('%H:%M:%S')}  every {every:g} s, Ctrl-C ends"
     if not result.rows:
-        return Group(Text(told, style="dim"), Text("no rows"))
+        return Group(Text(footer, style="dim"), Text("no rows"))
     style = replace(runner.printer.style, max_width=width, truncate=True, max_column_width=_WIDEST)
     kept = _that_fit(result, style, width)
     if len(kept) < len(result.columns):
         left = (name for i, name in enumerate(result.columns) if i not in kept)
-        told += f"; no room for, or nothing in: {', '.join(left)}"
+        footer += f"; no room for, or nothing in: {', '.join(left)}"
     columns = [result.columns[i] for i in kept]
     rows = [[row[i] for i in kept] for row in result.rows]
     table = to_text("table", columns, rows, style).rstrip("\n")
-    lines = (Text(told, style="dim"), Text(table, no_wrap=True, overflow="crop"))
+    lines = (Text(footer, style="dim"), Text(table, no_wrap=True, overflow="crop"))
     return Group(*lines)
 
 
