@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from sqlglot import exp
 
 from hivesql.binder.constraints import default_sql, enforced, value
 from hivesql.binding import Binding
-from hivesql.dialect.nodes.dml import DeleteBody, MergeBody, UpdateBody, WhenBody
-from hivesql.dialect.slices import Slice
+from hivesql.dialect.nodes.parts import name_of, names_of, slice_of, table_of
+from hivesql.dialect.slices import RANGE, Slice
+from hivesql.dialect.statements.rows import SOURCE
 from hivesql.dialect.tokens import Name, TableRef
 from hivesql.expressions.session_zone import check_zone_of
 from hivesql.query.filters.pruning import conjuncts
@@ -23,14 +25,15 @@ from hivesql_planner.relations import Expr, Query, Source
 from hivesql_planner.statements.bound import DeleteRows, MergeClause, MergeRows, UpdateRows
 
 
-def bind_update(body: UpdateBody, binding: Binding) -> UpdateRows:
+def bind_update(node: exp.Expr, binding: Binding) -> UpdateRows:
     """UPDATE."""
-    table = _changeable(body.table, binding)
-    _check_assigned(body.assignments, table, binding)
+    ref = table_of(node.this)
+    table = _changeable(ref, binding)
+    _check_assigned(node, table, binding)
     walk, scope, target = _of_target(table, table.name.name, binding)
-    target.start = body.table.start
-    assignments = _assigned(body.assignments, table, walk, scope)
-    where = _condition(body.where, walk, scope)
+    target.start = ref.start
+    assignments = _assigned(node, table, walk, scope)
+    where = _condition(node, walk, scope)
     check_filtered((target, *walk.uses), binding)
     return UpdateRows(
         target=target.scan(binding),
@@ -42,14 +45,15 @@ def bind_update(body: UpdateBody, binding: Binding) -> UpdateRows:
     )
 
 
-def bind_delete(body: DeleteBody, binding: Binding) -> DeleteRows:
+def bind_delete(node: exp.Expr, binding: Binding) -> DeleteRows:
     """DELETE."""
-    table = _changeable(body.table, binding)
+    ref = table_of(node.this)
+    table = _changeable(ref, binding)
     walk, scope, target = _of_target(table, table.name.name, binding)
-    target.start = body.table.start
-    where = _condition(body.where, walk, scope)
+    target.start = ref.start
+    where = _condition(node, walk, scope)
     # Without WHERE nothing is read.
-    check_filtered((target, *walk.uses) if body.where else (), binding)
+    check_filtered((target, *walk.uses) if where is not None else (), binding)
     return DeleteRows(
         target=target.scan(binding),
         alias=table.name.name,
@@ -58,10 +62,14 @@ def bind_delete(body: DeleteBody, binding: Binding) -> DeleteRows:
     )
 
 
-def _assigned(
-    assignments: tuple[tuple[Name, Slice], ...], table: Table, walk: Walk, scope: Scope
-) -> dict[str, Expr]:
-    return {name.text: value(part, name.text, table, walk, scope) for name, part in assignments}
+def _assignments(update: exp.Expr) -> list[tuple[Name, Slice]]:
+    return [(name_of(one.this.this), slice_of(one.expression)) for one in update.expressions]
+
+
+def _assigned(update: exp.Expr, table: Table, walk: Walk, scope: Scope) -> dict[str, Expr]:
+    return {
+        name.text: value(part, name.text, table, walk, scope) for name, part in _assignments(update)
+    }
 
 
 def _changeable(ref: TableRef, binding: Binding) -> Table:
@@ -97,13 +105,14 @@ def _of_target(table: Table, alias: str, binding: Binding) -> tuple[Walk, Scope,
     return Walk(binding), Scope(relations=[Relation(alias, columns, use)]), use
 
 
-def _condition(part: Slice | None, walk: Walk, scope: Scope) -> Expr | None:
-    if part is None:
+def _condition(node: exp.Expr, walk: Walk, scope: Scope) -> Expr | None:
+    where = node.args.get("where")
+    if where is None:
         return None
-    found = walk.expr(part, scope)
-    for one in conjuncts(part.tree):
+    found = walk.expr(slice_of(where.this), scope)
+    for one in conjuncts(where.this):
         learn(one, scope, walk.meanings, only=scope.relations[0])
-    walk.strict.filter(part.tree)
+    walk.strict.filter(where.this)
     return found
 
 
@@ -111,11 +120,9 @@ def _sources(uses: Sequence[TableUse], binding: Binding) -> tuple[Source, ...]:
     return tuple(use.source(binding) for use in uses)
 
 
-def _check_assigned(
-    assignments: tuple[tuple[Name, Slice], ...], table: Table, binding: Binding
-) -> None:
+def _check_assigned(update: exp.Expr, table: Table, binding: Binding) -> None:
     seen: set[str] = set()
-    for name, _ in assignments:
+    for name, _ in _assignments(update):
         column = name.text
         if column in table.partition_names:
             error = SemanticError(
@@ -140,37 +147,39 @@ def _check_assigned(
         binding.fail(error, name.start)
 
 
-def bind_merge(body: MergeBody, binding: Binding) -> MergeRows:
+def bind_merge(node: exp.Expr, binding: Binding) -> MergeRows:
     """MERGE."""
-    table = _merge_target(body, binding)
-    alias = (body.alias or body.table.name).text
-    if alias == body.source_alias.text:
+    ref, whens = table_of(node.this), node.args["whens"].expressions
+    table = _merge_target(ref, whens, binding)
+    alias, source_alias = node.this.alias_or_name.lower(), _alias_of(node.args["using"])
+    if alias == source_alias.text:
         error = SemanticError(f"target and source of MERGE are both called {alias}", code=10008)
-        binding.fail(error, body.source_alias.start)
+        binding.fail(error, source_alias.start)
     walk, scope, target = _of_target(table, alias, binding)
-    target.start = body.table.start
-    source_uses = _bind_source(body, walk, scope)
-    on = walk.expr(body.on, scope)
-    for one in conjuncts(body.on.tree):
+    target.start = ref.start
+    source = _source_of(node)
+    source_uses = _bind_source(source, source_alias, walk, scope)
+    condition = slice_of(node.args["on"])
+    on = walk.expr(condition, scope)
+    for one in conjuncts(condition.tree):
         # A target row that fails a part of ON matches nothing, so it need not be read.
         learn(one, scope, walk.meanings, only=scope.relations[0])
-    mentions = _mentions(body.on, walk, scope.relations[0])
-    walk.strict.merge(body.on.tree, scope.relations[0])
-    clauses = tuple(_clause(clause, table, walk, scope) for clause in body.clauses)
+    mentions = _mentions(condition, walk, scope.relations[0])
+    walk.strict.merge(condition.tree, scope.relations[0])
+    clauses = tuple(_clause(when, table, walk, scope) for when in whens)
     if not mentions and any(clause.kind == "insert" for clause in clauses):
         error = SemanticError(
             f"No columns from target table '{table.name.name}' found in ON clause of MERGE, "
             "which WHEN NOT MATCHED needs",
             code=10149,
         )
-        binding.fail(error, body.on.start, body.on.end)
+        binding.fail(error, condition.start, condition.end)
     check_filtered((target, *walk.uses), binding)
-    source_sql = walk.render(body.source)
     return MergeRows(
         target=target.scan(binding),
         alias=alias,
-        source=Query(sql=source_sql, sources=_sources(source_uses, binding)),
-        source_alias=body.source_alias.text,
+        source=Query(sql=walk.render(source), sources=_sources(source_uses, binding)),
+        source_alias=source_alias.text,
         on=on,
         clauses=clauses,
         check=enforced(table, binding),
@@ -179,46 +188,66 @@ def bind_merge(body: MergeBody, binding: Binding) -> MergeRows:
     )
 
 
-def _merge_target(body: MergeBody, binding: Binding) -> Table:
-    table = binding.table(body.table)
-    check_zone_of(table, body.table.start, binding)
-    changes = [clause for clause in body.clauses if clause.kind != "insert"]
+def _alias_of(source: exp.Expr) -> Name:
+    alias = source.args.get("alias")
+    return name_of(alias.this if alias is not None else source.this)
+
+
+def _source_of(merge: exp.Expr) -> Slice:
+    """Return the source of MERGE as a query of its own."""
+    using = merge.args["using"]
+    query = exp.Select(expressions=[exp.Star()], from_=exp.From(this=using))
+    return Slice((using.meta[RANGE],), query, SOURCE)
+
+
+def _kind(when: exp.Expr) -> Literal["update", "delete", "insert"]:
+    then = when.args["then"]
+    if isinstance(then, exp.Insert):
+        return "insert"
+    return "update" if isinstance(then, exp.Update) else "delete"
+
+
+def _merge_target(ref: TableRef, whens: Sequence[exp.Expr], binding: Binding) -> Table:
+    table = binding.table(ref)
+    check_zone_of(table, ref.start, binding)
+    changes = [when for when in whens if _kind(when) != "insert"]
     if changes:
-        _check_changeable(table, body.table, binding)
+        _check_changeable(table, ref, binding)
     elif table.is_view or table.is_materialized_view or not table.is_full_acid:
         # An inserting MERGE reads the target's row ids all the same.
-        _check_changeable(table, body.table, binding)
+        _check_changeable(table, ref, binding)
     for kind, code in (("delete", 10405), ("update", 10406)):
-        of_kind = [clause for clause in changes if clause.kind == kind]
+        of_kind = [when for when in changes if _kind(when) == kind]
         if len(of_kind) > 1:
             error = SemanticError(
                 f"MERGE statement can have at most 1 WHEN MATCHED ... {kind.upper()} clause",
                 code=code,
             )
-            binding.fail(error, of_kind[1].start, of_kind[1].end)
-    if len(changes) > 1 and changes[0].condition is None:
+            binding.fail(error, *of_kind[1].meta[RANGE])
+    if len(changes) > 1 and changes[0].args.get("condition") is None:
         error = SemanticError(
             'MERGE statement with both UPDATE and DELETE clauses requires "AND <boolean>" on '
             "the 1st WHEN MATCHED clause",
             code=10404,
         )
-        binding.fail(error, changes[0].start, changes[0].end)
-    for clause in changes:
-        _check_assigned(clause.assignments, table, binding)
+        binding.fail(error, *changes[0].meta[RANGE])
+    for when in changes:
+        _check_assigned(when.args["then"], table, binding)
     return table
 
 
-def _bind_source(body: MergeBody, walk: Walk, scope: Scope) -> list[TableUse]:
-    columns = walk.query(body.source.tree, {}, None)
+def _bind_source(part: Slice, alias: Name, walk: Walk, scope: Scope) -> list[TableUse]:
+    columns = walk.query(part.tree, {}, None)
     uses = list(walk.uses)
-    ref, use = body.source_table, None
-    if ref is not None and len(uses) == 1:
+    table, use = part.tree.args["from_"].this, None
+    if isinstance(table, exp.Table) and len(uses) == 1:
+        ref = table_of(table)
         database = ref.database.text if ref.database else None
         is_view = (
             not ref.catalog and walk.binding.readable(ref.name.text, database, ref.start).is_view
         )
         use = None if is_view else uses[0]
-    scope.relations.append(Relation(body.source_alias.text, columns, use))
+    scope.relations.append(Relation(alias.text, columns, use))
     return uses
 
 
@@ -230,21 +259,22 @@ def _mentions(part: Slice, walk: Walk, target: Relation) -> bool:
     )
 
 
-def _clause(clause: WhenBody, table: Table, walk: Walk, scope: Scope) -> MergeClause:
-    condition = walk.expr(clause.condition, scope) if clause.condition else None
-    if clause.kind == "delete":
-        return MergeClause(kind="delete", condition=condition)
-    if clause.kind == "update":
-        assigned = _assigned(clause.assignments, table, walk, scope)
-        return MergeClause(kind="update", condition=condition, assignments=assigned)
+def _clause(when: exp.Expr, table: Table, walk: Walk, scope: Scope) -> MergeClause:
+    given, then, kind = when.args.get("condition"), when.args["then"], _kind(when)
+    condition = walk.expr(slice_of(given), scope) if given is not None else None
+    if kind == "delete":
+        return MergeClause(kind=kind, condition=condition)
+    if kind == "update":
+        assigned = _assigned(then, table, walk, scope)
+        return MergeClause(kind=kind, condition=condition, assignments=assigned)
     names = [column.name for column in table.all_columns]
-    given = _insert_columns(clause, names, table, walk.binding)
+    columns = _insert_columns(then, names, table, walk.binding)
     values = {
-        name: value(part, name, table, walk, scope)
-        for name, part in zip(given, clause.values, strict=True)
+        name: value(slice_of(one), name, table, walk, scope)
+        for name, one in zip(columns, then.expression.expressions, strict=True)
     }
     return MergeClause(
-        kind="insert",
+        kind=kind,
         condition=condition,
         values=tuple(
             values[name] if name in values else Expr(default_sql(table, name, walk.binding))
@@ -254,20 +284,22 @@ def _clause(clause: WhenBody, table: Table, walk: Walk, scope: Scope) -> MergeCl
 
 
 def _insert_columns(
-    clause: WhenBody, names: list[str], table: Table, binding: Binding
+    insert: exp.Expr, names: list[str], table: Table, binding: Binding
 ) -> list[str]:
-    given = names if clause.columns is None else [column.text for column in clause.columns]
-    for column in clause.columns or ():
+    columns = names_of(insert.this.expressions) if insert.this else None
+    given = names if columns is None else [column.text for column in columns]
+    for column in columns or ():
         if column.text not in names or given.count(column.text) > 1:
             why = "is given twice" if column.text in names else f"is not a column of {table.name}"
             code = 10036 if column.text in names else 10004
             error = SemanticError(f"'{column.text}' in the INSERT of MERGE {why}", code=code)
             binding.fail(error, column.start)
-    if len(given) != len(clause.values):
+    values = insert.expression.expressions
+    if len(given) != len(values):
         error = SemanticError(
             "Cannot insert into target table because column number/types are different "
-            f"'{table.name.name}': {len(given)} columns, {len(clause.values)} values",
+            f"'{table.name.name}': {len(given)} columns, {len(values)} values",
             code=10044,
         )
-        binding.fail(error, clause.values[0].start, clause.values[-1].end)
+        binding.fail(error, slice_of(values[0]).start, slice_of(values[-1]).end)
     return given

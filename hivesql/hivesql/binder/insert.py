@@ -9,9 +9,12 @@ from sqlglot import exp
 from hivesql.binder.constraints import default_sql, defaults_of_values, enforced
 from hivesql.binder.targets import check_lengths, written_value
 from hivesql.binding import Binding
-from hivesql.dialect.nodes.dml import InsertBody, InsertBranch
-from hivesql.dialect.slices import Slice
-from hivesql.dialect.tokens import Name
+from hivesql.dialect.edits import Span, Spans
+from hivesql.dialect.nodes.dml import inserts_of, query_of
+from hivesql.dialect.nodes.parts import names_of, partition_of, slice_of, table_of
+from hivesql.dialect.slices import RANGE, PartitionItems, Slice
+from hivesql.dialect.structure import is_constant_select, read_query
+from hivesql.dialect.tokens import Cursor, Name, TableRef, first_from
 from hivesql.dialect.value_types import normal
 from hivesql.expressions.session_zone import check_zone_of
 from hivesql.query.scope import Output
@@ -23,12 +26,12 @@ from hivesql_planner.relations import Query
 from hivesql_planner.statements.bound import InsertRows, InsertTarget
 
 
-def bind_insert(body: InsertBody, binding: Binding) -> InsertRows:
+def bind_insert(node: exp.Expr, binding: Binding) -> InsertRows:
     """Bind every branch; two write the same place only where their rows tell partitions apart."""
     targets = []
     places: dict[object, InsertTarget] = {}
-    for branch in body.branches:
-        target = _target(branch, binding)
+    for insert in inserts_of(node):
+        target = _target(insert, binding)
         place = (target.table.name, tuple(sorted(target.static_partition.items())))
         first = places.setdefault(place, target)
         # As Hive: whether two overwrites meet in a partition is known when they have run.
@@ -37,53 +40,69 @@ def bind_insert(body: InsertBody, binding: Binding) -> InsertRows:
             name = target.table.name
             error = SemanticError(f"The same output cannot be present multiple times: {name}",
                                   code=10087)  # fmt: skip
-            binding.fail(error, branch.table.start)
+            binding.fail(error, _table(insert).start)
         targets.append(target)
     return InsertRows(targets=tuple(targets))
 
 
-def _target(branch: InsertBranch, binding: Binding) -> InsertTarget:
-    table = binding.table(branch.table)
-    check_zone_of(table, branch.table.start, binding)
+def _table(insert: exp.Expr) -> TableRef:
+    return table_of(insert.this.this if isinstance(insert.this, exp.Schema) else insert.this)
+
+
+def _columns(insert: exp.Expr) -> tuple[Name, ...] | None:
+    return names_of(insert.this.expressions) if isinstance(insert.this, exp.Schema) else None
+
+
+def _target(insert: exp.Expr, binding: Binding) -> InsertTarget:
+    ref, partition, columns = (
+        _table(insert),
+        partition_of(insert.args["partition"]),
+        _columns(insert),
+    )
+    table = binding.table(ref)
+    check_zone_of(table, ref.start, binding)
     if table.is_view or table.is_materialized_view:
         error = SemanticError(f"A view cannot be used as target table for an INSERT: {table.name}",
                               code=10090)  # fmt: skip
-        binding.fail(error, branch.table.start)
+        binding.fail(error, ref.start)
     if table.type == "EXTERNAL_TABLE" and not binding.settings.flag(
         "hive.insert.into.external.tables"
     ):
         what = f"Inserting into a external table is not allowed {table.name.name}"
-        binding.fail(SemanticError(what, code=10071), branch.table.start)
-    static, dynamic = _partition(branch, table, binding)
+        binding.fail(SemanticError(what, code=10071), ref.start)
+    static, dynamic = _partition(ref, partition, table, binding)
     names = (*table.column_names, *dynamic)
-    _check_columns(branch, table, names, binding)
-    if branch.if_not_exists and dynamic:
+    _check_columns(columns, table, names, binding)
+    if insert.args["exists"] and dynamic:
         error = SemanticError("Dynamic partitions do not support IF NOT EXISTS", code=10127)
-        binding.fail(error, branch.table.start)
+        binding.fail(error, ref.start)
+    query = slice_of(query_of(insert))
     return InsertTarget(
         table=table,
-        query=_query(branch.query, branch, table, names, binding),
-        overwrite=branch.overwrite,
+        query=_query(query, columns, table, names, binding),
+        overwrite=insert.args["overwrite"],
         static_partition=static,
         dynamic_partition=dynamic,
-        if_not_exists=branch.if_not_exists,
+        if_not_exists=insert.args["exists"],
         check=enforced(table, binding),
-        union_branches=tuple(_query(part, branch, table, names, binding) for part in branch.unions),
+        union_branches=tuple(
+            _query(part, columns, table, names, binding) for part in union_branches(query, binding)
+        ),
         partition=_existing(table, static, binding) if static and not dynamic else None,
     )
 
 
 def _partition(
-    branch: InsertBranch, table: Table, binding: Binding
+    ref: TableRef, partition: PartitionItems | None, table: Table, binding: Binding
 ) -> tuple[dict[str, str | None], tuple[str, ...]]:
     """Split static values and dynamic columns; without a PARTITION clause all are dynamic."""
     names = table.partition_names
-    if branch.partition is None:
+    if partition is None:
         static: dict[str, str | None] = {}
         dynamic = names
     else:
-        found = binding.partition_values(table, branch.partition)
-        given = {item.key.text for item in branch.partition}
+        found = binding.partition_values(table, partition)
+        given = {item.key.text for item in partition}
         missing = [name for name in names if name not in given]
         if missing:
             error = SemanticError(
@@ -91,26 +110,23 @@ def _partition(
                 f"partitioned: {', '.join(missing)} missing",
                 code=10006,
             )
-            binding.fail(error, branch.partition[0].key.start, branch.partition[-1].end)
+            binding.fail(error, partition[0].key.start, partition[-1].end)
         static = {
-            column.name: written_value(column, found[column.name], branch.partition, binding)
+            column.name: written_value(column, found[column.name], partition, binding)
             for column in table.partition_columns
             if column.name in found
         }
         dynamic = tuple(name for name in names if name not in found)
-        check_lengths(tuple(static), tuple(static.values()), branch.partition, binding)
+        check_lengths(tuple(static), tuple(static.values()), partition, binding)
     if dynamic:
-        _check_dynamic(branch, names, static, binding)
+        start = partition[0].key.start if partition else ref.start
+        _check_dynamic(start, names, static, binding)
     return static, dynamic
 
 
 def _check_dynamic(
-    branch: InsertBranch,
-    names: tuple[str, ...],
-    static: dict[str, str | None],
-    binding: Binding,
+    start: int, names: tuple[str, ...], static: dict[str, str | None], binding: Binding
 ) -> None:
-    start = branch.partition[0].key.start if branch.partition else branch.table.start
     if names[: len(static)] != tuple(static):
         text = "Partition columns in the partition clause: a dynamic one comes before a static one"
         binding.fail(SemanticError(text, code=10094), start)
@@ -135,10 +151,10 @@ def _existing(table: Table, static: dict[str, str | None], binding: Binding) -> 
 
 
 def _check_columns(
-    branch: InsertBranch, table: Table, names: tuple[str, ...], binding: Binding
+    columns: tuple[Name, ...] | None, table: Table, names: tuple[str, ...], binding: Binding
 ) -> None:
     seen: set[str] = set()
-    for column in branch.columns or ():
+    for column in columns or ():
         if column.text not in names:
             error = SemanticError(
                 f"'{column.text}' in insert schema specification is not found among regular "
@@ -151,18 +167,22 @@ def _check_columns(
             binding.fail(error, column.start)
         seen.add(column.text)
     missing = [name for name in names[len(table.columns) :] if name not in seen]
-    if branch.columns is not None and missing:
+    if columns is not None and missing:
         error = SemanticError(f"the dynamic partition column {missing[0]} is not in the column "
                               "list", code=10044)  # fmt: skip
-        binding.fail(error, branch.columns[0].start)
+        binding.fail(error, columns[0].start)
 
 
 def _query(
-    part: Slice, branch: InsertBranch, table: Table, names: tuple[str, ...], binding: Binding
+    part: Slice,
+    listed: tuple[Name, ...] | None,
+    table: Table,
+    names: tuple[str, ...],
+    binding: Binding,
 ) -> Query:
-    given = names if branch.columns is None else [column.text for column in branch.columns]
+    given = names if listed is None else [column.text for column in listed]
     bound = bind_query(part, binding, defaults=defaults_of_values(part, given, table, binding))
-    expected = len(names) if branch.columns is None else len(branch.columns)
+    expected = len(names) if listed is None else len(listed)
     if bound.columns is not None and len(bound.columns) != expected:
         what = "values" if isinstance(part.tree, exp.Values) else "columns"
         error = SemanticError(
@@ -173,15 +193,14 @@ def _query(
         )
         binding.fail(error, *part.spans[-1])
     _check_types(bound, given, part, table, binding)
-    if branch.columns is None:
+    if listed is None:
         return bound.query(binding)
     defaults = {name: default_sql(table, name, binding) for name in names if name not in given}
     types = {
-        column.text: one.type
-        for column, one in zip(branch.columns, bound.columns or (), strict=False)
+        column.text: one.type for column, one in zip(listed, bound.columns or (), strict=False)
     }
     columns = tuple(Output(name, types.get(name)) for name in names)
-    return bound.query(binding, _in_table_order(bound, branch.columns, names, defaults), columns)
+    return bound.query(binding, _in_table_order(bound, listed, names, defaults), columns)
 
 
 def _check_types(
@@ -208,3 +227,79 @@ def _in_table_order(
     chosen = ", ".join(f"{place[name]} AS `{name}`" for name in names)
     listed = ", ".join(place[column.text] for column in columns)
     return f"SELECT {chosen} FROM ({bound.sql}) AS `rows`({listed})"
+
+
+def union_branches(query: Slice, binding: Binding) -> tuple[Slice, ...]:
+    """Return what Hive writes one after the other where a query is nothing but UNION ALL.
+
+    As in Hive, all branches that are nothing but constants are one, the last.
+    """
+    branches = _union_all(query.tree)
+    if len(branches) < 2:
+        return ()
+    *shared, whole = query.spans
+    pieces, joints = _pieces(whole, binding)
+    constant = [i for i, tree in enumerate(branches) if is_constant_select(tree)]
+    if len(constant) == len(branches) or len(pieces) != len(branches):
+        return ()
+    apart = frozenset(constant) if len(constant) > 1 else frozenset()
+    parts = list(zip(pieces, branches, strict=True))
+    found = [
+        _union_branch((*shared, piece), tree, binding)
+        for i, (piece, tree) in enumerate(parts)
+        if i not in apart
+    ]
+    if apart:
+        spans = _joined(apart, pieces, joints)
+        found.append(read_query(binding.text, binding.tokens, (*shared, *spans)))
+    return tuple(found)
+
+
+def _pieces(span: Span, binding: Binding) -> tuple[list[Span], list[int]]:
+    """Return where each operand of the outermost UNION ALLs is, and the words before each."""
+    start, end = span
+    cursor = Cursor(binding.text, binding.tokens)
+    cursor.position = first_from(cursor.tokens, start)
+    pieces, joints = [], [start]
+    while True:
+        done = cursor.find("union")
+        pieces.append((start, min(done, end)))
+        if cursor.peek().start >= end:
+            return pieces, joints
+        joints.append(cursor.expect("union", "all").start)
+        start = cursor.peek().start
+
+
+def _joined(chosen: frozenset[int], pieces: Sequence[Span], joints: Sequence[int]) -> Spans:
+    """Return the chosen pieces as one query; ``joints`` are where UNION ALL stands before each."""
+    spans: list[Span] = []
+    for i in sorted(chosen):
+        if i - 1 in chosen:
+            spans[-1] = (spans[-1][0], pieces[i][1])
+        else:
+            spans.append((joints[i] if spans else pieces[i][0], pieces[i][1]))
+    return tuple(spans)
+
+
+def _union_branch(spans: Spans, tree: exp.Expr, binding: Binding) -> Slice:
+    """Give one branch of a UNION ALL; its tree is the whole where it needs nothing before it."""
+    if len(spans) > 1 or tree.meta.get(RANGE) != spans[0]:
+        return read_query(binding.text, binding.tokens, spans)
+    return Slice(spans, tree)
+
+
+def _union_all(tree: exp.Expr) -> list[exp.Expr]:
+    """List the branches if it is UNION ALL all the way down, and nothing applies to the whole."""
+    over_all = ("order", "limit", "offset", "sort", "distribute", "cluster")
+    branches: list[exp.Expr] = []
+    left = [tree]
+    while left:
+        one = left.pop()
+        if not isinstance(one, exp.Union):
+            branches.append(one)
+        elif one.args.get("distinct") or any(one.args.get(key) for key in over_all):
+            return []
+        else:
+            left += [one.right, one.left]
+    has_others = any(isinstance(one, exp.SetOperation) for one in branches)
+    return [] if has_others else branches

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from sqlglot import exp
+
 from hivesql.binding import Binding
-from hivesql.dialect.nodes.dml import DirectoryBody, QueryBody
+from hivesql.dialect.nodes.dml import DirectoryBody
+from hivesql.dialect.nodes.parts import slice_of
 from hivesql.dialect.value_types import YEAR_MONTH
 from hivesql.expressions.intervals import TEXTS
 from hivesql.query.expanded_text import quote_name
@@ -23,9 +26,9 @@ def bind_directory(body: DirectoryBody, binding: Binding) -> WriteDirectory:
     )
 
 
-def bind_select(body: QueryBody, binding: Binding) -> SelectRows:
+def bind_select(node: exp.Expr, binding: Binding) -> SelectRows:
     """Bind a query whose rows are the answer."""
-    bound = bind_query(body.query, binding)
+    bound = bind_query(slice_of(node), binding)
     if any(column.type == YEAR_MONTH for column in bound.columns or ()):
         return SelectRows(query=_with_texts_of_months(bound, binding))
     return SelectRows(query=bound.query(binding))

@@ -1,8 +1,8 @@
 """The dialect ``hive_acid``, for whoever uses sqlglot: our statements read and printed.
 
-``sqlglot.parse_one(sql, read="hive_acid")`` gives a query as sqlglot's own tree, and any other
-statement as a ``Statement``. What HiveSQL does not understand is sqlglot's ParseError, with the
-place: nothing becomes an opaque command.
+``sqlglot.parse_one(sql, read="hive_acid")`` gives the tree that HiveSQL itself uses of queries and
+of what changes rows, and a ``Statement`` of any other. What HiveSQL does not understand is
+sqlglot's ParseError, with the place: nothing becomes an opaque command.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ from sqlglot.tokenizer_core import Token as SqlglotToken
 from hivesql.dialect.edits import Span, Spans
 from hivesql.dialect.nodes.alter import RefusedBody
 from hivesql.dialect.nodes.commands import Tree
-from hivesql.dialect.nodes.dml import QueryBody
+from hivesql.dialect.nodes.constants import BareInterval, Default
+from hivesql.dialect.nodes.dml import MultiInsert
 from hivesql.dialect.slices import Slice
-from hivesql.dialect.spark_differences import check_slice, tokens_in
+from hivesql.dialect.spark_differences import tokens_in
 from hivesql.dialect.sqlglot_tokens import sqlglot_tokens
+from hivesql.dialect.statements.parser import HiveStatements
 from hivesql.dialect.statements.statement import parse
-from hivesql.dialect.structure import RANGE, HiveStructure
-from hivesql.dialect.tokens import TableRef, Token, first_from, tokenize, unescape
+from hivesql.dialect.structure import RANGE
+from hivesql.dialect.tokens import TableRef, Token, first_from, tokenize
 from hivesql.script import StatementText, split
 from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.statements.bound import FileSystemShell, SessionFiles, SetSetting
@@ -43,7 +45,7 @@ _WORD_OF_NAME = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 class Statement(exp.Expression):
-    """A statement that is no query: its words in order, and between them what they are about.
+    """A statement without rows: its words in order, and between them what they are about.
 
     Tables, queries and expressions are sqlglot's nodes, which may be looked for and exchanged; all
     other words are ``exp.Var``. ``kind`` says which statement it is, such as ``create table``.
@@ -90,6 +92,31 @@ def _concat(self: HiveGenerator, node: exp.Concat) -> str:
     return " ".join(self.sql(part) for part in node.expressions)
 
 
+def _insert(self: HiveGenerator, node: exp.Insert) -> str:
+    """Print INSERT, with the columns behind the partition."""
+    into = node.this
+    columns = into.expressions if isinstance(into, exp.Schema) else ()
+    parts = (
+        "INSERT OVERWRITE TABLE" if node.args.get("overwrite") else "INSERT INTO",
+        self.sql(into.this if columns else into),
+        self.sql(node, "partition"),
+        "IF NOT EXISTS" if node.args.get("exists") else "",
+        f"({', '.join(map(self.sql, columns))})" if columns else "",
+        self.sql(node, "expression"),
+    )
+    return self.prepend_ctes(node, " ".join(filter(None, parts)))
+
+
+def _multi_insert(self: HiveGenerator, node: MultiInsert) -> str:
+    """Print what its INSERTs share, then each."""
+    inserts = " ".join(map(self.sql, node.expressions))
+    return self.prepend_ctes(node, f"{self.sql(node, 'from_').strip()} {inserts}")
+
+
+def _bare_interval(self: HiveGenerator, node: BareInterval) -> str:
+    return f"{node.name} {self.sql(node, 'unit')}"
+
+
 class _Generator(HiveGenerator):
     QUERY_HINTS = True
     EXPRESSIONS_WITHOUT_NESTED_CTES: ClassVar[set[type[exp.Expr]]] = set()
@@ -113,6 +140,10 @@ class _Generator(HiveGenerator):
             if node not in (exp.Select, exp.With)
         },
         Statement: _statement,
+        exp.Insert: _insert,
+        MultiInsert: _multi_insert,
+        Default: lambda self, node: "DEFAULT",
+        BareInterval: _bare_interval,
         exp.Cast: _cast,
         exp.Concat: _concat,
         exp.National: lambda self, node: self.national_sql(node),
@@ -124,7 +155,7 @@ class _Generator(HiveGenerator):
     }
 
 
-class Hive_Acid(HiveStructure):  # noqa: N801 - sqlglot finds a dialect by its class's name
+class Hive_Acid(HiveStatements):  # noqa: N801 - sqlglot finds a dialect by its class's name
     """Hive's SQL as HiveSQL takes it."""
 
     Tokenizer = _Tokenizer
@@ -145,6 +176,8 @@ def _tree_of(text: StatementText) -> exp.Expr:
     body = tree.body
     if isinstance(body, RefusedBody):
         raise body.error
+    if isinstance(body, exp.Expr):
+        return body
     kind = _WORD_OF_NAME.sub(" ", type(body).__name__.removesuffix("Body")).lower()
     if isinstance(body, SetSetting | SessionFiles | FileSystemShell):
         # Its words are no tokens of SQL.
@@ -154,8 +187,6 @@ def _tree_of(text: StatementText) -> exp.Expr:
     nodes = list(_outermost(_nodes_in(tree.body, text, tokens)))
     for _, node in nodes:
         node.pop()
-    if isinstance(body, QueryBody):
-        return nodes[0][1]
     return Statement(kind=kind, expressions=list(_parts(tree, tokens, nodes)))
 
 
@@ -174,7 +205,6 @@ def _nodes_in(value: Any, text: StatementText, tokens: tuple[Token, ...]) -> Ite
         yield place, table
     elif isinstance(value, Slice):
         node = value.tree.args["from_"].this if value.prefix else value.tree
-        node = _as_written(node, text, tokens_in(tokens, value.spans))
         yield from _apart(node, value.spans, tokens)
     elif isinstance(value, tuple):
         for one in value:
@@ -203,39 +233,6 @@ def _outermost(nodes: Iterator[_Placed]) -> Iterator[_Placed]:
         if start >= done:
             yield (start, end), node
             done = end
-
-
-def _as_written(node: exp.Expr, text: StatementText, tokens: list[Token]) -> exp.Expr:
-    """Put back Hive's own constants, which a query's tree has as something else."""
-    read_as = {edit.start: text.text[edit.start : edit.end] for edit in check_slice(text, tokens)}
-    known = list(node.find_all(exp.Null, exp.Anonymous, exp.Cast)) if read_as else []
-    for start, given in read_as.items():
-        if given[:6].lower() == "format":
-            _put_format(start, given, node, text)
-    for found in known:
-        written = read_as.get(found.meta.get(RANGE, (-1,))[0])
-        if written is None:
-            continue
-        if isinstance(found, exp.Cast):
-            found.set("to", exp.DataType(this=exp.DType.TIMESTAMPLTZ))
-            continue
-        new: exp.Expr = exp.var("DEFAULT")
-        if isinstance(found, exp.Anonymous):
-            number, unit = written.split(None, 1)
-            new = exp.Interval(this=exp.Literal.string(number), unit=exp.var(unit.upper()))
-        node = new if found is node else node
-        found.replace(new)
-    return node
-
-
-def _put_format(start: int, written: str, tree: exp.Expr, text: StatementText) -> None:
-    """Put FORMAT '…' into the CAST that ends behind it."""
-    end = start + len(written)
-    for cast in tree.find_all(exp.Cast):
-        last = cast.meta.get(RANGE, (0, 0))[1]
-        if text.text[end:last].strip() == ")":
-            pattern = unescape(written[6:].strip())
-            cast.set("format", exp.Literal.string(pattern))
 
 
 def _parts(tree: Tree, tokens: tuple[Token, ...], nodes: list[_Placed]) -> Iterator[exp.Expr]:

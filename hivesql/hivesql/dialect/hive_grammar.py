@@ -7,13 +7,12 @@ from itertools import pairwise
 
 from sqlglot import exp
 
+from hivesql.dialect.slices import RANGE
 from hivesql.dialect.tokens import RESERVED, Kind, Token, at
 from hivesql.script import StatementText
 from hivesql_planner.errors import ParseError
 
 _NO_ITEM = frozenset({"from", "where", "group", "having", "order", "union"})
-RANGE = "range"
-"""Metadata key: start and end offset of an expression."""
 _LAST = ("order", "sort", "distribute", "cluster", "limit")
 _ORDER = (("where",), ("group",), ("having",), ("windows",),
           ("order", "cluster", "distribute"), ("sort",), ("limit",))  # fmt: skip

@@ -33,3 +33,14 @@ def number(text: str) -> tuple[Type, str | None]:
     shown = f"{whole or '0'}.{fraction}" if fraction else f"{whole or '0'}BD"
     kind = f"decimal({len(whole) + len(fraction) or 1},{len(fraction)})"
     return kind, shown if "." in digits and not suffix and shown != digits else None
+
+
+def number_text(text: str) -> str:
+    """Return a number without zeros that say nothing, as it is kept in a column of text."""
+    if text.isdigit():
+        return str(int(text))
+    whole, point, rest = text.partition(".")
+    if not point or not (whole + rest).isdigit():
+        return text
+    rest = rest.rstrip("0")
+    return f"{int(whole or 0)}.{rest}" if rest else str(int(whole or 0))

@@ -9,16 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hivesql.dialect.tokens import Name
-
 if TYPE_CHECKING:
     from sqlglot import exp
 
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
     from hivesql.dialect.tokens import Name
+
+RANGE = "range"
+"""Metadata key of nodes: start and end offset in the statement's text."""
+SPANS = "spans"
+"""Metadata key of a query: the parts of the statement's text that it is, in order."""
 
 
 @dataclass(frozen=True, slots=True)

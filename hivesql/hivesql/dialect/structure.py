@@ -20,9 +20,11 @@ from sqlglot.tokenizer_core import Token as SqlglotToken
 from sqlglot.tokenizer_core import TokenType
 
 from hivesql.dialect.deep_recursion import with_room
-from hivesql.dialect.hive_grammar import RANGE as RANGE
+from hivesql.dialect.edits import Span, Spans
 from hivesql.dialect.hive_grammar import check_tree
-from hivesql.dialect.slices import Slice
+from hivesql.dialect.nodes.constants import put_constants
+from hivesql.dialect.slices import RANGE as RANGE
+from hivesql.dialect.slices import SPANS, Slice
 from hivesql.dialect.spark_differences import check_slice, tokens_in
 from hivesql.dialect.sqlglot_tokens import sqlglot_tokens
 from hivesql.dialect.tokens import Token, at, tokenize
@@ -41,7 +43,15 @@ _NOT_HIVE = (exp.Command, exp.Placeholder, exp.Parameter, exp.Lambda, exp.Array)
 _QUERY = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
 
 
-class _StructureParser(HiveParser):
+class QueryParser(HiveParser):
+    """sqlglot's parser of queries and expressions, whose nodes tell their places.
+
+    It reads parts of one statement, whose text and tokens it is given first.
+    """
+
+    statement: StatementText
+    tokens: tuple[Token, ...]
+
     # Without builders every call is exp.Anonymous: same name, same arguments.
     FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
     ARRAY_CONSTRUCTORS: ClassVar[dict[str, type[exp.Func]]] = {}  # array(1, 2)[0] is an element
@@ -123,7 +133,7 @@ class _StructureParser(HiveParser):
         return with_room(lambda: self._ranged(lambda: parse(*given, **named)))
 
     def _parse_lambda(self, alias: bool = False) -> exp.Expr | None:
-        return self._ranged(lambda: super(_StructureParser, self)._parse_lambda(alias))
+        return self._ranged(lambda: super(QueryParser, self)._parse_lambda(alias))
 
     def _parse_unary(self) -> exp.Expr | None:
         parse = super()._parse_unary
@@ -155,6 +165,56 @@ class _StructureParser(HiveParser):
         if node is not None:
             node.meta[RANGE] = (start, self._prev.end + 1)
         return node
+
+    def read_query(self, spans: Spans, prefix: str = "") -> exp.Expr:
+        """Read parts of the statement, taken together, as one query; ``meta`` has the spans."""
+        tree = self._read(spans, prefix)
+        if not isinstance(tree, _QUERY):
+            raise at(ParseError("expected a query"), self.statement, spans[0][0], spans[-1][1])
+        tree.meta[SPANS] = spans
+        return tree
+
+    def read_expression(self, span: Span) -> exp.Expr:
+        """Read a part of the statement as one expression."""
+        if span[0] >= span[1]:
+            raise at(ParseError("expected an expression"), self.statement, span[0])
+        tree = self._read((span,), "SELECT ")
+        only_item = (
+            isinstance(tree, exp.Select)
+            and len(tree.expressions) == 1
+            and not any(
+                value for key, value in tree.args.items() if key not in ("expressions", "kind")
+            )
+        )
+        item: exp.Expr | None = tree.expressions[0] if only_item else None
+        if item is None or isinstance(item, (exp.Alias, exp.Aliases, exp.Star)) or item.is_star:
+            raise at(ParseError("this is not one expression"), self.statement, *span)
+        item.pop()
+        item.meta[RANGE] = span
+        return item
+
+    def _read(self, spans: Spans, prefix: str) -> exp.Expr:
+        """Read parts of the statement, behind ``prefix``, and nothing else."""
+        text = self.statement
+        inside = tokens_in(self.tokens, spans)
+        edits = check_slice(text, inside)
+        placed = [*_words_before(prefix, spans[0][0]), *sqlglot_tokens(text.text, inside, edits)]
+        try:
+            trees = self.parse(placed, text.text)
+        except SqlglotParseError as error:
+            raise _placed(error, text) from error
+        except SqlglotError as error:
+            problem = ParseError(f"the query cannot be read: {error}")
+            raise at(problem, text, spans[0][0], spans[-1][1]) from error
+        except RecursionError:
+            raise at(ParseError("the query is nested too deeply"), text, spans[0][0]) from None
+        if len(trees) != 1 or trees[0] is None:
+            raise at(ParseError("expected one query"), text, spans[0][0], spans[-1][1])
+        _name_calls_in_full(trees[0])
+        _refuse_empty_lists(trees[0], text, spans[0][0])
+        check_tree(trees[0], text, spans[0][0])
+        put_constants(trees[0], text.text, edits)
+        return trees[0]
 
 
 def place_of(node: exp.Expr) -> tuple[int, int]:
@@ -197,57 +257,26 @@ def is_join(node: exp.Subquery) -> bool:
 class HiveStructure(Hive):
     """Hive's dialect of sqlglot, made to tell places instead of rewriting functions."""
 
-    Parser = _StructureParser
+    Parser = QueryParser
 
 
 def read_query(
-    text: StatementText, tokens: tuple[Token, ...], spans: tuple[tuple[int, int], ...],
-    prefix: str = "",
-) -> Slice:  # fmt: skip
+    text: StatementText, tokens: tuple[Token, ...], spans: Spans, prefix: str = ""
+) -> Slice:
     """Read the spans, taken together, as one query."""
-    tree = _read(text, tokens, spans, prefix)
-    if not isinstance(tree, _QUERY):
-        raise at(ParseError("expected a query"), text, spans[0][0], spans[-1][1])
-    return Slice(spans, tree, prefix)
+    return Slice(spans, _reader(text, tokens).read_query(spans, prefix), prefix)
 
 
-def read_expression(text: StatementText, tokens: tuple[Token, ...], span: tuple[int, int]) -> Slice:
+def read_expression(text: StatementText, tokens: tuple[Token, ...], span: Span) -> Slice:
     """Read one expression."""
-    if span[0] >= span[1]:
-        raise at(ParseError("expected an expression"), text, span[0])
-    tree = _read(text, tokens, (span,), "SELECT ")
-    only_item = (
-        isinstance(tree, exp.Select)
-        and len(tree.expressions) == 1
-        and not any(value for key, value in tree.args.items() if key not in ("expressions", "kind"))
-    )
-    item = tree.expressions[0] if only_item else None
-    if item is None or isinstance(item, (exp.Alias, exp.Aliases, exp.Star)) or item.is_star:
-        raise at(ParseError("this is not one expression"), text, *span)
-    return Slice((span,), item)
+    return Slice((span,), _reader(text, tokens).read_expression(span))
 
 
-def _read(
-    text: StatementText, tokens: tuple[Token, ...], spans: tuple[tuple[int, int], ...], prefix: str
-) -> exp.Expr:
-    inside = tokens_in(tokens, spans)
-    edits = check_slice(text, inside)
-    placed = [*_words_before(prefix, spans[0][0]), *sqlglot_tokens(text.text, inside, edits)]
-    try:
-        trees = HiveStructure().parser().parse(placed, text.text)
-    except SqlglotParseError as error:
-        raise _placed(error, text) from error
-    except SqlglotError as error:
-        problem = ParseError(f"the query cannot be read: {error}")
-        raise at(problem, text, spans[0][0], spans[-1][1]) from error
-    except RecursionError:
-        raise at(ParseError("the query is nested too deeply"), text, spans[0][0]) from None
-    if len(trees) != 1 or trees[0] is None:
-        raise at(ParseError("expected one query"), text, spans[0][0], spans[-1][1])
-    _name_calls_in_full(trees[0])
-    _refuse_empty_lists(trees[0], text, spans[0][0])
-    check_tree(trees[0], text, spans[0][0])
-    return trees[0]
+def _reader(text: StatementText, tokens: tuple[Token, ...]) -> QueryParser:
+    parser = HiveStructure().parser()
+    assert isinstance(parser, QueryParser)
+    parser.statement, parser.tokens = text, tokens
+    return parser
 
 
 def _name_calls_in_full(tree: exp.Expr) -> None:

@@ -11,6 +11,7 @@ from sqlglot import exp
 from hivesql.binding import Binding
 from hivesql.dialect.edits import Edit, Span, filled
 from hivesql.dialect.function_names import is_hive_function, is_refused
+from hivesql.dialect.nodes.constants import BareInterval
 from hivesql.dialect.numbers import number
 from hivesql.dialect.structure import RANGE, place_of
 from hivesql.dialect.tokens import first_from, unescape
@@ -102,7 +103,7 @@ class Translator:
                 return self._arithmetic(operator, node.this, node.expression, node)
         if isinstance(node, exp.Cast):
             return self._cast(node)
-        if isinstance(node, exp.Anonymous) and re.match(r"[\d(]", self._text(node)):
+        if isinstance(node, BareInterval):
             return self._bare_interval(node)
         if isinstance(node, exp.Anonymous):
             return self._call(str(node.this).lower(), node.expressions, node)
@@ -261,8 +262,8 @@ class Translator:
     def _is_strict_of_times(self) -> bool:
         return self.binding.settings.flag("hive.strict.timestamp.conversion")
 
-    def _bare_interval(self, node: exp.Expr) -> Type:
-        """``1 DAY`` or ``(1) DAY``, which parsing saw as a call."""
+    def _bare_interval(self, node: BareInterval) -> Type:
+        """``1 DAY`` or ``(1) DAY``."""
         text = re.sub(r"^\((.*?)\)", r"\1", self._text(node), flags=re.DOTALL)
         self.edits.append(Edit(*place_of(node), f"INTERVAL {text}"))
         return YEAR_MONTH if text.lower().endswith(_MONTHS) else DAY_TIME

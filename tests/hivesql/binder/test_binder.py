@@ -534,7 +534,10 @@ def test_every_statement_has_a_function_that_binds_it() -> None:
         for name, kind in vars(module).items()
         if isinstance(kind, type) and name.endswith("Body")
     }
-    assert set(BINDERS) == bodies - {"ExplainBody", "WhenBody"}
+    assert set(BINDERS) == bodies - {"ExplainBody"} | {
+        "Delete", "Except", "Insert", "Intersect", "Merge", "MultiInsert", "Select", "Subquery",
+        "Union", "Update", "Values",
+    }  # fmt: skip
     for place in BINDERS.values():
         module, function = place.split(".")
         assert callable(getattr(import_module(f"hivesql.binder.{module}"), function))

@@ -84,15 +84,13 @@ def test_what_is_refused_is_an_error_with_its_place(sql: str) -> None:
 def test_tables_are_found_where_they_are_written_and_may_be_exchanged() -> None:
     sql = "UPDATE d.t /* all */ SET a = 1 WHERE b IN (SELECT c FROM s)"
     tree = read(sql)
-    assert isinstance(tree, Statement)
-    assert tree.kind == "update"
+    assert isinstance(tree, exp.Update)
     tables = list(tree.find_all(exp.Table))
     assert [told(table) for table in tables] == ["d.t", "s"]
     assert sql[slice(*tables[0].meta["range"])] == "d.t"
     for table in tables:
         table.replace(exp.to_table(f"x.{table.name}"))
     assert told(tree) == "UPDATE x.t SET a = 1 WHERE b IN (SELECT c FROM x.s)"
-    assert str(tree) == told(tree)
 
 
 def test_what_several_inserts_share_is_one_node() -> None:
@@ -113,7 +111,7 @@ def test_what_several_inserts_share_is_one_node() -> None:
 def test_hives_own_constants_stay() -> None:
     tree = read("INSERT INTO t VALUES (1, DEFAULT, d + 1 day, timestamplocaltz '2020-01-01')")
     assert told(tree) == (
-        "INSERT INTO t VALUES (1, DEFAULT, d + INTERVAL '1' DAY, TIMESTAMPLOCALTZ '2020-01-01')"
+        "INSERT INTO t VALUES (1, DEFAULT, d + 1 DAY, TIMESTAMPLOCALTZ '2020-01-01')"
     )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from sqlglot import exp
 
 from hivesql.dialect.nodes.alter import RefusedBody
 from hivesql.dialect.nodes.commands import ShowBody
 from hivesql.dialect.nodes.ddl import CompactBody, CreateTableBody
-from hivesql.dialect.nodes.dml import InsertBody, MergeBody, UpdateBody
+from hivesql.dialect.nodes.parts import name_of, partition_of, table_of
 from hivesql.dialect.slices import PartitionItem
 from hivesql.dialect.statements.statement import parse
 from hivesql.dialect.tokens import MOST_NESTED
@@ -58,9 +59,9 @@ def outcome(sql: str) -> str:
         ("1 + 2", "ParseError"),
         ("SELECT FROM t", "ParseError"),
         ("SELECT a b c FROM t", "ParseError"),
-        ("SELECT d - (a) DAYS FROM t", "QueryBody"),
-        ("SELECT count(*) day FROM t", "QueryBody"),
-        ("SELECT INTERVAL '1' DAY", "QueryBody"),
+        ("SELECT d - (a) DAYS FROM t", "Select"),
+        ("SELECT count(*) day FROM t", "Select"),
+        ("SELECT INTERVAL '1' DAY", "Select"),
         ("SELECT a::int FROM t", "ParseError"),
         ("SELECT x -> 1 FROM t", "ParseError"),
         ("SELECT 'open", "ParseError"),
@@ -237,62 +238,39 @@ def test_deep_nesting_is_an_error_at_the_level_that_is_too_deep(
 
 
 def test_insert_with_everything() -> None:
-    body = parse(
+    insert = parse(
         StatementText("INSERT INTO TABLE D.T PARTITION (ds='a\\'b', HR) (X, `y`) SELECT 1, 2")
     ).body
-    assert isinstance(body, InsertBody)
-    (branch,) = body.branches
-    assert (branch.table.database and branch.table.database.text, branch.table.name.text) == (
-        "d", "t",
-    )  # fmt: skip
-    assert not branch.overwrite
-    assert branch.partition is not None
-    assert [(one.key.text, one.value, one.given) for one in branch.partition] == [
+    assert isinstance(insert, exp.Insert)
+    table = table_of(insert.this.this)
+    assert (table.database and table.database.text, table.name.text) == ("d", "t")
+    assert not insert.args["overwrite"]
+    partition = partition_of(insert.args["partition"])
+    assert partition is not None
+    assert [(one.key.text, one.value, one.given) for one in partition] == [
         ("ds", "a'b", True),
         ("hr", None, False),
     ]
-    assert [one.text for one in branch.columns or ()] == ["x", "y"]
-    assert isinstance(branch.partition[0], PartitionItem)
+    assert [name_of(one).text for one in insert.this.expressions] == ["x", "y"]
+    assert isinstance(partition[0], PartitionItem)
     again = parse(
         StatementText("INSERT OVERWRITE TABLE t PARTITION (ds='x') IF NOT EXISTS SELECT 1")
     ).body
-    assert isinstance(again, InsertBody)
-    assert (again.branches[0].overwrite, again.branches[0].if_not_exists) == (True, True)
-
-
-@pytest.mark.parametrize(
-    ("query", "branches"),
-    [
-        ("SELECT a FROM t UNION ALL SELECT f(2)", 2),
-        ("SELECT a FROM t UNION ALL SELECT f(2) UNION ALL SELECT 3", 3),
-        ("SELECT a FROM t UNION SELECT f(2)", 0),
-        ("SELECT a FROM t UNION ALL SELECT f(2) UNION SELECT 3", 0),
-        ("SELECT a FROM t UNION ALL SELECT f(2) LIMIT 1", 0),
-        ("SELECT 1", 0),
-        # As in real Hive, constants are written together.
-        ("SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT NULL", 0),
-        ("SELECT 1 UNION ALL SELECT 2L UNION ALL SELECT a FROM t UNION ALL SELECT -3", 2),
-        ("SELECT 1 UNION ALL SELECT a FROM t UNION ALL SELECT DATE '2020-01-01'", 2),
-        ("SELECT * FROM (SELECT 1 UNION ALL SELECT 2) q", 0),
-    ],
-)
-def test_branches_of_a_top_level_union_all(query: str, branches: int) -> None:
-    body = parse(StatementText(f"INSERT INTO t {query}")).body
-    assert isinstance(body, InsertBody)
-    assert len(body.branches[0].unions) == branches
+    assert isinstance(again, exp.Insert)
+    assert (again.args["overwrite"], again.args["exists"]) == (True, True)
 
 
 def test_update_knows_case_from_its_own_clauses() -> None:
-    body = parse(
+    update = parse(
         StatementText("UPDATE t SET a = CASE WHEN x THEN y END, b = f(1, 2) WHERE c IN (1, 2)")
     ).body
-    assert isinstance(body, UpdateBody)
-    assert [name.text for name, _ in body.assignments] == ["a", "b"]
-    assert body.where is not None
+    assert isinstance(update, exp.Update)
+    assert [one.this.name for one in update.expressions] == ["a", "b"]
+    assert update.args["where"] is not None
 
 
 def test_merge_with_everything() -> None:
-    body = parse(
+    merge = parse(
         StatementText(
             "MERGE INTO d.t AS a USING (SELECT 1 id) AS s ON a.id = s.id "
             "WHEN MATCHED AND CASE WHEN s.x THEN true ELSE false END THEN DELETE "
@@ -300,11 +278,13 @@ def test_merge_with_everything() -> None:
             "WHEN NOT MATCHED AND s.id > 1 THEN INSERT (id, v) VALUES (s.id, (SELECT 1))"
         )
     ).body
-    assert isinstance(body, MergeBody)
-    assert [clause.kind for clause in body.clauses] == ["delete", "update", "insert"]
-    assert [clause.condition is not None for clause in body.clauses] == [True, False, True]
-    assert [name.text for name, _ in body.clauses[1].assignments] == ["v", "w"]
-    assert len(body.clauses[2].values) == 2
+    assert isinstance(merge, exp.Merge)
+    whens = merge.args["whens"].expressions
+    delete, update, insert = (when.args["then"] for when in whens)
+    assert delete.name == "DELETE"
+    assert [when.args["condition"] is not None for when in whens] == [True, False, True]
+    assert [one.this.name for one in update.expressions] == ["v", "w"]
+    assert len(insert.expression.expressions) == 2
 
 
 def test_types_are_written_as_the_metastore_writes_them() -> None:

@@ -20,9 +20,11 @@ from hivesql_planner.statements.bound import (
 from hivesql_planner.statements.functions import CreateFunction, ReloadFunctions
 
 if TYPE_CHECKING:
+    from sqlglot import exp
+
     from hivesql.dialect.nodes.alter import AlterBodies
     from hivesql.dialect.nodes.ddl import DefinitionBodies
-    from hivesql.dialect.nodes.dml import RowBodies
+    from hivesql.dialect.nodes.dml import DirectoryBody
     from hivesql.dialect.nodes.functions import FunctionBodies
     from hivesql.dialect.slices import PartitionItems
     from hivesql.dialect.tokens import Name, TableRef
@@ -105,7 +107,8 @@ Bound = (
 
 # Not imported: most statements need none of them.
 Body = Union[
-    "RowBodies",
+    "exp.Expr",
+    "DirectoryBody",
     "DefinitionBodies",
     "AlterBodies",
     "FunctionBodies",

@@ -1,42 +1,26 @@
-"""What the parser understood of queries and of statements that change rows."""
+"""Nodes of queries and of statements that change rows, where sqlglot has none of its own."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sqlglot import exp
 
 if TYPE_CHECKING:
-    from hivesql.dialect.slices import PartitionItems, Slice
-    from hivesql.dialect.tokens import Name, TableRef
+    from hivesql.dialect.slices import Slice
     from hivesql_planner.model.table import FileFormat
 
 
-@dataclass(frozen=True, slots=True)
-class QueryBody:
-    """SELECT, VALUES, WITH … SELECT."""
+class MultiInsert(exp.Expression):
+    """FROM … INSERT … INSERT …: the queries of its INSERTs share WITH and FROM, and lack them."""
 
-    query: Slice
+    arg_types: ClassVar[dict[str, bool]] = {"with_": False, "from_": True, "expressions": True}
 
-
-@dataclass(frozen=True, slots=True)
-class InsertBranch:
-    """One INSERT; ``unions`` are the branches when its query is nothing but UNION ALL."""
-
-    table: TableRef
-    overwrite: bool
-    partition: PartitionItems | None
-    columns: tuple[Name, ...] | None
-    if_not_exists: bool
-    query: Slice
-    unions: tuple[Slice, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class InsertBody:
-    """INSERT and multi-insert."""
-
-    branches: tuple[InsertBranch, ...]
+    def sql(self, dialect: Any = None, copy: bool = True, **options: Any) -> str:
+        """Its text; sqlglot prints it for no other dialect."""
+        return super().sql(dialect or "hive_acid", copy=copy, **options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,47 +35,43 @@ class DirectoryBody:
     query: Slice
 
 
-@dataclass(frozen=True, slots=True)
-class UpdateBody:
-    """UPDATE."""
-
-    table: TableRef
-    assignments: tuple[tuple[Name, Slice], ...]
-    where: Slice | None
+def inserts_of(node: exp.Expr) -> list[exp.Expr]:
+    """List the INSERTs of a statement."""
+    return node.expressions if isinstance(node, MultiInsert) else [node]
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteBody:
-    """DELETE FROM."""
-
-    table: TableRef
-    where: Slice | None
-
-
-@dataclass(frozen=True, slots=True)
-class WhenBody:
-    """One WHEN clause of MERGE."""
-
-    kind: Literal["update", "delete", "insert"]
-    start: int
-    condition: Slice | None = None
-    assignments: tuple[tuple[Name, Slice], ...] = ()
-    columns: tuple[Name, ...] | None = None
-    values: tuple[Slice, ...] = ()
-    end: int = field(default=0, compare=False)
+def query_of(insert: exp.Expr) -> exp.Expr:
+    """Return the query of an INSERT, with what the statement has before it."""
+    statement = insert.parent if isinstance(insert.parent, MultiInsert) else insert
+    with_, from_ = statement.args.get("with_"), statement.args.get("from_")
+    query: exp.Expr = insert.expression
+    if with_ is None and from_ is None:
+        return query
+    query = query.copy()
+    if with_ is not None:
+        _unwrapped(query).set("with_", with_.copy())
+    if from_ is not None:
+        _first_select(query).set("from_", from_.copy())
+    return query
 
 
-@dataclass(frozen=True, slots=True)
-class MergeBody:
-    """MERGE INTO; ``source`` reads ``SELECT * FROM <source>``, ``source_table`` if it is one."""
-
-    table: TableRef
-    alias: Name | None
-    source: Slice
-    source_alias: Name
-    source_table: TableRef | None
-    on: Slice
-    clauses: tuple[WhenBody, ...]
+def take_apart(query: exp.Expr, *, with_: bool, from_: bool) -> dict[str, exp.Expr]:
+    """Take WITH and FROM, which stand before INSERT, out of its query."""
+    found = {}
+    if with_:
+        found["with_"] = _unwrapped(query).args["with_"].pop()
+    if from_:
+        found["from_"] = _first_select(query).args["from_"].pop()
+    return found
 
 
-RowBodies = QueryBody | InsertBody | DirectoryBody | UpdateBody | DeleteBody | MergeBody
+def _unwrapped(query: exp.Expr) -> exp.Expr:
+    while isinstance(query, exp.Subquery) and query.is_wrapper:
+        query = query.this
+    return query
+
+
+def _first_select(query: exp.Expr) -> exp.Expr:
+    while not isinstance(query, exp.Select):
+        query = query.this
+    return query

@@ -29,7 +29,7 @@ from hivesql.dialect.statements.clauses import parse_filters, parse_partition
 from hivesql.dialect.statements.commands import parse_keys, parse_owner, parse_properties
 from hivesql.dialect.statements.compaction import parse_compact
 from hivesql.dialect.statements.constraints import parse_column_constraint, parse_constraint
-from hivesql.dialect.statements.query import rest_as_query
+from hivesql.dialect.statements.rows import rest_as_query
 from hivesql.dialect.statements.storage import (
     parse_bucket_count,
     parse_buckets,

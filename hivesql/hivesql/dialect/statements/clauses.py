@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hivesql.dialect.nodes.commands import ChosenPartitions
+from hivesql.dialect.numbers import number_text
 from hivesql.dialect.slices import PartitionFilter, PartitionItem, PartitionItems
 from hivesql.dialect.tokens import Cursor, Kind, Name
 
@@ -41,18 +42,7 @@ def constant(cursor: Cursor) -> str | None:
     sign = "-" if cursor.take("-") else ""
     if cursor.peek().kind is not Kind.NUMBER:
         cursor.fail("expected a constant")
-    return sign + _number_text(cursor.next().text.rstrip("LSYBDlsybd"))
-
-
-def _number_text(text: str) -> str:
-    """Return a number without zeros that say nothing, as it is kept in a column of text."""
-    if text.isdigit():
-        return str(int(text))
-    whole, point, rest = text.partition(".")
-    if not point or not (whole + rest).isdigit():
-        return text
-    rest = rest.rstrip("0")
-    return f"{int(whole or 0)}.{rest}" if rest else str(int(whole or 0))
+    return sign + number_text(cursor.next().text.rstrip("LSYBDlsybd"))
 
 
 def parse_filters(cursor: Cursor) -> tuple[PartitionFilter, ...]:

@@ -42,6 +42,7 @@ _CLIENT = {
     "quit": "QUIT",
     "exit": "EXIT",
 }
+_ROWS = frozenset({"select", "values", "with", "from", "map", "reduce"})
 _EXPLAIN_REFUSED = {
     "authorization", "dependency", "cbo", "ast", "vectorization", "analyze", "reoptimization",
     "ddl", "logical", "abstract", "rewrite", "start", "begin", "commit", "rollback", "lock",
@@ -77,10 +78,10 @@ def parse(text: StatementText, *, every_row: bool = False) -> Tree:
 
 def _body(cursor: Cursor) -> Body:
     token = cursor.peek()
-    if token.is_("(") or token.value in ("select", "values", "with", "from", "map", "reduce"):
-        from hivesql.dialect.statements.dml import parse_rows
+    if token.is_("(") or token.value in _ROWS:
+        from hivesql.dialect.statements.parser import parse_statement
 
-        return parse_rows(cursor)
+        return parse_statement(cursor)
     if token.kind is not Kind.WORD:
         cursor.fail("expected a statement")
     if token.value in _REFUSED:
@@ -103,9 +104,9 @@ def _parser_of(word: str) -> Callable[[Cursor], Body] | None:
     """
     match word:
         case "insert" | "update" | "delete" | "merge":
-            from hivesql.dialect.statements.dml import STATEMENTS
+            from hivesql.dialect.statements.parser import parse_statement
 
-            return STATEMENTS[word]
+            return parse_statement
         case "create" | "truncate":
             from hivesql.dialect.statements.tables import parse_create, parse_truncate
 

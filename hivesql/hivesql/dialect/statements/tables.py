@@ -15,7 +15,7 @@ from hivesql.dialect.nodes.ddl import (
 )
 from hivesql.dialect.statements.clauses import parse_partition, parse_properties
 from hivesql.dialect.statements.constraints import parse_definitions
-from hivesql.dialect.statements.query import rest_as_query
+from hivesql.dialect.statements.rows import rest_as_query
 from hivesql.dialect.statements.storage import (
     parse_buckets,
     parse_file_format,

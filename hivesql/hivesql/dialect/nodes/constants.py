@@ -1,0 +1,57 @@
+"""Hive's own constants, which sqlglot's productions read as something else.
+
+A word or call of the same length stands in their place while a query is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from hivesql.dialect.edits import Edit
+from hivesql.dialect.slices import RANGE
+from hivesql.dialect.tokens import unescape
+
+
+class Default(exp.Null):
+    """DEFAULT in a row of VALUES, which is read as NULL."""
+
+
+class BareInterval(exp.Interval):
+    """``1 DAY`` or ``(1) DAY``, which is read as a call."""
+
+
+def put_constants(tree: exp.Expr, text: str, edits: Sequence[Edit]) -> None:
+    """Put Hive's constants where a query was read with ``edits`` in their places."""
+    written = {edit.start: text[edit.start : edit.end] for edit in edits}
+    known = list(tree.find_all(exp.Null, exp.Anonymous, exp.Cast)) if written else []
+    for node in known:
+        place = node.meta.get(RANGE, (-1, -1))
+        word = written.get(place[0])
+        if word is None:
+            continue
+        if isinstance(node, exp.Cast):
+            node.set("to", exp.DataType(this=exp.DType.TIMESTAMPLTZ))
+            continue
+        new = Default() if isinstance(node, exp.Null) else _interval(word)
+        new.meta.update(node.meta)
+        node.replace(new)
+    for start, word in written.items():
+        if word[:6].lower() == "format":
+            _put_format(tree, text, (start, start + len(word)))
+
+
+def _interval(word: str) -> BareInterval:
+    number, unit = word.split(None, 1)
+    return BareInterval(this=exp.Literal.string(number), unit=exp.var(unit.upper()))
+
+
+def _put_format(tree: exp.Expr, text: str, place: tuple[int, int]) -> None:
+    """Put FORMAT '…' into the CAST that ends behind it."""
+    for cast in tree.find_all(exp.Cast):
+        last = cast.meta.get(RANGE, (0, 0))[1]
+        if text[place[1] : last].strip() == ")":
+            pattern = exp.Literal.string(unescape(text[place[0] + 6 : place[1]].strip()))
+            pattern.meta[RANGE] = place
+            cast.set("format", pattern)

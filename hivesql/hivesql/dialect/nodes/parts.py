@@ -1,0 +1,65 @@
+"""What the parts of a statement's tree say: its tables, names, partitions, queries and values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlglot import exp
+
+from hivesql.dialect.numbers import number_text
+from hivesql.dialect.slices import RANGE, SPANS, PartitionItem, PartitionItems, Slice
+from hivesql.dialect.tokens import Name, TableRef
+
+
+def name_of(identifier: exp.Expr) -> Name:
+    """Return a name, lower case, and its offset."""
+    return Name(identifier.name.lower(), identifier.meta["start"])
+
+
+def names_of(identifiers: Iterable[exp.Expr]) -> tuple[Name, ...]:
+    """Return names in their order."""
+    return tuple(name_of(identifier) for identifier in identifiers)
+
+
+def table_of(table: exp.Expr) -> TableRef:
+    """Return a table as the statement names it."""
+    catalog, database = table.args.get("catalog"), table.args.get("db")
+    name = name_of(table.this)
+    start = name_of(catalog or database or table.this).start
+    return TableRef(
+        name_of(database) if database else None, name, start, table.this.meta["end"] + 1,
+        name_of(catalog) if catalog else None,
+    )  # fmt: skip
+
+
+def slice_of(node: exp.Expr) -> Slice:
+    """Return a query or expression with its places in the statement's text."""
+    return Slice(node.meta.get(SPANS) or (node.meta[RANGE],), node)
+
+
+def partition_of(partition: exp.Expr | None) -> PartitionItems | None:
+    """Return what PARTITION (…) says; None where it is not there."""
+    if partition is None:
+        return None
+    return tuple(_item(item) for item in partition.expressions)
+
+
+def _item(item: exp.Expr) -> PartitionItem:
+    _, end = item.meta[RANGE]
+    if not isinstance(item, exp.EQ):
+        return PartitionItem(name_of(item.this), end=end)
+    value = constant_text(item.expression)
+    return PartitionItem(name_of(item.this.this), value, given=True, end=end)
+
+
+def constant_text(node: exp.Expr) -> str | None:
+    """Return a constant's text as it is kept in a column of text; None for NULL."""
+    if isinstance(node, exp.Null):
+        return None
+    if isinstance(node, exp.Boolean):
+        return str(node.this).lower()
+    if isinstance(node, exp.Neg):
+        return f"-{constant_text(node.this)}"
+    text = node.name
+    literal = node.this if isinstance(node, exp.Cast) else node
+    return text if literal.is_string else number_text(text.rstrip("LSYBDlsybd"))

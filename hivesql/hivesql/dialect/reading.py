@@ -1,0 +1,126 @@
+"""How statements are read: the words between what sqlglot's own productions read.
+
+Statements are read strictly, token by token; a query or an expression in one is a part that ends
+before a word, which sqlglot's productions read by themselves, and wholly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from sqlglot import exp
+
+from hivesql.dialect.slices import RANGE
+from hivesql.dialect.structure import QueryParser
+from hivesql.dialect.tokens import Cursor, Kind, Token
+
+Node = TypeVar("Node", bound=exp.Expr)
+
+
+class StatementReader(QueryParser, Cursor):
+    """sqlglot's parser at the words of a statement."""
+
+    def begin(self, cursor: Cursor) -> None:
+        """Begin to read a statement where a cursor is."""
+        self.text = self.statement = cursor.text
+        self.tokens = cursor.tokens
+        self.position = cursor.position
+
+    def listed(self, read: Callable[[], Node]) -> list[Node]:
+        """Take what stands between commas."""
+        found = [read()]
+        while self.take(","):
+            found.append(read())
+        return found
+
+    # -- names
+    def identifier(self, what: str = "a name") -> exp.Identifier:
+        """Take a name."""
+        token = self.peek()
+        self.name(what)
+        return _identifier(token)
+
+    def identifiers(self, what: str = "a column name") -> list[exp.Identifier]:
+        """Take ``(a, b, …)``."""
+        first = self.position + 1
+        self.names(what)
+        return [_identifier(token) for token in self.tokens[first : self.position : 2]]
+
+    def table_name(self, *, of_spark: bool = False) -> exp.Table:
+        """Take ``t`` or ``db.t``; ``of_spark`` takes ``catalog.db.t`` too, which it alone reads."""
+        first = self.position
+        self.table(of_spark=of_spark)
+        names = [_identifier(token) for token in self.tokens[first : self.position : 2]]
+        parts = dict(zip(("this", "db", "catalog"), reversed(names), strict=False))
+        return self.placed(exp.Table(**parts), self.tokens[first].start)
+
+    def placed(self, node: Node, start: int) -> Node:
+        """Give a node its place: from ``start`` to the token that was taken last."""
+        node.meta[RANGE] = (start, self.last_end)
+        return node
+
+    # -- what sqlglot's productions read
+    def piece(self, *stops: str) -> exp.Expr:
+        """Take an expression that ends before a word, at a comma or bracket, or at the end."""
+        start = self.peek().start
+        end = self.find(",", *stops)
+        return self.read_expression((start, max(start, end)))
+
+    def value(self, *stops: str) -> exp.Expr:
+        """Take an expression that is assigned to a column: DEFAULT is one."""
+        token = self.peek()
+        found = self.piece(*stops)
+        if token.is_("default") and token.end == self.last_end:
+            found = self.placed(exp.var("DEFAULT"), token.start)
+        return found
+
+    # -- clauses
+    def partition(self, *, dynamic: bool = True) -> exp.Partition:
+        """``PARTITION (k='v', k2)``; without ``dynamic`` every key needs a value."""
+        start = self.expect("partition", "(").start
+        items = self.listed(lambda: self._partition_item(dynamic=dynamic))
+        self.expect(")")
+        return self.placed(exp.Partition(expressions=items), start)
+
+    def _partition_item(self, *, dynamic: bool) -> exp.Expr:
+        start = self.peek()
+        key = exp.Column(this=self.identifier("a partition column"))
+        if self.take("=") or self.take("=="):
+            key = self.placed(key, start.start)
+            value = self.constant()
+            return self.placed(exp.EQ(this=key, expression=value), start.start)
+        if not dynamic:
+            self.fail(f"expected a value for the partition column {start.value}")
+        return self.placed(key, start.start)
+
+    def constant(self) -> exp.Expr:
+        """Take a constant: string, number, TRUE, FALSE, DATE, TIMESTAMP or NULL."""
+        start = self.peek().start
+        return self.placed(self._constant(), start)
+
+    def _constant(self) -> exp.Expr:
+        if self.take("null"):
+            return exp.Null()
+        for word in ("true", "false"):
+            if self.take(word):
+                return exp.Boolean(this=word == "true")
+        for word, kind in (("date", exp.DType.DATE), ("timestamp", exp.DType.TIMESTAMP)):
+            if self.at(word) and self.peek(1).kind is Kind.STRING:
+                self.next()
+                return exp.Cast(this=exp.Literal.string(self.string()), to=exp.DataType(this=kind))
+        if self.peek().kind is Kind.STRING:
+            return exp.Literal.string(self.string())
+        negative = self.take("-")
+        if self.peek().kind is not Kind.NUMBER:
+            self.fail("expected a constant")
+        number = exp.Literal.number(self.next().text)
+        return exp.Neg(this=number) if negative else number
+
+
+def _identifier(token: Token) -> exp.Identifier:
+    quoted = token.kind is Kind.QUOTED
+    name = token.text[1:-1].replace("``", "`") if quoted else token.text
+    found = exp.Identifier(this=name, quoted=quoted)
+    found.meta.update({"start": token.start, "end": token.end - 1})
+    return found

@@ -1,0 +1,265 @@
+"""Queries, and the statements that change rows: INSERT, UPDATE, DELETE and MERGE."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from hivesql.dialect.edits import Spans
+from hivesql.dialect.hive_grammar import check_tokens
+from hivesql.dialect.nodes.dml import DirectoryBody, MultiInsert, take_apart
+from hivesql.dialect.reading import StatementReader
+from hivesql.dialect.slices import RANGE, SPANS, Slice
+from hivesql.dialect.statements.storage import parse_file_format, parse_row_format
+from hivesql.dialect.structure import read_query
+from hivesql.dialect.tokens import Cursor, Kind
+
+SOURCE = "SELECT * FROM "
+"""What stands before the source of MERGE where it is a query of its own."""
+
+
+def rest_as_query(cursor: Cursor) -> Slice:
+    """Everything up to the end as one query."""
+    start = cursor.peek().start
+    if cursor.at_end:
+        cursor.fail("expected a query")
+    cursor.position = len(cursor.tokens) - 1
+    span = (start, cursor.tokens[-2].end)
+    return read_query(cursor.text, cursor.tokens, (span,))
+
+
+class QueryStatements(StatementReader):
+    """Reads queries, and INSERT."""
+
+    def read_rows(self) -> exp.Expr | DirectoryBody:
+        """Read a query, or an INSERT that begins with FROM or WITH."""
+        check_tokens(self.text, self.tokens)
+        return self.read_insert() if self._inserts() else self.rest_as_query()
+
+    def rest_as_query(self) -> exp.Expr:
+        """Take everything up to the end as one query."""
+        start = self.peek().start
+        if self.at_end:
+            self.fail("expected a query")
+        self.position = len(self.tokens) - 1
+        return self.read_query(((start, self.last_end),))
+
+    def _inserts(self) -> bool:
+        """Tell whether FROM or WITH leads to INSERT."""
+        if self.peek().value not in ("from", "with"):
+            return False
+        start = self.position
+        self.find("insert", "update", "delete", "merge", "select", "map", "reduce")
+        if self.at_end and self.tokens[start].is_("from"):
+            self.fail("expected SELECT or INSERT")
+        self.position = start
+        self.find("insert", "update", "delete", "merge")
+        found, self.position = self.peek(), start
+        if found.value in ("update", "delete", "merge") and found.kind is Kind.WORD:
+            self.fail(f"WITH cannot go before {found.text.upper()}", found)
+        return found.is_("insert")
+
+    def read_insert(self) -> exp.Expr | DirectoryBody:
+        """INSERT, WITH … INSERT, and FROM … INSERT … INSERT …."""
+        shared: Spans = ()
+        if self.at("with"):
+            start = self.expect("with").start
+            shared += ((start, self.find("insert", "from")),)
+        has_from = self.at("from")
+        if has_from:
+            start = self.peek().start
+            shared += ((start, self.find("insert")),)
+        if self.at("insert", "overwrite", "directory") or self.at("insert", "overwrite", "local"):
+            return self._directory(shared, many=has_from)
+        inserts: list[exp.Insert] = []
+        while self.at("insert"):
+            inserts.append(self._insert(shared, many=has_from))
+            if not has_from:
+                break
+        self.end()
+        has_with = len(shared) > has_from
+        before = [take_apart(insert.expression, with_=has_with, from_=has_from)
+                  for insert in inserts]  # fmt: skip
+        if has_from:
+            return MultiInsert(**before[0], expressions=inserts)
+        for key, node in before[0].items():
+            inserts[0].set(key, node)
+        return inserts[0]
+
+    def _directory(self, shared: Spans, *, many: bool) -> DirectoryBody:
+        """INSERT OVERWRITE [LOCAL] DIRECTORY '…' [ROW FORMAT …] [STORED AS …] query."""
+        self.expect("insert", "overwrite")
+        local = self.take("local")
+        self.expect("directory")
+        start = self.peek()
+        path = self.location()
+        with_rows = self.take("row", "format")
+        by_serde, properties = parse_row_format(self) if with_rows else (None, {})
+        stored = parse_file_format(self) if self.take("stored", "as") else "textfile"
+        query = self._inserted(shared, many=many)
+        if self.at("insert"):
+            self.refuse("INSERT OVERWRITE DIRECTORY beside other INSERTs")
+        self.end()
+        return DirectoryBody(
+            path=path, path_start=start.start, local=local, format=by_serde or stored,
+            serde_properties=properties, query=Slice(query.meta[SPANS], query),
+        )  # fmt: skip
+
+    def _insert(self, shared: Spans, *, many: bool) -> exp.Insert:
+        start = self.expect("insert").start
+        overwrite = self.take("overwrite")
+        if not overwrite:
+            self.expect("into")
+        elif not any(self.at(word) for word in ("table", "directory", "local")):
+            self.fail("expected TABLE")
+        if overwrite and (self.at("directory") or self.at("local", "directory")):
+            self.refuse("INSERT OVERWRITE DIRECTORY beside other INSERTs")
+        self.take("table")
+        into: exp.Expr = self.table_name()
+        partition = self.partition() if self.at("partition") else None
+        exists = self.at("if")
+        if exists:
+            if not overwrite:
+                self.fail("IF NOT EXISTS needs OVERWRITE")
+            self.expect("if", "not", "exists")
+        if self.at("(") and self.peek(1).is_name:
+            if overwrite:
+                self.fail("INSERT OVERWRITE takes no list of columns")
+            into = exp.Schema(this=into, expressions=self.identifiers())
+        query = self._inserted(shared, many=many)
+        insert = exp.Insert(
+            this=into, expression=query, overwrite=overwrite, partition=partition, exists=exists
+        )
+        return self.placed(insert, start)
+
+    def _inserted(self, shared: Spans, *, many: bool) -> exp.Expr:
+        token = self.peek()
+        if token.is_("with"):
+            self.fail("WITH goes before INSERT")
+        allowed = ("select",) if many else ("select", "values", "from", "(")
+        if token.kind is Kind.WORD and token.value in ("map", "reduce"):
+            self.refuse("MAP and REDUCE (SELECT TRANSFORM does the same)")
+        if token.value not in allowed or token.kind in (Kind.STRING, Kind.QUOTED):
+            self.fail("expected SELECT" if many else "expected VALUES or a query")
+        end = self.find(*(("insert",) if many else ()))
+        return self.read_query((*shared, (token.start, end)))
+
+
+class ChangeStatements(StatementReader):
+    """Reads the statements that change rows; Hive knows no alias in UPDATE and DELETE."""
+
+    def read_update(self) -> exp.Expr:
+        """UPDATE t SET c = e, … [WHERE e]."""
+        self.expect("update")
+        table = self.table_name()
+        self.expect("set")
+        assigned = self._assignments(table.name, "where")
+        found = exp.Update(this=table, expressions=assigned, where=self._where())
+        self.end()
+        return found
+
+    def read_delete(self) -> exp.Expr:
+        """DELETE FROM t [WHERE e]."""
+        self.expect("delete", "from")
+        found = exp.Delete(this=self.table_name(), where=self._where())
+        self.end()
+        return found
+
+    def _where(self) -> exp.Where | None:
+        if not self.take("where"):
+            return None
+        condition = self.piece()
+        for clause in ("order", "limit", "returning"):
+            if self.at(clause):
+                self.fail("expected the end of the statement")
+        return exp.Where(this=condition)
+
+    def _assignments(self, qualifier: str, *stops: str) -> list[exp.Expr]:
+        """``c = e, …``; a column may be named with the table, or its alias, before it."""
+        return self.listed(lambda: self._assignment(qualifier.lower(), stops))
+
+    def _assignment(self, qualifier: str, stops: tuple[str, ...]) -> exp.Expr:
+        start = self.peek()
+        column = exp.Column(this=self.identifier("a column name"))
+        if start.value == qualifier and self.take("."):
+            column = exp.Column(this=self.identifier("a column name"), table=column.this)
+        self.placed(column, start.start)
+        self.expect("=")
+        return exp.EQ(this=column, expression=self.value(*stops))
+
+    def read_merge(self) -> exp.Expr:
+        """MERGE INTO t [AS a] USING s ON e WHEN …."""
+        self.expect("merge", "into")
+        table = self.table_name()
+        alias = self._alias()
+        if alias is not None:
+            table.set("alias", exp.TableAlias(this=alias))
+        self.expect("using")
+        source = self._source()
+        self.expect("on")
+        on = self.piece("when")
+        whens = []
+        while self.at("when"):
+            whens.append(self._when(table.alias_or_name))
+        self.end()
+        if not whens:
+            self.fail("MERGE needs at least one WHEN clause")
+        if any(isinstance(when.args["then"], exp.Insert) for when in whens[:-1]):
+            self.fail("WHEN NOT MATCHED must be the last clause, and there is only one")
+        return exp.Merge(this=table, using=source, on=on, whens=exp.Whens(expressions=whens))
+
+    def _source(self) -> exp.Expr:
+        start = self.peek().start
+        if self.at("("):
+            self.skip_group()
+            if self._alias() is None:
+                self.fail("expected an alias for the source of MERGE")
+            if self.at("("):
+                self.names()
+        else:
+            self.table(of_spark=True)
+            self._alias()
+        span = (start, self.last_end)
+        query = self.read_query((span,), SOURCE)
+        source: exp.Expr = query.args["from_"].this
+        source.meta[RANGE] = span
+        return source
+
+    def _alias(self) -> exp.Identifier | None:
+        if self.take("as"):
+            return self.identifier("an alias")
+        return self.identifier() if self.peek().is_name else None
+
+    def _when(self, qualifier: str) -> exp.When:
+        start = self.expect("when").start
+        matched = not self.take("not")
+        self.expect("matched")
+        if self.at("by"):
+            self.refuse("MERGE … WHEN NOT MATCHED BY SOURCE or TARGET")
+        condition = self.piece("then") if self.take("and") else None
+        self.expect("then")
+        then = self._then(qualifier) if matched else self._insertion()
+        return self.placed(exp.When(matched=matched, condition=condition, then=then), start)
+
+    def _then(self, qualifier: str) -> exp.Expr:
+        if self.take("delete"):
+            return exp.var("DELETE")
+        if not self.at("update"):
+            self.fail("expected UPDATE or DELETE after WHEN MATCHED")
+        self.expect("update", "set")
+        if self.at("*"):
+            self.refuse("MERGE … UPDATE SET *")
+        return exp.Update(expressions=self._assignments(qualifier, "when"))
+
+    def _insertion(self) -> exp.Insert:
+        if not self.at("insert"):
+            self.fail("expected INSERT after WHEN NOT MATCHED")
+        self.expect("insert")
+        if self.at("*"):
+            self.refuse("MERGE … INSERT *")
+        columns = exp.Tuple(expressions=self.identifiers()) if self.at("(") else None
+        self.expect("values", "(")
+        values = exp.Tuple(expressions=self.listed(self.value))
+        self.expect(")")
+        if self.peek().kind is Kind.SYMBOL and self.at(","):
+            self.fail("MERGE inserts one row for each source row")
+        return exp.Insert(this=columns, expression=values)
