@@ -21,6 +21,7 @@ from hivesql_planner.plan import (
 )
 from hivesql_planner.planning import plan
 from hivesql_planner.predicates.predicate import SmallChange, SmallSelect
+from hivesql_planner.predicates.search_text import search_of
 from hivesql_planner.relations import Expr, Query, Scan
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.bound import Statement, WriteDirectory
@@ -101,8 +102,8 @@ def _scan_text(scan: Scan) -> str:
         text += " with input__file__name"
     if scan.table.partition_columns:
         text += f" partitions {len(scan.partitions)} of {scan.partition_count}"
-    if scan.where:
-        text += f" search {scan.where}"
+    if searched := search_of(scan.table, scan.where):
+        text += f" search {searched}"
     return text
 
 
@@ -291,7 +292,11 @@ def _scan(scan: Scan) -> _Json:
         told["rowId"] = True
     if scan.with_file_name:
         told["fileName"] = True
-    given = {"search": scan.where, "asOf": scan.as_of, "changes": scan.changes}
+    given = {
+        "search": search_of(scan.table, scan.where),
+        "asOf": scan.as_of,
+        "changes": scan.changes,
+    }
     return told | {key: str(value) for key, value in given.items() if value}
 
 

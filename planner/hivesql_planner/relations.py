@@ -11,13 +11,15 @@ from hivesql_planner.model.table import Column, Partition, Table
 
 if TYPE_CHECKING:
     from hivesql_planner.predicates.partitions import PartitionTest
+    from hivesql_planner.predicates.predicate import Look, Meaning, Predicate, Value
 
 
 @dataclass(frozen=True, slots=True)
 class Expr:
-    """A Spark SQL expression; ``sql`` is its text."""
+    """A Spark SQL expression: its text and, where it is simple, what it means."""
 
     sql: str
+    meaning: Meaning | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         return self.sql
@@ -71,8 +73,8 @@ class Scan:
     """A read of a table under the statement's snapshot.
 
     ``partitions`` are those left after pruning (empty for an unpartitioned table).
-    ``where`` is a pushed-down predicate over the data columns: a hint that may skip stripes, never
-    a substitute for the filter above it.
+    ``where`` holds for every wanted row: a hint that may skip stripes, never a substitute for the
+    filter above it.
     """
 
     table: Table
@@ -82,7 +84,7 @@ class Scan:
     with_row_id: bool = False
     with_file_name: bool = False
     """Whether each row tells the file that it is in, as ``input__file__name``."""
-    where: Expr | None = None
+    where: Predicate | None = None
     as_of: AsOf | None = None
     """None reads the statement's snapshot."""
     changes: Changes | None = None
@@ -107,3 +109,7 @@ class Query:
     sources: tuple[Source, ...] = ()
     columns: tuple[Column, ...] = ()
     """Output columns, of an empty type where only Spark knows it; empty when it alone knows all."""
+    rows: tuple[tuple[Value, ...], ...] | None = field(default=None, repr=False, compare=False)
+    """The rows that it gives, where they stand in the statement."""
+    look: Look | None = field(default=None, repr=False, compare=False)
+    """What it asks of its one source, where it is as simple as that."""

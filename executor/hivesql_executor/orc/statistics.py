@@ -18,7 +18,7 @@ from hivesql_executor.orc import orc_proto
 from hivesql_executor.orc.proto import Message
 from hivesql_executor.orc.tail_bytes import read_postscript, unpack
 from hivesql_planner.errors import DataError, NotSupported
-from hivesql_planner.predicates.predicate import Stored
+from hivesql_planner.predicates.predicate import Value
 from hivesql_planner.predicates.ranges import Extent
 
 _TAIL_GUESS = 16 * 1024
@@ -218,7 +218,7 @@ def _extent(message: bytes, kind: int) -> Extent | None:
     return Extent(values, low, high, has_null)
 
 
-def _ends(statistics: Message, kind: int) -> tuple[Stored, Stored]:
+def _ends(statistics: Message, kind: int) -> tuple[Value, Value]:
     if kind in _WHOLE:
         return _signed_ends(statistics, orc_proto.ColumnStatistics.INTEGERS)
     if kind in _TEXTS:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from sqlglot import exp
 
-from hivesql.binder.constraints import default_sql, enforced, value
+from hivesql.binder.constraints import default_value, enforced, value
 from hivesql.binding import Binding
 from hivesql.dialect.nodes.parts import name_of, names_of, slice_of, table_of
 from hivesql.dialect.slices import RANGE, Slice
 from hivesql.dialect.statements.rows import SOURCE
 from hivesql.dialect.tokens import Name, TableRef
 from hivesql.expressions.session_zone import check_zone_of
-from hivesql.query.filters.pruning import conjuncts
-from hivesql.query.learning import learn
+from hivesql.query.meaning.learning import learn
+from hivesql.query.meaning.predicates import all_of, conjuncts
 from hivesql.query.scope import Relation, Scope, TableUse, outputs_of
 from hivesql.query.strict_checks import check_filtered, traced
 from hivesql.query.walk import Walk
@@ -110,10 +111,14 @@ def _condition(node: exp.Expr, walk: Walk, scope: Scope) -> Expr | None:
     if where is None:
         return None
     found = walk.expr(slice_of(where.this), scope)
-    for one in conjuncts(where.this):
-        learn(one, scope, walk.meanings, only=scope.relations[0])
+    sql = walk.binding.text.text
+    parts = [
+        learn(one, scope, walk.meanings, sql, only=scope.relations[0])
+        for one in conjuncts(where.this)
+    ]
     walk.strict.filter(where.this)
-    return found
+    learnt = [one for one in parts if one is not None]
+    return replace(found, meaning=all_of(learnt)) if len(learnt) == len(parts) else found
 
 
 def _sources(uses: Sequence[TableUse], binding: Binding) -> tuple[Source, ...]:
@@ -163,7 +168,7 @@ def bind_merge(node: exp.Expr, binding: Binding) -> MergeRows:
     on = walk.expr(condition, scope)
     for one in conjuncts(condition.tree):
         # A target row that fails a part of ON matches nothing, so it need not be read.
-        learn(one, scope, walk.meanings, only=scope.relations[0])
+        learn(one, scope, walk.meanings, binding.text.text, only=scope.relations[0])
     mentions = _mentions(condition, walk, scope.relations[0])
     walk.strict.merge(condition.tree, scope.relations[0])
     clauses = tuple(_clause(when, table, walk, scope) for when in whens)
@@ -277,7 +282,7 @@ def _clause(when: exp.Expr, table: Table, walk: Walk, scope: Scope) -> MergeClau
         kind=kind,
         condition=condition,
         values=tuple(
-            values[name] if name in values else Expr(default_sql(table, name, walk.binding))
+            values[name] if name in values else default_value(table, name, walk.binding)
             for name in names
         ),
     )

@@ -17,6 +17,9 @@ from hivesql.expressions.calls import Call
 from hivesql.expressions.casts import write_template
 from hivesql.query.checks.aggregation import AGGREGATES
 from hivesql.query.expanded_text import quote_name
+from hivesql.query.meaning.constants import constant_of
+from hivesql.query.meaning.learning import column_meant
+from hivesql.query.meaning.predicates import all_of, predicate_of, value_of
 from hivesql.query.scope import Output, Relation, Scope
 from hivesql.query.walk import Walk
 from hivesql.script import StatementText
@@ -29,6 +32,7 @@ from hivesql_planner.model.constraints import (
 )
 from hivesql_planner.model.conversions import check_conversion
 from hivesql_planner.model.table import Column, Constraint, Table, TableName
+from hivesql_planner.predicates.predicate import Given, IsNull, Not, Predicate, UnlessFalse
 from hivesql_planner.relations import Expr
 
 ROW = "row"
@@ -147,14 +151,12 @@ def _check_default(one: Constraint, table: Table, source: Type) -> None:
         )
 
 
-def _expression(text: str, table: Table, binding: Binding, column: Column | None = None) -> Expr:
-    """Spark SQL of a constraint's Hive text, columns as fields of ``row``.
-
-    ``column`` is the one that the value is written into.
-    """
+def _condition(text: str, table: Table, binding: Binding) -> tuple[str, Predicate]:
+    """Spark SQL of a CHECK's Hive text, columns as fields of ``row``, and what it means."""
     part, walk = _understood(text, table, binding)
-    found = Expr(walk.render(part))
-    return _as_written(found, part, column, walk) if column is not None else found
+    sql = walk.binding.text.text
+    meaning = predicate_of(part.tree, lambda node: column_meant(node, walk.meanings), sql)
+    return walk.render(part), meaning
 
 
 def _read(text: str, origin: str, binding: Binding) -> tuple[Slice, Binding]:
@@ -193,44 +195,57 @@ def _as_written(value: Expr, part: Slice, column: Column, walk: Walk) -> Expr:
 
 def enforced(table: Table, binding: Binding) -> Expr | None:
     """Tell what must hold for each written row, over the struct ``row``; None for nothing."""
-    parts = []
+    parts: list[str] = []
+    meanings: list[Predicate] = []
     for one in table.constraints:
         if not one.enabled:
             continue
         if one.kind == "not null" and binding.settings.flag("hive.constraint.notnull.enforce"):
             parts.append(f"`{ROW}`.`{one.columns[0]}` IS NOT NULL")
+            meanings.append(Not(IsNull(one.columns[0])))
         elif one.kind == "check":
-            parts.append(f"coalesce({_expression(one.text, table, binding)}, true)")
-    return Expr(" AND ".join(parts)) if parts else None
+            sql, meaning = _condition(one.text, table, binding)
+            parts.append(f"coalesce({sql}, true)")
+            meanings.append(UnlessFalse(meaning))
+    return Expr(" AND ".join(parts), all_of(meanings)) if parts else None
 
 
-def default_sql(table: Table, column: str, binding: Binding) -> str:
-    """Spark SQL of a column's default value; NULL without one."""
+def default_value(table: Table, column: str, binding: Binding) -> Expr:
+    """Return a column's default value; NULL without one."""
     text = default_of(table, column)
     if text is None:
-        return "NULL"
+        return Expr("NULL", Given(None))
     (target,) = (one for one in table.all_columns if one.name == column)
-    return f"({_expression(text, replace(table, columns=()), binding, target)})"
+    part, walk = _understood(text, replace(table, columns=()), binding)
+    meaning = constant_of(part.tree, walk.binding.text.text)
+    found = _as_written(Expr(walk.render(part), meaning), part, target, walk)
+    return replace(found, sql=f"({found})")
 
 
 def value(part: Slice, column: str, table: Table, walk: Walk, scope: Scope) -> Expr:
     """Tell what is assigned to a column, as Hive converts it; DEFAULT is the column's."""
     start, end = part.spans[0]
     if walk.binding.text.text[start:end].strip().lower() == "default":
-        return Expr(default_sql(table, column, walk.binding))
+        return default_value(table, column, walk.binding)
     (target,) = (one for one in table.all_columns if one.name == column)
-    return _as_written(walk.expr(part, scope), part, target, walk)
+    found = walk.expr(part, scope)
+    meaning = value_of(
+        part.tree,
+        lambda node: column_meant(node, walk.meanings, scope.relations[0]),
+        walk.binding.text.text,
+    )
+    return _as_written(replace(found, meaning=meaning), part, target, walk)
 
 
 def defaults_of_values(
     part: Slice, columns: Sequence[str], table: Table, binding: Binding
-) -> dict[int, str]:
+) -> dict[int, Expr]:
     """Each word DEFAULT in the rows of VALUES, by its offset, with what it stands for."""
     tokens = list(tokens_in(binding.tokens, part.spans))
     if not tokens or not tokens[0].is_("values"):
         return {}
-    found: dict[int, str] = {}
-    texts: dict[str, str] = {}
+    found: dict[int, Expr] = {}
+    values: dict[str, Expr] = {}
     depth = index = 0
     for token in tokens[1:]:
         depth += token.is_("(") - token.is_(")")
@@ -240,7 +255,7 @@ def defaults_of_values(
             index += 1
         elif token.is_("default") and depth == 1 and index < len(columns):
             column = columns[index]
-            if column not in texts:
-                texts[column] = default_sql(table, column, binding)
-            found[token.start] = texts[column]
+            if column not in values:
+                values[column] = default_value(table, column, binding)
+            found[token.start] = values[column]
     return found

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
-from hivesql.binder.constraints import default_sql, defaults_of_values, enforced
+from hivesql.binder.constraints import default_value, defaults_of_values, enforced
 from hivesql.binder.targets import check_lengths, written_value
 from hivesql.binding import Binding
 from hivesql.dialect.edits import Span, Spans
@@ -17,12 +18,14 @@ from hivesql.dialect.structure import is_constant_select, read_query
 from hivesql.dialect.tokens import Cursor, Name, TableRef, first_from
 from hivesql.dialect.value_types import normal
 from hivesql.expressions.session_zone import check_zone_of
+from hivesql.query.meaning.rows import Row, rows_of
 from hivesql.query.scope import Output
 from hivesql.query.walk import BoundQuery, bind_query
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.conversions import check_conversion
 from hivesql_planner.model.table import Partition, Table
-from hivesql_planner.relations import Query
+from hivesql_planner.predicates.predicate import Given
+from hivesql_planner.relations import Expr, Query
 from hivesql_planner.statements.bound import InsertRows, InsertTarget
 
 
@@ -181,7 +184,10 @@ def _query(
     binding: Binding,
 ) -> Query:
     given = names if listed is None else [column.text for column in listed]
-    bound = bind_query(part, binding, defaults=defaults_of_values(part, given, table, binding))
+    values = defaults_of_values(part, given, table, binding)
+    bound = bind_query(
+        part, binding, defaults={start: value.sql for start, value in values.items()}
+    )
     expected = len(names) if listed is None else len(listed)
     if bound.columns is not None and len(bound.columns) != expected:
         what = "values" if isinstance(part.tree, exp.Values) else "columns"
@@ -193,14 +199,48 @@ def _query(
         )
         binding.fail(error, *part.spans[-1])
     _check_types(bound, given, part, table, binding)
+    rows = _rows(part, table, values, binding)
     if listed is None:
-        return bound.query(binding)
-    defaults = {name: default_sql(table, name, binding) for name in names if name not in given}
+        return replace(bound.query(binding), rows=rows)
+    defaults = {name: default_value(table, name, binding) for name in names if name not in given}
     types = {
         column.text: one.type for column, one in zip(listed, bound.columns or (), strict=False)
     }
     columns = tuple(Output(name, types.get(name)) for name in names)
-    return bound.query(binding, _in_table_order(bound, listed, names, defaults), columns)
+    texts = {name: value.sql for name, value in defaults.items()}
+    query = bound.query(binding, _in_table_order(bound, listed, names, texts), columns)
+    return replace(query, rows=_rows_in_order(rows, given, names, defaults))
+
+
+def _rows(
+    part: Slice, table: Table, defaults: Mapping[int, Expr], binding: Binding
+) -> tuple[Row, ...] | None:
+    """Return the rows that stand in the text, where they may be written without Spark."""
+    length = sum(end - start for start, end in part.spans)
+    is_small = length <= binding.settings.integer("hivesql.local.max.bytes")
+    return rows_of(part, binding, defaults) if is_small and table.is_full_acid else None
+
+
+def _rows_in_order(
+    rows: tuple[Row, ...] | None,
+    given: Sequence[str],
+    names: Sequence[str],
+    defaults: Mapping[str, Expr],
+) -> tuple[Row, ...] | None:
+    """Return the rows in the table's order, with the default values of columns without one."""
+    meanings = [one.meaning for one in defaults.values()]
+    if rows is None or any(len(row) != len(given) for row in rows):
+        return None
+    if not all(isinstance(one, Given) for one in meanings):
+        return None
+    fixed = {
+        name: one.meaning.value for name, one in defaults.items() if isinstance(one.meaning, Given)
+    }
+    places = {name: i for i, name in enumerate(given)}
+    return tuple(
+        tuple(row[places[name]] if name in places else fixed[name] for name in names)
+        for row in rows
+    )
 
 
 def _check_types(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from decimal import Decimal
 from functools import partial
 
 from hivesql.binder.targets import (
@@ -23,17 +25,6 @@ from hivesql.dialect.nodes.alter import (
 )
 from hivesql.dialect.nodes.commands import ChosenPartitions
 from hivesql.dialect.slices import PartitionFilter, PartitionItems
-from hivesql.query.filters.pruning import (
-    And,
-    Compare,
-    Constant,
-    IsNull,
-    Not,
-    Or,
-    Predicate,
-    keeps,
-    partition_tests,
-)
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
 from hivesql_planner.model.partition_values import normal_value
 from hivesql_planner.model.statistics import BASICS, told_statistics
@@ -44,6 +35,17 @@ from hivesql_planner.model.table import (
     default_value,
     partition_name,
 )
+from hivesql_planner.predicates.constants import NUMBER
+from hivesql_planner.predicates.predicate import (
+    AllOf,
+    AnyOf,
+    Compare,
+    IsNull,
+    Not,
+    Predicate,
+    Value,
+)
+from hivesql_planner.predicates.pruning import PartitionPruner, partition_tests
 from hivesql_planner.statements.alter import altered_partition
 from hivesql_planner.statements.ddl import (
     AddPartitions,
@@ -186,15 +188,8 @@ def bind_drop_partitions(body: DropPartitionsBody, binding: Binding) -> DropPart
     may_miss = body.if_exists or binding.settings.flag("hive.exec.drop.ignorenonexistent")
     for filters in body.filters:
         wanted = all_of(filters, table, types, binding)
-        found = [
-            partition
-            for partition in binding.catalog.partitions(
-                table.name, partition_tests(table, [wanted])
-            )
-            if _is_certain(
-                wanted, dict(zip(types, table.read_values(partition), strict=True)), types
-            )
-        ]
+        listed = binding.catalog.partitions(table.name, partition_tests(table, [wanted]))
+        found = _chosen(wanted, listed, table)
         if not found and not may_miss:
             text = ", ".join(f"{one.key.text}{one.operator}{one.value}" for one in filters)
             error = NoSuchObject(f"Partition not found ({text}) in {table.name}", code=10006)
@@ -215,7 +210,7 @@ def all_of(
             )
             binding.fail(error, one.key.start)
         found.append(_filter(one, types[one.key.text], binding))
-    return And(tuple(found))
+    return AllOf(tuple(found))
 
 
 def _filter(one: PartitionFilter, type_: str, binding: Binding) -> Predicate:
@@ -231,20 +226,39 @@ def _filter(one: PartitionFilter, type_: str, binding: Binding) -> Predicate:
     text = type_.startswith(("string", "varchar", "char", "date", "timestamp"))
     if type_ in ("boolean", "date", "float"):
         value = normal_value(value, type_) or value
-    constant = Constant("boolean" if type_ == "boolean" else "string" if text else "number", value)
-    compare = Compare(one.key.text, one.operator, constant)
+    constant = value if text else value == "true" if type_ == "boolean" else _number(value)
+    operator = "<>" if one.operator == "!=" else one.operator
+    compare = Compare(one.key.text, operator, constant)
     # What cannot be decided must not be dropped.
-    if not _is_certain(Or((compare, Not(compare))), {one.key.text: value}, {one.key.text: type_}):
+    decided = PartitionPruner(AnyOf((compare, Not(compare))), {one.key.text: _kind(type_)})
+    if not decided.is_certain({one.key.text: value}):
         error = SemanticError(f"cannot compare the {type_} {one.key.text} with {value!r}")
         binding.fail(error, one.key.start, one.end)
     return compare
 
 
-def _is_certain(predicate: Predicate, values: dict[str, str | None], types: dict[str, str]) -> bool:
-    """Tell whether a predicate is known to be true of a partition."""
-    # A FLOAT's shortest text is compared, which is that of one number alone.
-    kinds = {name: "double" if type_ == "float" else type_ for name, type_ in types.items()}
-    return keeps(predicate, values, kinds) and not keeps(Not(predicate), values, kinds)
+def _kind(type_: str) -> str:
+    """Return how values of a type are compared: a FLOAT's shortest text is that of one number."""
+    return "double" if type_ == "float" else type_
+
+
+def _number(text: str) -> Value:
+    if text.removeprefix("-").isdecimal():
+        return int(text)
+    if NUMBER.fullmatch(text):
+        return Decimal(text)
+    return float(text) if text in ("NaN", "Infinity", "-Infinity") else text
+
+
+def _chosen(wanted: Predicate, listed: Iterable[Partition], table: Table) -> list[Partition]:
+    """Return the partitions of which a predicate is known to be true."""
+    types = {column.name: _kind(column.type) for column in table.partition_columns}
+    chosen = PartitionPruner(wanted, types)
+    return [
+        one
+        for one in listed
+        if chosen.is_certain(dict(zip(types, table.read_values(one), strict=True)))
+    ]
 
 
 def _is_default(one: PartitionFilter, type_: str, binding: Binding) -> Predicate:
@@ -257,7 +271,7 @@ def _is_default(one: PartitionFilter, type_: str, binding: Binding) -> Predicate
     text = default_value(type_)
     found: Predicate = IsNull(one.key.text)
     if text is not None:
-        found = Compare(one.key.text, "=", Constant("string", text))
+        found = Compare(one.key.text, "=", text)
     return found if one.operator == "=" else Not(found)
 
 
@@ -276,11 +290,7 @@ def chosen_names(
         )
     except NoSuchObject:
         listed = ()
-    found = [
-        one
-        for one in listed
-        if _is_certain(wanted, dict(zip(types, table.read_values(one), strict=True)), types)
-    ]
+    found = _chosen(wanted, listed, table)
     found.sort(key=lambda one: partition_name(table.partition_names, one.values))
     for name, descending in reversed(chosen.order):
         if name.text not in types:

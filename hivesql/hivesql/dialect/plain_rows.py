@@ -53,6 +53,11 @@ def _rows(kinds: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"(?P<rows>(?:\s*,\s*{row})++)\s*\Z", _FLAGS)
 
 
+def constants_in(rows: str) -> Iterator[str]:
+    """Yield the texts of all constants of such rows, one after the other."""
+    return (match[0] for match in _ONE.finditer(rows))
+
+
 def number_edits(rows: str, start: int) -> Iterator[Edit]:
     """Numbers with a fraction as Hive understands them: without zeros at the end."""
     for match in _FRACTION.finditer(rows):

@@ -70,6 +70,15 @@ def null_order(tree: exp.Expr, binding: Binding) -> list[Edit]:
     return edits + [_sorted_too(one, binding) for one in tree.find_all(exp.Cluster)]
 
 
+def nulls_first(item: exp.Ordered, binding: Binding) -> bool:
+    """Tell whether an item of ORDER BY puts NULL first, as the statement or Hive's default says."""
+    descending = bool(item.args.get("desc"))
+    if _says(item, binding):
+        start, end = place_of(item)
+        return binding.text.text[start:end].lower().endswith("first")
+    return descending == binding.settings.flag("hive.default.nulls.last")
+
+
 def _says(item: exp.Ordered, binding: Binding) -> bool:
     """Tell whether it says NULLS FIRST or NULLS LAST itself."""
     start, end = place_of(item)

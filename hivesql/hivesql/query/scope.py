@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import NamedTuple
 
 from hivesql.binding import Binding
-from hivesql.query.filters.pruning import Predicate, keeps, partition_tests
-from hivesql.query.filters.pushdown import MOST_PUSHED, pushed_down
 from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.model.table import Partition, Table
-from hivesql_planner.relations import AsOf, Changes, Expr, Listing, Scan, Source
+from hivesql_planner.predicates.predicate import AllOf, Predicate
+from hivesql_planner.predicates.pruning import PartitionPruner, partition_tests
+from hivesql_planner.relations import AsOf, Changes, Listing, Scan, Source
 
 ROW_ID = "row__id"
 FILE_NAME = "input__file__name"
@@ -61,26 +60,23 @@ class TableUse:
         partitions, count, listing = self._listed(binding)
         names = table.partition_names
         types = {column.name: column.type for column in table.partition_columns}
-        kept = tuple(
-            partition
-            for partition in partitions
-            if all(
-                keeps(predicate, dict(zip(names, table.read_values(partition), strict=True)), types)
-                for predicate in self.predicates
+        where = AllOf(tuple(self.predicates)) if self.predicates else None
+        if where is not None and partitions:
+            wanted = PartitionPruner(where, types)
+            partitions = tuple(
+                partition
+                for partition in partitions
+                if wanted.may_hold(dict(zip(names, table.read_values(partition), strict=True)))
             )
-        )
-        data_types = {column.name: column.type for column in table.columns}
-        texts = (pushed_down(one, data_types) for one in self.predicates)
-        pushed = list(islice(filter(None, texts), MOST_PUSHED))
         return Scan(
             table=table,
-            partitions=kept,
+            partitions=partitions,
             partition_count=count,
             with_row_id=self.with_row_id,
             with_file_name=self.with_file_name,
             as_of=self.as_of,
             changes=self.changes,
-            where=Expr(" AND ".join(pushed)) if pushed else None,
+            where=where,
             listing=listing,
         )
 

@@ -16,7 +16,7 @@ from hivesql.binding import Binding
 from hivesql.dialect.deep_recursion import with_room
 from hivesql.dialect.structure import span_of
 from hivesql.expressions.strict_mode import refuses, strict_error
-from hivesql.query.filters.pruning import conjuncts, operands
+from hivesql.query.meaning.predicates import conjuncts, operands
 from hivesql.query.scope import Meaning, Output, Outputs, Relation, Scope, TableUse
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.table import Table, TableName

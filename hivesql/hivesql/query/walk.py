@@ -28,9 +28,10 @@ from hivesql.query.bucket_sample import bucket_sample, sample_edit, sampled_by
 from hivesql.query.checks.aggregation import check_aggregation, check_grouping, check_places
 from hivesql.query.checks.placement import check_aliases, check_placement, check_width, is_generator
 from hivesql.query.expanded_text import expanded_names, quote_name
-from hivesql.query.filters.pruning import conjuncts
 from hivesql.query.inline_tables import constant_rows, tables_of_rows
-from hivesql.query.learning import QUERIES, learn
+from hivesql.query.meaning.learning import QUERIES, learn
+from hivesql.query.meaning.looks import Looked, look_of
+from hivesql.query.meaning.predicates import all_of, conjuncts
 from hivesql.query.ordering import null_order, position_edits
 from hivesql.query.outputs import (
     columns_of_star,
@@ -61,6 +62,7 @@ from hivesql.query.time_travel import clause_after, name_end
 from hivesql.query.transform import transform_edits, transform_of, transform_outputs
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.table import Column, Table, TableName
+from hivesql_planner.predicates.predicate import ALWAYS, Look, Predicate
 from hivesql_planner.relations import Expr, Query
 
 Ctes = Mapping[str, Outputs]
@@ -88,6 +90,7 @@ class BoundQuery:
     columns: Outputs
     uses: tuple[TableUse, ...]
     hive: str
+    look: Look | None = None
 
     def query(self, binding: Binding, sql: str | None = None, columns: Outputs = None) -> Query:
         """Return the query of a plan; ``sql`` and its ``columns`` when it was wrapped."""
@@ -96,6 +99,7 @@ class BoundQuery:
             sql=sql or self.sql,
             sources=tuple(use.source(binding) for use in self.uses),
             columns=tuple(Column(one.name, one.type or "") for one in known or ()),
+            look=self.look if sql is None else None,
         )
 
 
@@ -115,7 +119,9 @@ def bind_query(
     check_query(part.tree, walk.uses, binding)
     named = expanded_names(part.tree, walk.meanings) if expand_stars else []
     hive = apply_edits(binding.text.text, part.spans, walk.hive_edits + named, part.prefix)
-    return BoundQuery(walk.render(part), columns, tuple(walk.uses), hive)
+    looked = walk.looked.get(id(part.tree))
+    look = look_of(part.tree, looked) if looked is not None else None
+    return BoundQuery(walk.render(part), columns, tuple(walk.uses), hive, look)
 
 
 @dataclass(slots=True)
@@ -130,6 +136,8 @@ class Walk:
     hive_edits: list[Edit] = field(default_factory=list)
     meanings: dict[int, Meaning] = field(default_factory=dict)
     defaults: Mapping[int, str] = field(default_factory=dict)
+    looked: dict[int, Looked] = field(default_factory=dict)
+    """What is known of each SELECT over one table whose condition is understood."""
     translator: Translator = field(init=False)
     strict: StrictChecks = field(init=False)
 
@@ -261,12 +269,15 @@ class Walk:
         check_placement(node, self.binding)
         check_grouping(node, self.binding)
         self.edits += position_edits(node, self.binding.settings)
-        if node.args.get("where") is not None:
-            self._learn(node.args["where"].this, scope)
+        where = node.args.get("where")
+        learnt = self._learn(where.this, scope) if where is not None else ALWAYS
         self.strict.select(node, scope, joins)
         stars: dict[int, tuple[Output, ...]] = {}
         outputs = given or self._outputs(node, scope, scope.merges, stars)
         check_aggregation(node, scope, self.meanings, stars, self.binding)
+        relation = scope.relations[0] if len(scope.relations) == 1 else None
+        if learnt is not None and relation is not None and relation.use is not None:
+            self.looked[id(node)] = Looked(relation, self.meanings, stars, learnt, self.binding)
         return passed(node, outputs)
 
     def _doubtful(self, node: exp.Select, scope: Scope) -> frozenset[str]:
@@ -500,10 +511,12 @@ class Walk:
             kind = field_of(kind, part.name.lower())
         return kind
 
-    def _learn(self, condition: exp.Expr, scope: Scope) -> None:
-        """Give each table the conditions that speak of it alone."""
-        for part in conjuncts(condition):
-            learn(part, scope, self.meanings)
+    def _learn(self, condition: exp.Expr, scope: Scope) -> Predicate | None:
+        """Give each table the conditions that speak of it alone; None unless all parts do."""
+        sql = self.binding.text.text
+        found = [learn(part, scope, self.meanings, sql) for part in conjuncts(condition)]
+        learnt = [one for one in found if one is not None]
+        return all_of(learnt) if len(learnt) == len(found) else None
 
     # -- select lists
     def _outputs(

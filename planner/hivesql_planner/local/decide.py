@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from hivesql_planner.local.conditions import condition, literals, named_column, table_condition
-from hivesql_planner.local.spark_sql_reader import Literal, Node, Operation, Reader, Unclear
-from hivesql_planner.local.values import base_type, operand, partition_text, same_kind, stored
+from hivesql_planner.local.conditions import of_own_types, table_condition
+from hivesql_planner.local.values import (
+    Unclear,
+    base_type,
+    operand,
+    partition_text,
+    same_kind,
+    stored,
+)
 from hivesql_planner.model.table import Column, Table
 from hivesql_planner.plan import Body, Change, ChangeBranch, Insert, InsertBranch, Select, WriteKind
 from hivesql_planner.predicates.predicate import (
     Computed,
     Given,
     Kept,
+    Meaning,
     Predicate,
     SmallChange,
     SmallInsert,
@@ -49,7 +56,7 @@ def is_small(lengths: Iterable[int], rows: Iterable[int], most_bytes: int) -> bo
 def _change_body(change: Change, most: int) -> Change:
     try:
         return replace(change, small=_change(change, most))
-    except (Unclear, RecursionError):
+    except Unclear:
         return change
 
 
@@ -58,7 +65,7 @@ def _select_body(query: Query, most: int) -> Select:
 
     try:
         return Select(query=query, small=small_select(query, most))
-    except (Unclear, RecursionError):
+    except Unclear:
         return Select(query=query)
 
 
@@ -69,7 +76,7 @@ def _insert_branch(branch: InsertBranch, most: int) -> InsertBranch:
         return branch
     try:
         return replace(branch, small=_insert(branch))
-    except (Unclear, RecursionError):
+    except Unclear:
         return branch
 
 
@@ -80,8 +87,9 @@ def _is_plain(table: Table) -> bool:
 
 
 def _insert(branch: InsertBranch) -> SmallInsert:
-    table = branch.write.table
-    rows = [literals(row) for row in Reader(branch.query.sql).query()]
+    table, rows = branch.write.table, branch.query.rows
+    if rows is None:
+        raise Unclear
     types = {column.name: column.type for column in table.all_columns}
     data = [column.type for column in table.columns]
     dynamic = [types[name] for name in branch.dynamic_partition]
@@ -113,11 +121,9 @@ def _change(change: Change, most: int) -> SmallChange:
     (branch,) = change.branches
     if branch.condition or not all(map(is_carried, table.columns)):
         raise Unclear
-    names = {(change.target_alias,), ()}
-    where = table_condition(Reader(change.on.sql).expression(), names, table) if change.on else None
     return SmallChange(
-        where=where,
-        values=_new_row(branch, table, names) if branch.insert else None,
+        where=table_condition(_condition(change.on), table) if change.on else None,
+        values=_new_row(branch, table) if branch.insert else None,
         check=_constraint(change.check, table) if branch.insert else None,
         most_bytes=most,
     )
@@ -130,42 +136,37 @@ def is_carried(column: Column) -> bool:
     return not nested_time and "local" not in text and "uniontype" not in text
 
 
-def _new_row(
-    branch: ChangeBranch, table: Table, aliases: set[tuple[str, ...]]
-) -> tuple[Kept | Given | Computed, ...]:
+def _new_row(branch: ChangeBranch, table: Table) -> tuple[Kept | Given | Computed, ...]:
     types = {column.name: column.type for column in table.columns}
-    found: list[Kept | Given | Computed] = []
-    for value, column in zip(branch.values, table.columns, strict=True):
-        node = Reader(value.sql).value()
-        if isinstance(node, Literal):
-            found.append(Given(stored(node, column.type)))
-            continue
-        old, number = _operands(node) if isinstance(node, Operation) else (node, None)
-        name = named_column(old, aliases, types)
-        if " ".join(types[name].lower().split()) != " ".join(column.type.lower().split()):
-            raise Unclear
-        if number is None:
-            found.append(Kept(name))
-        else:
-            assert isinstance(node, Operation)
-            found.append(Computed(name, node.kind, operand(number, node.kind, types[name])))
-    return tuple(found)
+    pairs = zip(branch.values, table.columns, strict=True)
+    return tuple(_new_value(value.meaning, column, types) for value, column in pairs)
 
 
-def _operands(node: Operation) -> tuple[Node, Literal]:
-    """Take a sum, difference or product apart: what is computed with a number, and the number."""
-    if node.kind not in ("+", "-", "*"):
+def _new_value(
+    meaning: Meaning | None, column: Column, types: Mapping[str, str]
+) -> Kept | Given | Computed:
+    match meaning:
+        case Given(value=value):
+            return Given(stored(value, column.type))
+        case Kept(column=name) | Computed(column=name) if _is_same(types.get(name), column.type):
+            if isinstance(meaning, Kept):
+                return meaning
+            number = operand(meaning.number, meaning.operator, types[name])
+            return Computed(name, meaning.operator, number)
+    raise Unclear
+
+
+def _is_same(one: str | None, other: str) -> bool:
+    return one is not None and one.lower().split() == other.lower().split()
+
+
+def _condition(of: Expr) -> Predicate:
+    if of.meaning is None or isinstance(of.meaning, (Given, Kept, Computed)):
         raise Unclear
-    left, right = node.operands
-    if isinstance(left, Literal) and node.kind != "-":
-        left, right = right, left
-    if not isinstance(right, Literal):
-        raise Unclear
-    return left, right
+    return of.meaning
 
 
 def _constraint(check: Expr | None, table: Table) -> Predicate | None:
     if check is None:
         return None
-    types = {column.name: column.type for column in table.columns}
-    return condition(Reader(check.sql).expression(), {("row",)}, types)
+    return of_own_types(_condition(check), {column.name: column.type for column in table.columns})

@@ -2,49 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from hivesql_planner.local.conditions import check_partitions, named_column, table_condition
-from hivesql_planner.local.select_syntax import (
-    Called,
-    Item,
-    Ordered,
-    SelectReader,
-    SelectTree,
-    Star,
-)
-from hivesql_planner.local.spark_sql_reader import Literal, Name, Unclear
-from hivesql_planner.local.values import WHOLE, base_type, stored
+from hivesql_planner.local.conditions import check_partitions, table_condition
+from hivesql_planner.local.values import WHOLE, Unclear, base_type, stored
 from hivesql_planner.model.table import Column, Table
 from hivesql_planner.predicates.predicate import Given, Shown, SmallSelect, Sorting, Total
 from hivesql_planner.relations import Query, Scan
 
 _EXTREME = (*WHOLE, "decimal", "string", "date", "timestamp")
 _ORDERED = (*_EXTREME, "varchar", "char")
-_GIVEN = {"int": "int", "text": "string", "boolean": "boolean"}
-_Aliases = set[tuple[str, ...]]
+_GIVEN = {int: "int", str: "string", bool: "boolean"}
 
 
 def small_select(query: Query, most_bytes: int) -> SmallSelect:
-    """Return the query without its text; Unclear where it is more than a look into one table."""
-    if len(query.sources) != 1:
+    """Return what the query asks; Unclear where it is more than a look into one table."""
+    look = query.look
+    if look is None or len(query.sources) != 1:
         raise Unclear
     ((source),) = query.sources
-    tree = SelectReader(query.sql).select()
     table = source.scan.table
-    if tree.view != source.view.lower() or not _is_plain(source.scan):
+    if not _is_plain(source.scan):
         raise Unclear
-    aliases: _Aliases = {(tree.alias,), ()}
-    items = tuple(one for item in tree.items for one in _items(item, tree, table))
+    items = tuple(_item(item, table) for item in look.items)
     _check_types(items, query.columns, table)
     totals = [isinstance(item, Total) for item in items]
-    if any(totals) and not (all(totals) and not tree.order):
+    if any(totals) and not (all(totals) and not look.order):
         raise Unclear
+    _check_order(look.order, table)
     return SmallSelect(
         items=items,
-        where=table_condition(tree.where, aliases, table) if tree.where else None,
-        order=tuple(_sorting(one, tree, table) for one in tree.order),
-        limit=tree.limit,
+        where=table_condition(look.where, table),
+        order=look.order,
+        limit=look.limit,
         most_bytes=most_bytes,
     )
 
@@ -54,31 +44,19 @@ def _is_plain(scan: Scan) -> bool:
     return scan.table.is_full_acid and not (odd or scan.table.is_frame)
 
 
-def _items(item: Item, tree: SelectTree, table: Table) -> Iterator[Shown | Given | Total]:
-    aliases: _Aliases = {(tree.alias,), ()}
+def _item(item: Shown | Given | Total, table: Table) -> Shown | Given | Total:
     types = {column.name: column.type for column in table.all_columns}
     match item:
-        case Star(alias=alias):
-            if alias not in (None, tree.alias):
+        case Given(value=value):
+            if type(value) not in _GIVEN:
                 raise Unclear
-            yield from (Shown(column.name) for column in table.all_columns)
-        case Literal(kind=kind):
-            if kind not in _GIVEN:
-                raise Unclear
-            yield Given(stored(item, _GIVEN[kind]))
-        case Name():
-            yield Shown(named_column(item, aliases, types))
-        case Called(function="count", argument=Star()):
-            yield Total("count", None)
-        case Called(function=function, argument=Name() as argument):
-            name = named_column(argument, aliases, types)
+            return Given(stored(value, _GIVEN[type(value)]))
+        case Total(function=function, column=str() as name):
             kind = base_type(types[name])[0]
             ordered = function in ("min", "max") and kind in _EXTREME
             if function != "count" and not ordered and kind not in WHOLE:
                 raise Unclear
-            yield Total(function, name)
-        case _:
-            raise Unclear
+    return item
 
 
 def _check_types(
@@ -111,23 +89,8 @@ def _is_shown(hive_type: str) -> bool:
     return not nested and not any(one in text for one in ("local", "uniontype", "interval"))
 
 
-def _sorting(item: Ordered, tree: SelectTree, table: Table) -> Sorting:
-    """Spark takes a name for that of a result's column first, and then for one of the table's."""
+def _check_order(order: Sequence[Sorting], table: Table) -> None:
     types = {column.name: column.type for column in table.all_columns}
-    parts = item.name.parts
-    # A column of another name would stand where the table's is looked for.
-    if len(parts) == 1 and parts[0] in tree.aliases:
-        named = {
-            one for one, alias in zip(tree.items, tree.aliases, strict=True) if alias == parts[0]
-        }
-        if len(named) != 1 or not all(isinstance(one, Name) for one in named):
-            raise Unclear
-        ((inner),) = named
-        assert isinstance(inner, Name)
-        name = named_column(inner, {(tree.alias,), ()}, types)
-    else:
-        name = named_column(item.name, {(tree.alias,), ()}, types)
-    if base_type(types[name])[0] not in _ORDERED:
+    if any(base_type(types[one.column])[0] not in _ORDERED for one in order):
         raise Unclear
-    check_partitions([name], table)
-    return Sorting(name, item.descending, item.nulls_first)
+    check_partitions([one.column for one in order], table)

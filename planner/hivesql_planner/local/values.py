@@ -1,4 +1,4 @@
-"""Literals as the values that Spark would store for them; Unclear wherever that takes thought.
+"""Constants as the values that Spark would store for them; Unclear wherever that takes thought.
 
 Casts that lose something (overflow, digits that do not fit, text that is no number) are Spark's.
 """
@@ -11,20 +11,23 @@ import struct
 from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 
-from hivesql_planner.local.spark_sql_reader import Literal, Unclear
 from hivesql_planner.model.table import DEFAULT_PARTITION
-from hivesql_planner.predicates.predicate import Stored
+from hivesql_planner.predicates.constants import day, wall_clock
+from hivesql_planner.predicates.predicate import Value
 
 WHOLE = {"tinyint": 8, "smallint": 16, "int": 32, "integer": 32, "bigint": 64}
 """Types of whole numbers, with their bits."""
 _PARAMETERS = re.compile(r"(\w+) ?\( ?(\d+) ?(?:, ?(\d+) ?)?\)")
 _NUMBER = re.compile(r"-?\d{1,30}(?:\.\d{1,15})?")
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-_TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(?:\.\d{1,6})?")
+_WHOLE = re.compile(r"-?\d{1,19}")
 _GREGORIAN = datetime.date(1582, 10, 15)
 _EPOCH_YEAR = 1970
 _EXACT_DOUBLE = 2**53
 _HALF_WAY = 1 << 28
+
+
+class Unclear(Exception):
+    """The statement says something that is not understood here."""
 
 
 def base_type(hive_type: str) -> tuple[str, tuple[int, ...]]:
@@ -45,134 +48,125 @@ def decimal_size(numbers: Sequence[int]) -> tuple[int, int]:
     return precision, numbers[1] if len(numbers) > 1 else 0
 
 
-def stored(literal: Literal, hive_type: str) -> Stored:
-    """Return the literal cast to a column's type; CHAR is padded, VARCHAR cut."""
-    if literal.kind == "null":
+def stored(value: Value, hive_type: str) -> Value:
+    """Return the constant cast to a column's type; CHAR is padded, VARCHAR cut."""
+    if value is None:
         return None
     name, numbers = base_type(hive_type)
     if name in WHOLE:
-        return _whole(literal, WHOLE[name])
+        return _whole(value, WHOLE[name])
     if name == "decimal":
-        return _decimal(literal, *decimal_size(numbers))
+        return _decimal(value, *decimal_size(numbers))
     if name in ("char", "varchar"):
-        text = _text(literal)[: numbers[0]]
+        text = _text(value)[: numbers[0]]
         return text.ljust(numbers[0]) if name == "char" else text
     if name not in _CASTS:
         raise Unclear
-    return _CASTS[name](literal)
+    return _CASTS[name](value)
 
 
-def _whole(literal: Literal, bits: int) -> int:
-    if literal.kind not in ("int", "text") or not re.fullmatch(r"-?\d{1,19}", literal.text):
+def _whole(value: Value, bits: int) -> int:
+    is_text = isinstance(value, str) and _WHOLE.fullmatch(value)
+    if not is_text and type(value) is not int:
         raise Unclear
-    value = int(literal.text)
-    if not -(2 ** (bits - 1)) <= value < 2 ** (bits - 1):
+    number = int(value)  # type: ignore[arg-type]
+    if not -(2 ** (bits - 1)) <= number < 2 ** (bits - 1):
         raise Unclear
-    return value
+    return number
 
 
-def _number(literal: Literal) -> Decimal:
-    if literal.kind not in ("int", "decimal", "text"):
+def _number(value: Value) -> Decimal:
+    if type(value) not in (int, Decimal, str):
         raise Unclear
-    if literal.kind == "text" and not _NUMBER.fullmatch(literal.text):
+    if isinstance(value, str) and not _NUMBER.fullmatch(value):
         raise Unclear
-    value = Decimal(literal.text)
-    _, digits, exponent = value.as_tuple()
+    number = Decimal(value)  # type: ignore[arg-type]
+    _, digits, exponent = number.as_tuple()
     if len(digits) > 38 or not isinstance(exponent, int) or exponent < -38:
         raise Unclear
-    return value
+    return number
 
 
-def _decimal(literal: Literal, precision: int, scale: int) -> Decimal:
+def _decimal(value: Value, precision: int, scale: int) -> Decimal:
     with localcontext(prec=100):
-        value = _number(literal).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)
-        if abs(value) >= Decimal(1).scaleb(precision - scale):
+        number = _number(value).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)
+        if abs(number) >= Decimal(1).scaleb(precision - scale):
             raise Unclear
-    return value or abs(value)
+    return number or abs(number)
 
 
-def _double(literal: Literal) -> float:
-    if literal.kind == "double":
-        value = float(literal.text)
+def _double(value: Value) -> float:
+    if isinstance(value, float):
+        number = value
     else:
-        number = _number(literal)
-        if literal.kind == "int" and abs(number) > _EXACT_DOUBLE:
+        exact = _number(value)
+        if type(value) is int and abs(exact) > _EXACT_DOUBLE:
             raise Unclear
         # Only text has a zero below zero.
-        value = float(number) if number or literal.kind == "text" else 0.0
-    if value in (float("inf"), float("-inf")):
+        number = float(exact) if exact or isinstance(value, str) else 0.0
+    if number in (float("inf"), float("-inf")):
         raise Unclear
-    return value
+    return number
 
 
-def _float(literal: Literal) -> float:
-    value = _double(literal)
-    (bits,) = struct.unpack("<q", struct.pack("<d", value))
+def _float(value: Value) -> float:
+    number = _double(value)
+    (bits,) = struct.unpack("<q", struct.pack("<d", number))
     # Rounding twice differs from rounding once only half way between two floats.
-    if literal.kind != "double" and bits & (2 * _HALF_WAY - 1) == _HALF_WAY:
+    if not isinstance(value, float) and bits & (2 * _HALF_WAY - 1) == _HALF_WAY:
         raise Unclear
     try:
-        (rounded,) = struct.unpack("<f", struct.pack("<f", value))
+        (rounded,) = struct.unpack("<f", struct.pack("<f", number))
     except OverflowError:
         raise Unclear from None
     return float(rounded)
 
 
-def _text(literal: Literal) -> str:
-    if literal.kind == "int":
-        return str(int(literal.text))
-    if literal.kind == "date":
-        return _date(literal).isoformat()
-    if literal.kind == "text":
-        return literal.text
+def _text(value: Value) -> str:
+    if type(value) is int:
+        return str(value)
+    if type(value) is datetime.date:
+        return _date(value).isoformat()
+    if isinstance(value, str):
+        return value
     raise Unclear
 
 
-def _boolean(literal: Literal) -> bool:
-    if literal.kind != "boolean":
-        raise Unclear
-    return literal.text == "true"
-
-
-def _date(literal: Literal) -> datetime.date:
-    if literal.kind not in ("date", "text") or not _DATE.fullmatch(literal.text):
-        raise Unclear
-    try:
-        value = datetime.date.fromisoformat(literal.text)
-    except ValueError:
-        raise Unclear from None
-    # Older days depend on the calendar that a file says it has.
-    if value < _GREGORIAN:
+def _boolean(value: Value) -> bool:
+    if not isinstance(value, bool):
         raise Unclear
     return value
 
 
-def _timestamp(literal: Literal) -> datetime.datetime:
-    if literal.kind == "date":
-        return datetime.datetime.combine(_date(literal), datetime.time())
-    if literal.kind not in ("timestamp", "text") or not _TIMESTAMP.fullmatch(literal.text):
+def _date(value: Value) -> datetime.date:
+    if isinstance(value, str):
+        value = day(value)
+    # Older days depend on the calendar that a file says it has.
+    if type(value) is not datetime.date or value < _GREGORIAN:
         raise Unclear
-    seconds, _, fraction = literal.text.partition(".")
-    try:
-        value = datetime.datetime.fromisoformat(seconds)
-    except ValueError:
-        raise Unclear from None
-    if value.date() < _GREGORIAN:
+    return value
+
+
+def _timestamp(value: Value) -> datetime.datetime:
+    if type(value) is datetime.date:
+        return datetime.datetime.combine(_date(value), datetime.time())
+    if isinstance(value, str):
+        value = wall_clock(value)
+    if not isinstance(value, datetime.datetime) or value.date() < _GREGORIAN:
         raise Unclear
-    micros = int(fraction.ljust(6, "0")) if fraction else 0
     # Arrow writes fractions of a second before 1970 in a way that Java cannot read.
-    if micros and value.year < _EPOCH_YEAR:
+    if value.microsecond and value.year < _EPOCH_YEAR:
         raise Unclear
-    return value.replace(microsecond=micros)
+    return value
 
 
-def _binary(literal: Literal) -> bytes:
-    if literal.kind != "text":
+def _binary(value: Value) -> bytes:
+    if not isinstance(value, str):
         raise Unclear
-    return literal.text.encode()
+    return value.encode()
 
 
-_CASTS: dict[str, Callable[[Literal], Stored]] = {
+_CASTS: dict[str, Callable[[Value], Value]] = {
     "double": _double,
     "float": _float,
     "string": _text,
@@ -183,25 +177,26 @@ _CASTS: dict[str, Callable[[Literal], Stored]] = {
 }
 
 
-def operand(literal: Literal, operator: str, hive_type: str) -> int | float | Decimal:
+def operand(value: Value, operator: str, hive_type: str) -> int | float | Decimal:
     """Tell what to compute with a column; Unclear if the result is not exact or of another kind."""
     name, numbers = base_type(hive_type)
-    if name in ("int", "integer", "bigint") and literal.kind == "int":
-        return _whole(literal, 32)
-    if name == "double" and literal.kind in ("int", "decimal", "double"):
-        return _double(literal)
-    if name == "decimal" and literal.kind in ("int", "decimal"):
-        return _exact(literal, operator, *decimal_size(numbers))
+    kind = type(value)
+    if name in ("int", "integer", "bigint") and kind is int:
+        return _whole(value, 32)
+    if name == "double" and kind in (int, Decimal, float):
+        return _double(value)
+    if name == "decimal" and kind in (int, Decimal):
+        return _exact(value, operator, *decimal_size(numbers))
     raise Unclear
 
 
-def _exact(literal: Literal, operator: str, precision: int, scale: int) -> Decimal:
+def _exact(value: Value, operator: str, precision: int, scale: int) -> Decimal:
     """Give a number whose result with such a decimal needs no more digits than one may have."""
-    value = _number(literal)
-    _, digits, exponent = value.as_tuple()
+    number = _number(value)
+    _, digits, exponent = number.as_tuple()
     assert isinstance(exponent, int)
     # A whole number counts as an INT or BIGINT there.
-    least = 0 if literal.kind == "decimal" else 10 if len(digits) <= 10 else 19
+    least = 0 if isinstance(value, Decimal) else 10 if len(digits) <= 10 else 19
     own = max(len(digits), -exponent, least)
     if operator == "*":
         needed = precision + own + 1
@@ -209,50 +204,50 @@ def _exact(literal: Literal, operator: str, precision: int, scale: int) -> Decim
         needed = max(precision - scale, own + exponent) + max(scale, -exponent) + 1
     if needed > 38:
         raise Unclear
-    return value
+    return number
 
 
-def partition_text(literal: Literal, hive_type: str) -> str:
+def partition_text(value: Value, hive_type: str) -> str:
     """Hive's text of a dynamic partition's value; NULL and '' are the default partition."""
     name, _ = base_type(hive_type)
-    value = stored(literal, hive_type)
-    if value is None:
+    found = stored(value, hive_type)
+    if found is None:
         return DEFAULT_PARTITION
     if name not in (*WHOLE, "string", "varchar", "date", "boolean"):
         raise Unclear
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value) or DEFAULT_PARTITION
+    if isinstance(found, bool):
+        return "true" if found else "false"
+    return str(found) or DEFAULT_PARTITION
 
 
-def same_kind(literals: Sequence[Literal], hive_type: str) -> bool:
+def same_kind(values: Sequence[Value], hive_type: str) -> bool:
     """Tell whether the values of a column agree, so that none changes what another one is."""
-    kinds = {one.kind for one in literals} - {"null"}
-    return len(kinds) <= 1 or (kinds == {"int", "decimal"} and base_type(hive_type)[0] == "decimal")
+    kinds = set(map(type, values)) - {type(None)}
+    return len(kinds) <= 1 or (kinds == {int, Decimal} and base_type(hive_type)[0] == "decimal")
 
 
-def compared(literal: Literal, hive_type: str) -> Stored:
+def compared(value: Value, hive_type: str) -> Value:
     """Tell what a column of this type is compared with; Unclear unless both sides stay the same."""
     name, numbers = base_type(hive_type)
-    kind = literal.kind
-    if kind == "null":
+    kind = type(value)
+    if value is None:
         return None
-    if name in WHOLE and kind == "int":
-        return _whole(literal, 64)
-    if name == "decimal" and kind in ("int", "decimal"):
+    if name in WHOLE and kind is int:
+        return _whole(value, 64)
+    if name == "decimal" and kind in (int, Decimal):
         precision, scale = decimal_size(numbers)
-        value = _number(literal)
-        _, digits, exponent = value.as_tuple()
+        _, digits, exponent = _number(value).as_tuple()
         assert isinstance(exponent, int)
         if -exponent > scale or len(digits) + precision > 38:
             raise Unclear
-        return _decimal(literal, precision, scale)
-    if name in ("string", "varchar", "char") and kind == "text":
-        return literal.text
-    if name == "boolean" and kind == "boolean":
-        return _boolean(literal)
-    if name == "date" and kind in ("date", "text"):
-        return _date(literal)
-    if name == "timestamp" and kind in ("timestamp", "text"):
-        return _timestamp(literal)
+        return _decimal(value, precision, scale)
+    if name in ("string", "varchar", "char") and isinstance(value, str):
+        # CHAR compares without the blanks at its end.
+        return value.rstrip(" ") if name == "char" else value
+    if name == "boolean" and kind is bool:
+        return value
+    if name == "date" and kind in (datetime.date, str):
+        return _date(value)
+    if name == "timestamp" and kind in (datetime.datetime, str):
+        return _timestamp(value)
     raise Unclear

@@ -1,1 +1,1 @@
-"""Conditions with three truth values, and what they tell of partitions, ranges and rows."""
+"""Conditions with three truth values: one value, and what it tells of partitions, ranges, rows."""

@@ -1,4 +1,7 @@
-"""What a small statement writes and which rows it takes, without any SQL text."""
+"""Conditions as values, made once from a statement's tree, and what else small statements say.
+
+A constant is what the statement says until ``planner/local`` makes it one of a column's type.
+"""
 
 from __future__ import annotations
 
@@ -7,25 +10,31 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-Stored = None | bool | int | float | Decimal | str | bytes | datetime.date | datetime.datetime
-"""A value as a table's file holds it; a datetime is wall clock."""
+Value = None | bool | int | float | Decimal | str | bytes | datetime.date | datetime.datetime
+"""A constant, by its type in Python; a float is a DOUBLE, a datetime is wall clock."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """``column operator value``: one of = <> < <= > >=. A value of None makes it unknown."""
+    """``column operator value``: one of = <> < <= > >= <=>.
+
+    A value of None makes it unknown, but for <=>.
+    """
 
     column: str
     operator: str
-    value: Stored
+    value: Value
 
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """``column IN (value, …)``: the values in their order, each once, and whether NULL is one."""
+    """``column IN (value, …)``: the values but for NULL, and whether NULL is one.
+
+    Those of a column's own type are in their order, each once.
+    """
 
     column: str
-    values: tuple[Stored, ...]
+    values: tuple[Value, ...]
     has_null: bool = False
 
 
@@ -52,7 +61,7 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
-    """AND over at least one part."""
+    """AND; what has no part always holds."""
 
     parts: tuple[Predicate, ...]
 
@@ -71,7 +80,14 @@ class UnlessFalse:
     part: Predicate
 
 
-Predicate = Compare | OneOf | IsNull | IsTrue | Not | AllOf | AnyOf | UnlessFalse
+@dataclass(frozen=True, slots=True)
+class Other:
+    """Anything that is not understood: true, false or unknown."""
+
+
+Leaf = Compare | OneOf | IsNull | IsTrue
+Predicate = Leaf | Not | AllOf | AnyOf | UnlessFalse | Other
+ALWAYS = AllOf(())
 
 
 def columns_of(predicate: Predicate) -> Iterator[str]:
@@ -94,7 +110,7 @@ class SmallInsert:
     columns, row by row.
     """
 
-    rows: tuple[tuple[Stored, ...], ...] = field(repr=False)
+    rows: tuple[tuple[Value, ...], ...] = field(repr=False)
     partitions: tuple[tuple[str, ...], ...] = field(repr=False)
     check: Predicate | None = None
 
@@ -110,7 +126,7 @@ class Kept:
 class Given:
     """A value that the statement says."""
 
-    value: Stored
+    value: Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +139,10 @@ class Computed:
     column: str
     operator: str
     number: int | float | Decimal
+
+
+Meaning = Predicate | Kept | Given | Computed
+"""What an expression means, where it is as simple as that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +178,16 @@ class Sorting:
     column: str
     descending: bool
     nulls_first: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """A query over one table, as the statement says it: items, rows, order and limit."""
+
+    items: tuple[Shown | Given | Total, ...]
+    where: Predicate = ALWAYS
+    order: tuple[Sorting, ...] = ()
+    limit: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

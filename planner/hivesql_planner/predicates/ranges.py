@@ -6,10 +6,8 @@ Statistics only rule out: where they are silent or could be meant otherwise, row
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import reduce
-from itertools import product
 from typing import Any
 
 from hivesql_planner.predicates.predicate import (
@@ -17,16 +15,13 @@ from hivesql_planner.predicates.predicate import (
     AnyOf,
     Compare,
     IsNull,
-    IsTrue,
-    Not,
+    Leaf,
     OneOf,
     Predicate,
-    Stored,
-    UnlessFalse,
+    Value,
 )
+from hivesql_planner.predicates.three_values import ANY, UNKNOWN, Outcomes, opposite, outcomes
 
-Outcomes = frozenset[bool | None]
-_ANY: Outcomes = frozenset((True, False, None))
 _OPPOSITES = {"<>": "=", ">=": "<", "<=": ">"}
 _EACH = 32
 """Above so many rows, deletes are looked for between the first and the last of them."""
@@ -40,54 +35,29 @@ class Extent:
     """
 
     values: int
-    low: Stored = None
-    high: Stored = None
+    low: Value = None
+    high: Value = None
     has_null: bool = True
 
 
 def may_hold(predicate: Predicate | None, extents: Mapping[str, Extent]) -> bool:
-    """Tell whether the predicate can be true of a row; without an extent all may be."""
-    return predicate is None or True in _outcomes(predicate, extents)
+    """Tell whether the predicate can be true of a row; without an extent all may be.
 
+    Its constants are of their columns' own types.
+    """
 
-def _outcomes(predicate: Predicate, extents: Mapping[str, Extent]) -> Outcomes:
-    match predicate:
-        case Compare():
-            return _of_compare(predicate, extents.get(predicate.column))
-        case OneOf():
-            return _of_one_of(predicate, extents.get(predicate.column))
-        case IsNull(column=name):
-            return _of_is_null(extents.get(name))
-        case IsTrue():
-            return _ANY
-        case Not(part=part):
-            return frozenset(map(_opposite, _outcomes(part, extents)))
-        case UnlessFalse(part=part):
-            return frozenset(one is not False for one in _outcomes(part, extents))
-        case AllOf(parts=parts):
-            return _folded(_both, (_outcomes(part, extents) for part in parts))
-        case AnyOf(parts=parts):
-            return _folded(_either, (_outcomes(part, extents) for part in parts))
+    def of_leaf(leaf: Leaf) -> Outcomes:
+        extent = extents.get(leaf.column)
+        match leaf:
+            case Compare():
+                return _of_compare(leaf, extent)
+            case OneOf():
+                return _of_one_of(leaf, extent)
+            case IsNull():
+                return _of_is_null(extent)
+        return ANY
 
-
-def _folded(
-    join: Callable[[bool | None, bool | None], bool | None], parts: Iterable[Outcomes]
-) -> Outcomes:
-    return reduce(lambda one, other: frozenset(join(a, b) for a, b in product(one, other)), parts)
-
-
-def _opposite(one: bool | None) -> bool | None:
-    return None if one is None else not one
-
-
-def _both(one: bool | None, other: bool | None) -> bool | None:
-    if one is False or other is False:
-        return False
-    return None if one is None or other is None else True
-
-
-def _either(one: bool | None, other: bool | None) -> bool | None:
-    return _opposite(_both(_opposite(one), _opposite(other)))
+    return predicate is None or True in outcomes(predicate, of_leaf)
 
 
 def _of_is_null(extent: Extent | None) -> Outcomes:
@@ -98,11 +68,11 @@ def _of_is_null(extent: Extent | None) -> Outcomes:
 
 def _of_compare(comparison: Compare, extent: Extent | None) -> Outcomes:
     if comparison.value is None:
-        return frozenset((None,))
+        return UNKNOWN
     if extent is None:
-        return _ANY
+        return ANY
     if not extent.values:
-        return frozenset((None,))
+        return UNKNOWN
     known = _of_values(comparison.operator, comparison.value, extent.low, extent.high)
     return known | {None} if extent.has_null else known
 
@@ -111,7 +81,7 @@ def _of_one_of(one_of: OneOf, extent: Extent | None) -> Outcomes:
     """As equality with each of the values would be; only the least one within reach matters."""
     values: Any = one_of.values
     if extent is not None and not extent.values:
-        return frozenset((None,))
+        return UNKNOWN
     low, high = (extent.low, extent.high) if extent is not None else (None, None)
     first = bisect_left(values, low) if low is not None else 0
     can = first < len(values) and (high is None or values[first] <= high)
@@ -123,7 +93,7 @@ def _of_one_of(one_of: OneOf, extent: Extent | None) -> Outcomes:
 
 def _of_values(operator: str, value: Any, low: Any, high: Any) -> Outcomes:
     if operator in _OPPOSITES:
-        return frozenset(map(_opposite, _of_values(_OPPOSITES[operator], value, low, high)))
+        return opposite(_of_values(_OPPOSITES[operator], value, low, high))
     above = low is not None and low > value
     from_there = low is not None and low >= value
     below = high is not None and high < value

@@ -11,7 +11,10 @@ import pytest
 
 import hivesql
 from acid_files import bucket_files, check_file, events, tree
-from hivesql_planner.local.spark_sql_reader import Literal, Reader
+from hivesql.dialect.structure import read_expression
+from hivesql.dialect.tokens import tokenize
+from hivesql.query.meaning.constants import constant_of
+from hivesql.script import StatementText
 from hivesql_planner.local.values import stored
 
 if TYPE_CHECKING:
@@ -193,6 +196,8 @@ def test_literals_are_cast_as_spark_casts_them(spark: SparkSession) -> None:
     ]
     (row,) = as_wall_clock(spark.range(1).select(*columns)).collect()
     for (text, kind), value in zip(LITERALS, row, strict=True):
-        ((literal,),) = Reader(f"values ({text})").rows()
-        assert isinstance(literal, Literal)
-        assert stored(literal, kind) == value, (text, kind)
+        written = StatementText(f"       {text}")
+        part = read_expression(written, tokenize(written), (7, len(written.text)))
+        given = constant_of(part.tree, written.text)
+        assert given is not None, text
+        assert stored(given.value, kind) == value, (text, kind)

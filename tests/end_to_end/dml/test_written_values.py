@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from hivesql_planner.local.spark_sql_reader import Literal, Unclear
 
 import hivesql
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.local.spark_sql_reader import Literal, Unclear
 from hivesql_planner.local.values import stored
 from hivesql_planner.model.conversions import check_conversion
 from hivesql_repl.output.formats import Single, hive_text

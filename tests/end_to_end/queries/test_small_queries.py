@@ -52,7 +52,7 @@ SMALL = (
     "SELECT i FROM kinds ORDER BY i DESC NULLS LAST",
     "SELECT t AS i FROM kinds ORDER BY i, kinds.l",
     "SELECT i AS x FROM kinds ORDER BY x, n, day, ts, v, c LIMIT 0",
-    "SELECT i FROM kinds LIMIT 100",
+    "SELECT ALL i FROM kinds LIMIT 100 -- at most",
     "SELECT i FROM kinds WHERE i = 77",
     "SELECT i FROM kinds WHERE 1 = 1 AND i > 1 ORDER BY i",
     "SELECT count(*) FROM kinds WHERE true",
@@ -74,7 +74,6 @@ SMALL = (
 FOR_SPARK = (
     "SELECT * FROM odd",
     "SELECT DISTINCT b FROM kinds",
-    "SELECT ALL i FROM kinds",
     "SELECT i + 1 FROM kinds ORDER BY i + 1",
     "SELECT sum(l), avg(i), sum(n), max(f) FROM kinds",
     "SELECT count(DISTINCT i) FROM kinds",

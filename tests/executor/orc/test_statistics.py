@@ -18,7 +18,7 @@ from hivesql_executor.local.runs import read_runs
 from hivesql_executor.orc.statistics import read_groups, read_statistics
 from hivesql_executor.orc.tail import read_tail
 from hivesql_planner.model.table import Column
-from hivesql_planner.predicates.predicate import AnyOf, Compare, IsNull, Predicate, Stored
+from hivesql_planner.predicates.predicate import AnyOf, Compare, IsNull, Predicate, Value
 from hivesql_planner.predicates.ranges import Extent
 
 FILES = LocalFiles()
@@ -167,7 +167,7 @@ def test_no_row_that_fits_is_left_out(path: str) -> None:
     chosen = random.Random(seed)
     for _ in range(30):
         name = chosen.choice([*TYPES][:4])
-        value: Stored = chosen.choice(ROWS)[[*TYPES].index(name)]
+        value: Value = chosen.choice(ROWS)[[*TYPES].index(name)]
         sign = chosen.choice(["=", "<", ">="])
         fits = {"=": lambda a, b: a == b, "<": lambda a, b: a < b, ">=": lambda a, b: a >= b}[sign]
         position = [*TYPES].index(name)

@@ -18,8 +18,8 @@ from hivesql_planner.predicates.predicate import (
     Not,
     OneOf,
     Predicate,
-    Stored,
     UnlessFalse,
+    Value,
 )
 from hivesql_planner.predicates.ranges import Extent, any_of_ids, may_hold
 
@@ -35,7 +35,7 @@ EXTENTS = {
     "d": Extent(10, DAY, DAY, has_null=False),
 }
 # Column, operator, value, and whether a row may fit; and may fit the opposite.
-COMPARED: tuple[tuple[str, str, Stored, bool, bool], ...] = (
+COMPARED: tuple[tuple[str, str, Value, bool, bool], ...] = (
     ("a", "=", 3, True, True),
     ("a", "=", 2, False, True),
     ("a", "=", 8, False, True),
@@ -71,7 +71,7 @@ COMPARED: tuple[tuple[str, str, Stored, bool, bool], ...] = (
 
 
 @pytest.mark.parametrize(("column", "sign", "value", "fits", "opposite"), COMPARED)
-def test_ends_rule_out(column: str, sign: str, value: Stored, fits: bool, opposite: bool) -> None:
+def test_ends_rule_out(column: str, sign: str, value: Value, fits: bool, opposite: bool) -> None:
     comparison = Compare(column, sign, value)
     assert may_hold(comparison, EXTENTS) is fits
     assert may_hold(Not(comparison), EXTENTS) is opposite

@@ -26,6 +26,7 @@ from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.statistics import ColumnStatistics
 from hivesql_planner.model.table import Table
+from hivesql_planner.predicates.search_text import search_of
 from hivesql_planner.relations import Query, Scan, Source
 
 # View names are only unique within a statement; analysis happens while they are registered.
@@ -123,7 +124,7 @@ def _scanned(
         visible=_visible(wanted, txn, runtime),
         with_row_id=wanted.with_row_id,
         with_file_name=wanted.with_file_name,
-        where=wanted.where.sql if wanted.where else None,
+        where=search_of(table, wanted.where),
         files=runtime.files(table.location),
         with_partition_texts=with_partition_texts,
         with_nanosecond_texts=with_nanosecond_texts,

@@ -11,7 +11,7 @@ from sqlglot import exp
 from hivesql.binding import Binding
 from hivesql.dialect.structure import place_of, span_of
 from hivesql.expressions.translator import OWN_KIND
-from hivesql.query.learning import QUERIES
+from hivesql.query.meaning.learning import QUERIES
 from hivesql.query.scope import Meaning, Output, Scope
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.settings.settings import Settings

@@ -8,10 +8,11 @@ from decimal import Decimal
 
 import pytest
 
+from hivesql.binder.statement import bind
+from hivesql.dialect.statements.statement import parse
+from hivesql.script import StatementText
 from hivesql_planner.explain import explain
-from hivesql_planner.local.spark_sql_reader import Reader, Unclear
-from hivesql_planner.local.values import stored
-from hivesql_planner.model.table import DEFAULT_PARTITION, Column, Table, TableName
+from hivesql_planner.model.table import DEFAULT_PARTITION, Column, Constraint, Table, TableName
 from hivesql_planner.plan import Change, Insert, Plan
 from hivesql_planner.planning import plan
 from hivesql_planner.predicates.predicate import (
@@ -28,12 +29,10 @@ from hivesql_planner.predicates.predicate import (
     Predicate,
     SmallChange,
     SmallInsert,
-    Stored,
     UnlessFalse,
 )
-from hivesql_planner.relations import Expr, Query, Scan
 from hivesql_planner.settings.settings import Settings
-from hivesql_planner.statements.bound import DeleteRows, InsertRows, InsertTarget, UpdateRows
+from memory_catalog import MemoryCatalog
 
 TABLE = Table(
     name=TableName("default", "t"),
@@ -54,18 +53,32 @@ TABLE = Table(
 WIDE = replace(TABLE, columns=TABLE.columns[:2], partition_columns=(Column("k", "string"),))
 
 
-def inserted(sql: str, table: Table = WIDE, **more: str) -> SmallInsert | None:
-    target = InsertTarget(table=table, query=Query(sql=sql), dynamic_partition=("k",))
-    body = plan(InsertRows(targets=(target,)), Settings.of(more)).body
+def planned(sql: str, table: Table, settings: Settings) -> Plan:
+    catalog = MemoryCatalog.of(table)
+    return plan(bind(parse(StatementText(sql)), catalog, settings=settings), settings)
+
+
+def inserted(rows: str, table: Table = WIDE, **more: str) -> SmallInsert | None:
+    into = "" if rows.startswith("(") else " "
+    body = planned(f"INSERT INTO t{into}{rows}", table, Settings.of(more)).body
     assert isinstance(body, Insert)
     return body.branches[0].small
 
 
 ROWS = {
     "values (1, 'a', 'x')": (((1, "a"),), (("x",),)),
-    "VALUES (1, 'a', 'x'), (-2, NULL, null)": (
-        ((1, "a"), (-2, None)),
-        (("x",), (DEFAULT_PARTITION,)),
+    "VALUES (1, 'a', 'x'), (-2, NULL, null), (3, '\\u0041\\n', 'y')": (
+        ((1, "a"), (-2, None), (3, "A\n")),
+        (("x",), (DEFAULT_PARTITION,), ("y",)),
+    ),
+    "values (1, 'a', 'x'), (1, ('b'), \"y\"), (-1, 'c;(,)', 'z')": (
+        ((1, "a"), (1, "b"), (-1, "c;(,)")),
+        (("x",), ("y",), ("z",)),
+    ),
+    "(a, s, k) values (default, default, 'x') -- what": (((None, None),), (("x",),)),
+    "(k, a) values ('x', 1), ('y', 2), ('z', 3)": (
+        ((1, None), (2, None), (3, None)),
+        (("x",), ("y",), ("z",)),
     ),
     "select 1 AS `_c0`, ('it\\'s') , \"q\"": (((1, "it's"),), (("q",),)),
     "SELECT `c1` AS `a`, NULL AS `s`, ('d') AS `k` FROM (values ('u', 3)) AS `rows`(`c0`, `c1`)": (
@@ -74,25 +87,17 @@ ROWS = {
     ),
 }
 NOT_ROWS = (
-    "values (1, 'a')",
-    "values (1, 'a', 'x', 'y')",
     "values (1 + 1, 'a', 'x')",
     "values (1, upper('a'), 'x')",
     "values (1, 'a' 'b', 'x')",
-    "values (1, r'a', 'x')",
-    "values (1, '\\u0041', 'x')",
     "values (1.5, 'a', 'x')",
     "values (1, 1.5, 'x')",
     "values (1, 'a', 'x'), ('2', 'b', 'y')",
     "values (2147483648, 'a', 'x')",
-    "values (a, 'a', 'x')",
-    "values (1, 'a', 'x') -- what",
     "values (1, 'a', current_date)",
-    "values (1, 'a', 'x') limit 1",
     "select 1, 'a', 'x' where false",
-    "select * from (values (1, 'a', 'x')) as `rows`(`c0`, `c1`, `c2`)",
+    "select * from (values (1, 'a', 'x')) as r limit 1",
     "values (1, case when true then 'a' end, 'x')",
-    "values (" + "(" * 5000 + "1" + ")" * 5000 + ", 'a', 'x')",
 )
 
 
@@ -117,17 +122,16 @@ def test_what_is_small_can_be_set() -> None:
 
 
 def changed(where: str | None, values: dict[str, str] | None = None, check: str = "") -> Plan:
-    target = Scan(table=TABLE, with_row_id=True)
-    condition = Expr(where) if where else None
-    if values is None:
-        return plan(DeleteRows(target=target, alias="t", where=condition))
-    assignments = {name: Expr(text) for name, text in values.items()}
-    constraint = Expr(check) if check else None
-    return plan(
-        UpdateRows(
-            target=target, alias="t", where=condition, assignments=assignments, check=constraint
-        )
+    condition = f" WHERE {where}" if where else ""
+    checks = (
+        Constraint(kind="not null", name="nn", columns=("a",)),
+        Constraint(kind="check", name="cc", text=check),
     )
+    table = replace(TABLE, constraints=checks if check else ())
+    if values is None:
+        return planned(f"DELETE FROM t{condition}", table, Settings())
+    assigned = ", ".join(f"{name} = {text}" for name, text in values.items())
+    return planned(f"UPDATE t SET {assigned}{condition}", table, Settings())
 
 
 def small_change(of: Plan) -> SmallChange | None:
@@ -140,7 +144,7 @@ CONDITIONS: dict[str, Predicate | None] = {
     "true": None,
     "1 = 1": None,
     "1=1 AND (true AND 2L = 2)": None,
-    "1 = 1 AND a = 1 AND true": AllOf((A1,)),
+    "1 = 1 AND a = 1 AND true": A1,
     "NOT (b AND a = 1)": Not(AllOf((IsTrue("b"), A1))),
     "a = 1": A1,
     "T.`A` == 1": A1,
@@ -160,42 +164,42 @@ CONDITIONS: dict[str, Predicate | None] = {
     "ts < timestamp '2020-01-01 00:00:00.5'": Compare(
         "ts", "<", datetime.datetime(2020, 1, 1, 0, 0, 0, 500000)
     ),
-    "c = 'a'": Compare("c", "=", "a"),
+    "c = 'a '": Compare("c", "=", "a"),
+    "a = 1 OR 2 = a OR a IN (3, NULL)": OneOf("a", (1, 2, 3), has_null=True),
+    "d IN ('2020-01-02', DATE '2020-01-01')": OneOf(
+        "d", (datetime.date(2020, 1, 1), datetime.date(2020, 1, 2))
+    ),
+    "a = 1 /* x */": A1,
+    "s = 'a\\nb'": Compare("s", "=", "a\nb"),
     "k = 1": Compare("k", "=", 1),
 }
 NOT_CONDITIONS = (
     "false",
     "1 = 2",
     "a = 1 OR true",
-    "1 = '1'",
     "a = '1'",
     "CAST(a AS DOUBLE)=CAST('1' AS DOUBLE)",
     "a = 1.5",
     "n = 1.555",
     "f = 1.5",
     "p = 1.5",
+    "d = CAST('2020-01-01' AS DATE FORMAT 'yyyy-dd-MM')",
+    "CASE WHEN a = 1 THEN true END",
     "s = 1",
     "s like 'a%'",
     "a + 1 = 2",
-    "a = b",
     "a <=> 1",
-    "a",
     "d = '2020-2-9'",
     "d = '2021-02-29'",
     "d = '1500-01-01'",
     "ts = '2020-01-01'",
     "ts = '2020-01-01 00:00:00 Z'",
     "t.row__id.writeid = 1",
-    "x.a = 1",
-    "a in (select 1)",
     "a in (1, 'x')",
     "length(s) = 1",
     "a = 1 = true",
     "b = 1",
     "a is true",
-    "exists (select 1)",
-    "a = 1 /* x */",
-    "a=1a",
 )
 
 
@@ -226,15 +230,14 @@ COMPUTED = {
 NOT_VALUES = (
     {"s": "upper(s)"}, {"s": "`t`.a"}, {"a": "'x'"}, {"a": "a + 1 + 1"}, {"a": "a + 1.5"},
     {"a": "1 - a"}, {"a": "a + a"}, {"a": "a + 3000000000"}, {"a": "a / 2"}, {"s": "a + 1"},
-    {"n": "n + 1.5D"}, {"f": "f + '1'"}, {"f": "1 - f"}, {"a": "not a + 1"}, {"n": "n / 2"},
+    {"n": "n + 1.5D"}, {"f": "f + '1'"}, {"f": "1 - f"}, {"n": "n / 2"},
     {"n": f"n + 1.{1:037}"}, {"n": f"n * 123456789.{1:024}"},
     {"f": "f + 9007199254740993"}, {"n": "f + 1"}, {"f": "n + 1"},
 )  # fmt: skip
 
 
 def test_an_update_knows_its_new_row_and_what_must_hold() -> None:
-    check = "`row`.`a` IS NOT NULL AND coalesce(`row`.c > 'b', true)"
-    of = changed("a = 1", {"s": "'x'", "a": "`t`.a", "c": "'z'"}, check)
+    of = changed("a = 1", {"s": "'x'", "a": "`t`.a", "c": "'z'"}, check="c > 'b'")
     small = small_change(of)
     assert small is not None
     kept = [Kept(name) for name in ("n", "d", "ts", "b", "f")]
@@ -249,58 +252,3 @@ def test_an_update_knows_its_new_row_and_what_must_hold() -> None:
         assert small.values[TABLE.column_names.index(computed.column)] == computed
     for values in NOT_VALUES:
         assert small_change(changed("a = 1", values)) is None
-
-
-STORED: dict[tuple[str, str], Stored] = {
-    ("127", "tinyint"): 127,
-    ("'12'", "int"): 12,
-    ("-9223372036854775808", "bigint"): -(2**63),
-    ("1.005", "decimal(5,2)"): Decimal("1.01"),
-    ("-1.005", "decimal(5,2)"): Decimal("-1.01"),
-    ("'-0'", "decimal"): Decimal(0),
-    ("1.5", "double"): 1.5,
-    ("1e3", "float"): 1000.0,
-    ("16777217", "double"): 16777217.0,
-    ("0.1", "float"): 0.10000000149011612,
-    ("12", "string"): "12",
-    ("date '2020-01-01'", "varchar(4)"): "2020",
-    ("'é'", "char(3)"): "é  ",
-    ("'é'", "binary"): "é".encode(),
-    ("date '2020-01-01'", "timestamp"): datetime.datetime(2020, 1, 1),
-    ("true", "boolean"): True,
-    ("null", "array<int>"): None,
-}
-NOT_STORED = (
-    ("128", "tinyint"),
-    ("1.5", "int"),
-    ("'1.5'", "int"),
-    ("' 1'", "int"),
-    ("1000", "decimal(5,2)"),
-    ("9007199254740993", "double"),
-    ("16777217", "float"),
-    ("1e39", "float"),
-    ("1.5", "string"),
-    ("true", "string"),
-    ("1", "boolean"),
-    ("'true'", "boolean"),
-    ("1", "date"),
-    ("timestamp '2020-01-01 00:00:00'", "date"),
-    ("'1582-10-14'", "date"),
-    ("'2020-01-01'", "timestamp"),
-    ("'1969-12-31 23:59:58.5'", "timestamp"),
-    ("timestamp '2020-01-01 00:00:00'", "timestamp with local time zone"),
-    ("1", "array<int>"),
-)
-
-
-@pytest.mark.parametrize(("text", "kind"), STORED)
-def test_literals_are_stored_as_spark_casts_them(text: str, kind: str) -> None:
-    ((literal,),) = Reader(f"values ({text})").rows()
-    assert stored(literal, kind) == STORED[text, kind]  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(("text", "kind"), NOT_STORED)
-def test_casts_that_take_thought_are_left_to_spark(text: str, kind: str) -> None:
-    ((literal,),) = Reader(f"values ({text})").rows()
-    with pytest.raises(Unclear):
-        stored(literal, kind)  # type: ignore[arg-type]

@@ -1,1 +1,0 @@
-"""What a WHERE tells before rows are read: partitions, stripes and row groups to pass over."""

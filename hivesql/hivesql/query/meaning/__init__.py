@@ -1,0 +1,1 @@
+"""What conditions, new values, rows and simple queries mean: told once, from the tree."""

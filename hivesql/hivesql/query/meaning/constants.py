@@ -1,0 +1,82 @@
+"""Constants of a statement as values."""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+
+from sqlglot import exp
+
+from hivesql.dialect.numbers import number
+from hivesql.dialect.structure import place_of
+from hivesql_planner.model.partition_values import BITS
+from hivesql_planner.predicates.constants import day, wall_clock
+from hivesql_planner.predicates.predicate import Given
+
+_DIGITS = re.compile(r"([\d.]+)([eE][+-]?\d+)?")
+_TYPED = re.compile(r"(date|timestamp)\s*['\"]", re.IGNORECASE)
+
+
+def constant_of(node: exp.Expr, sql: str) -> Given | None:
+    """Return the value of a constant; None for all else. ``sql`` is the statement's text."""
+    node = node.unnest()
+    match node:
+        case exp.Null():
+            return Given(None)
+        case exp.Boolean():
+            return Given(bool(node.this))
+        case exp.Literal():
+            return Given(str(node.this)) if node.is_string else number_of(str(node.this))
+        case exp.Neg():
+            return _negative(constant_of(node.this, sql))
+        case exp.Cast() if isinstance(node.this, exp.Literal) and not node.args.get("format"):
+            start, end = place_of(node)
+            return _cast(node.this, node.to, sql[start:end])
+    return None
+
+
+def _negative(inner: Given | None) -> Given | None:
+    value = inner.value if inner is not None else None
+    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
+        return None
+    # The least BIGINT has no opposite.
+    return Given(-(2**63) if value == 2**63 and isinstance(value, Decimal) else -value)
+
+
+def number_of(text: str) -> Given | None:
+    """Return a number as Hive reads it, by its digits and its suffix; None where only Spark may."""
+    kind, _ = number(text)
+    match = _DIGITS.match(text)
+    if kind is None or match is None:
+        return None
+    digits = match[1]
+    if kind == "double":
+        found = float(match[0])
+        return Given(found) if math.isfinite(found) else None
+    if kind in BITS:
+        return Given(int(digits))
+    # Hive drops the last zeros.
+    whole, _, fraction = digits.partition(".")
+    fraction = fraction.rstrip("0")
+    return Given(Decimal(f"{whole}.{fraction}" if fraction else whole))
+
+
+def time_of(word: str, text: str) -> Given | None:
+    """Return the value of ``DATE 'text'`` or ``TIMESTAMP 'text'``; None where only Spark may."""
+    found = day(text) if word.lower() == "date" else wall_clock(text)
+    return Given(found) if found is not None else None
+
+
+def _cast(literal: exp.Literal, to: exp.DataType, written: str) -> Given | None:
+    """Return the value of ``10L``, ``DATE '2024-01-01'`` and casts that change nothing."""
+    if written[0].isdigit():
+        return number_of(written)
+    text = str(literal.this)
+    if typed := _TYPED.match(written):
+        return time_of(typed[1], text)
+    if not literal.is_string:
+        bits = next((bits for name, bits in BITS.items() if to.is_type(name)), 0)
+        fits = bits and text.isdigit() and int(text) < 2 ** (bits - 1)
+        return Given(int(text)) if fits else None
+    return time_of("date", text) if to.is_type("date") else None

@@ -1,0 +1,131 @@
+"""Queries over one table that ask for no more than columns or totals of some of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from sqlglot import exp
+
+from hivesql.binding import Binding
+from hivesql.query.meaning.constants import constant_of
+from hivesql.query.meaning.learning import column_meant
+from hivesql.query.ordering import nulls_first
+from hivesql.query.scope import Meaning, Output, Relation
+from hivesql_planner.predicates.predicate import Given, Look, Predicate, Shown, Sorting, Total
+
+_FUNCTIONS = ("count", "min", "max", "sum")
+_CLAUSES = {"expressions", "from_", "where", "order", "limit"}
+
+
+class _Unknown(Exception):
+    """The query asks for more."""
+
+
+class Looked(NamedTuple):
+    """What is known of a query: its one table, what its names and stars mean, its condition."""
+
+    relation: Relation
+    meanings: Mapping[int, Meaning]
+    stars: Mapping[int, tuple[Output, ...]]
+    where: Predicate
+    binding: Binding
+
+    def column_of(self, node: exp.Column) -> str | None:
+        """Name the table's column that is meant; None for all else."""
+        return column_meant(node, self.meanings, self.relation)
+
+
+def look_of(select: exp.Expr, looked: Looked) -> Look | None:
+    """Return what a query asks of its one table; None where that takes more than looking."""
+    if not isinstance(select, exp.Select) or not _is_plain(select):
+        return None
+    try:
+        return Look(
+            items=tuple(one for item in select.expressions for one in _items(item, looked)),
+            where=looked.where,
+            order=tuple(_orders(select, looked)),
+            limit=_limit(select),
+        )
+    except _Unknown:
+        return None
+
+
+def _is_plain(select: exp.Select) -> bool:
+    from_ = select.args.get("from_")
+    if from_ is None or not {key for key, value in select.args.items() if value} <= _CLAUSES:
+        return False
+    table = from_.this
+    inside = {key for key, value in table.args.items() if value}
+    return isinstance(table, exp.Table) and inside <= {"this", "db", "alias", "version", "when"}
+
+
+def _items(item: exp.Expr, looked: Looked) -> Iterator[Shown | Given | Total]:
+    node = item.unalias()
+    if item.is_star:
+        yield from (Shown(column.name) for column in looked.stars[id(item)])
+    elif isinstance(node, exp.Anonymous):
+        yield _total(node, looked)
+    elif isinstance(node.unnest(), exp.Column):
+        yield Shown(_column(node, looked))
+    elif (given := constant_of(node, looked.binding.text.text)) is not None:
+        yield given
+    else:
+        raise _Unknown
+
+
+def _total(call: exp.Anonymous, looked: Looked) -> Total:
+    name = str(call.this).lower()
+    if name not in _FUNCTIONS or looked.binding.function(name) or len(call.expressions) != 1:
+        raise _Unknown
+    (argument,) = call.expressions
+    if isinstance(argument, exp.Star):
+        if name != "count":
+            raise _Unknown
+        return Total("count", None)
+    return Total(name, _column(argument, looked))
+
+
+def _column(node: exp.Expr, looked: Looked) -> str:
+    node = node.unnest()
+    column = looked.column_of(node) if isinstance(node, exp.Column) else None
+    if column is None:
+        raise _Unknown
+    return column
+
+
+def _orders(select: exp.Select, looked: Looked) -> Iterator[Sorting]:
+    order = select.args.get("order")
+    for item in order.expressions if order is not None else ():
+        column = _ordered(item.this, select, looked)
+        descending = bool(item.args.get("desc"))
+        yield Sorting(column, descending, nulls_first(item, looked.binding))
+
+
+def _ordered(node: exp.Expr, select: exp.Select, looked: Looked) -> str:
+    """Take a name for that of a result's column first, and then for one of the table's."""
+    if not isinstance(node, exp.Column):
+        raise _Unknown
+    if len(node.parts) == 1:
+        name = node.name.lower()
+        aliased = [one for one in select.expressions if isinstance(one, exp.Alias)]
+        shown = [one for one in select.expressions if isinstance(one, exp.Column)]
+        named = {_column(one.this, looked) for one in aliased if one.alias.lower() == name}
+        named = named or {_column(one, looked) for one in shown if one.name.lower() == name}
+        if len(named) > 1:
+            raise _Unknown
+        if named:
+            return named.pop()
+    return _column(node, looked)
+
+
+def _limit(select: exp.Select) -> int | None:
+    limit = select.args.get("limit")
+    if limit is None:
+        return None
+    number = limit.expression if isinstance(limit, exp.Limit) else None
+    if not isinstance(number, exp.Literal) or number.is_string or limit.args.get("offset"):
+        raise _Unknown
+    if not number.name.isdigit():
+        raise _Unknown
+    return int(number.name)

@@ -1,0 +1,253 @@
+"""Which partitions hold wanted rows, told by a predicate before anything is read.
+
+A partition goes only when no row of it can satisfy the predicate; what is not understood keeps
+everything.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from itertools import islice
+from typing import Any, Literal, NamedTuple
+
+from hivesql_planner.model.partition_values import BITS, normal_value
+from hivesql_planner.model.table import DEFAULT_PARTITION, Table, default_value
+from hivesql_planner.predicates.constants import DATE, NUMBER
+from hivesql_planner.predicates.partitions import (
+    DATE_LENGTH,
+    KINDS,
+    MOST_DIGITS,
+    MOST_VALUES,
+    OPERATORS,
+    Kind,
+    PartitionTest,
+)
+from hivesql_planner.predicates.predicate import (
+    AllOf,
+    AnyOf,
+    Compare,
+    IsNull,
+    Leaf,
+    Not,
+    OneOf,
+    Predicate,
+    UnlessFalse,
+    Value,
+)
+from hivesql_planner.predicates.three_values import ANY, UNKNOWN, Outcomes, outcomes
+
+_SIGNS = {"=": (0,), "<=>": (0,), "<>": (-1, 1), "<": (-1,), "<=": (-1, 0), ">": (1,), ">=": (0, 1)}
+_Values = Mapping[str, str | None]
+
+
+class _Side(NamedTuple):
+    """One side of a comparison: how it is compared, and as what."""
+
+    manner: Literal["decimal", "float", "text", "padded", "date", "boolean", "timestamp"]
+    value: Decimal | tuple[bool, float] | str
+
+
+class PartitionPruner:
+    """Tells of partitions, one by one, what a predicate can be of their rows.
+
+    ``types`` are those of the partition columns; all other columns may hold anything. A
+    partition's values are given by column, as texts.
+    """
+
+    def __init__(self, predicate: Predicate, types: Mapping[str, str]) -> None:
+        self._predicate = predicate
+        self._tests: dict[int, Callable[[str | None], Outcomes]] = {}
+        for leaf in _leaves(predicate):
+            if leaf.column in types:
+                self._tests[id(leaf)] = _test(leaf, types[leaf.column].partition("(")[0])
+
+    def may_hold(self, values: _Values) -> bool:
+        """Tell whether some row of a partition may satisfy the predicate."""
+        return True in self._outcomes(values)
+
+    def is_certain(self, values: _Values) -> bool:
+        """Tell whether every row of a partition satisfies the predicate."""
+        return self._outcomes(values) == {True}
+
+    def _outcomes(self, values: _Values) -> Outcomes:
+        def of_leaf(leaf: Leaf) -> Outcomes:
+            test = self._tests.get(id(leaf))
+            return ANY if test is None else test(values[leaf.column])
+
+        return outcomes(self._predicate, of_leaf)
+
+
+def _leaves(predicate: Predicate) -> Iterator[Compare | OneOf | IsNull]:
+    match predicate:
+        case Compare() | OneOf() | IsNull():
+            yield predicate
+        case Not(part=part) | UnlessFalse(part=part):
+            yield from _leaves(part)
+        case AllOf(parts=parts) | AnyOf(parts=parts):
+            for part in parts:
+                yield from _leaves(part)
+
+
+def _test(leaf: Compare | OneOf | IsNull, base: str) -> Callable[[str | None], Outcomes]:
+    match leaf:
+        case Compare(operator="<=>", value=None) | IsNull():
+            return lambda value: frozenset({value is None})
+        case Compare():
+            return _comparison(leaf, base)
+        case OneOf():
+            return _membership(leaf, base)
+
+
+def _comparison(compare: Compare, base: str) -> Callable[[str | None], Outcomes]:
+    side = _side(compare.value, base)
+    of_null: Outcomes = frozenset({False}) if compare.operator == "<=>" else UNKNOWN
+    signs = _SIGNS[compare.operator]
+
+    def test(value: str | None) -> Outcomes:
+        if value is None:
+            return of_null
+        if compare.value is None:
+            return UNKNOWN
+        own = _own_side(value, side.manner) if side is not None else None
+        if own is None or side is None:
+            return ANY
+        left, right = own.value, side.value
+        sign = (left > right) - (left < right)  # type: ignore[operator]
+        return frozenset({sign in signs})
+
+    return test
+
+
+def _membership(one_of: OneOf, base: str) -> Callable[[str | None], Outcomes]:
+    sides = frozenset(_side(one, base) for one in one_of.values)
+    manners = {side.manner for side in sides if side is not None}
+    otherwise: Outcomes = UNKNOWN if one_of.has_null else frozenset({False})
+
+    def test(value: str | None) -> Outcomes:
+        if value is None:
+            return UNKNOWN
+        own = [_own_side(value, manner) for manner in manners]
+        if any(side is not None and side in sides for side in own):
+            return frozenset({True})
+        certain = None not in sides and None not in own
+        return otherwise if certain else otherwise | {True, None}
+
+    return test
+
+
+def _side(value: Value, base: str) -> _Side | None:
+    """Give a constant as Hive compares it with columns of a type; None if that is not certain."""
+    is_exact = base in BITS or base == "decimal"
+    match value:
+        case bool():
+            return _normal_side(str(value).lower(), base) if base == "boolean" else None
+        case int() | Decimal() if is_exact:
+            return _Side("decimal", Decimal(value))
+        case int() | Decimal() | float():
+            is_number = is_exact or base in ("string", "varchar", "char", "double")
+            return _float_side(_text_of_number(value)) if is_number else None
+        case str() if is_exact:
+            # Texts and numbers meet as DOUBLE.
+            return _float_side(value)
+        case str() if base in ("string", "varchar"):
+            return _Side("text", value)
+        case str() if base == "char":
+            return _Side("padded", value.rstrip(" "))
+        case str() if base == "timestamp":
+            return _normal_side(value, base)
+        case datetime():
+            return None
+        case date() | str() if base == "date":
+            text = str(value)
+            return _Side("date", text) if DATE.fullmatch(text) else None
+    return None
+
+
+def _text_of_number(value: int | float | Decimal) -> str:
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return str(value)
+
+
+def _normal_side(text: str, base: str) -> _Side | None:
+    found = normal_value(text, base)
+    return _Side("boolean" if base == "boolean" else "timestamp", found) if found else None
+
+
+def _float_side(text: str) -> _Side | None:
+    if text == "NaN":
+        # Greater than all others, and equal to itself.
+        return _Side("float", (True, 0.0))
+    is_number = NUMBER.fullmatch(text) or text in ("Infinity", "-Infinity")
+    return _Side("float", (False, float(text))) if is_number else None
+
+
+def _own_side(value: str, manner: str) -> _Side | None:
+    """Return a partition's value compared in this manner."""
+    match manner:
+        case "decimal":
+            return _Side("decimal", Decimal(value)) if NUMBER.fullmatch(value) else None
+        case "float":
+            return _float_side(value)
+        case "date":
+            return _Side("date", value) if DATE.fullmatch(value) else None
+        case "padded":
+            return _Side("padded", value.rstrip(" "))
+        case "boolean" | "timestamp":
+            return _normal_side(value, manner)
+    return _Side("text", value)
+
+
+def partition_tests(table: Table, predicates: Iterable[Predicate]) -> tuple[PartitionTest, ...]:
+    """Conditions that every partition with a wanted row satisfies, as many as databases take."""
+    found = (test for one in predicates for test in _tests(table, one))
+    return tuple(islice(found, MOST_VALUES))
+
+
+def _tests(table: Table, predicate: Predicate) -> Iterator[PartitionTest]:
+    match predicate:
+        case AllOf(parts=parts):
+            for part in parts:
+                yield from _tests(table, part)
+        case Compare(column=column, operator=operator, value=value):
+            yield from _comparisons(table, column, operator, [value])
+        case OneOf(column=column, values=values, has_null=False):
+            yield from _comparisons(table, column, "=", values)
+
+
+def _comparisons(
+    table: Table, column: str, operator: str, values: Sequence[Value]
+) -> Iterator[PartitionTest]:
+    if column not in table.partition_names:
+        return
+    position = table.partition_names.index(column)
+    type_ = table.partition_columns[position].type
+    kind = KINDS.get(type_.partition("(")[0])
+    if default_value(type_) not in (None, DEFAULT_PARTITION):
+        # The catalog does not know that the default partition's name is cut to the column's size.
+        return
+    known = next((one for one in OPERATORS if one == operator), None)
+    if kind is None or known is None or not all(_is(one, kind) for one in values):
+        return
+    texts = tuple(str(one) for one in values)
+    if len(texts) <= MOST_VALUES:
+        yield PartitionTest(position=position, operator=known, values=texts, kind=kind)
+        return
+    order: Any = int if kind == "integer" else str
+    low, high = min(texts, key=order), max(texts, key=order)
+    yield PartitionTest(position=position, operator=">=", values=(low,), kind=kind)
+    yield PartitionTest(position=position, operator="<=", values=(high,), kind=kind)
+
+
+def _is(value: Value, kind: Kind) -> bool:
+    if kind == "integer":
+        is_whole = isinstance(value, int) and not isinstance(value, bool)
+        return is_whole and len(str(value).removeprefix("-")) <= MOST_DIGITS
+    if kind == "date":
+        if isinstance(value, str):
+            return len(value) == DATE_LENGTH
+        return isinstance(value, date) and not isinstance(value, datetime)
+    return isinstance(value, str)
