@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from hivesql.binder.compaction import bind_filter
 from hivesql.binder.targets import existing
 from hivesql.binding import Binding
 from hivesql.dialect.nodes.commands import DescribeBody, LockBody, ShowBody, UseBody
 from hivesql.dialect.tokens import Name, TableRef
+from hivesql_planner.compaction.request import CompactionFilter
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.table import TableName, partition_name
 from hivesql_planner.settings.transaction_keys import DUMMY_TXN_MANAGER
 from hivesql_planner.statements.bound import (
+    COMPACTION_COLUMNS,
     Describe,
     LockObject,
     Show,
@@ -60,7 +61,7 @@ def bind_show(body: ShowBody, binding: Binding) -> Show:
     return Show(
         kind=body.kind, database=database, table=table, partition=partition, pattern=body.pattern,
         extended=body.extended, key=body.key, part=part, names=names,
-        compactions=bind_filter(body, binding),
+        compactions=_compactions(body, binding),
         function=binding.function(body.key.replace("`", "").lower()) if body.key else None,
     )  # fmt: skip
 
@@ -89,3 +90,13 @@ def bind_lock(body: LockBody, binding: Binding) -> LockObject:
     return LockObject(
         database=table.name.database, table=table, partition=partition, mode=body.mode
     )
+
+
+def _compactions(body: ShowBody, binding: Binding) -> CompactionFilter:
+    """Return the filter of SHOW COMPACTIONS; its ORDER BY names the columns that are shown."""
+    for name, key in body.order:
+        if key.column not in COMPACTION_COLUMNS:
+            known = ", ".join(COMPACTION_COLUMNS)
+            error = SemanticError(f"SHOW COMPACTIONS has no column {key.column}: it has {known}")
+            binding.fail(error, name.start)
+    return body.compactions

@@ -1,85 +1,94 @@
-"""Compactions: asked for, shown, and taken out of the queue."""
+"""ALTER TABLE … COMPACT."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+from sqlglot import exp
 
 from hivesql.binder.targets import base_table
 from hivesql.binding import Binding
-from hivesql.dialect.nodes.commands import ShowBody
-from hivesql_planner.compaction.request import TABLE_PREFIX, CompactionFilter
+from hivesql.dialect.nodes.parts import name_of, partition_of, properties_of, table_of
+from hivesql.dialect.slices import RANGE
+from hivesql_planner.compaction.request import (
+    TABLE_PREFIX,
+    CompactionDetails,
+    OrderKey,
+)
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.model.table import Partition, Table
-from hivesql_planner.statements.bound import COMPACTION_COLUMNS, CompactTable
-
-if TYPE_CHECKING:
-    from hivesql.dialect.nodes.ddl import CompactBody
+from hivesql_planner.statements.bound import CompactTable
 
 _KINDS: dict[str, Literal["minor", "major", "rebalance"]] = {
     "minor": "minor", "major": "major", "rebalance": "rebalance",
 }  # fmt: skip
 
 
-def bind_compact(body: CompactBody, binding: Binding) -> CompactTable:
+def bind_compact(node: exp.Expr, binding: Binding) -> CompactTable:
     """COMPACT: one partition when one is given, those that need it otherwise."""
-    table = base_table(body.table, binding, materialized=True)
-    if body.kind.lower() == "abort_txn_cleanup":
-        binding.fail(NotSupported("COMPACT 'abort_txn_cleanup'"), body.kind_start)
-    kind = _KINDS.get(body.kind.lower())
+    ref, wanted = table_of(node.this), node.args["kind"]
+    table = base_table(ref, binding, materialized=True)
+    if wanted.name.lower() == "abort_txn_cleanup":
+        binding.fail(NotSupported("COMPACT 'abort_txn_cleanup'"), wanted.meta[RANGE][0])
+    kind = _KINDS.get(wanted.name.lower())
     if kind is None:
         error = SemanticError(
-            f"Invalid compaction type {body.kind!r}, supported values are 'major', 'minor' and "
+            f"Invalid compaction type {wanted.name!r}, supported values are 'major', 'minor' and "
             "'rebalance'",
             code=10282,
         )
-        binding.fail(error, body.kind_start)
+        binding.fail(error, wanted.meta[RANGE][0])
     if not table.is_transactional:
         error = SemanticError(
             f"Compaction is not allowed on non-ACID table {table.name}", code=10286
         )
-        binding.fail(error, body.table.start)
-    _check_details(body, table, kind, binding)
+        binding.fail(error, ref.start)
+    details = _details(node, table, kind, binding)
     return CompactTable(
-        table=table, kind=kind, partitions=_partition(body, table, binding), wait=body.wait,
-        details=body.details,
+        table=table, kind=kind, partitions=_partition(node, table, binding),
+        wait=node.args["wait"], details=details,
     )  # fmt: skip
 
 
-def _partition(body: CompactBody, table: Table, binding: Binding) -> tuple[Partition, ...]:
-    if not body.partition:
+def _partition(node: exp.Expr, table: Table, binding: Binding) -> tuple[Partition, ...]:
+    items = partition_of(node.args["partition"])
+    if not items:
         return ()
-    partitions = binding.matching(table, body.partition)
+    partitions = binding.matching(table, items)
     if len(partitions) > 1:
         error = SemanticError(
             "Compaction can only be requested on one partition at a time", code=10284
         )
-        binding.fail(error, body.partition[0].key.start)
+        binding.fail(error, items[0].key.start)
     return partitions
 
 
-def _check_details(body: CompactBody, table: Table, kind: str, binding: Binding) -> None:
-    for key in body.details.properties:
+def _details(node: exp.Expr, table: Table, kind: str, binding: Binding) -> CompactionDetails:
+    pool, buckets, given = (node.args[key] for key in ("pool", "buckets", "properties"))
+    properties = properties_of(given)
+    for key in properties:
         if not key.startswith(TABLE_PREFIX):
             feature = f"COMPACT … WITH OVERWRITE TBLPROPERTIES ('{key}'): only {TABLE_PREFIX}… keys"
-            binding.fail(NotSupported(feature), body.properties_start)
-    if kind != "rebalance" and body.order:
+            binding.fail(NotSupported(feature), given.meta[RANGE][0])
+    keys = node.args["order"]
+    if kind != "rebalance" and keys:
         binding.fail(
-            NotSupported("COMPACT … ORDER BY of anything but 'rebalance'"), body.order[0][0].start
+            NotSupported("COMPACT … ORDER BY of anything but 'rebalance'"),
+            name_of(keys[0].this).start,
         )
-    for name, wanted in body.order:
-        if wanted.column not in table.column_names:
+    order = []
+    for key in keys:
+        name = name_of(key.this)
+        if name.text not in table.column_names:
             known = ", ".join(table.column_names)
             error = NoSuchObject(
-                f"Invalid column reference {wanted.column}: {table.name} has {known}", code=10002
+                f"Invalid column reference {name.text}: {table.name} has {known}", code=10002
             )
             binding.fail(error, name.start)
-
-
-def bind_filter(body: ShowBody, binding: Binding) -> CompactionFilter:
-    """Return the filter of SHOW COMPACTIONS; its ORDER BY names the columns that are shown."""
-    for name, key in body.order:
-        if key.column not in COMPACTION_COLUMNS:
-            known = ", ".join(COMPACTION_COLUMNS)
-            error = SemanticError(f"SHOW COMPACTIONS has no column {key.column}: it has {known}")
-            binding.fail(error, name.start)
-    return body.compactions
+        order.append(OrderKey(name.text, key.args["desc"], key.args["nulls_first"]))
+    return CompactionDetails(
+        pool=pool and pool.name,
+        properties=properties,
+        bucket_count=buckets and int(buckets.name),
+        order=tuple(order),
+    )

@@ -1,38 +1,51 @@
-"""LOAD DATA, MSCK and ANALYZE."""
+"""What is done with a table's files: LOAD DATA, MSCK, ANALYZE, TRUNCATE and CONCATENATE."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
+from sqlglot import exp
+
 from hivesql.binder.constraints import enforced
-from hivesql.binder.targets import check_lengths, new_values, written_value
+from hivesql.binder.targets import base_table, check_lengths, existing, new_values, written_value
 from hivesql.binding import Binding
-from hivesql.dialect.nodes.ddl import AnalyzeBody, LoadBody, RepairBody
+from hivesql.dialect.nodes.alter import ConcatenateBody
+from hivesql.dialect.nodes.parts import names_of, partition_of, table_of
 from hivesql.dialect.slices import PartitionItems
+from hivesql.dialect.statements.storage import format_of_serde
+from hivesql.dialect.tokens import Name
 from hivesql.query.strict_checks import check_chosen
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.statistics import is_simple, statistics_sql
 from hivesql_planner.model.table import FRAMES, Column, Partition, Table, TableName
 from hivesql_planner.relations import Query, Scan, Source
-from hivesql_planner.statements.bound import InsertRows, InsertTarget
+from hivesql_planner.statements.bound import CompactTable, InsertRows, InsertTarget, TruncateTable
 from hivesql_planner.statements.ddl import Analyze, LoadData, RepairTable
 
+_OF_COLUMNS = "FOR COLUMNS"
+_CONTAINERS = ("orc", "rcfile", "rctext")
+"""Formats whose files CONCATENATE merges."""
 
-def bind_load(body: LoadBody, binding: Binding) -> LoadData | InsertRows:
+
+def bind_load(node: exp.Expr, binding: Binding) -> LoadData | InsertRows:
     """LOAD DATA, with the checks that need no file.
 
     Files that have to be read, as they are to be distributed or of another format, are inserted.
     """
-    table = binding.table(body.table)
+    ref = table_of(node.this)
+    table = binding.table(ref)
     if table.is_view or table.is_materialized_view:
         error = SemanticError(
             "A view cannot be used as target table for LOAD or INSERT", code=10090
         )
-        binding.fail(error, body.table.start)
+        binding.fail(error, ref.start)
     if table.skew is not None and table.skew.in_directories:
         error = SemanticError(
             "A stored-as-directories table cannot be used as target for LOAD", code=10195
         )
-        binding.fail(error, body.table.start)
-    items = body.partition or ()
+        binding.fail(error, ref.start)
+    items = partition_of(node.args["partition"]) or ()
     if items and not table.partition_columns:
         error = SemanticError(
             f"{table.name} table is not partitioned but partition spec exists", code=10006
@@ -40,20 +53,20 @@ def bind_load(body: LoadBody, binding: Binding) -> LoadData | InsertRows:
         binding.fail(error, items[0].key.start)
     given = binding.partition_values(table, items)
     dynamic = tuple(name for name in table.partition_names if name not in given)
-    if table.is_bucketed or dynamic or body.format is not None:
-        return _as_insert(body, table, items, binding)
+    if table.is_bucketed or dynamic or node.args["serde"]:
+        return _as_insert(node, table, items, binding)
     values = new_values(table, items, binding) if items else None
     return LoadData(
         table=table,
-        path=body.path,
-        local=body.local,
-        overwrite=body.overwrite,
+        path=node.args["inpath"].name,
+        local=node.args["local"],
+        overwrite=node.args["overwrite"],
         values=values,
         partition=binding.catalog.partition(table.name, values) if values else None,
     )
 
 
-def _as_insert(body: LoadBody, table: Table, items: PartitionItems, binding: Binding) -> InsertRows:
+def _as_insert(node: exp.Expr, table: Table, items: PartitionItems, binding: Binding) -> InsertRows:
     """Make the INSERT that reads the files: data columns, then those that have no value."""
     given = binding.partition_values(table, items)
     static = {
@@ -67,14 +80,15 @@ def _as_insert(body: LoadBody, table: Table, items: PartitionItems, binding: Bin
         binding.fail(SemanticError(text, code=10094), items[0].key.start)
     if static:
         check_lengths(tuple(static), tuple(static.values()), items, binding)
+    serde = node.args["serde"]
     files = Table(
         name=TableName(FRAMES, "files"),
         columns=(*table.columns, *dynamic),
-        location=body.path,
+        location=node.args["inpath"].name,
         type="EXTERNAL_TABLE",
-        format=body.format or table.format,
-        serde_properties={} if body.format else table.serde_properties,
-        properties={"local": "true"} if body.local else {},
+        format=(format_of_serde(serde.name) if serde else None) or table.format,
+        serde_properties={} if serde else table.serde_properties,
+        properties={"local": "true"} if node.args["local"] else {},
     )
     view = binding.view_name(files.name)
     query = Query(
@@ -87,7 +101,7 @@ def _as_insert(body: LoadBody, table: Table, items: PartitionItems, binding: Bin
     target = InsertTarget(
         table=table,
         query=query,
-        overwrite=body.overwrite,
+        overwrite=node.args["overwrite"],
         static_partition=static,
         dynamic_partition=tuple(column.name for column in dynamic),
         check=enforced(table, binding),
@@ -96,38 +110,43 @@ def _as_insert(body: LoadBody, table: Table, items: PartitionItems, binding: Bin
     return InsertRows(targets=(target,))
 
 
-def bind_repair(body: RepairBody, binding: Binding) -> RepairTable:
-    """MSCK."""
-    table = binding.table(body.table)
+def bind_repair(node: exp.Expr, binding: Binding) -> RepairTable:
+    """MSCK; without REPAIR it only looks."""
+    ref = table_of(node.this)
+    table = binding.table(ref)
     if table.is_view:
         error = SemanticError(f"{table.name} is a view: MSCK does not apply", code=10131)
-        binding.fail(error, body.table.start)
-    return RepairTable(table=table, add=body.add, drop=body.drop)
+        binding.fail(error, ref.start)
+    repair, action = node.args["repair"], node.args["action"]
+    return RepairTable(
+        table=table, add=repair and action != "drop", drop=repair and action in ("drop", "sync")
+    )
 
 
-def bind_analyze(body: AnalyzeBody, binding: Binding) -> Analyze:
+def bind_analyze(node: exp.Expr, binding: Binding) -> Analyze:
     """ANALYZE: all partitions unless some are named."""
-    table = binding.table(body.table)
+    ref, some = table_of(node.args["tables"][0]), partition_of(node.args["partition"])
+    statistics = node.expression
+    table = binding.table(ref)
     if table.is_view:
         error = SemanticError("ANALYZE is not supported for views", code=10091)
-        binding.fail(error, body.table.start)
-    if body.partition is not None and not table.partition_columns:
+        binding.fail(error, ref.start)
+    if some is not None and not table.partition_columns:
         error = SemanticError(
             f"{table.name} table is not partitioned but partition spec exists", code=10006
         )
-        binding.fail(error, body.partition[0].key.start)
-    if body.columns is not None and body.partition is None:
-        check_chosen(table, body.table.start, binding)
+        binding.fail(error, some[0].key.start)
+    if statistics.this == _OF_COLUMNS and some is None:
+        check_chosen(table, ref.start, binding)
     count = binding.catalog.partition_count(table.name) if table.partition_columns else 0
     partitions: tuple[Partition, ...] = ()
     if count:
-        some = body.partition
         partitions = (
             binding.matching(table, some) if some else binding.catalog.partitions(table.name)
         )
-    columns = _columns(body, table, binding)
+    columns = _columns(statistics, table, binding)
     query = None
-    if not body.no_scan:
+    if statistics.this != "NOSCAN":
         scan = Scan(table=table, partitions=partitions, partition_count=count)
         view = binding.view_name(table.name)
         sql = statistics_sql(table, view, columns)
@@ -135,11 +154,12 @@ def bind_analyze(body: AnalyzeBody, binding: Binding) -> Analyze:
     return Analyze(table=table, partitions=partitions, query=query, columns=columns)
 
 
-def _columns(body: AnalyzeBody, table: Table, binding: Binding) -> tuple[Column, ...]:
-    if body.columns is None:
+def _columns(statistics: exp.Expr, table: Table, binding: Binding) -> tuple[Column, ...]:
+    if statistics.this != _OF_COLUMNS:
         return ()
+    names = names_of(statistics.expressions)
     known = {column.name: column for column in table.columns if is_simple(column)}
-    for name in body.columns:
+    for name in names:
         if name.text not in known:
             error = SemanticError(
                 f"Invalid column reference '{name.text}' "
@@ -147,4 +167,103 @@ def _columns(body: AnalyzeBody, table: Table, binding: Binding) -> tuple[Column,
                 code=10002,
             )
             binding.fail(error, name.start)
-    return tuple(known[name.text] for name in body.columns) or tuple(known.values())
+    return tuple(known[name.text] for name in names) or tuple(known.values())
+
+
+def _check_truncated(names: tuple[Name, ...], table: Table, binding: Binding) -> None:
+    """Refuse what TRUNCATE … COLUMNS cannot empty: it is for RCFile."""
+    if table.format not in ("rcfile", "rctext"):
+        error = SemanticError("Only RCFileFormat supports column truncation.", code=10237)
+        binding.fail(error, names[0].start)
+    for name in names:
+        if name.text not in table.column_names:
+            error = SemanticError(f"Invalid column reference {name.text}", code=10002)
+            binding.fail(error, name.start)
+        if table.skew and table.skew.in_directories and name.text in table.skew.columns:
+            error = SemanticError(
+                "A column on which a partition/table is list bucketed cannot be truncated. "
+                f"{name.text}", code=10240,
+            )  # fmt: skip
+            binding.fail(error, name.start)
+        if name.text in table.bucket_columns:
+            error = SemanticError(
+                "A column on which a partition/table is bucketed cannot be truncated. "
+                f"{name.text}", code=10239,
+            )  # fmt: skip
+            binding.fail(error, name.start)
+
+
+def _rewritten(
+    table: Table,
+    items: Mapping[str, str],
+    partitions: tuple[Partition, ...] | None,
+    binding: Binding,
+) -> InsertRows:
+    """Make the INSERT OVERWRITE that writes the same rows anew; ``items`` are other columns."""
+    count = binding.catalog.partition_count(table.name) if table.partition_columns else 0
+    if partitions is None:
+        partitions = binding.catalog.partitions(table.name) if count else ()
+    view = binding.view_name(table.name)
+    scan = Scan(table=table, partitions=partitions, partition_count=count)
+    chosen = (
+        items.get(name, f"`{name}`") for name in (*table.column_names, *table.partition_names)
+    )
+    query = Query(
+        sql=f"SELECT {', '.join(chosen)} FROM `{view}`",
+        sources=(Source(view=view, scan=scan),),
+        columns=table.all_columns,
+    )
+    target = InsertTarget(
+        table=table, query=query, overwrite=True, dynamic_partition=table.partition_names
+    )
+    return InsertRows(targets=(target,))
+
+
+def bind_concatenate(body: ConcatenateBody, binding: Binding) -> CompactTable | InsertRows:
+    """CONCATENATE: a major compaction where there are deltas, else the same rows in few files."""
+    table = base_table(body.table, binding)
+    partition = existing(table, body.partition, binding) if body.partition else None
+    if table.partition_columns and partition is None:
+        error = SemanticError(
+            f"source table {table.name} is partitioned but no partition desc found."
+        )
+        binding.fail(error, body.start)
+    partitions = (partition,) if partition else None
+    if table.is_transactional:
+        return CompactTable(table=table, kind="major", partitions=partitions or (), wait=True)
+    stored = table.described_as(partition)
+    problems = (
+        (table.type != "MANAGED_TABLE", "can only be performed on managed tables", 30034),
+        (stored.format not in _CONTAINERS, "only supported for RCFile and ORCFile formats", 30030),
+        (bool(stored.bucket_columns), "can not be performed on bucketed tables", 30031),
+    )
+    for holds, problem, code in problems:
+        if holds:
+            binding.fail(SemanticError(f"Concatenate/Merge {problem}", code=code), body.start)
+    (target,) = _rewritten(table, {}, partitions, binding).targets
+    return InsertRows(targets=(replace(target, concatenates=True),))
+
+
+def bind_truncate(node: exp.Expr, binding: Binding) -> TruncateTable | InsertRows:
+    """TRUNCATE TABLE; with COLUMNS the rows are written anew."""
+    ref, items = table_of(node.expressions[0]), partition_of(node.args["partition"])
+    columns = names_of(node.args["columns"])
+    table = binding.table(ref)
+    forced = table.type == "EXTERNAL_TABLE" and node.args["force"]
+    if table.is_materialized_view or not (table.owns_files or forced):
+        error = SemanticError(f"Cannot truncate non-managed table {table.name}.", code=10146)
+        binding.fail(error, ref.start)
+    if columns:
+        _check_truncated(columns, table, binding)
+    if items and not table.partition_columns:
+        error = SemanticError(
+            f"Partition spec for non partitioned table {table.name.name}.", code=10148
+        )
+        binding.fail(error, items[0].key.start)
+    partitions = binding.matching(table, items) if items else None
+    if columns:
+        emptied = {
+            name.text: f"if(false, `{name.text}`, NULL) AS `{name.text}`" for name in columns
+        }
+        return _rewritten(table, emptied, partitions, binding)
+    return TruncateTable(table=table, partitions=partitions)

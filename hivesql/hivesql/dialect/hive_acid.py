@@ -24,6 +24,7 @@ from hivesql.dialect.nodes.alter import RefusedBody
 from hivesql.dialect.nodes.commands import Tree
 from hivesql.dialect.nodes.constants import BareInterval, Default
 from hivesql.dialect.nodes.dml import MultiInsert
+from hivesql.dialect.nodes.files import Compact, Repair, SortKey, Truncate
 from hivesql.dialect.slices import Slice
 from hivesql.dialect.spark_differences import tokens_in
 from hivesql.dialect.sqlglot_tokens import sqlglot_tokens
@@ -117,6 +118,42 @@ def _bare_interval(self: HiveGenerator, node: BareInterval) -> str:
     return f"{node.name} {self.sql(node, 'unit')}"
 
 
+def _compact(self: HiveGenerator, node: Compact) -> str:
+    """Print COMPACT with all that may follow it."""
+    buckets, pool, properties = (self.sql(node, key) for key in ("buckets", "pool", "properties"))
+    order = ", ".join(map(self.sql, node.args["order"]))
+    parts = (
+        "ALTER TABLE", self.sql(node, "this"), self.sql(node, "partition"), "COMPACT",
+        self.sql(node, "kind"), f"CLUSTERED INTO {buckets} BUCKETS" if buckets else "",
+        "AND WAIT" if node.args["wait"] else "", f"POOL {pool}" if pool else "",
+        f"WITH OVERWRITE TBLPROPERTIES {properties}" if properties else "",
+        f"ORDER BY {order}" if order else "",
+    )  # fmt: skip
+    return " ".join(filter(None, parts))
+
+
+def _sort_key(self: HiveGenerator, node: SortKey) -> str:
+    nulls = {None: "", True: " NULLS FIRST", False: " NULLS LAST"}[node.args["nulls_first"]]
+    return f"{self.sql(node, 'this')}{' DESC' if node.args['desc'] else ''}{nulls}"
+
+
+def _properties(self: HiveGenerator, node: exp.Properties) -> str:
+    pairs = (f"{self.sql(one, 'this')} = {self.sql(one, 'value')}" for one in node.expressions)
+    return f"({', '.join(pairs)})"
+
+
+def _repair(self: HiveGenerator, node: Repair) -> str:
+    words = "MSCK REPAIR TABLE" if node.args["repair"] else "MSCK TABLE"
+    action = f" {node.args['action'].upper()} PARTITIONS" if node.args["action"] else ""
+    return f"{words} {self.sql(node, 'this')}{action}"
+
+
+def _truncate(self: HiveGenerator, node: Truncate) -> str:
+    columns = ", ".join(map(self.sql, node.args["columns"]))
+    columns = f" COLUMNS ({columns})" if columns else ""
+    return f"{self.truncatetable_sql(node)}{columns}{' FORCE' if node.args['force'] else ''}"
+
+
 class _Generator(HiveGenerator):
     QUERY_HINTS = True
     EXPRESSIONS_WITHOUT_NESTED_CTES: ClassVar[set[type[exp.Expr]]] = set()
@@ -144,6 +181,11 @@ class _Generator(HiveGenerator):
         MultiInsert: _multi_insert,
         Default: lambda self, node: "DEFAULT",
         BareInterval: _bare_interval,
+        Compact: _compact,
+        SortKey: _sort_key,
+        exp.Properties: _properties,
+        Repair: _repair,
+        Truncate: _truncate,
         exp.Cast: _cast,
         exp.Concat: _concat,
         exp.National: lambda self, node: self.national_sql(node),

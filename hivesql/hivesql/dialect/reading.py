@@ -117,6 +117,18 @@ class StatementReader(QueryParser, Cursor):
         number = exp.Literal.number(self.next().text)
         return exp.Neg(this=number) if negative else number
 
+    def properties(self) -> exp.Properties:
+        """``('k'='v', …)``."""
+        self.expect("(")
+        found = self.listed(self._property)
+        self.expect(")")
+        return exp.Properties(expressions=found)
+
+    def _property(self) -> exp.Property:
+        key = exp.Literal.string(self.string("a property key"))
+        self.expect("=")
+        return exp.Property(this=key, value=exp.Literal.string(self.string("a property value")))
+
 
 def _identifier(token: Token) -> exp.Identifier:
     quoted = token.kind is Kind.QUOTED

@@ -536,8 +536,8 @@ def test_every_statement_has_a_function_that_binds_it() -> None:
         if isinstance(kind, type) and name.endswith("Body")
     }
     assert set(BINDERS) == bodies - {"ExplainBody"} | {
-        "Delete", "Except", "Insert", "Intersect", "Merge", "MultiInsert", "Select", "Subquery",
-        "Union", "Update", "Values",
+        "Analyze", "Compact", "Delete", "Except", "Insert", "Intersect", "LoadData", "Merge",
+        "MultiInsert", "Repair", "Select", "Subquery", "Truncate", "Union", "Update", "Values",
     }  # fmt: skip
     for place in BINDERS.values():
         module, function = place.split(".")

@@ -38,6 +38,15 @@ OTHERS = [
     "ALTER TABLE t PARTITION (p='x') COMPACT 'major' AND WAIT",
     "CREATE TABLE t (a INT COMMENT 'x; y', b map<string,array<int>> DEFAULT map()) "
     "PARTITIONED BY (c DATE) STORED AS ORC TBLPROPERTIES ('transactional'='true')",
+    "ALTER TABLE t COMPACT 'rebalance' CLUSTERED INTO 4 BUCKETS AND WAIT POOL 'p' WITH OVERWRITE "
+    "TBLPROPERTIES ('compactor.x'='1') ORDER BY a DESC NULLS FIRST, b NULLS LAST, c",
+    "TRUNCATE d.t PARTITION (p=-1L) COLUMNS (a, `b c`) FORCE",
+    "MSCK REPAIR TABLE d.t SYNC PARTITIONS",
+    "ANALYZE TABLE t PARTITION (p=DATE '2020-01-01', q) COMPUTE STATISTICS FOR COLUMNS a, b",
+    "ANALYZE TABLE t COMPUTE STATISTICS NOSCAN",
+    "LOAD DATA LOCAL INPATH '/x' OVERWRITE INTO TABLE t PARTITION (p='a' 'b', q=NULL, r=TRUE) "
+    "INPUTFORMAT 'org.apache.hadoop.hive.ql.io.orc.OrcInputFormat' "
+    "SERDE 'org.apache.hadoop.hive.ql.io.orc.OrcSerde'",
     r"SET hive.x=it's a, b\; c",
     "DFS -ls 'a b'",
     "INSERT INTO t VALUES " + ", ".join(f"({i}, 'x')" for i in range(50)),

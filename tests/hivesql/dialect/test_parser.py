@@ -7,7 +7,8 @@ from sqlglot import exp
 
 from hivesql.dialect.nodes.alter import RefusedBody
 from hivesql.dialect.nodes.commands import ShowBody
-from hivesql.dialect.nodes.ddl import CompactBody, CreateTableBody
+from hivesql.dialect.nodes.ddl import CreateTableBody
+from hivesql.dialect.nodes.files import Compact
 from hivesql.dialect.nodes.parts import name_of, partition_of, table_of
 from hivesql.dialect.slices import PartitionItem
 from hivesql.dialect.statements.statement import parse
@@ -161,20 +162,20 @@ def outcome(sql: str) -> str:
         ("SHOW TABLES foo bar", "ParseError"),
         ("ABORT TRANSACTIONS", "ParseError"),
         ("ABORT TRANSACTIONS x", "ParseError"),
-        ("LOAD DATA INPATH '/x' INTO TABLE t", "LoadBody"),
+        ("LOAD DATA INPATH '/x' INTO TABLE t", "LoadData"),
         ("LOAD DATA INPATH '/x' INTO t", "ParseError"),
         ("LOAD DATA INPATH x INTO TABLE t", "ParseError"),
-        ("LOAD DATA INPATH '/x' INTO TABLE t PARTITION (ds)", "LoadBody"),
+        ("LOAD DATA INPATH '/x' INTO TABLE t PARTITION (ds)", "LoadData"),
         (
             "LOAD DATA INPATH '/x' INTO TABLE t INPUTFORMAT 'a.B' SERDE "
             "'org.apache.hadoop.hive.ql.io.orc.OrcSerde'",
             "NotSupported(the INPUTFORMAT 'a.B' with this SERDE)",
         ),
         ("ANALYZE TABLE t", "ParseError"),
-        ("ANALYZE TABLE t COMPUTE STATISTICS FOR COLUMNS", "AnalyzeBody"),
+        ("ANALYZE TABLE t COMPUTE STATISTICS FOR COLUMNS", "Analyze"),
         ("ANALYZE TABLE t COMPUTE STATISTICS FOR a", "ParseError"),
         ("MSCK t", "ParseError"),
-        ("MSCK TABLE t ADD PARTITIONS", "RepairBody"),
+        ("MSCK TABLE t ADD PARTITIONS", "Repair"),
         ("MSCK REPAIR TABLE t SYNC", "ParseError"),
         ("EXPLAIN", "ParseError"),
         ("EXPLAIN START TRANSACTION", "NotSupported(EXPLAIN START)"),
@@ -337,8 +338,8 @@ def test_show_locks_of_a_table_called_extended() -> None:
 
 def test_compact_takes_its_kind_as_it_is_written() -> None:
     body = parse(StatementText("ALTER TABLE t PARTITION (a=1) COMPACT 'MAJOR' AND WAIT")).body
-    assert isinstance(body, CompactBody)
-    assert (body.kind, body.wait) == ("MAJOR", True)
+    assert isinstance(body, Compact)
+    assert (body.args["kind"].name, body.args["wait"]) == ("MAJOR", True)
 
 
 @pytest.mark.parametrize("name", ["orc", "parquet", "avro"])

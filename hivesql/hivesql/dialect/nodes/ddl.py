@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hivesql_planner.compaction.request import NO_DETAILS, CompactionDetails, OrderKey
-
 if TYPE_CHECKING:
-    from hivesql.dialect.slices import PartitionItems, Slice
+    from hivesql.dialect.slices import Slice
     from hivesql.dialect.tokens import Name, TableRef
     from hivesql_planner.model.skew import Skew
     from hivesql_planner.model.table import Column, Constraint, FileFormat
@@ -102,63 +100,6 @@ class DropTableBody:
     kind: DropKind
 
 
-@dataclass(frozen=True, slots=True)
-class TruncateBody:
-    """TRUNCATE TABLE."""
-
-    table: TableRef
-    partition: PartitionItems | None
-    force: bool = False
-    columns: tuple[Name, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class CompactBody:
-    """ALTER TABLE … COMPACT."""
-
-    table: TableRef
-    kind: str
-    kind_start: int
-    partition: PartitionItems | None
-    wait: bool
-    order: tuple[tuple[Name, OrderKey], ...] = ()
-    details: CompactionDetails = NO_DETAILS
-    properties_start: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class LoadBody:
-    """LOAD DATA."""
-
-    table: TableRef
-    path: str
-    path_start: int
-    local: bool
-    overwrite: bool
-    partition: PartitionItems | None
-    format: FileFormat | None = None
-    """What INPUTFORMAT … SERDE says of the files; None for the table's format."""
-
-
-@dataclass(frozen=True, slots=True)
-class AnalyzeBody:
-    """ANALYZE TABLE; ``columns`` is None without FOR COLUMNS, () for all of them."""
-
-    table: TableRef
-    partition: PartitionItems | None
-    columns: tuple[Name, ...] | None
-    no_scan: bool
-
-
-@dataclass(frozen=True, slots=True)
-class RepairBody:
-    """MSCK [REPAIR]."""
-
-    table: TableRef
-    add: bool
-    drop: bool
-
-
 DefinitionBodies = (
     CreateDatabaseBody
     | DropDatabaseBody
@@ -166,9 +107,4 @@ DefinitionBodies = (
     | CreateMaterializedBody
     | CreateViewBody
     | DropTableBody
-    | TruncateBody
-    | CompactBody
-    | LoadBody
-    | AnalyzeBody
-    | RepairBody
 )

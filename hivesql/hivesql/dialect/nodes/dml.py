@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from sqlglot import exp
+
+from hivesql.dialect.nodes.files import Own
 
 if TYPE_CHECKING:
     from hivesql.dialect.slices import Slice
     from hivesql_planner.model.table import FileFormat
 
 
-class MultiInsert(exp.Expression):
+class MultiInsert(Own):
     """FROM … INSERT … INSERT …: the queries of its INSERTs share WITH and FROM, and lack them."""
 
     arg_types: ClassVar[dict[str, bool]] = {"with_": False, "from_": True, "expressions": True}
-
-    def sql(self, dialect: Any = None, copy: bool = True, **options: Any) -> str:
-        """Its text; sqlglot prints it for no other dialect."""
-        return super().sql(dialect or "hive_acid", copy=copy, **options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,3 +63,9 @@ def constant_text(node: exp.Expr) -> str | None:
     text = node.name
     literal = node.this if isinstance(node, exp.Cast) else node
     return text if literal.is_string else number_text(text.rstrip("LSYBDlsybd"))
+
+
+def properties_of(properties: exp.Expr | None) -> dict[str, str]:
+    """Return what ('k'='v', …) says."""
+    listed = properties.expressions if properties is not None else []
+    return {one.name: one.args["value"].name for one in listed}

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from typing import NoReturn
 
+from sqlglot import exp
+
 from hivesql.dialect.nodes.alter import (
     AddPartitionsBody,
     AlterBody,
@@ -24,11 +26,12 @@ from hivesql.dialect.nodes.alter import (
     TouchBody,
 )
 from hivesql.dialect.nodes.commands import Body
+from hivesql.dialect.nodes.parts import partition_of, table_of
 from hivesql.dialect.slices import PartitionItems
 from hivesql.dialect.statements.clauses import parse_filters, parse_partition
 from hivesql.dialect.statements.commands import parse_keys, parse_owner, parse_properties
-from hivesql.dialect.statements.compaction import parse_compact
 from hivesql.dialect.statements.constraints import parse_column_constraint, parse_constraint
+from hivesql.dialect.statements.load import FileStatements
 from hivesql.dialect.statements.rows import rest_as_query
 from hivesql.dialect.statements.storage import (
     parse_bucket_count,
@@ -103,7 +106,7 @@ _KNOWN = {
 }  # fmt: skip
 
 
-def parse_alter(cursor: Cursor) -> Body:
+def parse_alter(cursor: FileStatements) -> Body:
     """ALTER of what we know."""
     cursor.expect("alter")
     token = cursor.peek()
@@ -124,7 +127,9 @@ def parse_alter(cursor: Cursor) -> Body:
     return found
 
 
-def _looked_up(cursor: Cursor, parse: Callable[[Cursor], Body], *, view: bool) -> Body:
+def _looked_up(
+    cursor: FileStatements, parse: Callable[[FileStatements], Body], *, view: bool
+) -> Body:
     """Tell what is altered; of what is refused by name, the table is looked up first."""
     start = cursor.position
     try:
@@ -181,12 +186,15 @@ def _alter_view(cursor: Cursor) -> Body:
     return AlterViewBody(table, rest_as_query(cursor))
 
 
-def _alter_table(cursor: Cursor) -> Body:
-    table = cursor.table()
+def _alter_table(cursor: FileStatements) -> Body:
+    named = cursor.table_name()
+    table = table_of(named)
     if cursor.at("partition", "column"):
         return _partition_column(cursor, table)
     if cursor.at("partition"):
-        return _alter_partition(cursor, table, parse_partition(cursor))
+        return _alter_partition(cursor, named, cursor.partition())
+    if cursor.take("compact"):
+        return cursor.read_compaction(named, None)
     if (found := _of_contents(cursor, table, None)) is not None:
         return found
     if cursor.take("rename", "to"):
@@ -221,8 +229,6 @@ def _change(cursor: Cursor, table: TableRef) -> AlterBody:
 
 def _of_contents(cursor: Cursor, table: TableRef, items: PartitionItems | None) -> Body | None:
     """Read what is done to the files of a table or partition, or told of them; None for others."""
-    if cursor.take("compact"):
-        return parse_compact(cursor, table, items)
     if cursor.at("concatenate"):
         return ConcatenateBody(table, items, cursor.next().start)
     if cursor.at("update", "statistics", "for") or (items and cursor.at("update", "statistics")):
@@ -230,7 +236,10 @@ def _of_contents(cursor: Cursor, table: TableRef, items: PartitionItems | None) 
     return None
 
 
-def _alter_partition(cursor: Cursor, table: TableRef, items: PartitionItems) -> Body:
+def _alter_partition(cursor: FileStatements, named: exp.Table, partition: exp.Partition) -> Body:
+    if cursor.take("compact"):
+        return cursor.read_compaction(named, partition)
+    table, items = table_of(named), partition_of(partition) or ()
     if (found := _of_contents(cursor, table, items)) is not None:
         return found
     start = cursor.peek().start

@@ -1,43 +1,15 @@
-"""ALTER TABLE … COMPACT, SHOW COMPACTIONS and ABORT COMPACTIONS."""
+"""SHOW COMPACTIONS and ABORT COMPACTIONS, and what they share with COMPACT."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hivesql.dialect.slices import PartitionItems
-from hivesql.dialect.statements.clauses import parse_partition, parse_properties
-from hivesql.dialect.tokens import Cursor, Name, TableRef
-from hivesql_planner.compaction.request import CompactionDetails, CompactionFilter, OrderKey
+from hivesql.dialect.statements.clauses import parse_partition
+from hivesql.dialect.tokens import Cursor, Name
+from hivesql_planner.compaction.request import CompactionFilter, OrderKey
 from hivesql_planner.statements.bound import AbortCompactions
 
-if TYPE_CHECKING:
-    from hivesql.dialect.nodes.ddl import CompactBody
-
 Order = tuple[tuple[Name, OrderKey], ...]
-
-
-def parse_compact(cursor: Cursor, table: TableRef, partition: PartitionItems | None) -> CompactBody:
-    """Tell what follows COMPACT."""
-    from hivesql.dialect.nodes.ddl import CompactBody
-
-    start = cursor.peek().start
-    kind = cursor.string("the kind of compaction")
-    buckets = _buckets(cursor)
-    wait = cursor.at("and")
-    if wait:
-        cursor.expect("and", "wait")
-    pool = cursor.string("a pool's name") if cursor.take("pool") else None
-    at = cursor.peek().start
-    properties = (
-        parse_properties(cursor) if cursor.take("with", "overwrite", "tblproperties") else {}
-    )
-    if cursor.at("where"):
-        cursor.refuse("COMPACT … WHERE")
-    order = _order(cursor)
-    details = CompactionDetails(
-        pool=pool, properties=properties, bucket_count=buckets, order=tuple(key for _, key in order)
-    )
-    return CompactBody(table, kind, start, partition, wait, order, details, at)
 
 
 def parse_show_compactions(cursor: Cursor) -> dict[str, Any]:
@@ -55,7 +27,7 @@ def parse_show_compactions(cursor: Cursor) -> dict[str, Any]:
     pool = cursor.string("a pool's name") if cursor.take("pool") else None
     kind = cursor.string("the kind of compaction") if cursor.take("type") else None
     state = cursor.string("a compaction's state") if cursor.take("status") else None
-    found["order"] = _order(cursor)
+    found["order"] = parse_order(cursor)
     limit = cursor.integer("how many to show") if cursor.take("limit") else None
     order = tuple(key for _, key in found["order"])
     found["compactions"] = CompactionFilter(
@@ -81,7 +53,8 @@ def _begins_filter(cursor: Cursor) -> bool:
     return (named and after) or cursor.at("order", "by") or cursor.at("limit")
 
 
-def _buckets(cursor: Cursor) -> int | None:
+def parse_buckets(cursor: Cursor) -> int | None:
+    """``[CLUSTERED INTO n BUCKETS]``."""
     if not cursor.take("clustered"):
         return None
     cursor.expect("into")
@@ -93,7 +66,8 @@ def _buckets(cursor: Cursor) -> int | None:
     return count
 
 
-def _order(cursor: Cursor) -> Order:
+def parse_order(cursor: Cursor) -> Order:
+    """``[ORDER BY a DESC NULLS LAST, …]``."""
     if not cursor.take("order", "by"):
         return ()
     found = [_order_key(cursor)]

@@ -1,79 +1,122 @@
-"""LOAD DATA, MSCK and ANALYZE."""
+"""What is done with a table's files: LOAD DATA, MSCK, ANALYZE, TRUNCATE and COMPACT."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from sqlglot import exp
 
-from hivesql.dialect.nodes.ddl import AnalyzeBody, DefinitionBodies, LoadBody, RepairBody
-from hivesql.dialect.statements.clauses import parse_partition
+from hivesql.dialect.nodes.files import Compact, Repair, SortKey, Truncate
+from hivesql.dialect.reading import StatementReader
+from hivesql.dialect.statements.compaction import Order, parse_buckets, parse_order
 from hivesql.dialect.statements.storage import parse_serde
-from hivesql.dialect.tokens import Cursor, Name
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 
 
-def parse_load(cursor: Cursor) -> LoadBody:
-    """LOAD DATA [LOCAL] INPATH '…' [OVERWRITE] INTO TABLE t [PARTITION (…)]."""
-    cursor.expect("load", "data")
-    local = cursor.take("local")
-    cursor.expect("inpath")
-    start = cursor.peek()
-    path = cursor.location()
-    overwrite = cursor.take("overwrite")
-    cursor.expect("into", "table")
-    table = cursor.table()
-    partition = parse_partition(cursor) if cursor.at("partition") else None
-    format_ = None
-    if cursor.take("inputformat"):
-        given = cursor.peek()
-        input_format = cursor.string("a class")
-        cursor.expect("serde")
-        _, format_ = parse_serde(cursor)
-        if STORAGE[format_].input_format != input_format:
-            cursor.refuse(f"the INPUTFORMAT '{input_format}' with this SERDE", given)
-    cursor.end()
-    return LoadBody(table, path, start.start, local, overwrite, partition, format_)
+class FileStatements(StatementReader):
+    """Reads what is done with a table's files."""
 
+    def read_load(self) -> exp.Expr:
+        """LOAD DATA [LOCAL] INPATH '…' [OVERWRITE] INTO TABLE t [PARTITION (…)]."""
+        self.expect("load", "data")
+        local = self.take("local")
+        self.expect("inpath")
+        path = exp.Literal.string(self.location())
+        overwrite = self.take("overwrite")
+        self.expect("into", "table")
+        table = self.table_name()
+        partition = self.partition() if self.at("partition") else None
+        input_format = serde = None
+        if self.take("inputformat"):
+            given = self.peek()
+            input_format = exp.Literal.string(self.string("a class"))
+            self.expect("serde")
+            name, format_ = parse_serde(self)
+            if STORAGE[format_].input_format != input_format.name:
+                self.refuse(f"the INPUTFORMAT '{input_format.name}' with this SERDE", given)
+            serde = exp.Literal.string(name)
+        self.end()
+        return exp.LoadData(
+            this=table, inpath=path, local=local, overwrite=overwrite, partition=partition,
+            input_format=input_format, serde=serde,
+        )  # fmt: skip
 
-def parse_repair(cursor: Cursor) -> RepairBody:
-    """MSCK [REPAIR] TABLE t [ADD | DROP | SYNC PARTITIONS]."""
-    cursor.expect("msck")
-    repair = cursor.take("repair")
-    cursor.expect("table")
-    table = cursor.table()
-    if cursor.at("partition"):
-        cursor.refuse("MSCK … PARTITION")
-    add, drop = repair, False
-    for word in ("add", "drop", "sync"):
-        if cursor.take(word):
-            cursor.expect("partitions")
-            add, drop = repair and word != "drop", repair and word != "add"
-            break
-    cursor.end()
-    return RepairBody(table, add, drop)
-
-
-def parse_analyze(cursor: Cursor) -> AnalyzeBody:
-    """ANALYZE TABLE t [PARTITION (…)] COMPUTE STATISTICS [NOSCAN | FOR COLUMNS [c, …]]."""
-    cursor.expect("analyze", "table")
-    table = cursor.table()
-    partition = parse_partition(cursor) if cursor.at("partition") else None
-    if cursor.at("cache"):
-        cursor.refuse("ANALYZE TABLE … CACHE METADATA")
-    cursor.expect("compute", "statistics")
-    no_scan = cursor.take("noscan")
-    columns: list[Name] | None = None
-    if not no_scan and cursor.take("for", "columns"):
-        columns = []
-        while not cursor.at_end:
-            columns.append(cursor.name("a column name"))
-            if not cursor.take(","):
+    def read_repair(self) -> exp.Expr:
+        """MSCK [REPAIR] TABLE t [ADD | DROP | SYNC PARTITIONS]."""
+        self.expect("msck")
+        repair = self.take("repair")
+        self.expect("table")
+        table = self.table_name()
+        if self.at("partition"):
+            self.refuse("MSCK … PARTITION")
+        action = None
+        for word in ("add", "drop", "sync"):
+            if self.take(word):
+                self.expect("partitions")
+                action = word
                 break
-    cursor.end()
-    return AnalyzeBody(table, partition, None if columns is None else tuple(columns), no_scan)
+        self.end()
+        return Repair(this=table, repair=repair, action=action)
+
+    def read_analyze(self) -> exp.Expr:
+        """ANALYZE TABLE t [PARTITION (…)] COMPUTE STATISTICS [NOSCAN | FOR COLUMNS [c, …]]."""
+        self.expect("analyze", "table")
+        table = self.table_name()
+        partition = self.partition() if self.at("partition") else None
+        if self.at("cache"):
+            self.refuse("ANALYZE TABLE … CACHE METADATA")
+        self.expect("compute", "statistics")
+        columns: list[exp.Identifier] = []
+        what = "NOSCAN" if self.take("noscan") else None
+        if what is None and self.take("for", "columns"):
+            what = "FOR COLUMNS"
+            columns = [] if self.at_end else self.listed_names()
+        self.end()
+        statistics = exp.AnalyzeStatistics(kind="COMPUTE", this=what, expressions=columns)
+        return exp.Analyze(kind="TABLE", tables=[table], partition=partition, expression=statistics)
+
+    def listed_names(self) -> list[exp.Identifier]:
+        """Take names of columns, up to one without a comma behind it, or to the end."""
+        found = [self.identifier("a column name")]
+        while self.take(",") and not self.at_end:
+            found.append(self.identifier("a column name"))
+        return found
+
+    def read_truncate(self) -> exp.Expr:
+        """TRUNCATE [TABLE] t [PARTITION (…)] [COLUMNS (…)]."""
+        self.expect("truncate")
+        self.take("table")
+        table = self.table_name()
+        partition = self.partition() if self.at("partition") else None
+        columns = self.identifiers() if self.take("columns") else []
+        force = self.take("force")
+        self.end()
+        return Truncate(expressions=[table], partition=partition, columns=columns, force=force)
+
+    def read_compaction(self, table: exp.Table, partition: exp.Partition | None) -> Compact:
+        """Read what follows COMPACT."""
+        start = self.peek().start
+        kind = self.placed(exp.Literal.string(self.string("the kind of compaction")), start)
+        buckets = parse_buckets(self)
+        wait = self.at("and")
+        if wait:
+            self.expect("and", "wait")
+        pool = exp.Literal.string(self.string("a pool's name")) if self.take("pool") else None
+        start = self.peek().start
+        properties = None
+        if self.take("with", "overwrite", "tblproperties"):
+            properties = self.placed(self.properties(), start)
+        if self.at("where"):
+            self.refuse("COMPACT … WHERE")
+        return Compact(
+            this=table, partition=partition, kind=kind, wait=wait, pool=pool,
+            properties=properties, order=_sort_keys(parse_order(self)),
+            buckets=None if buckets is None else exp.Literal.number(buckets),
+        )  # fmt: skip
 
 
-STATEMENTS: dict[str, Callable[[Cursor], DefinitionBodies]] = {
-    "load": parse_load,
-    "msck": parse_repair,
-    "analyze": parse_analyze,
-}
+def _sort_keys(order: Order) -> list[exp.Expr]:
+    found: list[exp.Expr] = []
+    for name, key in order:
+        column = exp.to_identifier(name.text, quoted=True)
+        column.meta.update({"start": name.start, "end": name.start + len(name.text) - 1})
+        found.append(SortKey(this=column, desc=key.descending, nulls_first=key.nulls_first))
+    return found

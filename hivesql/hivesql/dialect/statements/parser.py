@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
-from sqlglot import exp
-
-from hivesql.dialect.nodes.dml import DirectoryBody
+from hivesql.dialect.nodes.commands import Body
+from hivesql.dialect.statements.load import FileStatements
 from hivesql.dialect.statements.rows import ChangeStatements, QueryStatements
 from hivesql.dialect.structure import HiveStructure
 from hivesql.dialect.tokens import Cursor
@@ -15,18 +14,30 @@ from hivesql.dialect.tokens import Cursor
 _QUERIES = ("(", "select", "values", "with", "from", "map", "reduce")
 
 
-class HiveAcidParser(ChangeStatements, QueryStatements):
+class HiveAcidParser(ChangeStatements, QueryStatements, FileStatements):
     """Reads every statement that it understands; what it does not is refused, never guessed."""
 
-    STATEMENTS: ClassVar[dict[str, Callable[[HiveAcidParser], exp.Expr | DirectoryBody]]] = {
+    def read_alter(self) -> Body:
+        """ALTER of what we know."""
+        # Imported late: what only changes of definitions need.
+        from hivesql.dialect.statements.alter import parse_alter
+
+        return parse_alter(self)
+
+    STATEMENTS: ClassVar[dict[str, Callable[[HiveAcidParser], Body]]] = {
         **dict.fromkeys(_QUERIES, QueryStatements.read_rows),
         "insert": QueryStatements.read_insert,
         "update": ChangeStatements.read_update,
         "delete": ChangeStatements.read_delete,
         "merge": ChangeStatements.read_merge,
+        "load": FileStatements.read_load,
+        "msck": FileStatements.read_repair,
+        "analyze": FileStatements.read_analyze,
+        "truncate": FileStatements.read_truncate,
+        "alter": read_alter,
     }
 
-    def read_statement(self) -> exp.Expr | DirectoryBody:
+    def read_statement(self) -> Body:
         """Read a statement by its first word."""
         return self.STATEMENTS[self.peek().value](self)
 
@@ -37,7 +48,7 @@ class HiveStatements(HiveStructure):
     Parser = HiveAcidParser
 
 
-def parse_statement(cursor: Cursor) -> exp.Expr | DirectoryBody:
+def parse_statement(cursor: Cursor) -> Body:
     """Read the statement that begins where the cursor is."""
     parser = HiveStatements().parser()
     assert isinstance(parser, HiveAcidParser)

@@ -103,26 +103,28 @@ def _parser_of(word: str) -> Callable[[Cursor], Body] | None:
     to answer.
     """
     match word:
-        case "insert" | "update" | "delete" | "merge":
+        case (
+            "insert"
+            | "update"
+            | "delete"
+            | "merge"
+            | "load"
+            | "msck"
+            | "analyze"
+            | "truncate"
+            | "alter"
+        ):
             from hivesql.dialect.statements.parser import parse_statement
 
             return parse_statement
-        case "create" | "truncate":
-            from hivesql.dialect.statements.tables import parse_create, parse_truncate
+        case "create":
+            from hivesql.dialect.statements.tables import parse_create
 
-            return parse_create if word == "create" else parse_truncate
-        case "alter":
-            from hivesql.dialect.statements.alter import parse_alter
-
-            return parse_alter
+            return parse_create
         case "drop":
             from hivesql.dialect.statements.drop import parse_drop
 
             return parse_drop
-        case "load" | "msck" | "analyze":
-            from hivesql.dialect.statements.load import STATEMENTS as OF_FILES
-
-            return OF_FILES[word]
         case "reload":
             from hivesql.dialect.statements.functions import parse_reload
 

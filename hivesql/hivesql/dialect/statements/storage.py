@@ -176,8 +176,13 @@ def parse_serde(cursor: Cursor) -> tuple[str, FileFormat]:
     """Return a serde's class and the format that it stands for; others are refused by name."""
     start = cursor.peek()
     serde = cursor.string("a class")
-    found = next((name for name, one in STORAGE.items() if one.serde == serde), None)
-    found = found or _OTHER_SERDES.get(serde)
+    found = format_of_serde(serde)
     if found is None:
         cursor.refuse(f"the SerDe '{serde}'", start)
     return serde, found
+
+
+def format_of_serde(serde: str) -> FileFormat | None:
+    """Return the format that a serde's class stands for; None for one that is not known."""
+    found = next((name for name, one in STORAGE.items() if one.serde == serde), None)
+    return found or _OTHER_SERDES.get(serde)

@@ -11,9 +11,8 @@ from hivesql.dialect.nodes.ddl import (
     CreateMaterializedBody,
     CreateTableBody,
     CreateViewBody,
-    TruncateBody,
 )
-from hivesql.dialect.statements.clauses import parse_partition, parse_properties
+from hivesql.dialect.statements.clauses import parse_properties
 from hivesql.dialect.statements.constraints import parse_definitions
 from hivesql.dialect.statements.rows import rest_as_query
 from hivesql.dialect.statements.storage import (
@@ -247,15 +246,3 @@ _CLAUSES: tuple[tuple[tuple[str, ...], str, Callable[[Cursor], Any]], ...] = (
     (("row", "format"), "", _row_format),
     (("stored", "as"), "format", parse_file_format),
 )
-
-
-def parse_truncate(cursor: Cursor) -> TruncateBody:
-    """TRUNCATE [TABLE] t [PARTITION (…)] [COLUMNS (…)]."""
-    cursor.expect("truncate")
-    cursor.take("table")
-    table = cursor.table()
-    partition = parse_partition(cursor) if cursor.at("partition") else None
-    columns = cursor.names() if cursor.take("columns") else ()
-    force = cursor.take("force")
-    cursor.end()
-    return TruncateBody(table, partition, force, columns)
