@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from hivesql_planner.local.spark_sql_reader import Literal, Unclear
 
 import hivesql
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.local.values import stored
+from hivesql_planner.local.values import Unclear, stored
 from hivesql_planner.model.conversions import check_conversion
 from hivesql_repl.output.formats import Single, hive_text
 
@@ -177,7 +176,7 @@ def test_values_stored_without_spark() -> None:
             continue
         for target, hive in one.stored.items():
             try:
-                value = stored(Literal("text", one.value[1:-1]), target)
+                value = stored(one.value[1:-1], target)
             except Unclear:
                 continue
             clear += 1
