@@ -79,6 +79,16 @@ class MemoryCatalog:
             raise NoSuchObject(f"Database does not exist: {name}", code=10072)
         return Database(name=name, location=f"/warehouse/{name}.db")
 
+    def database_home(self, database: Database) -> str:
+        """Where a database will live."""
+        return database.location or f"/warehouse/{database.name}.db"
+
+    def home_of(self, new: Table) -> str:
+        """Where a table will live."""
+        managed = new.type != "EXTERNAL_TABLE"
+        home = self.database(new.name.database).home_of(new.name.name, managed=managed)
+        return new.location or home
+
     def table(self, name: TableName) -> Table:
         """The table, or NoSuchObject 10001."""
         if name not in self.tables:

@@ -6,14 +6,22 @@ plan of their kind runs, so that statements which only ask the metastore answer 
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.statements.command import run_command
 from hivesql_executor.statements.context import Consume, Work
 from hivesql_executor.transactions.object_locks import holding_objects
-from hivesql_executor.transactions.transaction import OpenTransaction, continuing, transaction
+from hivesql_executor.transactions.transaction import (
+    OpenTransaction,
+    Transaction,
+    continuing,
+    transaction,
+)
 from hivesql_executor.translate_errors import as_user_errors
-from hivesql_planner.plan import Change, Command, Insert, Plan, Select
+from hivesql_planner.definitions.steps import Definition
+from hivesql_planner.plan import Body, Change, Command, Insert, Plan, Select
 
 
 def run(
@@ -33,8 +41,8 @@ def run(
     if inside is not None:
         plan = continuing(plan, inside)
     with as_user_errors(), holding_objects(plan, runtime):
-        if isinstance(plan.body, Command) and not (plan.opens_txn or _reads(plan.body)):
-            return run_command(plan.body.statement, None, runtime)
+        if not plan.opens_txn and _needs_no_snapshot(plan.body):
+            return _run_definition_or_command(plan.body, None, runtime)
         with transaction(plan, runtime, inside) as txn:
             work = Work(plan, txn, runtime, consume)
             if isinstance(plan.body, Select):
@@ -43,15 +51,27 @@ def run(
                 return _run_body(work)
 
 
-def _reads(command: Command) -> bool:
-    """Tell whether it runs a query, which has a snapshot even where no table is read."""
-    return getattr(command.statement, "query", None) is not None
+def _needs_no_snapshot(body: Body) -> TypeGuard[Definition | Command]:
+    """Tell whether no query is run, which has a snapshot even where no table is read."""
+    if isinstance(body, Command):
+        return getattr(body.statement, "query", None) is None
+    return isinstance(body, Definition)
+
+
+def _run_definition_or_command(
+    body: Definition | Command, txn: Transaction | None, runtime: Runtime
+) -> Outcome:
+    if isinstance(body, Command):
+        return run_command(body.statement, txn, runtime)
+    from hivesql_executor.statements.definitions import run_definition
+
+    return run_definition(body, txn, runtime)
 
 
 def _run_body(work: Work) -> Outcome:
     match work.plan.body:
-        case Command(statement=statement):
-            return run_command(statement, work.txn, work.runtime)
+        case Definition() | Command() as body:
+            return _run_definition_or_command(body, work.txn, work.runtime)
         case Select() as select:
             from hivesql_executor.statements.select import run_select
 

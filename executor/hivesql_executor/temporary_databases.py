@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.statements.tables import drop_database
+from hivesql_executor.statements.definitions import take_steps
 from hivesql_executor.transactions.reaper import is_alive
+from hivesql_planner.definitions.plan_definition import drop_database
 from hivesql_planner.errors import NoSuchObject
 from hivesql_planner.model.table import TEMPORARY
 from hivesql_planner.statements.bound import DropDatabase
@@ -44,8 +45,14 @@ def drop_orphans(runtime: Runtime) -> None:
 
 def drop_temporary(name: str, runtime: Runtime) -> None:
     """Drop one of these databases, and the session's directory with the last of them."""
-    root = runtime.metastore.database(name).location.rpartition("/")[0]
-    drop_database(DropDatabase(name=name, if_exists=True, cascade=True), 0, runtime)
+    store = runtime.metastore
+    database = store.database(name)
+    root = database.location.rpartition("/")[0]
+    tables = tuple(map(store.table, store.tables(name)))
+    dropped = DropDatabase(
+        name=name, if_exists=True, cascade=True, database=database, tables=tables
+    )  # fmt: skip
+    take_steps(drop_database(dropped), 0, runtime)
     files = runtime.files(root)
     if not files.all_directories(root):
         files.delete(root)

@@ -22,10 +22,13 @@ from hivesql_planner.statements.functions import Macro, OwnFunction
 class Catalog(Protocol):
     """The part of a metastore that names are looked up in.
 
-    Unknown objects raise NoSuchObject (10001 table, 10072 database).
+    Unknown objects raise NoSuchObject (10001 table, 10072 database). Homes are where a new
+    database or table will live, empty where only its creation tells.
     """
 
     def database(self, name: str) -> Database: ...
+    def database_home(self, database: Database) -> str: ...
+    def home_of(self, table: Table) -> str: ...
     def table(self, name: TableName) -> Table: ...
     def partitions(
         self, name: TableName, tests: Sequence[PartitionTest] = ()
@@ -101,6 +104,20 @@ class Binding:
     def fail(self, error: HiveSqlError, start: int, end: int | None = None) -> NoReturn:
         """Raise the error, placed at a part of the text; without an end, at the name there."""
         raise at(error, self.text, start, end)
+
+    def known_database(self, name: str) -> Database | None:
+        """Return the database of that name, if there is one."""
+        try:
+            return self.catalog.database(name)
+        except NoSuchObject:
+            return None
+
+    def known_table(self, name: TableName) -> Table | None:
+        """Return the table of that name, if there is one."""
+        try:
+            return self.catalog.table(name)
+        except NoSuchObject:
+            return None
 
     def table(self, ref: TableRef) -> Table:
         """Look a table up; NoSuchObject for what only queries can read, too."""

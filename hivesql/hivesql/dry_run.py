@@ -86,6 +86,18 @@ class _Overlay:
             return found
         raise NoSuchObject(f"Database does not exist: {name}", code=10072)
 
+    def database_home(self, database: Database) -> str:
+        """As the metastore's."""
+        return self.under.database_home(database)
+
+    def home_of(self, table: Table) -> str:
+        """As the metastore's, or in a database that would be there."""
+        known = self.databases.get(table.name.database)
+        if known is None:
+            return self.under.home_of(table)
+        managed = table.type != "EXTERNAL_TABLE"
+        return table.location or known.home_of(table.name.name, managed=managed)
+
     def table(self, name: TableName) -> Table:
         """As the metastore's, with NoSuchObject."""
         if name not in self.tables and name.database not in self.databases:
@@ -146,9 +158,9 @@ class _Overlay:
     def apply(self, statement: Statement) -> None:
         """Remember what the statement would change."""
         match statement:
-            case CreateDatabase(database=database):
+            case CreateDatabase(database=database, home=home):
                 if not self._has(self.database, database.name):
-                    self.databases[database.name] = database
+                    self.databases[database.name] = replace(database, location=home)
             case DropDatabase(name=name):
                 self.databases[name] = None
                 self.tables |= {table.name: None for table in self.tables_in(name)}

@@ -6,6 +6,12 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from hivesql_planner.definitions.describe import (
+    Description,
+    describe_new_table,
+    describe_steps,
+)
+from hivesql_planner.definitions.steps import Definition
 from hivesql_planner.locks.lock import Lock
 from hivesql_planner.model.table import SPARK_VIEWS, Table, TableName, partition_name
 from hivesql_planner.plan import (
@@ -24,7 +30,7 @@ from hivesql_planner.predicates.predicate import SmallChange, SmallSelect
 from hivesql_planner.predicates.search_text import search_of
 from hivesql_planner.relations import Expr, Query, Scan
 from hivesql_planner.settings.settings import Settings
-from hivesql_planner.statements.bound import Statement, WriteDirectory
+from hivesql_planner.statements.bound import Statement
 from hivesql_planner.transactional_plans import requested
 
 _LOCKS = "LOCK INFORMATION:"
@@ -45,25 +51,43 @@ def explain_locks(locks: Iterable[Lock], *, formatted: bool = False) -> str:
 
 
 def _plan_lines(plan: Plan) -> Iterator[str]:
+    yield from _guard_lines(plan)
+    match plan.body:
+        case Select() as select:
+            yield from _select_lines(select)
+        case Insert() as insert:
+            yield from _inserting_lines(insert)
+        case Change() as change:
+            yield from _change_lines(change)
+        case Definition() as definition:
+            for told in describe_steps(definition):
+                yield from _described_lines(told)
+        case Command(statement=statement):
+            yield from _command_lines(statement)
+
+
+def _guard_lines(plan: Plan) -> Iterator[str]:
     if plan.opens_txn:
         yield "TRANSACTION"
     for target in plan.targets:
         yield f"  write id in {target.table} for {target.operation.name.lower()}"
     for lock in plan.locks:
         yield f"  lock {lock}"
-    match plan.body:
-        case Select() as select:
-            yield from _select_lines(select)
-        case Insert(branches=branches, create=create):
-            if create:
-                what = "MATERIALIZED VIEW" if create.is_materialized_view else "TABLE"
-                yield f"CREATE {what} {create.name}"
-            for branch in branches:
-                yield from _insert_lines(branch)
-        case Change() as change:
-            yield from _change_lines(change)
-        case Command(statement=statement):
-            yield from _command_lines(statement)
+    for object_lock in plan.object_locks:
+        yield f"LOCK {object_lock}"
+
+
+def _inserting_lines(insert: Insert) -> Iterator[str]:
+    if insert.create:
+        yield from _described_lines(describe_new_table(insert.create))
+    for branch in insert.branches:
+        yield from _insert_lines(branch)
+
+
+def _described_lines(told: Description) -> Iterator[str]:
+    yield f"{told.action} {told.of}".rstrip()
+    for key, text in told.details.items():
+        yield f"  {key} {text}"
 
 
 def _select_lines(select: Select) -> Iterator[str]:
@@ -74,11 +98,17 @@ def _select_lines(select: Select) -> Iterator[str]:
 
 
 def _command_lines(statement: Statement) -> Iterator[str]:
-    if not isinstance(statement, WriteDirectory):
+    # Imported late: queries are explained more often.
+    from hivesql_planner.definitions.describe_command import describe_command
+
+    told = describe_command(statement)
+    if told is None:
         yield f"COMMAND {type(statement).__name__}"
         return
-    yield f"REPLACE {statement.format} files of {statement.path}"
-    yield from _query_lines(statement.query)
+    yield from _described_lines(told)
+    query = getattr(statement, "query", None)
+    if isinstance(query, Query):
+        yield from _query_lines(query)
 
 
 def _query_lines(query: Query, indent: str = "  ") -> Iterator[str]:
@@ -264,12 +294,31 @@ def _body(decided: Plan) -> _Json:
             told = {"withoutSpark": {"mostBytes": small.most_bytes}} if small else {}
             return {"select": _query(query) | told}
         case Insert(branches=branches, create=create):
-            made = {"create": str(create.name)} if create else {}
+            made = {"create": _described(describe_new_table(create))} if create else {}
             return {**made, "insert": [_branch(branch) for branch in branches]}
         case Change() as change:
             return {"change": _change(change)}
+        case Definition() as definition:
+            return {"steps": [_described(one) for one in describe_steps(definition)]}
         case Command(statement=statement):
-            return {"command": type(statement).__name__}
+            from hivesql_planner.definitions.describe_command import describe_command
+
+            told_command = describe_command(statement)
+            if told_command is None:
+                return {"command": type(statement).__name__}
+            return {"steps": [_described(told_command)]}
+
+
+def _described(told: Description) -> _Json:
+    action = told.action.lower()
+    return {"action": action, "of": told.of} | {
+        _camel(key): text for key, text in told.details.items()
+    }
+
+
+def _camel(words: str) -> str:
+    first, *rest = words.split()
+    return first + "".join(map(str.capitalize, rest))
 
 
 def _query(query: Query) -> _Json:

@@ -1,6 +1,7 @@
 """Plans as data: what EXPLAIN prints is what the executor runs.
 
-A plan carries no write id, no path and no DataFrame: those exist only while it runs.
+A plan carries no write id and no DataFrame, and of paths those that the catalog or the user names:
+the others exist only while it runs.
 SQL text inside a plan is Spark SQL, written by the binder.
 """
 
@@ -11,11 +12,13 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from hivesql_planner.definitions.steps import Definition, NewTable
 from hivesql_planner.locks.lock import Lock, ObjectLock, Operation
 from hivesql_planner.model.table import Table, TableName
 from hivesql_planner.relations import Expr, Query, Scan, Source
 
 if TYPE_CHECKING:
+    from hivesql_planner.definitions.bound_tables import BoundTable
     from hivesql_planner.predicates.predicate import SmallChange, SmallInsert, SmallSelect
     from hivesql_planner.statements.bound import Statement
 
@@ -72,7 +75,7 @@ class Insert:
     """
 
     branches: tuple[InsertBranch, ...]
-    create: Table | None = None
+    create: NewTable | None = None
 
 
 class When(Enum):
@@ -132,12 +135,12 @@ class Select:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """A statement that only the metastore and the file system carry out."""
+    """A statement that is carried out as it was bound: it asks, or only its run decides."""
 
     statement: Statement
 
 
-Body = Select | Insert | Change | Command
+Body = Select | Insert | Change | Definition | Command
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,3 +170,5 @@ class Plan:
     """What is locked instead under DummyTxnManager, where there are no transactions."""
     exclusive_create: bool = False
     """CREATE TABLE AS SELECT: any lock that would have to wait fails at once."""
+    bound: tuple[BoundTable, ...] = ()
+    """What must be as it was bound once the locks are held, and is in no scan or write."""

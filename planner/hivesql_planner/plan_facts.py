@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from hivesql_planner.definitions.steps import Definition, EmptyTable
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Change, Command, Insert, Plan, Select, WriteKind
-from hivesql_planner.statements.bound import TruncateTable
 from hivesql_planner.statements.ddl import LoadData
 from hivesql_planner.transactional_plans import scans
 
@@ -50,10 +50,12 @@ def tables_written(plan: Plan) -> tuple[Table, ...]:
     """Tables whose rows the plan adds, changes or removes, each once."""
     match plan.body:
         case Insert(branches=branches, create=create):
-            return (create,) if create else _once(branch.write.table for branch in branches)
+            return (create.table,) if create else _once(branch.write.table for branch in branches)
         case Change(target=target):
             return (target.table,)
-        case Command(statement=LoadData(table=table) | TruncateTable(table=table)):
+        case Command(statement=LoadData(table=table)):
+            return (table,)
+        case Definition(steps=(EmptyTable(table=table),)):
             return (table,)
     return ()
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from hivesql_planner.acid.row_id import MAX_BUCKET
+from hivesql_planner.definitions.steps import Definition
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.locks import requested as wanted_locks
 from hivesql_planner.locks.lock import Lock, Operation
@@ -34,6 +36,9 @@ from hivesql_planner.statements.bound import (
     UpdateRows,
     WriteDirectory,
 )
+
+if TYPE_CHECKING:
+    from hivesql_planner.definitions.bound_tables import BoundTable
 
 
 def decided(statement: Statement, settings: Settings) -> Plan:
@@ -72,7 +77,16 @@ def decided(statement: Statement, settings: Settings) -> Plan:
         exclusive_create=isinstance(body, Insert)
         and body.create is not None
         and settings.flag("hive.txn.xlock.ctas"),
+        bound=_bound(statement, body),
     )
+
+
+def _bound(statement: Statement, body: Body) -> tuple[BoundTable, ...]:
+    if not isinstance(body, Definition | Command):
+        return ()
+    from hivesql_planner.definitions.bound_tables import bound_tables
+
+    return tuple(bound_tables(statement))
 
 
 def _without_transactions(
@@ -101,7 +115,7 @@ def _without_transactions(
 def _takes_locks(body: Body, settings: Settings) -> bool:
     only_jobs = settings.flag("hive.lock.mapred.only.operation")
     return settings.flag("hive.support.concurrency") and not (
-        only_jobs and isinstance(body, Command)
+        only_jobs and isinstance(body, Definition | Command)
     )
 
 
@@ -139,7 +153,9 @@ def _body(statement: Statement, settings: Settings) -> Body:
         case CreateTable(rows=rows) if rows is not None:
             return rewrite_create_as(statement, rows)
         case _:
-            return Command(statement=statement)
+            from hivesql_planner.definitions.plan_definition import plan_definition
+
+            return plan_definition(statement) or Command(statement=statement)
 
 
 def _targets(statement: Statement, body: Body) -> tuple[Target, ...]:

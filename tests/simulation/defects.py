@@ -26,10 +26,10 @@ from hivesql_executor.statements import definitions
 from hivesql_executor.streaming import batch
 from hivesql_planner.acid.layout import METADATA_FILE, base_name
 from hivesql_planner.acid.write_ids import ListMode, ValidWriteIdList
+from hivesql_planner.definitions.steps import EmptyTable
 from hivesql_planner.errors import ExecutionError
 from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.table import TableName, partition_name
-from hivesql_planner.statements.bound import TruncateTable
 from simulation.cases import Case, Fault, Script, Step
 
 _ALL = 2**40
@@ -184,8 +184,8 @@ def _partitions_never_looked_for() -> list[Patch]:
 
 
 def _emptied_one_by_one() -> list[Patch]:
-    def truncate(statement: TruncateTable, txn: Any, runtime: Any) -> None:
-        table = statement.table
+    def truncate(step: EmptyTable, txn: Any, runtime: Any) -> None:
+        table = step.table
         for one in runtime.metastore.partitions(table.name):
             write_id = txn.write_ids[table.name]
             base = f"{one.location}/{base_name(write_id)}"
@@ -198,7 +198,7 @@ def _emptied_one_by_one() -> list[Patch]:
                 txn.id, write_id, table.name, [unit], Operation.UPDATE
             )
 
-    return [(definitions, "truncate_table", truncate)]
+    return [(definitions, "empty_table", truncate)]
 
 
 _ROWS: Step = ("insert", "t", 1, 1)

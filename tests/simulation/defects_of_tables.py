@@ -10,7 +10,7 @@ from hivesql_executor.metastore.cache.metastore import CachingMetastore
 from hivesql_executor.metastore.database import history_cleanup as cleanup
 from hivesql_executor.metastore.database.transactions import moves
 from hivesql_executor.orc import publish
-from hivesql_executor.statements import load, tables
+from hivesql_executor.statements import definitions, load
 from hivesql_executor.streaming import deltas
 from hivesql_executor.transactions import file_changes, transaction
 from hivesql_executor.transactions.reaper import mend
@@ -45,7 +45,7 @@ def _streams_look_for_nothing() -> list[Patch]:
 
 
 def _dropped_without_files() -> list[Patch]:
-    return [(tables, "placing", lambda *arguments, **more: nullcontext())]
+    return [(definitions, "placing", lambda *arguments, **more: nullcontext())]
 
 
 def _write_ids_stay_behind() -> list[Patch]:

@@ -1,12 +1,23 @@
-"""Statements that only the metastore and the file system carry out."""
+"""Statements that are carried out as they were bound."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.statements.show.show import describe, show
-from hivesql_planner.statements.bound import Describe, Show, UseDatabase
+from hivesql_planner.errors import NotSupported
+from hivesql_planner.statements.bound import (
+    AbortCompactions,
+    AbortTransactions,
+    CompactTable,
+    Describe,
+    LockObject,
+    Show,
+    UseDatabase,
+    WriteDirectory,
+)
 
 if TYPE_CHECKING:
     from hivesql_executor.runtime import Runtime
@@ -15,7 +26,10 @@ if TYPE_CHECKING:
 
 
 def run_command(statement: Statement, txn: Transaction | None, runtime: Runtime) -> Outcome:
-    """Carry out one command; ``txn`` is its transaction when its plan opened one."""
+    """Carry out one command; ``txn`` is its transaction when its plan opened one.
+
+    Imported late: what only asks need not wait for what changes.
+    """
     match statement:
         case Show():
             return show(statement, runtime)
@@ -23,8 +37,48 @@ def run_command(statement: Statement, txn: Transaction | None, runtime: Runtime)
             return describe(statement, runtime)
         case UseDatabase(name=name):
             runtime.metastore.database(name)
-            return Outcome()
-    # Imported late: what only asks need not wait for what changes.
-    from hivesql_executor.statements.definitions import run_definition
+        case CompactTable():
+            from hivesql_executor.compaction.request import request_compaction
 
-    return run_definition(statement, txn, runtime)
+            return request_compaction(statement, runtime)
+        case AbortCompactions():
+            from hivesql_executor.compaction.request import abort_compactions
+
+            return abort_compactions(statement, runtime)
+        case AbortTransactions(txn_ids=txn_ids):
+            _abort(txn_ids, runtime)
+        case LockObject():
+            from hivesql_executor.transactions.object_locks import lock_object
+
+            lock_object(statement, runtime)
+        case WriteDirectory():
+            from hivesql_executor.statements.insert_directory import write_directory
+
+            assert txn is not None
+            return write_directory(statement, txn, runtime)
+        case _:
+            return _run_on_files(statement, txn, runtime)
+    return Outcome()
+
+
+def _run_on_files(statement: Statement, txn: Transaction | None, runtime: Runtime) -> Outcome:
+    from hivesql_planner.statements.ddl import Analyze, LoadData
+
+    match statement:
+        case Analyze():
+            from hivesql_executor.spark.column_statistics import analyze
+
+            return analyze(statement, txn, runtime)
+        case LoadData():
+            from hivesql_executor.statements.load import load_data
+
+            return load_data(statement, txn, runtime)
+    raise NotSupported(type(statement).__name__)
+
+
+def _abort(txn_ids: Sequence[int], runtime: Runtime) -> None:
+    """Abort those that are open, and say how many were not, as Hive does."""
+    aborted = runtime.metastore.abort_txns(txn_ids, "abort by query command")
+    passed_over = sorted(set(txn_ids) - set(aborted))
+    if passed_over:
+        runtime.notify(f"not open, so not aborted: {', '.join(map(str, passed_over))}")

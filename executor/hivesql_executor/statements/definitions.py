@@ -1,122 +1,320 @@
-"""Statements that change what the metastore knows, or files without reading their rows."""
+"""Definitions, step by step: directories change first, then the catalog, which decides.
+
+Every statement was bound before its locks were granted. What it was bound to is compared with
+what is there now, so that nobody's change in between is lost.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
+from typing import get_args
 
+from hivesql_executor.bookkeeping.directory_moves import hiding, making, may_delete, placing
+from hivesql_executor.bookkeeping.reachable_locations import reachable_location
+from hivesql_executor.files.locations import is_absolute
+from hivesql_executor.metastore.api import Move
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.statements.alter import complete_database, run_ddl
 from hivesql_executor.statements.repair import repair_table
-from hivesql_executor.statements.tables import (
-    create_database,
-    create_table_if_new,
-    drop_database,
-    drop_table,
-    truncate_table,
-)
-from hivesql_executor.transactions.object_locks import lock_object
+from hivesql_executor.statements.tables import create_new_table, empty_table
 from hivesql_executor.transactions.transaction import Transaction
-from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.model.table import Table
-from hivesql_planner.statements.bound import (
-    AbortCompactions,
-    AbortTransactions,
-    CompactTable,
-    CreateDatabase,
-    CreateTable,
-    CreateView,
-    DropDatabase,
-    DropTable,
-    LockObject,
-    Statement,
-    TruncateTable,
-    WriteDirectory,
+from hivesql_planner.acid.layout import parse_original_file
+from hivesql_planner.definitions.steps import (
+    AddEntry,
+    AlterEntry,
+    CatalogStep,
+    Definition,
+    DropEntry,
+    EmptyTable,
+    FollowDirectories,
+    HandOver,
+    MakeDirectory,
+    MoveDirectory,
+    NewTable,
+    Partitions,
+    RemoveDirectory,
+    RemoveIfEmpty,
+    ReserveWriteIds,
+    Step,
+    StoreStatistics,
 )
-from hivesql_planner.statements.ddl import Analyze, DdlStatement, LoadData, RepairTable
-from hivesql_planner.statements.functions import DropStoredFunction, StoreFunction
+from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError, StaleSnapshot
+from hivesql_planner.model.statistics import BASICS, Statistics, told_beside
+from hivesql_planner.model.table import Database, Partition, Table, TableName, partition_name
+
+Change = Callable[[], object]
+"""One change of the catalog, with all that it needs."""
 
 
-def run_definition(  # noqa: C901 - one flat list of statements
-    statement: Statement, txn: Transaction | None, runtime: Runtime
-) -> Outcome:
-    """Carry out one command; ``txn`` is its transaction when its plan opened one."""
+def run_definition(definition: Definition, txn: Transaction | None, runtime: Runtime) -> Outcome:
+    """Take the steps of a statement; StaleSnapshot where it was bound to something else."""
+    if definition.notice:
+        runtime.notify(definition.notice)
     txn_id = txn.id if txn else 0
-    match statement:
-        case CreateDatabase(database=database, if_not_exists=if_not_exists):
-            owned = replace(complete_database(database, runtime), owner=runtime.user)
-            create_database(owned, txn_id, runtime, if_not_exists=if_not_exists)
-        case DropDatabase():
-            drop_database(statement, txn_id, runtime)
-        case CreateTable():
-            create_table_if_new(statement, txn_id, runtime)
-        case CreateView(table=view, if_not_exists=if_not_exists, or_replace=or_replace):
-            view = replace(view, owner=runtime.user)
-            _create_view(view, runtime, if_not_exists=if_not_exists, or_replace=or_replace)
-        case DropTable():
-            drop_table(statement, txn_id, runtime)
-        case StoreFunction(function=function):
-            runtime.metastore.create_function(replace(function, owner=runtime.user))
-        case DropStoredFunction(database=database, name=name):
-            runtime.metastore.drop_function(database, name)
-        case TruncateTable():
-            truncate_table(statement, txn, runtime)
-        case CompactTable():
-            from hivesql_executor.compaction.request import request_compaction
-
-            return request_compaction(statement, runtime)
-        case AbortCompactions():
-            from hivesql_executor.compaction.request import abort_compactions
-
-            return abort_compactions(statement, runtime)
-        case AbortTransactions(txn_ids=txn_ids):
-            _abort(txn_ids, runtime)
-        case LockObject():
-            lock_object(statement, runtime)
-        case Analyze():
-            from hivesql_executor.spark.column_statistics import analyze
-
-            return analyze(statement, txn, runtime)
-        case LoadData():
-            from hivesql_executor.statements.load import load_data
-
-            return load_data(statement, txn, runtime)
-        case WriteDirectory():
-            from hivesql_executor.statements.insert_directory import write_directory
-
-            assert txn is not None
-            return write_directory(statement, txn, runtime)
-        case RepairTable():
-            return repair_table(statement, txn, runtime)
-        case _ if isinstance(statement, DdlStatement):
-            run_ddl(statement, txn_id, runtime)
-        case _:
-            raise NotSupported(type(statement).__name__)
+    match definition.steps:
+        case (NewTable() as new,):
+            create_new_table(new, txn_id, runtime)
+        case (EmptyTable() as emptied,):
+            empty_table(emptied, txn, runtime)
+        case (FollowDirectories() as followed,):
+            return repair_table(followed, txn, runtime)
+        case steps:
+            _check_unchanged(steps, runtime)
+            take_steps(steps, txn_id, runtime)
     return Outcome()
 
 
-def _abort(txn_ids: Sequence[int], runtime: Runtime) -> None:
-    """Abort those that are open, and say how many were not, as Hive does."""
-    aborted = runtime.metastore.abort_txns(txn_ids, "abort by query command")
-    passed_over = sorted(set(txn_ids) - set(aborted))
-    if passed_over:
-        runtime.notify(f"not open, so not aborted: {', '.join(map(str, passed_over))}")
+def take_steps(steps: Sequence[Step], txn_id: int, runtime: Runtime) -> None:
+    """Change directories and the catalog; all of it, or what the catalog says."""
+    changes = [
+        _catalog_change(step, txn_id, runtime) for step in steps if isinstance(step, _OF_CATALOG)
+    ]
+    made = [_made(step, runtime) for step in steps if isinstance(step, MakeDirectory)]
+    moves = list(_moves(steps, runtime))
+    around = next((step.path for step in steps if isinstance(step, RemoveIfEmpty)), "")
+    with ExitStack() as held:
+        if made:
+            held.enter_context(making(made, runtime, txn_id))
+        if moves or around:
+            held.enter_context(placing(moves, runtime, txn_id, around=around))
+        if len(changes) > 1:
+            runtime.metastore.together(lambda: [change() for change in changes])
+        else:
+            for change in changes:
+                change()
 
 
-def _create_view(view: Table, runtime: Runtime, *, if_not_exists: bool, or_replace: bool) -> None:
+_OF_CATALOG: tuple[type[CatalogStep], ...] = get_args(CatalogStep)
+
+
+# -- what the statement was bound to
+def _check_unchanged(steps: Iterable[Step], runtime: Runtime) -> None:
+    for step in steps:
+        match step:
+            case AlterEntry(before=Table() as table) | StoreStatistics(table=table):
+                _check_table(table, runtime)
+            case DropEntry(entry=Table() as table):
+                _check_dropped(table, runtime)
+            case DropEntry(entry=Database() as database, is_whole=True):
+                _check_database(database, steps, runtime)
+
+
+def _check_table(table: Table, runtime: Runtime) -> None:
+    if runtime.metastore.table(table.name) != table:
+        raise _stale(f"{table.name} was altered")
+
+
+def _check_dropped(table: Table, runtime: Runtime) -> None:
+    try:
+        now = runtime.metastore.table(table.name)
+    except NoSuchObject:
+        now = None
+    if now is None or _fate(now) != _fate(table):
+        raise _stale(f"{table.name} was changed or dropped")
+
+
+def _fate(table: Table) -> tuple[object, ...]:
+    """Give what decides whether a table can be dropped, and what of it goes."""
+    return table.id, table.type, table.location, table.owns_files
+
+
+def _check_database(database: Database, steps: Iterable[Step], runtime: Runtime) -> None:
+    """Fail where it has other tables by now than those that are to be dropped with it."""
     store = runtime.metastore
-    if or_replace and view.name in store.tables(view.name.database):
-        before = store.table(view.name)
-        if not before.is_view:
-            raise SemanticError(f"{view.name} is a table, not a view", code=10218)
-        changes = before.partition_names != view.partition_names
-        if changes and store.partition_count(view.name):
-            raise SemanticError(
-                f"Cannot replace a view with CREATE VIEW or REPLACE VIEW or ALTER VIEW AS SELECT "
-                f"if the view has partitions: {view.name}. Drop them first",
-                code=10217,
+    try:
+        now = store.database(database.name)
+    except NoSuchObject:
+        raise _stale(f"{database.name} was dropped") from None
+    planned = {
+        step.entry.name
+        for step in steps
+        if isinstance(step, DropEntry) and isinstance(step.entry, Table)
+    }
+    if now.location != database.location or {*store.tables(now.name)} != planned:
+        raise _stale(f"{database.name} was changed")
+
+
+def _stale(what: str) -> StaleSnapshot:
+    return StaleSnapshot(f"{what} by somebody else meanwhile. Run the statement again")
+
+
+# -- directories
+def _made(step: MakeDirectory, runtime: Runtime) -> str:
+    path = step.path
+    if step.base is not None:
+        path = reachable_location(path, runtime, step.base or None)
+    if step.must_be_empty and runtime.files(path).list(path):
+        raise NotSupported("ADD PARTITION … LOCATION with data on a transactional table")
+    return path
+
+
+def _moves(steps: Iterable[Step], runtime: Runtime) -> Iterable[Move]:
+    for step in steps:
+        match step:
+            case MoveDirectory(source=source, target=target):
+                if step.free_for is not None and runtime.files(target).exists(target):
+                    raise SemanticError(
+                        f"New location for this table {step.free_for} already exists: {target}. "
+                        "Remove it first"
+                    )
+                yield Move(source=source, target=target)
+            case RemoveDirectory(path=path, table=table, partition=partition):
+                if step.with_database or may_delete(path, table.name.database, runtime):
+                    named = "" if partition is None else _name(table, partition)
+                    yield hiding(path, table.id, named)
+
+
+def _name(table: Table, partition: Partition) -> str:
+    return partition_name(table.partition_names, partition.values)
+
+
+# -- the catalog
+def _catalog_change(step: CatalogStep, txn_id: int, runtime: Runtime) -> Change:
+    """Complete a step and check what can be before anything is changed."""
+    store = runtime.metastore
+    match step:
+        case AddEntry():
+            return _adding(step, txn_id, runtime)
+        case AlterEntry():
+            return _altering(step, txn_id, runtime)
+        case DropEntry():
+            return _dropping(step, txn_id, runtime)
+        case HandOver(source=source, placed=placed):
+            return partial(
+                store.exchange_partitions,
+                source.table.name, placed.table.name, placed.partitions, txn_id=txn_id,
+            )  # fmt: skip
+        case ReserveWriteIds(table=table, next_write_id=next_write_id):
+            _check_file_names(table, runtime)
+            return partial(store.seed_write_id, table.name, next_write_id)
+        case StoreStatistics(table=table):
+            return partial(store.put_statistics, table.name, _statistics(step, runtime))
+
+
+def _adding(step: AddEntry, txn_id: int, runtime: Runtime) -> Change:
+    store, entry = runtime.metastore, step.entry
+    match entry:
+        case Database():
+            owned = replace(_complete(entry, runtime), owner=runtime.user)
+            return partial(store.create_database, owned, if_not_exists=step.if_not_exists)
+        case Table():
+            owned_table = replace(entry, owner=runtime.user)
+            return partial(store.create_table, owned_table, if_not_exists=step.if_not_exists)
+        case Partitions(table=table):
+            placed = [_placed(table, one, runtime) for one in entry.partitions]
+            return partial(
+                store.add_partitions, table.name, placed, if_not_exists=step.if_not_exists,
+                txn_id=txn_id,
+            )  # fmt: skip
+        case _:
+            return partial(store.create_function, replace(entry, owner=runtime.user))
+
+
+def _placed(table: Table, partition: Partition, runtime: Runtime) -> Partition:
+    """Complete a place that a user has named."""
+    location = partition.location
+    if location and location != table.home_of(partition.values):
+        location = reachable_location(location, runtime, table.location)
+    return replace(partition, location=location)
+
+
+def _altering(step: AlterEntry, txn_id: int, runtime: Runtime) -> Change:
+    store = runtime.metastore
+    match step.before, step.after:
+        case Database(), Database() as database:
+            return partial(store.alter_database, _complete(database, runtime))
+        case Table(name=name) as before, Table() as after:
+            if after.name != name and after.name in store.tables(after.name.database):
+                raise SemanticError(f"new table {after.name} already exists", code=40013)
+            if step.to_location:
+                after = replace(after, location=_new_location(step.to_location, runtime))
+            if before.owner and not after.owner:
+                after = replace(after, owner=runtime.user)
+            return partial(store.alter_table, name, after, txn_id=txn_id, cascade=step.cascade)
+        case Partitions(table=table, partitions=olds), Partitions(partitions=news):
+            if step.to_location:
+                place = _new_location(step.to_location, runtime)
+                news = tuple(replace(one, location=place) for one in news)
+            pairs = tuple(zip(olds, news, strict=True))
+            return partial(_alter_partitions, table.name, pairs, txn_id, runtime)
+    raise NotSupported(f"altering {step.before}")
+
+
+def _alter_partitions(
+    name: TableName, pairs: Iterable[tuple[Partition, Partition]], txn_id: int, runtime: Runtime
+) -> None:
+    for before, after in pairs:
+        runtime.metastore.alter_partition(name, before.values, after, txn_id=txn_id)
+
+
+def _dropping(step: DropEntry, txn_id: int, runtime: Runtime) -> Change:
+    store = runtime.metastore
+    match step.entry:
+        case Database(name=name):
+            return partial(store.drop_database, name)
+        case Table(name=table_name):
+            return partial(store.drop_table, table_name)
+        case Partitions(table=table, partitions=partitions):
+            values = [one.values for one in partitions]
+            return partial(store.drop_partitions, table.name, values, txn_id=txn_id)
+        case function:
+            return partial(store.drop_function, function.database, function.name)
+
+
+def _complete(database: Database, runtime: Runtime) -> Database:
+    """Return the same with locations that no working directory changes; an empty one stays."""
+    managed = database.managed_location
+    return replace(
+        database,
+        location=reachable_location(database.location, runtime) if database.location else "",
+        managed_location=reachable_location(managed, runtime) if managed else None,
+    )
+
+
+def _new_location(location: str, runtime: Runtime) -> str:
+    """Return the place that SET LOCATION names, which Hive wants to be absolute."""
+    if not is_absolute(location):
+        raise SemanticError(
+            f"{location}  is not absolute.  Please specify a complete absolute uri.", code=10244
+        )
+    return reachable_location(location, runtime)
+
+
+def _check_file_names(table: Table, runtime: Runtime) -> None:
+    """Only names that Hive takes for original files may lie in a converted table."""
+    locations = [table.location]
+    if table.partition_columns:
+        locations = [one.location for one in runtime.metastore.partitions(table.name)]
+    files = runtime.files(table.location)
+    for location in locations:
+        for status in files.list(location):
+            if parse_original_file(status.path.rpartition("/")[2]) is None:
+                raise SemanticError(
+                    f"Unexpected data file name format. Cannot convert {table.name} to "
+                    f"transactional table. File: {location}/{status.path}"
+                )
+
+
+def _statistics(step: StoreStatistics, runtime: Runtime) -> list[Statistics]:
+    """Put what a user says of a column, or of partitions, beside what is known."""
+    owners = (None,) if step.partitions is None else tuple(
+        one.values for one in step.partitions
+    )  # fmt: skip
+    rows, files, size = (step.basics.get(key) for key in BASICS)
+    told = []
+    for values in owners:
+        known = runtime.metastore.statistics(step.table.name, values)
+        told.append(
+            Statistics(
+                values=values,
+                is_told=True,
+                rows=known.rows if rows is None else rows,
+                files=known.files if files is None else files,
+                bytes=known.bytes if size is None else size,
+                columns=() if step.column is None else (told_beside(step.column, known.columns),),
             )
-        store.alter_table(view.name, view)
-        return
-    store.create_table(view, if_not_exists=if_not_exists)
+        )
+    return told

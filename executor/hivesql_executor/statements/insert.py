@@ -18,13 +18,13 @@ from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.metastore.api import TableNote
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.statements.context import Work
-from hivesql_executor.statements.tables import bear_table, refuse_filled, truncate_table
+from hivesql_executor.statements.tables import bear_table, empty_table, refuse_filled
+from hivesql_planner.definitions.steps import EmptyTable
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.materialized import MATERIALIZED
 from hivesql_planner.model.table import Table, TableName, partition_name
 from hivesql_planner.plan import Insert, InsertBranch, WriteKind
-from hivesql_planner.statements.bound import TruncateTable
 
 if TYPE_CHECKING:
     from hivesql_executor.orc.publish import StagedRows, WrittenFile
@@ -40,7 +40,7 @@ def run_insert(insert: Insert, work: Work) -> Outcome:
     from hivesql_executor.statements.insert_by_spark import shaped
 
     (branch,) = insert.branches
-    table = shaped(insert.create, branch, work)
+    table = shaped(insert.create.table, branch, work)
     if table.materialized is not None:
         table = replace(table, materialized=table.materialized.seen(_visible(work)))
     created = bear_table(table, work.txn.changes, work.runtime)
@@ -64,8 +64,7 @@ def _rebuild(view: Table, touched: Collection[str], work: Work) -> None:
         one for one in partitions if partition_name(view.partition_names, one.values) not in touched
     )
     if stale:
-        emptied = TruncateTable(table=view, partitions=stale)
-        truncate_table(emptied, work.txn, work.runtime)
+        empty_table(EmptyTable(table=view, partitions=stale), work.txn, work.runtime)
     told = kept.seen(_visible(work)).written()
     work.txn.notes.append(TableNote(view.name, MATERIALIZED, told))
 

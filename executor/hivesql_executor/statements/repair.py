@@ -9,15 +9,15 @@ from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.transaction import Transaction
 from hivesql_planner.acid.layout import parse_directory
+from hivesql_planner.definitions.steps import FollowDirectories
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.partition_values import BITS, normal_value
 from hivesql_planner.model.table import Partition, Table, parse_partition_name, partition_name
-from hivesql_planner.statements.ddl import RepairTable
 
 
-def repair_table(statement: RepairTable, txn: Transaction | None, runtime: Runtime) -> Outcome:
+def repair_table(step: FollowDirectories, txn: Transaction | None, runtime: Runtime) -> Outcome:
     """Add partitions that have directories, drop those that have none; one line for each."""
-    table, store, txn_id = statement.table, runtime.metastore, txn.id if txn else 0
+    table, store, txn_id = step.table, runtime.metastore, txn.id if txn else 0
     if not table.partition_columns:
         return Outcome()
     files = runtime.files(table.location)
@@ -30,21 +30,21 @@ def repair_table(statement: RepairTable, txn: Transaction | None, runtime: Runti
     lines = [f"Partitions not in metastore:\t{_named(table, one)}" for one in new]
     lines += [f"Partitions missing from filesystem:\t{_named(table, one)}" for one in gone]
     next_write_id = 0
-    if statement.add and new and table.is_transactional:
+    if step.add and new and table.is_transactional:
         next_write_id = _next_write_id(files, new)
 
     def repair() -> None:
         if next_write_id:
             store.seed_write_id(table.name, next_write_id)
-        if statement.add and new:
+        if step.add and new:
             store.add_partitions(table.name, new, if_not_exists=True, txn_id=txn_id)
-        if statement.drop and gone:
+        if step.drop and gone:
             store.drop_partitions(table.name, [one.values for one in gone], txn_id=txn_id)
 
     store.together(repair)
-    if statement.add and new:
+    if step.add and new:
         lines += [f"Repair: Added partition to metastore {_named(table, one)}" for one in new]
-    if statement.drop and gone:
+    if step.drop and gone:
         lines += [f"Repair: Dropped partition from metastore {_named(table, one)}" for one in gone]
     return Outcome.of_table(["result"], [(line,) for line in lines])
 

@@ -1,58 +1,45 @@
-"""Tables and databases come and go: catalog entry and directory together."""
+"""Tables that come, and tables that become empty: catalog entry and files together."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from hivesql_executor.bookkeeping.avro_schema import with_file_columns
-from hivesql_executor.bookkeeping.directory_moves import hiding, making, may_delete, placing
+from hivesql_executor.bookkeeping.directory_moves import making
 from hivesql_executor.bookkeeping.file_columns import columns_of_file
 from hivesql_executor.bookkeeping.reachable_locations import reachable_location
 from hivesql_executor.bookkeeping.statistics import count
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
-from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import table_roots
 from hivesql_executor.transactions.file_changes import FileChanges
 from hivesql_executor.transactions.transaction import Transaction, changing
 from hivesql_planner.acid.layout import METADATA_FILE, base_name
-from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
+from hivesql_planner.definitions.steps import EmptyTable, NewTable
+from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError, StaleSnapshot
 from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.names import check_table
 from hivesql_planner.model.statistics import StatisticsChange
 from hivesql_planner.model.table import (
-    Database,
     FileFormat,
     Table,
     TableName,
     kept_columns,
     partition_name,
 )
-from hivesql_planner.statements.bound import (
-    CreateTable,
-    DropDatabase,
-    DropKind,
-    DropTable,
-    TruncateTable,
-)
 
-_KINDS: dict[str, DropKind] = {
-    "VIRTUAL_VIEW": "VIEW", "MATERIALIZED_VIEW": "MATERIALIZED VIEW",
-}  # fmt: skip
-"""What DROP calls what is no plain table."""
 # What Hive 4 leaves in the empty base of a truncated table.
 _TRUNCATED = b'{"thisFileVersion":"0","dataFormat":"truncated"}'
 
 
-def create_table_if_new(statement: CreateTable, txn_id: int, runtime: Runtime) -> None:
-    """CREATE TABLE [IF NOT EXISTS]."""
-    names = runtime.metastore.tables(statement.table.name.database)
-    if statement.if_not_exists and statement.table.name in names:
+def create_new_table(new: NewTable, txn_id: int, runtime: Runtime) -> None:
+    """Add a table to the catalog and make its directory, unless there is one that may be."""
+    table = new.table
+    if new.if_not_exists and table.name in runtime.metastore.tables(table.name.database):
         return
-    table = statement.table
-    if statement.like_file is not None:
-        table = _with_columns_of(table, *statement.like_file, runtime)
-    create_table(table, txn_id, runtime)
+    if new.like_file is not None:
+        table = _with_columns_of(table, *new.like_file, runtime)
+    _create_table(table, new.home, txn_id, runtime)
 
 
 def _with_columns_of(table: Table, format_: FileFormat, path: str, runtime: Runtime) -> Table:
@@ -73,15 +60,22 @@ def _with_columns_of(table: Table, format_: FileFormat, path: str, runtime: Runt
     return table
 
 
-def create_table(table: Table, txn_id: int, runtime: Runtime) -> Table:
+def _create_table(table: Table, planned: str, txn_id: int, runtime: Runtime) -> None:
     """Add a table to the catalog and make its directory; a relative location is absolute now."""
     store = runtime.metastore
+    is_placed = bool(table.location)
     table = _described(table, runtime)
     home = store.home_of(table)
     if home:
+        if home != planned and not is_placed:
+            raise StaleSnapshot(
+                f"the place of new tables in {table.name.database} was altered by somebody else "
+                "meanwhile. Run the statement again"
+            )
         _check_home(home, table, runtime)
         with making([home], runtime, txn_id):
-            return store.create_table(table)
+            store.create_table(table)
+        return
     created = store.create_table(table)
     try:
         _check_home(created.location, created, runtime)
@@ -89,7 +83,6 @@ def create_table(table: Table, txn_id: int, runtime: Runtime) -> Table:
     except BaseException:
         store.drop_table(created.name)
         raise
-    return created
 
 
 def bear_table(table: Table, changes: FileChanges, runtime: Runtime) -> Table:
@@ -150,87 +143,18 @@ def _check_home(home: str, table: Table, runtime: Runtime) -> bool:
     return is_empty and not files.all_directories(home)
 
 
-def drop_table(statement: DropTable, txn_id: int, runtime: Runtime) -> None:
-    """Drop a table or view; the files go with it where they are the table's own."""
-    store = runtime.metastore
-    try:
-        table = store.table(statement.name)
-    except NoSuchObject:
-        if statement.if_exists:
-            runtime.notify(f"there is no {statement.name}: nothing was dropped")
-            return
-        raise
-    kind = _KINDS.get(table.type, "TABLE")
-    if kind != statement.kind:
-        if statement.if_exists:
-            # As in Hive: there is no view (or table) of that name, and that is no error.
-            return
-        what = "base table" if kind == "TABLE" else kind.lower()
-        raise SemanticError(f"Cannot drop a {what} with DROP {statement.kind}: {statement.name}")
-    _drop(table, txn_id, runtime)
-
-
-def _drop(table: Table, txn_id: int, runtime: Runtime) -> None:
-    store = runtime.metastore
-    if not table.owns_files or not may_delete(table.location, table.name.database, runtime):
-        store.drop_table(table.name)
-        return
-    with placing([hiding(table.location, table.id)], runtime, txn_id):
-        store.drop_table(table.name)
-
-
-def drop_database(statement: DropDatabase, txn_id: int, runtime: Runtime) -> Outcome:
-    """Drop a database; with CASCADE its tables first."""
-    store = runtime.metastore
-    try:
-        database = store.database(statement.name)
-    except NoSuchObject:
-        if statement.if_exists:
-            return Outcome()
-        raise
-    if database.name == "default":
-        raise SemanticError("Can not drop default database")
-    names = store.tables(database.name) if statement.cascade else ()
-    tables = [store.table(name) for name in names]
-    owned = [table for table in tables if table.owns_files]
-
-    def drop() -> None:
-        # Tables that materialized views were made from cannot go before these.
-        for table in sorted(tables, key=lambda one: not one.is_materialized_view):
-            store.drop_table(table.name)
-        store.drop_database(database.name)
-
-    doomed = [hiding(table.location, table.id) for table in owned]
-    with placing(doomed, runtime, txn_id, around=database.location):
-        store.together(drop)
-    return Outcome()
-
-
-def create_database(
-    database: Database, txn_id: int, runtime: Runtime, *, if_not_exists: bool
-) -> None:
-    """Add a database to the catalog and make its directories."""
-    store = runtime.metastore
-    if if_not_exists and database.name.lower() in store.databases():
-        return
-    homes = (store.database_home(database), database.managed_location)
-    with making([home for home in homes if home], runtime, txn_id):
-        store.create_database(database, if_not_exists=if_not_exists)
-
-
-def truncate_table(statement: TruncateTable, txn: Transaction | None, runtime: Runtime) -> None:
+def empty_table(step: EmptyTable, txn: Transaction | None, runtime: Runtime) -> None:
     """Make a table or partitions empty: an empty ``base_W`` where there are write ids."""
     with changing(txn, runtime) as changes:
-        emptied = _empty(statement, txn, changes, runtime)
+        emptied = _empty(step, txn, changes, runtime)
     count(emptied, txn, runtime)
 
 
 def _empty(
-    statement: TruncateTable, txn: Transaction | None, changes: FileChanges, runtime: Runtime
+    step: EmptyTable, txn: Transaction | None, changes: FileChanges, runtime: Runtime
 ) -> list[StatisticsChange]:
-    table = statement.table
+    table, partitions = step.table, step.partitions
     files = runtime.files(table.location)
-    partitions = statement.partitions
     if partitions is None:
         partitions = runtime.metastore.partitions(table.name) if table.partition_columns else ()
     emptied = []

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hivesql_planner.errors import NoSuchObject, StaleSnapshot
 from hivesql_planner.multi_statement import writes_of
-from hivesql_planner.plan import Command, Insert
+from hivesql_planner.plan import Insert
 from hivesql_planner.predicates.partitions import among
 from hivesql_planner.relations import Listing
 
 if TYPE_CHECKING:
     from hivesql_executor.metastore.api import Metastore
+    from hivesql_planner.definitions.bound_tables import BoundTable
     from hivesql_planner.model.table import Partition, Table
     from hivesql_planner.plan import Body, Plan
-    from hivesql_planner.statements.bound import Statement
-
-    Bound = Mapping[tuple[str | None, ...], Partition | None]
-    """Partitions by their values; None where there was none."""
 
 _AGAIN = "and this happened again and again. Run the statement again"
 
@@ -28,14 +25,13 @@ def check_tables(plan: Plan, store: Metastore) -> None:
 
     What would be written where a dropped or renamed table was, nobody would see.
     """
-    if isinstance(plan.body, Command):
-        for table, bound in _bound(plan.body.statement):
-            _check_table(table, store)
-            if bound and _partitions(table, bound, store) != bound:
-                raise StaleSnapshot(
-                    f"partitions of {table.name} came, went or changed while the statement began, "
-                    f"{_AGAIN}"
-                )
+    for bound in plan.bound:
+        _check_table(bound.table, store)
+        if bound.partitions and _partitions(bound, store) != bound.partitions:
+            raise StaleSnapshot(
+                f"partitions of {bound.table.name} came, went or changed while the statement "
+                f"began, {_AGAIN}"
+            )
     for table in {table.name: table for table in _tables(plan.body)}.values():
         _check_table(table, store)
 
@@ -87,37 +83,13 @@ def _tables(body: Body) -> Iterator[Table]:
     yield from (scan.table for scan in scans(body) if not scan.table.is_frame)
 
 
-def _bound(statement: Statement) -> Iterator[tuple[Table, Bound]]:
-    """List the tables whose files a command changes, with the partitions that it was bound to."""
-    from hivesql_planner.statements import ddl
-    from hivesql_planner.statements.bound import TruncateTable
-
-    match statement:
-        case ddl.LoadData(table=table, values=values, partition=partition):
-            yield table, {} if values is None else {values: partition}
-        case ddl.RenamePartition(table=table, partition=partition):
-            yield table, {partition.values: partition}
-        case ddl.MovePartition(table=table, partition=partition):
-            yield table, {partition.values: partition}
-        case ddl.ExchangePartitions(table=table, source=source, partitions=partitions):
-            yield source, {one.values: one for one in partitions}
-            yield table, {one.values: None for one in partitions}
-        case ddl.DropPartitions(table=table, partitions=partitions):
-            yield table, {one.values: one for one in partitions}
-        case ddl.TellStatistics(table=table, partitions=told) if told is not None:
-            yield table, {one.values: one for one in told}
-        case ddl.AlterPartitions(table=table, partitions=partitions):
-            yield table, {one.values: one for one in partitions}
-        case TruncateTable(table=table, partitions=named):
-            yield table, {one.values: one for one in named or ()}
-        case ddl.AddPartitions(table=table) | ddl.RepairTable(table=table):
-            yield table, {}
-
-
-def _partitions(table: Table, bound: Bound, store: Metastore) -> Bound:
+def _partitions(
+    bound: BoundTable, store: Metastore
+) -> dict[tuple[str | None, ...], Partition | None]:
     """Look the partitions up as they are now."""
-    if len(bound) == 1:
-        return {values: store.partition(table.name, values) for values in bound}
+    table, wanted = bound.table, bound.partitions
+    if len(wanted) == 1:
+        return {values: store.partition(table.name, values) for values in wanted}
     # The table may have very many others.
-    now = {one.values: one for one in store.partitions(table.name, among(table, bound))}
-    return {values: now.get(values) for values in bound}
+    now = {one.values: one for one in store.partitions(table.name, among(table, wanted))}
+    return {values: now.get(values) for values in wanted}

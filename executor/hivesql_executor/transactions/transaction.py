@@ -13,6 +13,7 @@ from hivesql_executor.transactions.bound_tables import check_listings, check_tab
 from hivesql_executor.transactions.file_changes import FileChanges
 from hivesql_executor.transactions.heartbeat import Heartbeat
 from hivesql_executor.transactions.lock_wait import await_locks, request_locks
+from hivesql_planner.definitions.steps import Definition
 from hivesql_planner.errors import CommitUnknown, ExecutionError, StaleSnapshot, WriteConflict
 from hivesql_planner.multi_statement import continued, next_statement_id, replaced_tables
 from hivesql_planner.plan import Command, Select
@@ -153,7 +154,7 @@ def _before_commit(plan: Plan) -> Iterator[None]:
     try:
         yield
     except CommitUnknown as error:
-        if isinstance(plan.body, Command):
+        if isinstance(plan.body, Definition | Command):
             raise
         raise _not_told(error) from error
 

@@ -145,7 +145,12 @@ def bind_rename(body: RenameBody, binding: Binding) -> RenameTable:
     to = body.to.full(binding.database)
     binding.check_new_name(to, body.to.start)
     binding.check_database(body.to.database or Name(to.database, body.to.start))
-    return RenameTable(table=table, to=to)
+    managed = table.type == "MANAGED_TABLE"
+    home, to_home = (
+        binding.catalog.database(name.database).home_of(name.name, managed=managed)
+        for name in (table.name, to)
+    )
+    return RenameTable(table=table, to=to, home=home, to_home=to_home)
 
 
 def bind_alter_database(body: AlterDatabaseBody, binding: Binding) -> AlterDatabase:

@@ -19,7 +19,7 @@ from hivesql.query.checks.aggregation import AGGREGATES
 from hivesql.query.expanded_text import quote_name
 from hivesql.query.walk import bind_query
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
-from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported, SemanticError
+from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
 from hivesql_planner.model.avro_schema import LITERAL, columns_of, parsed_schema
 from hivesql_planner.model.materialized import NEEDS_ACID, IncrementalRebuild, Materialized
 from hivesql_planner.model.names import check_table
@@ -53,20 +53,21 @@ def bind_create_table(body: CreateTableBody, binding: Binding) -> CreateTable:
         check_table(table)
     except HiveSqlError as error:
         binding.fail(error, body.table.start)
-    if rows is not None and body.if_not_exists:
-        known = _known(name, body, binding)
-        table, rows = (known, None) if known else (table, rows)
+    known = _known(name, body, binding) if body.if_not_exists else None
+    if known is not None:
+        return CreateTable(
+            table=known, if_not_exists=True, temporary=body.temporary, exists=True
+        )  # fmt: skip
     return CreateTable(
         table=table, if_not_exists=body.if_not_exists, rows=rows, temporary=body.temporary,
-        like_file=body.like_file,
+        like_file=body.like_file, home=binding.catalog.home_of(table),
     )  # fmt: skip
 
 
 def _known(name: TableName, body: CreateTableBody, binding: Binding) -> Table | None:
     """Find the table of IF NOT EXISTS: temporary ones and others do not see each other."""
-    try:
-        found = binding.catalog.table(name)
-    except NoSuchObject:
+    found = binding.known_table(name)
+    if found is None:
         return None
     is_temporary = found.name.database.startswith(TEMPORARY)
     return replace(found, name=name) if is_temporary == body.temporary else None

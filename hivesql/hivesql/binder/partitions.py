@@ -177,7 +177,12 @@ def bind_add_partitions(body: AddPartitionsBody, binding: Binding) -> AddPartiti
             )
             binding.fail(error, items[values.index(None)].key.start)
         found.append(Partition(values=values, location=location))
-    return AddPartitions(table=table, partitions=tuple(found), if_not_exists=body.if_not_exists)
+    asked = found if body.if_not_exists else ()
+    known = (binding.catalog.partition(table.name, one.values) for one in asked)
+    return AddPartitions(
+        table=table, partitions=tuple(found), if_not_exists=body.if_not_exists,
+        known=tuple(filter(None, known)),
+    )  # fmt: skip
 
 
 def bind_drop_partitions(body: DropPartitionsBody, binding: Binding) -> DropPartitions:

@@ -29,7 +29,11 @@ def bind_create_database(body: CreateDatabaseBody, binding: Binding) -> CreateDa
         name=body.name.text, location=body.location, comment=body.comment,
         properties=dict(body.properties), managed_location=body.managed_location,
     )  # fmt: skip
-    return CreateDatabase(database=database, if_not_exists=body.if_not_exists)
+    return CreateDatabase(
+        database=database, if_not_exists=body.if_not_exists,
+        home=binding.catalog.database_home(database),
+        exists=binding.known_database(database.name) is not None,
+    )  # fmt: skip
 
 
 def bind_drop_database(body: DropDatabaseBody, binding: Binding) -> DropDatabase:
@@ -37,25 +41,23 @@ def bind_drop_database(body: DropDatabaseBody, binding: Binding) -> DropDatabase
     if not body.if_exists:
         binding.check_database(body.name)
     name = body.name.text
-    by_table = body.cascade and binding.settings.flag("hive.acid.lockless.reads.enabled")
-    try:
-        tables = binding.catalog.tables_in(name) if by_table else ()
-    except NoSuchObject:
-        tables = ()
-    return DropDatabase(name=name, if_exists=body.if_exists, cascade=body.cascade, tables=tables)
+    known = binding.known_database(name)
+    return DropDatabase(
+        name=name, if_exists=body.if_exists, cascade=body.cascade, database=known,
+        tables=binding.catalog.tables_in(name) if known and body.cascade else (),
+    )  # fmt: skip
 
 
 def bind_drop_table(body: DropTableBody, binding: Binding) -> DropTable:
     """DROP TABLE, DROP VIEW: by default Hive ignores an unknown name also without IF EXISTS."""
-    if_exists = body.if_exists
-    if not if_exists:
-        try:
-            binding.table(body.table)
-        except NoSuchObject:
-            if not binding.settings.flag("hive.exec.drop.ignorenonexistent"):
-                raise
-            if_exists = True
+    may_miss = body.if_exists or binding.settings.flag("hive.exec.drop.ignorenonexistent")
+    try:
+        table = binding.table(body.table)
+    except NoSuchObject:
+        if not may_miss:
+            raise
+        table = None
     return DropTable(
-        name=body.table.full(binding.database), if_exists=if_exists, purge=body.purge,
-        kind=body.kind,
+        name=body.table.full(binding.database), if_exists=body.if_exists or table is None,
+        purge=body.purge, kind=body.kind, table=table,
     )  # fmt: skip

@@ -49,9 +49,28 @@ def bind_create_view(body: CreateViewBody, binding: Binding) -> CreateView:
     properties = {"bucketing_version": "2", **body.properties}
     table = replace(table, properties=properties, comment=body.comment)
     table = _partitioned(table, body.partitioned_on, binding)
+    known = binding.known_table(name)
+    if known is not None and known.name != name:
+        known = None  # a temporary table, which views do not see
+    if known is not None and body.or_replace:
+        _check_replaced(known, table, body.table.start, binding)
     return CreateView(
-        table=table, if_not_exists=body.if_not_exists, or_replace=body.or_replace,
+        table=table, if_not_exists=body.if_not_exists, or_replace=body.or_replace, known=known,
     )  # fmt: skip
+
+
+def _check_replaced(known: Table, view: Table, start: int, binding: Binding) -> None:
+    """Refuse to make a view of what is none, or of one whose partitions would not fit."""
+    if not known.is_view:
+        binding.fail(SemanticError(f"{view.name} is a table, not a view", code=10218), start)
+    changes = known.partition_names != view.partition_names
+    if changes and binding.catalog.partition_count(view.name):
+        error = SemanticError(
+            f"Cannot replace a view with CREATE VIEW or REPLACE VIEW or ALTER VIEW AS SELECT "
+            f"if the view has partitions: {view.name}. Drop them first",
+            code=10217,
+        )
+        binding.fail(error, start)
 
 
 def _renamed(bound: BoundQuery, columns: tuple[Column, ...], view: TableName) -> str:

@@ -90,6 +90,14 @@ class WithFrame:
         """As the catalog's."""
         return self.under.database(name)
 
+    def database_home(self, database: Database) -> str:
+        """As the catalog's."""
+        return self.under.database_home(database)
+
+    def home_of(self, table: Table) -> str:
+        """As the catalog's."""
+        return self.under.home_of(table)
+
     def table(self, name: TableName) -> Table:
         """Return the frame, or the catalog's."""
         return self.given.table if name == _NAME else self.under.table(name)

@@ -38,6 +38,14 @@ class TemporaryTables:
         """As the metastore's."""
         return self.runtime.metastore.database(name)
 
+    def database_home(self, database: Database) -> str:
+        """As the metastore's."""
+        return self.runtime.metastore.database_home(database)
+
+    def home_of(self, table: Table) -> str:
+        """As the metastore's."""
+        return self.runtime.metastore.home_of(table)
+
     def table(self, name: TableName) -> Table:
         """Return the temporary table of that name, or the metastore's."""
         return self.runtime.metastore.table(self.hidden.get(name, name))
@@ -66,7 +74,8 @@ class TemporaryTables:
         match statement:
             case CreateTable(table=table, temporary=True):
                 name = TableName(self._home(table.name.database), table.name.name)
-                return replace(statement, table=replace(table, name=name))
+                hidden = replace(table, name=name)
+                return replace(statement, table=hidden, home=self.home_of(hidden))
             case DropTable(name=name, kind="TABLE") if name in self.hidden:
                 return replace(statement, name=self.hidden[name])
             case Describe(table=Table() as table):
@@ -96,8 +105,10 @@ class TemporaryTables:
                 "exists with the same name",
                 code=40013,
             )
-        home = self._home(statement.to.database)
-        return replace(statement, to=TableName(home, statement.to.name))
+        to = TableName(self._home(statement.to.database), statement.to.name)
+        managed = statement.table.type == "MANAGED_TABLE"
+        to_home = self.database(to.database).home_of(to.name, managed=managed)
+        return replace(statement, to=to, to_home=to_home)
 
     def remember(self, asked: Statement) -> None:
         """Follow what the statement, as it was asked, did to the temporary tables."""

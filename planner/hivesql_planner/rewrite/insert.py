@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hivesql_planner.acid.row_id import MAX_STATEMENT
+from hivesql_planner.definitions.steps import NewTable
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.table import Table
@@ -81,4 +82,5 @@ def rewrite_create_as(statement: CreateTable, rows: Query) -> Insert:
         query=rows,
         dynamic_partition=statement.table.partition_names,
     )
-    return Insert(branches=(branch,), create=statement.table)
+    new = NewTable(table=statement.table, home=statement.home)
+    return Insert(branches=(branch,), create=new)

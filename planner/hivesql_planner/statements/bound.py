@@ -131,15 +131,20 @@ class CreateDatabase:
 
     database: Database
     if_not_exists: bool = False
+    home: str = ""
+    """Where it will live; empty where only its creation tells."""
+    exists: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DropDatabase:
-    """DROP DATABASE; ``tables`` are its tables where locks are taken table by table."""
+    """DROP DATABASE; ``tables`` are those that go with it by CASCADE."""
 
     name: str
     if_exists: bool = False
     cascade: bool = False
+    database: Database | None = None
+    """What there is of that name."""
     tables: tuple[Table, ...] = ()
 
 
@@ -160,6 +165,10 @@ class CreateTable:
     temporary: bool = False
     like_file: tuple[FileFormat, str] | None = None
     """The format and the path of a file that tells the columns."""
+    home: str = ""
+    """Where it will live; empty where only its creation tells."""
+    exists: bool = False
+    """IF NOT EXISTS of one that is there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +178,8 @@ class CreateView:
     table: Table
     if_not_exists: bool = False
     or_replace: bool = False
+    known: Table | None = None
+    """The view of that name that is there."""
 
 
 DropKind = Literal["TABLE", "VIEW", "MATERIALIZED VIEW"]
@@ -182,6 +193,8 @@ class DropTable:
     if_exists: bool = False
     purge: bool = False
     kind: DropKind = "TABLE"
+    table: Table | None = None
+    """What there is of that name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,6 +35,10 @@ class RenameTable:
 
     table: Table
     to: TableName
+    home: str = ""
+    """Where a table of the old name lives unless it was given another place."""
+    to_home: str = ""
+    """Where one of the new name does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +66,8 @@ class AddPartitions:
     table: Table
     partitions: tuple[Partition, ...]
     if_not_exists: bool = False
+    known: tuple[Partition, ...] = ()
+    """Those that IF NOT EXISTS passes over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,49 @@
+"""What a statement was bound to, and must find again once it has its locks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from hivesql_planner.model.table import Partition, Table
+from hivesql_planner.statements import ddl
+from hivesql_planner.statements.bound import Statement, TruncateTable
+
+
+@dataclass(frozen=True, slots=True)
+class BoundTable:
+    """A table whose files a statement changes, with the partitions that it was bound to."""
+
+    table: Table
+    partitions: Mapping[ddl.Values, Partition | None] = field(default_factory=dict, hash=False)
+    """By their values; None where there was none."""
+
+
+def bound_tables(statement: Statement) -> Iterator[BoundTable]:
+    """List what a statement that changes definitions, or files as a whole, was bound to."""
+    match statement:
+        case ddl.LoadData(table=table, values=values, partition=partition):
+            yield BoundTable(table, {} if values is None else {values: partition})
+        case (
+            ddl.RenamePartition(table=table, partition=partition)
+            | ddl.MovePartition(table=table, partition=partition)
+        ):
+            yield BoundTable(table, {partition.values: partition})
+        case ddl.ExchangePartitions(table=table, source=source, partitions=partitions):
+            yield BoundTable(source, {one.values: one for one in partitions})
+            yield BoundTable(table, {one.values: None for one in partitions})
+        case ddl.TellStatistics(table=table, partitions=told) if told is not None:
+            yield BoundTable(table, {one.values: one for one in told})
+        case (
+            ddl.DropPartitions(table=table, partitions=partitions)
+            | ddl.AlterPartitions(table=table, partitions=partitions)
+        ):
+            yield BoundTable(table, {one.values: one for one in partitions})
+        case TruncateTable(table=table, partitions=named):
+            yield BoundTable(table, {one.values: one for one in named or ()})
+        case ddl.AddPartitions(table=table, if_not_exists=True) as added:
+            known = {one.values: one for one in added.known}
+            asked = {one.values: known.get(one.values) for one in added.partitions}
+            yield BoundTable(table, asked)
+        case ddl.AddPartitions(table=table) | ddl.RepairTable(table=table):
+            yield BoundTable(table)

@@ -1,0 +1,65 @@
+"""What EXPLAIN tells of statements that are carried out as they were bound."""
+
+from __future__ import annotations
+
+from hivesql_planner.definitions.describe import Description
+from hivesql_planner.model.table import Partition, Table, partition_name
+from hivesql_planner.statements.bound import (
+    AbortCompactions,
+    AbortTransactions,
+    CompactTable,
+    LockObject,
+    Statement,
+    WriteDirectory,
+)
+from hivesql_planner.statements.ddl import Analyze, LoadData
+
+
+def describe_command(statement: Statement) -> Description | None:
+    """Tell what a command will do; None for one that only asks, or changes the session alone."""
+    match statement:
+        case LoadData():
+            return _load(statement)
+        case Analyze(table=table, partitions=partitions):
+            what = "rows and columns" if statement.columns else "rows"
+            counted = {"counts": "files and their bytes" if statement.query is None else what}
+            details = counted | _named(table, partitions)
+            return Description(action="STORE STATISTICS", of=str(table.name), details=details)
+        case WriteDirectory(path=path, format=format_):
+            return Description(action=f"REPLACE {format_} files of", of=path)
+        case CompactTable(table=table, kind=kind, partitions=partitions):
+            details = {"kind": kind} | _named(table, partitions)
+            return Description(action="ENQUEUE COMPACTION", of=str(table.name), details=details)
+        case AbortCompactions(ids=ids):
+            return Description(action="ABORT COMPACTIONS", of=", ".join(map(str, ids)))
+        case AbortTransactions(txn_ids=ids):
+            return Description(action="ABORT TRANSACTIONS", of=", ".join(map(str, ids)))
+        case LockObject(database=database, table=locked, partition=partition, mode=mode):
+            names = [database, *([locked.name.name] if locked else []), *filter(None, [partition])]
+            details = {"mode": mode} if mode else {}
+            return Description(
+                action="LOCK" if mode else "UNLOCK", of="@".join(names), details=details
+            )  # fmt: skip
+    return None
+
+
+def _load(load: LoadData) -> Description:
+    table, location = load.table, load.table.location
+    if load.partition is not None:
+        location = load.partition.location
+    elif load.values is not None:
+        location = table.home_of(load.values)
+    details = {"as": "a copy" if load.local else "they are, moved"}
+    if not table.is_transactional:
+        details["into" if not load.overwrite else "in place of all files in"] = location
+    else:
+        details["into"] = f"{'base_W' if load.overwrite else 'delta_W_W_0000'} in {location}"
+    if load.values is not None and load.partition is None:
+        added = partition_name(table.partition_names, load.values)
+        details["add partition"] = f"{added} of {table.name}"
+    return Description(action="LOAD FILES", of=load.path, details=details)
+
+
+def _named(table: Table, partitions: tuple[Partition, ...]) -> dict[str, str]:
+    names = [partition_name(table.partition_names, one.values) for one in partitions]
+    return {"partitions": ", ".join(names)} if names else {}
