@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NoReturn
 
+from sqlglot import exp
+
 from hivesql.binder.constraints import check_new, check_texts, complete
 from hivesql.binder.targets import (
     base_table,
@@ -18,10 +20,9 @@ from hivesql.binding import Binding
 from hivesql.dialect.nodes.alter import (
     AlterBody,
     AlterDatabaseBody,
-    AlterViewBody,
     RefusedBody,
-    RenameBody,
 )
+from hivesql.dialect.nodes.parts import slice_of, table_of
 from hivesql.dialect.slices import PartitionItems
 from hivesql.dialect.tokens import Name
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported, SemanticError
@@ -115,18 +116,19 @@ def _check_archived(table: Table, items: PartitionItems, start: int, binding: Bi
         binding.fail(error, items[0].key.start)
 
 
-def bind_alter_view(body: AlterViewBody, binding: Binding) -> AlterView:
+def bind_alter_view(node: exp.Expr, binding: Binding) -> AlterView:
     """ALTER VIEW … AS: name, comment and properties stay."""
+    ref = table_of(node.this)
     try:
-        view = view_named(body.table, binding)
+        view = view_named(ref, binding)
     except NoSuchObject as error:
         if error.code != 10001:
             raise
         what = "Cannot ALTER VIEW AS SELECT if view currently does not exist"
-        binding.fail(SemanticError(f"{what}: {error.message}", code=10216), body.table.start)
+        binding.fail(SemanticError(f"{what}: {error.message}", code=10216), ref.start)
     if view.partition_columns:
-        binding.fail(NotSupported("ALTER VIEW … AS of a view with partitions"), body.table.start)
-    made, reads = view_of(view.name, body.query, (), body.table.start, binding)
+        binding.fail(NotSupported("ALTER VIEW … AS of a view with partitions"), ref.start)
+    made, reads = view_of(view.name, slice_of(node.expression), (), ref.start, binding)
     after = replace(
         view,
         columns=made.columns,
@@ -136,15 +138,16 @@ def bind_alter_view(body: AlterViewBody, binding: Binding) -> AlterView:
     return AlterView(view=view, altered=after, reads=reads)
 
 
-def bind_rename(body: RenameBody, binding: Binding) -> RenameTable:
+def bind_rename(node: exp.Expr, binding: Binding) -> RenameTable:
     """RENAME TO."""
-    if body.view:
-        table = view_named(body.table, binding)
+    ref, new = table_of(node.this), table_of(node.args["to"])
+    if node.args["kind"] == "VIEW":
+        table = view_named(ref, binding)
     else:
-        table = base_table(body.table, binding, materialized=True)
-    to = body.to.full(binding.database)
-    binding.check_new_name(to, body.to.start)
-    binding.check_database(body.to.database or Name(to.database, body.to.start))
+        table = base_table(ref, binding, materialized=True)
+    to = new.full(binding.database)
+    binding.check_new_name(to, new.start)
+    binding.check_database(new.database or Name(to.database, new.start))
     managed = table.type == "MANAGED_TABLE"
     home, to_home = (
         binding.catalog.database(name.database).home_of(name.name, managed=managed)

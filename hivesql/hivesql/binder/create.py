@@ -11,8 +11,8 @@ from hivesql.binder.constraints import constrained
 from hivesql.binder.targets import check_managed, materialized_view
 from hivesql.binder.views import check_column, check_distinct, new_name, view_of
 from hivesql.binding import Binding
-from hivesql.dialect.nodes.alter import RebuildBody
 from hivesql.dialect.nodes.ddl import CreateMaterializedBody, CreateTableBody
+from hivesql.dialect.nodes.parts import table_of
 from hivesql.dialect.structure import read_query
 from hivesql.dialect.tokens import Name
 from hivesql.query.checks.aggregation import AGGREGATES
@@ -382,10 +382,11 @@ def _incremental(tree: exp.Expr) -> IncrementalRebuild:
     return "all" if counts and names <= {"count", "sum", "avg"} else "inserts"
 
 
-def bind_rebuild(body: RebuildBody, binding: Binding) -> InsertRows:
+def bind_rebuild(node: exp.Expr, binding: Binding) -> InsertRows:
     """ALTER MATERIALIZED VIEW … REBUILD: all its rows anew, from its own text."""
-    view = materialized_view(body.table, binding)
-    inside = binding.of_view(view, body.table.start)
+    ref = table_of(node.this)
+    view = materialized_view(ref, binding)
+    inside = binding.of_view(view, ref.start)
     query = read_query(inside.text, inside.tokens, ((0, inside.tokens[-2].end),))
     rows = bind_query(query, inside).query(inside)
     target = InsertTarget(

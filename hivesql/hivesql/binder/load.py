@@ -10,9 +10,8 @@ from sqlglot import exp
 from hivesql.binder.constraints import enforced
 from hivesql.binder.targets import base_table, check_lengths, existing, new_values, written_value
 from hivesql.binding import Binding
-from hivesql.dialect.nodes.alter import ConcatenateBody
 from hivesql.dialect.nodes.parts import names_of, partition_of, table_of
-from hivesql.dialect.slices import PartitionItems
+from hivesql.dialect.slices import RANGE, PartitionItems
 from hivesql.dialect.statements.storage import format_of_serde
 from hivesql.dialect.tokens import Name
 from hivesql.query.strict_checks import check_chosen
@@ -119,7 +118,7 @@ def bind_repair(node: exp.Expr, binding: Binding) -> RepairTable:
         binding.fail(error, ref.start)
     repair, action = node.args["repair"], node.args["action"]
     return RepairTable(
-        table=table, add=repair and action != "drop", drop=repair and action in ("drop", "sync")
+        table=table, add=repair and action != "DROP", drop=repair and action in ("DROP", "SYNC")
     )
 
 
@@ -219,15 +218,16 @@ def _rewritten(
     return InsertRows(targets=(target,))
 
 
-def bind_concatenate(body: ConcatenateBody, binding: Binding) -> CompactTable | InsertRows:
+def bind_concatenate(node: exp.Expr, binding: Binding) -> CompactTable | InsertRows:
     """CONCATENATE: a major compaction where there are deltas, else the same rows in few files."""
-    table = base_table(body.table, binding)
-    partition = existing(table, body.partition, binding) if body.partition else None
+    table, items = base_table(table_of(node.this), binding), partition_of(node.args["partition"])
+    start, _ = node.meta[RANGE]
+    partition = existing(table, items, binding) if items else None
     if table.partition_columns and partition is None:
         error = SemanticError(
             f"source table {table.name} is partitioned but no partition desc found."
         )
-        binding.fail(error, body.start)
+        binding.fail(error, start)
     partitions = (partition,) if partition else None
     if table.is_transactional:
         return CompactTable(table=table, kind="major", partitions=partitions or (), wait=True)
@@ -239,14 +239,14 @@ def bind_concatenate(body: ConcatenateBody, binding: Binding) -> CompactTable | 
     )
     for holds, problem, code in problems:
         if holds:
-            binding.fail(SemanticError(f"Concatenate/Merge {problem}", code=code), body.start)
+            binding.fail(SemanticError(f"Concatenate/Merge {problem}", code=code), start)
     (target,) = _rewritten(table, {}, partitions, binding).targets
     return InsertRows(targets=(replace(target, concatenates=True),))
 
 
 def bind_truncate(node: exp.Expr, binding: Binding) -> TruncateTable | InsertRows:
     """TRUNCATE TABLE; with COLUMNS the rows are written anew."""
-    ref, items = table_of(node.expressions[0]), partition_of(node.args["partition"])
+    ref, items = table_of(node.this), partition_of(node.args["partition"])
     columns = names_of(node.args["columns"])
     table = binding.table(ref)
     forced = table.type == "EXTERNAL_TABLE" and node.args["force"]

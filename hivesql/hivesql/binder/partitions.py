@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from decimal import Decimal
 from functools import partial
 
+from sqlglot import exp
+
 from hivesql.binder.targets import (
     base_table,
     existing,
@@ -13,17 +15,9 @@ from hivesql.binder.targets import (
     partitioned_table,
 )
 from hivesql.binding import Binding, partition_value
-from hivesql.dialect.nodes.alter import (
-    AddPartitionsBody,
-    AlterPartitionsBody,
-    DropPartitionsBody,
-    ExchangeBody,
-    MovePartitionBody,
-    RenamePartitionBody,
-    TellStatisticsBody,
-    TouchBody,
-)
+from hivesql.dialect.nodes.alter import AlterPartitionsBody, TellStatisticsBody
 from hivesql.dialect.nodes.commands import ChosenPartitions
+from hivesql.dialect.nodes.parts import filters_of, items_of, partition_of, table_of
 from hivesql.dialect.slices import PartitionFilter, PartitionItems
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
 from hivesql_planner.model.partition_values import normal_value
@@ -59,23 +53,24 @@ from hivesql_planner.statements.ddl import (
 )
 
 
-def bind_rename_partition(body: RenamePartitionBody, binding: Binding) -> RenamePartition:
+def bind_rename_partition(node: exp.Expr, binding: Binding) -> RenamePartition:
     """PARTITION … RENAME TO PARTITION."""
-    table = partitioned_table(body.table, binding)
-    partition = existing(table, body.partition, binding)
-    values = new_values(table, body.to, binding)
+    table = partitioned_table(table_of(node.this), binding)
+    partition = existing(table, items_of(node.args["partition"]), binding)
+    to = items_of(node.args["to"])
+    values = new_values(table, to, binding)
     if binding.catalog.partition(table.name, values) is not None:
         name = partition_name(table.partition_names, values)
         error = SemanticError(f"Partition already exists: {table.name} {name}", code=10118)
-        binding.fail(error, body.to[0].key.start)
+        binding.fail(error, to[0].key.start)
     return RenamePartition(table=table, partition=partition, values=values)
 
 
-def bind_move_partition(body: MovePartitionBody, binding: Binding) -> MovePartition:
+def bind_move_partition(node: exp.Expr, binding: Binding) -> MovePartition:
     """PARTITION … SET LOCATION."""
-    table = partitioned_table(body.table, binding)
-    partition = existing(table, body.partition, binding)
-    return MovePartition(table=table, partition=partition, location=body.location)
+    table = partitioned_table(table_of(node.this), binding)
+    partition = existing(table, items_of(node.args["partition"]), binding)
+    return MovePartition(table=table, partition=partition, location=node.args["location"].name)
 
 
 def bind_alter_partitions(body: AlterPartitionsBody, binding: Binding) -> AlterPartitions:
@@ -115,25 +110,28 @@ def bind_tell_statistics(body: TellStatisticsBody, binding: Binding) -> TellStat
     return TellStatistics(table=table, partitions=partitions, column=told)
 
 
-def bind_touch(body: TouchBody, binding: Binding) -> Touch:
+def bind_touch(node: exp.Expr, binding: Binding) -> Touch:
     """TOUCH."""
-    table = base_table(body.table, binding)
-    if body.partition:
-        existing(partitioned_table(body.table, binding), body.partition, binding)
+    ref, items = table_of(node.this), partition_of(node.args["partition"])
+    table = base_table(ref, binding)
+    if items:
+        existing(partitioned_table(ref, binding), items, binding)
     return Touch(table=table)
 
 
-def bind_exchange(body: ExchangeBody, binding: Binding) -> ExchangePartitions:
+def bind_exchange(node: exp.Expr, binding: Binding) -> ExchangePartitions:
     """EXCHANGE PARTITION: both tables alike, the partitions only in the source."""
-    table = partitioned_table(body.table, binding)
-    source = partitioned_table(body.source, binding)
+    ref, other = table_of(node.this), table_of(node.args["source"])
+    items = items_of(node.args["partition"])
+    table = partitioned_table(ref, binding)
+    source = partitioned_table(other, binding)
     if table.is_transactional or source.is_transactional:
         error = SemanticError(
             "Exchange partition is not allowed with transactional tables. Alternatively, shall "
             "use load data or insert overwrite to move partitions.",
             code=10236,
         )
-        binding.fail(error, body.table.start)
+        binding.fail(error, ref.start)
     alike = all(
         [(one.name, one.type) for one in ours] == [(one.name, one.type) for one in theirs]
         for ours, theirs in (
@@ -146,28 +144,29 @@ def bind_exchange(body: ExchangeBody, binding: Binding) -> ExchangePartitions:
             "Tables have incompatible schemas and their partitions  cannot be exchanged.",
             code=10235,
         )
-        binding.fail(error, body.source.start)
-    wanted = binding.partition_values(table, body.partition)
+        binding.fail(error, other.start)
+    wanted = binding.partition_values(table, items)
     if set(wanted) != set(table.partition_names[: len(wanted)]):
         error = SemanticError(
             "Partition values specified are not continuous. A subpartition value is specified "
             "without specifying the parent partition's value",
             code=10234,
         )
-        binding.fail(error, body.partition[0].key.start)
-    moved = binding.matching(source, body.partition)
+        binding.fail(error, items[0].key.start)
+    moved = binding.matching(source, items)
     for one in binding.partitions_of(table, wanted):
         name = partition_name(table.partition_names, one.values)
         error = SemanticError(f"Partition already exists [{table.name.name}({name})]", code=10118)
-        binding.fail(error, body.partition[0].key.start)
+        binding.fail(error, items[0].key.start)
     return ExchangePartitions(table=table, source=source, partitions=moved)
 
 
-def bind_add_partitions(body: AddPartitionsBody, binding: Binding) -> AddPartitions:
+def bind_add_partitions(node: exp.Expr, binding: Binding) -> AddPartitions:
     """ADD PARTITION: every one with a value for each partition column."""
-    table = partitioned_table(body.table, binding, view=body.view)
+    table = partitioned_table(table_of(node.this), binding, view=node.args["kind"] == "VIEW")
     found = []
-    for items, location in body.partitions:
+    for new in node.expressions:
+        items, location = items_of(new.this), new.args["location"]
         values = new_values(table, items, binding)
         if None in values:
             error = SemanticError(
@@ -176,22 +175,22 @@ def bind_add_partitions(body: AddPartitionsBody, binding: Binding) -> AddPartiti
                 code=10111,
             )
             binding.fail(error, items[values.index(None)].key.start)
-        found.append(Partition(values=values, location=location))
-    asked = found if body.if_not_exists else ()
+        found.append(Partition(values=values, location=location.name if location else ""))
+    asked = found if node.args["exists"] else ()
     known = (binding.catalog.partition(table.name, one.values) for one in asked)
     return AddPartitions(
-        table=table, partitions=tuple(found), if_not_exists=body.if_not_exists,
+        table=table, partitions=tuple(found), if_not_exists=node.args["exists"],
         known=tuple(filter(None, known)),
     )  # fmt: skip
 
 
-def bind_drop_partitions(body: DropPartitionsBody, binding: Binding) -> DropPartitions:
+def bind_drop_partitions(node: exp.Expr, binding: Binding) -> DropPartitions:
     """DROP PARTITION: all that match."""
-    table = partitioned_table(body.table, binding, view=body.view)
+    table = partitioned_table(table_of(node.this), binding, view=node.args["kind"] == "VIEW")
     types = {column.name: column.type for column in table.partition_columns}
     doomed: dict[Partition, None] = {}
-    may_miss = body.if_exists or binding.settings.flag("hive.exec.drop.ignorenonexistent")
-    for filters in body.filters:
+    may_miss = node.args["exists"] or binding.settings.flag("hive.exec.drop.ignorenonexistent")
+    for filters in map(filters_of, node.expressions):
         wanted = all_of(filters, table, types, binding)
         listed = binding.catalog.partitions(table.name, partition_tests(table, [wanted]))
         found = _chosen(wanted, listed, table)
@@ -200,7 +199,7 @@ def bind_drop_partitions(body: DropPartitionsBody, binding: Binding) -> DropPart
             error = NoSuchObject(f"Partition not found ({text}) in {table.name}", code=10006)
             binding.fail(error, filters[0].key.start, filters[-1].end)
         doomed |= dict.fromkeys(found)
-    return DropPartitions(table=table, partitions=tuple(doomed), purge=body.purge)
+    return DropPartitions(table=table, partitions=tuple(doomed), purge=node.args["purge"])
 
 
 def all_of(

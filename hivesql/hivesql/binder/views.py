@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from sqlglot import exp
+
 from hivesql.binding import Binding
-from hivesql.dialect.nodes.ddl import CreateViewBody
+from hivesql.dialect.nodes.parts import name_of, names_of, properties_of, slice_of, table_of
+from hivesql.dialect.nodes.views import PartitionedOn
 from hivesql.dialect.slices import Slice
 from hivesql.dialect.tokens import Name
 from hivesql.query.expanded_text import quote_name
@@ -42,21 +45,34 @@ def check_distinct(names: Iterable[Name], binding: Binding) -> None:
         seen.add(name.text)
 
 
-def bind_create_view(body: CreateViewBody, binding: Binding) -> CreateView:
+def bind_create_view(node: exp.Expr, binding: Binding) -> CreateView:
     """CREATE VIEW: its text with full table names, so that it means the same everywhere."""
-    name = new_name(body.table.full(binding.database), body.table.start, binding)
-    table, _ = view_of(name, body.query, body.columns, body.table.start, binding)
-    properties = {"bucketing_version": "2", **body.properties}
-    table = replace(table, properties=properties, comment=body.comment)
-    table = _partitioned(table, body.partitioned_on, binding)
+    schema = node.this if isinstance(node.this, exp.Schema) else None
+    ref = table_of(schema.this if schema else node.this)
+    name = new_name(ref.full(binding.database), ref.start, binding)
+    columns = tuple(_column(one) for one in schema.expressions) if schema else ()
+    table, _ = view_of(name, slice_of(node.expression), columns, ref.start, binding)
+    given = node.args["properties"].expressions
+    pairs = exp.Properties(expressions=[one.copy() for one in given if type(one) is exp.Property])
+    comment = next((one.name for one in given if isinstance(one, exp.SchemaCommentProperty)), None)
+    on = next((names_of(one.expressions) for one in given if isinstance(one, PartitionedOn)), ())
+    properties = {"bucketing_version": "2", **properties_of(pairs)}
+    table = _partitioned(replace(table, properties=properties, comment=comment), on, binding)
     known = binding.known_table(name)
     if known is not None and known.name != name:
         known = None  # a temporary table, which views do not see
-    if known is not None and body.or_replace:
-        _check_replaced(known, table, body.table.start, binding)
+    or_replace = node.args["replace"]
+    if known is not None and or_replace:
+        _check_replaced(known, table, ref.start, binding)
     return CreateView(
-        table=table, if_not_exists=body.if_not_exists, or_replace=body.or_replace, known=known,
-    )  # fmt: skip
+        table=table, if_not_exists=node.args["exists"], or_replace=or_replace, known=known
+    )
+
+
+def _column(node: exp.Expr) -> tuple[Name, str | None]:
+    """Return a column that a view names, and its comment."""
+    comments = [one.args["kind"].name for one in node.args["constraints"]]
+    return name_of(node.this), comments[0] if comments else None
 
 
 def _check_replaced(known: Table, view: Table, start: int, binding: Binding) -> None:

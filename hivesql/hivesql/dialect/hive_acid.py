@@ -20,11 +20,23 @@ from sqlglot.generators.hive import HiveGenerator
 from sqlglot.tokenizer_core import Token as SqlglotToken
 
 from hivesql.dialect.edits import Span, Spans
-from hivesql.dialect.nodes.alter import RefusedBody
+from hivesql.dialect.nodes.alter import (
+    AddPartitions,
+    DropPartitions,
+    ExchangePartition,
+    MovePartition,
+    NewPartition,
+    RefusedBody,
+    Rename,
+    RenamePartition,
+    Touch,
+)
 from hivesql.dialect.nodes.commands import Tree
 from hivesql.dialect.nodes.constants import BareInterval, Default
 from hivesql.dialect.nodes.dml import MultiInsert
-from hivesql.dialect.nodes.files import Compact, Repair, SortKey, Truncate
+from hivesql.dialect.nodes.files import Compact, Concatenate, Repair, SortKey, Truncate
+from hivesql.dialect.nodes.own import print_own
+from hivesql.dialect.nodes.views import AlterView, PartitionedOn, Rebuild
 from hivesql.dialect.slices import Slice
 from hivesql.dialect.spark_differences import tokens_in
 from hivesql.dialect.sqlglot_tokens import sqlglot_tokens
@@ -118,20 +130,6 @@ def _bare_interval(self: HiveGenerator, node: BareInterval) -> str:
     return f"{node.name} {self.sql(node, 'unit')}"
 
 
-def _compact(self: HiveGenerator, node: Compact) -> str:
-    """Print COMPACT with all that may follow it."""
-    buckets, pool, properties = (self.sql(node, key) for key in ("buckets", "pool", "properties"))
-    order = ", ".join(map(self.sql, node.args["order"]))
-    parts = (
-        "ALTER TABLE", self.sql(node, "this"), self.sql(node, "partition"), "COMPACT",
-        self.sql(node, "kind"), f"CLUSTERED INTO {buckets} BUCKETS" if buckets else "",
-        "AND WAIT" if node.args["wait"] else "", f"POOL {pool}" if pool else "",
-        f"WITH OVERWRITE TBLPROPERTIES {properties}" if properties else "",
-        f"ORDER BY {order}" if order else "",
-    )  # fmt: skip
-    return " ".join(filter(None, parts))
-
-
 def _sort_key(self: HiveGenerator, node: SortKey) -> str:
     nulls = {None: "", True: " NULLS FIRST", False: " NULLS LAST"}[node.args["nulls_first"]]
     return f"{self.sql(node, 'this')}{' DESC' if node.args['desc'] else ''}{nulls}"
@@ -142,16 +140,29 @@ def _properties(self: HiveGenerator, node: exp.Properties) -> str:
     return f"({', '.join(pairs)})"
 
 
-def _repair(self: HiveGenerator, node: Repair) -> str:
-    words = "MSCK REPAIR TABLE" if node.args["repair"] else "MSCK TABLE"
-    action = f" {node.args['action'].upper()} PARTITIONS" if node.args["action"] else ""
-    return f"{words} {self.sql(node, 'this')}{action}"
+def _create_view(self: HiveGenerator, node: exp.Create) -> str:
+    """Print CREATE VIEW."""
+    schema = node.this if isinstance(node.this, exp.Schema) else None
+    of_kind = {type(one): one for one in node.args["properties"].expressions}
+    on, comment = of_kind.get(PartitionedOn), of_kind.get(exp.SchemaCommentProperty)
+    pairs = [one for one in node.args["properties"].expressions if type(one) is exp.Property]
+    parts = (
+        "CREATE OR REPLACE VIEW" if node.args["replace"] else "CREATE VIEW",
+        "IF NOT EXISTS" if node.args["exists"] else "",
+        self.sql(schema.this if schema else node.this),
+        f"({', '.join(map(self.sql, schema.expressions))})" if schema else "",
+        f"COMMENT {self.sql(comment, 'this')}" if comment else "",
+        f"PARTITIONED ON ({', '.join(map(self.sql, on.expressions))})" if on else "",
+        f"TBLPROPERTIES {_properties(self, exp.Properties(expressions=pairs))}" if pairs else "",
+        f"AS {self.sql(node, 'expression')}",
+    )
+    return " ".join(filter(None, parts))
 
 
-def _truncate(self: HiveGenerator, node: Truncate) -> str:
-    columns = ", ".join(map(self.sql, node.args["columns"]))
-    columns = f" COLUMNS ({columns})" if columns else ""
-    return f"{self.truncatetable_sql(node)}{columns}{' FORCE' if node.args['force'] else ''}"
+_OWN = (
+    AddPartitions, AlterView, Compact, Concatenate, DropPartitions, ExchangePartition,
+    MovePartition, NewPartition, Rebuild, Rename, RenamePartition, Repair, Touch, Truncate,
+)  # fmt: skip
 
 
 class _Generator(HiveGenerator):
@@ -181,11 +192,10 @@ class _Generator(HiveGenerator):
         MultiInsert: _multi_insert,
         Default: lambda self, node: "DEFAULT",
         BareInterval: _bare_interval,
-        Compact: _compact,
         SortKey: _sort_key,
         exp.Properties: _properties,
-        Repair: _repair,
-        Truncate: _truncate,
+        exp.Create: _create_view,
+        **dict.fromkeys(_OWN, print_own),
         exp.Cast: _cast,
         exp.Concat: _concat,
         exp.National: lambda self, node: self.national_sql(node),

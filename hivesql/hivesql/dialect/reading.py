@@ -11,10 +11,15 @@ from typing import TypeVar
 
 from sqlglot import exp
 
+from hivesql.dialect.nodes.parts import OPERATOR
 from hivesql.dialect.slices import RANGE
 from hivesql.dialect.structure import QueryParser
 from hivesql.dialect.tokens import Cursor, Kind, Token
 
+COMPARISONS: dict[str, type[exp.Binary]] = {
+    "=": exp.EQ, "<>": exp.NEQ, "!=": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT,
+    ">=": exp.GTE,
+}  # fmt: skip
 Node = TypeVar("Node", bound=exp.Expr)
 
 
@@ -75,6 +80,14 @@ class StatementReader(QueryParser, Cursor):
             found = self.placed(exp.var("DEFAULT"), token.start)
         return found
 
+    def rest_as_query(self) -> exp.Expr:
+        """Take everything up to the end as one query."""
+        start = self.peek().start
+        if self.at_end:
+            self.fail("expected a query")
+        self.position = len(self.tokens) - 1
+        return self.read_query(((start, self.last_end),))
+
     # -- clauses
     def partition(self, *, dynamic: bool = True) -> exp.Partition:
         """``PARTITION (k='v', k2)``; without ``dynamic`` every key needs a value."""
@@ -116,6 +129,24 @@ class StatementReader(QueryParser, Cursor):
             self.fail("expected a constant")
         number = exp.Literal.number(self.next().text)
         return exp.Neg(this=number) if negative else number
+
+    def filters(self) -> exp.Partition:
+        """``PARTITION (k op v, …)``."""
+        start = self.expect("partition", "(").start
+        found = self.listed(self._filter)
+        self.expect(")")
+        return self.placed(exp.Partition(expressions=found), start)
+
+    def _filter(self) -> exp.Expr:
+        start = self.peek().start
+        key = exp.Column(this=self.identifier("a partition column"))
+        comparison = COMPARISONS.get(self.peek().text)
+        if comparison is None:
+            self.fail("expected a comparison")
+        operator = self.next().text
+        found = self.placed(comparison(this=key, expression=self.constant()), start)
+        found.meta[OPERATOR] = operator
+        return found
 
     def properties(self) -> exp.Properties:
         """``('k'='v', …)``."""

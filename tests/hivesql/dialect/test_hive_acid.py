@@ -47,6 +47,22 @@ OTHERS = [
     "LOAD DATA LOCAL INPATH '/x' OVERWRITE INTO TABLE t PARTITION (p='a' 'b', q=NULL, r=TRUE) "
     "INPUTFORMAT 'org.apache.hadoop.hive.ql.io.orc.OrcInputFormat' "
     "SERDE 'org.apache.hadoop.hive.ql.io.orc.OrcSerde'",
+    "ALTER TABLE d.t RENAME TO u",
+    "ALTER VIEW v RENAME TO d.w",
+    "ALTER TABLE t PARTITION (p=1, q='x') RENAME TO PARTITION (p=2, q='y')",
+    "ALTER TABLE t PARTITION (p=1) SET LOCATION '/x'",
+    "ALTER TABLE t TOUCH PARTITION (p=1)",
+    "ALTER TABLE t EXCHANGE PARTITION (p=1) WITH TABLE d.u",
+    "ALTER TABLE t TOUCH",
+    "ALTER TABLE t ADD IF NOT EXISTS PARTITION (p=1) LOCATION '/a' PARTITION (p=2)",
+    "ALTER TABLE t DROP IF EXISTS PARTITION (p>=1, q!='x'), PARTITION (p<>-3) PURGE",
+    "ALTER VIEW v ADD PARTITION (p=1)",
+    "ALTER TABLE t PARTITION (p=1) CONCATENATE",
+    "ALTER MATERIALIZED VIEW v REBUILD",
+    "ALTER VIEW v AS SELECT a FROM t",
+    "CREATE VIEW IF NOT EXISTS d.v (a COMMENT 'x', `b c`) COMMENT 'it\\'s' PARTITIONED ON (`b c`) "
+    "TBLPROPERTIES ('k'='v', 'l'='w') AS SELECT a, b FROM t",
+    "CREATE OR REPLACE VIEW v AS WITH q AS (SELECT 1) SELECT * FROM q",
     r"SET hive.x=it's a, b\; c",
     "DFS -ls 'a b'",
     "INSERT INTO t VALUES " + ", ".join(f"({i}, 'x')" for i in range(50)),
@@ -144,3 +160,11 @@ def test_sqlglot_finds_the_dialect_by_its_name() -> None:
     ]  # fmt: skip
     with pytest.raises(sqlglot.errors.TokenError, match="never closed"):
         sqlglot.tokenize("SELECT 'x", read=NAME)
+
+
+def test_a_view_may_be_printed_for_spark() -> None:
+    tree = read("CREATE OR REPLACE VIEW v (a COMMENT 'x') COMMENT 'y' AS SELECT b FROM t")
+    assert isinstance(tree, exp.Create)
+    assert tree.sql(dialect="spark") == (
+        "CREATE OR REPLACE VIEW v (a COMMENT 'x') COMMENT 'y' AS SELECT b FROM t"
+    )

@@ -152,7 +152,7 @@ def outcome(sql: str) -> str:
             "ALTER TABLE t PARTITION (a) SET LOCATION '/x'",
             "NotSupported(ALTER TABLE … PARTITION with keys that have no value)",
         ),
-        ("ALTER VIEW v ADD PARTITION (a=1)", "AddPartitionsBody"),
+        ("ALTER VIEW v ADD PARTITION (a=1)", "AddPartitions"),
         ("ALTER VIEW v AS", "ParseError"),
         ("ALTER DATABASE d SET foo 'x'", "ParseError"),
         ("ALTER TABLE t COMPACT major", "ParseError"),

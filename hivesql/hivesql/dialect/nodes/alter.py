@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
+
+from hivesql.dialect.nodes.own import Own
 
 if TYPE_CHECKING:
-    from hivesql.dialect.slices import PartitionFilter, PartitionItems, Slice
+    from hivesql.dialect.slices import PartitionItems
     from hivesql.dialect.tokens import Name, TableRef
     from hivesql_planner.errors import NotSupported
     from hivesql_planner.model.table import OwnerType
@@ -25,14 +27,6 @@ class AlterBody:
     view: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class AlterViewBody:
-    """ALTER VIEW … AS."""
-
-    table: TableRef
-    query: Slice
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlterDatabaseBody:
     """ALTER DATABASE: what is given replaces what is there."""
@@ -42,33 +36,6 @@ class AlterDatabaseBody:
     owner: tuple[str, OwnerType] | None = None
     location: str | None = None
     managed_location: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RenameBody:
-    """ALTER TABLE or VIEW … RENAME TO."""
-
-    table: TableRef
-    to: TableRef
-    view: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class RenamePartitionBody:
-    """ALTER TABLE … PARTITION … RENAME TO PARTITION."""
-
-    table: TableRef
-    partition: PartitionItems
-    to: PartitionItems
-
-
-@dataclass(frozen=True, slots=True)
-class MovePartitionBody:
-    """ALTER TABLE … PARTITION … SET LOCATION."""
-
-    table: TableRef
-    partition: PartitionItems
-    location: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,45 +60,6 @@ class TellStatisticsBody:
 
 
 @dataclass(frozen=True, slots=True)
-class ExchangeBody:
-    """ALTER TABLE … EXCHANGE PARTITION … WITH TABLE."""
-
-    table: TableRef
-    partition: PartitionItems
-    source: TableRef
-
-
-@dataclass(frozen=True, slots=True)
-class TouchBody:
-    """ALTER TABLE … TOUCH."""
-
-    table: TableRef
-    partition: PartitionItems | None
-
-
-@dataclass(frozen=True, slots=True)
-class AddPartitionsBody:
-    """ALTER TABLE … ADD PARTITION: each with its location or ''."""
-
-    table: TableRef
-    partitions: tuple[tuple[PartitionItems, str], ...]
-    if_not_exists: bool
-    view: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class DropPartitionsBody:
-    """ALTER TABLE … DROP PARTITION: what matches any of ``filters`` (each an AND) goes."""
-
-    table: TableRef
-    filters: tuple[tuple[PartitionFilter, ...], ...]
-    if_exists: bool
-    purge: bool
-    start: int
-    view: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class RefusedBody:
     """An ALTER of a table or view that is refused by ``error``, unless Hive refuses it before.
 
@@ -145,36 +73,65 @@ class RefusedBody:
     archived: PartitionItems | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ConcatenateBody:
-    """ALTER TABLE … [PARTITION (…)] CONCATENATE."""
-
-    table: TableRef
-    partition: PartitionItems | None
-    start: int
+_OF_TABLE: dict[str, bool] = {"kind": True, "this": True}
 
 
-@dataclass(frozen=True, slots=True)
-class RebuildBody:
-    """ALTER MATERIALIZED VIEW … REBUILD."""
+class Rename(Own):
+    """ALTER TABLE or VIEW (``kind``) … RENAME TO."""
 
-    table: TableRef
+    arg_types: ClassVar[dict[str, bool]] = {**_OF_TABLE, "to": True}
+    written = "ALTER @kind @this RENAME TO @to"
 
 
-AlterBodies = (
-    AlterBody
-    | ConcatenateBody
-    | RebuildBody
-    | RefusedBody
-    | AlterViewBody
-    | AlterDatabaseBody
-    | RenameBody
-    | RenamePartitionBody
-    | MovePartitionBody
-    | AlterPartitionsBody
-    | ExchangeBody
-    | TellStatisticsBody
-    | TouchBody
-    | AddPartitionsBody
-    | DropPartitionsBody
-)
+class RenamePartition(Own):
+    """ALTER TABLE … PARTITION … RENAME TO PARTITION."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True, "partition": True, "to": True}
+    written = "ALTER TABLE @this @partition RENAME TO @to"
+
+
+class MovePartition(Own):
+    """ALTER TABLE … PARTITION … SET LOCATION."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True, "partition": True, "location": True}
+    written = "ALTER TABLE @this @partition SET LOCATION @location"
+
+
+class ExchangePartition(Own):
+    """ALTER TABLE … EXCHANGE PARTITION … WITH TABLE."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True, "partition": True, "source": True}
+    written = "ALTER TABLE @this EXCHANGE @partition WITH TABLE @source"
+
+
+class Touch(Own):
+    """ALTER TABLE … TOUCH."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True, "partition": False}
+    written = "ALTER TABLE @this TOUCH [@partition]"
+
+
+class AddPartitions(Own):
+    """ALTER TABLE or VIEW … ADD PARTITION; its expressions are ``NewPartition``s."""
+
+    arg_types: ClassVar[dict[str, bool]] = {**_OF_TABLE, "exists": False, "expressions": True}
+    written = "ALTER @kind @this ADD [IF NOT EXISTS ?exists] ~expressions"
+
+
+class NewPartition(Own):
+    """A partition to add, and its location."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True, "location": False}
+    written = "@this [LOCATION @location]"
+
+
+class DropPartitions(Own):
+    """ALTER TABLE or VIEW … DROP PARTITION: what matches one of its expressions goes."""
+
+    arg_types: ClassVar[dict[str, bool]] = {
+        **_OF_TABLE, "exists": False, "expressions": True, "purge": False,
+    }  # fmt: skip
+    written = "ALTER @kind @this DROP [IF EXISTS ?exists] @expressions [PURGE ?purge]"
+
+
+AlterBodies = AlterBody | RefusedBody | AlterDatabaseBody | AlterPartitionsBody | TellStatisticsBody

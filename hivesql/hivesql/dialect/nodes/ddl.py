@@ -67,20 +67,6 @@ class CreateTableBody:
     query: Slice | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CreateViewBody:
-    """CREATE VIEW; ``columns`` renames the query's, and the last ones are ``partitioned_on``."""
-
-    table: TableRef
-    if_not_exists: bool
-    or_replace: bool
-    columns: tuple[tuple[Name, str | None], ...]
-    comment: str | None
-    properties: Mapping[str, str]
-    query: Slice
-    partitioned_on: tuple[Name, ...] = ()
-
-
 @dataclass(frozen=True, slots=True)
 class CreateMaterializedBody:
     """CREATE MATERIALIZED VIEW: the table that keeps its rows, and whether Hive may rewrite."""
@@ -101,10 +87,5 @@ class DropTableBody:
 
 
 DefinitionBodies = (
-    CreateDatabaseBody
-    | DropDatabaseBody
-    | CreateTableBody
-    | CreateMaterializedBody
-    | CreateViewBody
-    | DropTableBody
+    CreateDatabaseBody | DropDatabaseBody | CreateTableBody | CreateMaterializedBody | DropTableBody
 )

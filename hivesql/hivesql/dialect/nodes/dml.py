@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sqlglot import exp
 
-from hivesql.dialect.nodes.files import Own
+from hivesql.dialect.nodes.own import Own
 
 if TYPE_CHECKING:
     from hivesql.dialect.slices import Slice

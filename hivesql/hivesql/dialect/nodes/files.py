@@ -1,18 +1,12 @@
-"""Nodes of what is done with a table's files, where sqlglot has none of its own."""
+"""Nodes of what is done with a table's files."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from sqlglot import exp
 
-
-class Own(exp.Expression):
-    """A statement that only Hive has: it is printed for ``hive_acid``."""
-
-    def sql(self, dialect: Any = None, copy: bool = True, **options: Any) -> str:
-        """Its text; sqlglot prints it for no other dialect."""
-        return super().sql(dialect or "hive_acid", copy=copy, **options)
+from hivesql.dialect.nodes.own import Own
 
 
 class Compact(Own):
@@ -22,6 +16,11 @@ class Compact(Own):
         "this": True, "partition": False, "kind": True, "buckets": False, "wait": False,
         "pool": False, "properties": False, "order": False,
     }  # fmt: skip
+    written = (
+        "ALTER TABLE @this [@partition] COMPACT @kind [CLUSTERED INTO @buckets BUCKETS] "
+        "[AND WAIT ?wait] [POOL @pool] [WITH OVERWRITE TBLPROPERTIES @properties] "
+        "[ORDER BY @order]"
+    )
 
 
 class SortKey(exp.Expression):
@@ -31,14 +30,23 @@ class SortKey(exp.Expression):
 
 
 class Repair(Own):
-    """MSCK [REPAIR] TABLE … [ADD | DROP | SYNC PARTITIONS]."""
+    """MSCK; ``action`` is ADD, DROP or SYNC."""
 
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "repair": False, "action": False}
+    written = "MSCK [REPAIR ?repair] TABLE @this [@action PARTITIONS]"
 
 
-class Truncate(exp.TruncateTable):
-    """TRUNCATE TABLE … [COLUMNS (…)] [FORCE]."""
+class Truncate(Own):
+    """TRUNCATE TABLE."""
 
     arg_types: ClassVar[dict[str, bool]] = {
-        **exp.TruncateTable.arg_types, "columns": False, "force": False,
+        "this": True, "partition": False, "columns": False, "force": False,
     }  # fmt: skip
+    written = "TRUNCATE TABLE @this [@partition] [COLUMNS (@columns)] [FORCE ?force]"
+
+
+class Concatenate(Own):
+    """ALTER TABLE … CONCATENATE."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True, "partition": False}
+    written = "ALTER TABLE @this [@partition] CONCATENATE"

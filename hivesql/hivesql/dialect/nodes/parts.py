@@ -7,8 +7,18 @@ from collections.abc import Iterable
 from sqlglot import exp
 
 from hivesql.dialect.numbers import number_text
-from hivesql.dialect.slices import RANGE, SPANS, PartitionItem, PartitionItems, Slice
+from hivesql.dialect.slices import (
+    RANGE,
+    SPANS,
+    PartitionFilter,
+    PartitionItem,
+    PartitionItems,
+    Slice,
+)
 from hivesql.dialect.tokens import Name, TableRef
+
+OPERATOR = "operator"
+"""Metadata key of a comparison: the operator as it is written."""
 
 
 def name_of(identifier: exp.Expr) -> Name:
@@ -39,8 +49,11 @@ def slice_of(node: exp.Expr) -> Slice:
 
 def partition_of(partition: exp.Expr | None) -> PartitionItems | None:
     """Return what PARTITION (…) says; None where it is not there."""
-    if partition is None:
-        return None
+    return None if partition is None else items_of(partition)
+
+
+def items_of(partition: exp.Expr) -> PartitionItems:
+    """Return what PARTITION (…) says."""
     return tuple(_item(item) for item in partition.expressions)
 
 
@@ -50,6 +63,17 @@ def _item(item: exp.Expr) -> PartitionItem:
         return PartitionItem(name_of(item.this), end=end)
     value = constant_text(item.expression)
     return PartitionItem(name_of(item.this.this), value, given=True, end=end)
+
+
+def filters_of(partition: exp.Expr) -> tuple[PartitionFilter, ...]:
+    """Return what PARTITION (…) of DROP PARTITION compares."""
+    return tuple(
+        PartitionFilter(
+            name_of(one.this.this), one.meta[OPERATOR], constant_text(one.expression),
+            one.meta[RANGE][1],
+        )
+        for one in partition.expressions
+    )  # fmt: skip
 
 
 def constant_text(node: exp.Expr) -> str | None:

@@ -9,30 +9,29 @@ from typing import NoReturn
 from sqlglot import exp
 
 from hivesql.dialect.nodes.alter import (
-    AddPartitionsBody,
+    AddPartitions,
     AlterBody,
     AlterDatabaseBody,
     AlterPartitionsBody,
-    AlterViewBody,
-    ConcatenateBody,
-    DropPartitionsBody,
-    ExchangeBody,
-    MovePartitionBody,
-    RebuildBody,
+    DropPartitions,
+    ExchangePartition,
+    MovePartition,
+    NewPartition,
     RefusedBody,
-    RenameBody,
-    RenamePartitionBody,
+    Rename,
+    RenamePartition,
     TellStatisticsBody,
-    TouchBody,
+    Touch,
 )
 from hivesql.dialect.nodes.commands import Body
+from hivesql.dialect.nodes.files import Concatenate
 from hivesql.dialect.nodes.parts import partition_of, table_of
+from hivesql.dialect.nodes.views import AlterView, Rebuild
 from hivesql.dialect.slices import PartitionItems
-from hivesql.dialect.statements.clauses import parse_filters, parse_partition
+from hivesql.dialect.statements.clauses import parse_partition
 from hivesql.dialect.statements.commands import parse_keys, parse_owner, parse_properties
 from hivesql.dialect.statements.constraints import parse_column_constraint, parse_constraint
 from hivesql.dialect.statements.load import FileStatements
-from hivesql.dialect.statements.rows import rest_as_query
 from hivesql.dialect.statements.storage import (
     parse_bucket_count,
     parse_buckets,
@@ -66,34 +65,28 @@ from hivesql_planner.statements.alter import (
 )
 
 
-def parse_add_partitions(
-    cursor: Cursor, table: TableRef, *, view: bool = False
-) -> AddPartitionsBody:
+def _add_partitions(cursor: FileStatements, table: exp.Table, kind: str) -> AddPartitions:
     """``ADD [IF NOT EXISTS] PARTITION (…) [LOCATION '…'] …``."""
     cursor.expect("add")
-    if_not_exists = cursor.take("if", "not", "exists")
+    exists = cursor.take("if", "not", "exists")
     found = []
     while cursor.at("partition"):
-        items = parse_partition(cursor, dynamic=False)
-        located = not view and cursor.take("location")
-        found.append((items, cursor.location() if located else ""))
+        partition = cursor.partition(dynamic=False)
+        located = kind == "TABLE" and cursor.take("location")
+        location = exp.Literal.string(cursor.location()) if located else None
+        found.append(NewPartition(this=partition, location=location))
     if not found:
         cursor.fail("expected PARTITION")
-    return AddPartitionsBody(table, tuple(found), if_not_exists, view)
+    return AddPartitions(kind=kind, this=table, expressions=found, exists=exists)
 
 
-def parse_drop_partitions(
-    cursor: Cursor, table: TableRef, *, view: bool = False
-) -> DropPartitionsBody:
+def _drop_partitions(cursor: FileStatements, table: exp.Table, kind: str) -> DropPartitions:
     """``DROP [IF EXISTS] PARTITION (k op v, …), … [PURGE]``."""
     cursor.expect("drop")
-    if_exists = cursor.take("if", "exists")
-    start = cursor.peek().start
-    found = [parse_filters(cursor)]
-    while cursor.take(","):
-        found.append(parse_filters(cursor))
-    purge = not view and cursor.take("purge")
-    return DropPartitionsBody(table, tuple(found), if_exists, purge, start, view)
+    exists = cursor.take("if", "exists")
+    found = cursor.listed(cursor.filters)
+    purge = kind == "TABLE" and cursor.take("purge")
+    return DropPartitions(kind=kind, this=table, expressions=found, exists=exists, purge=purge)
 
 
 _REFUSED = ("scheduled", "index", "resource", "dataconnector")
@@ -157,33 +150,31 @@ def _alter_database(cursor: Cursor) -> AlterDatabaseBody:
     return AlterDatabaseBody(name=name, location=cursor.location())
 
 
-def _alter_materialized(cursor: Cursor) -> AlterBody | RebuildBody:
-    table = cursor.table()
+def _alter_materialized(cursor: FileStatements) -> AlterBody | Rebuild:
+    table = cursor.table_name()
     start = cursor.peek().start
     if cursor.take("rebuild"):
-        return RebuildBody(table)
+        return Rebuild(this=table)
     enabled = cursor.take("enable")
     if not enabled and not cursor.take("disable"):
         cursor.fail("expected REBUILD, ENABLE REWRITE or DISABLE REWRITE")
     cursor.expect("rewrite")
-    return AlterBody(table, ChangeRewrite(enabled), start)
+    return AlterBody(table_of(table), ChangeRewrite(enabled), start)
 
 
-def _alter_view(cursor: Cursor) -> Body:
-    table = cursor.table()
+def _alter_view(cursor: FileStatements) -> Body:
+    table = cursor.table_name()
     start = cursor.peek().start
-    if cursor.at("add", "partition") or cursor.at("add", "if"):
-        return parse_add_partitions(cursor, table, view=True)
-    if cursor.at("drop", "partition") or cursor.at("drop", "if", "exists", "partition"):
-        return parse_drop_partitions(cursor, table, view=True)
+    if (found := _of_partitions(cursor, table, "VIEW")) is not None:
+        return found
     if cursor.at("partition") or cursor.at("add") or cursor.at("drop"):
         cursor.refuse("ALTER VIEW … PARTITION and ALTER VIEW … COLUMNS")
     if cursor.take("rename", "to"):
-        return RenameBody(table, cursor.table(), view=True)
+        return Rename(kind="VIEW", this=table, to=cursor.table_name())
     if cursor.at("set", "tblproperties") or cursor.at("unset", "tblproperties"):
-        return AlterBody(table, _properties(cursor), start, view=True)
+        return AlterBody(table_of(table), _properties(cursor), start, view=True)
     cursor.take("as")
-    return AlterViewBody(table, rest_as_query(cursor))
+    return AlterView(this=table, expression=cursor.rest_as_query())
 
 
 def _alter_table(cursor: FileStatements) -> Body:
@@ -193,24 +184,28 @@ def _alter_table(cursor: FileStatements) -> Body:
         return _partition_column(cursor, table)
     if cursor.at("partition"):
         return _alter_partition(cursor, named, cursor.partition())
-    if cursor.take("compact"):
-        return cursor.read_compaction(named, None)
-    if (found := _of_contents(cursor, table, None)) is not None:
+    found = _of_contents(cursor, named, None) or _of_partitions(cursor, named, "TABLE")
+    if found is not None:
         return found
     if cursor.take("rename", "to"):
-        return RenameBody(table, cursor.table())
-    if cursor.at("add", "partition") or cursor.at("add", "if"):
-        return parse_add_partitions(cursor, table)
-    if cursor.at("drop", "partition") or cursor.at("drop", "if", "exists", "partition"):
-        return parse_drop_partitions(cursor, table)
+        return Rename(kind="TABLE", this=named, to=cursor.table_name())
     if cursor.take("exchange"):
-        items = parse_partition(cursor, dynamic=False)
+        partition = cursor.partition(dynamic=False)
         cursor.expect("with", "table")
-        return ExchangeBody(table, items, cursor.table())
+        return ExchangePartition(this=named, partition=partition, source=cursor.table_name())
     if cursor.take("touch"):
-        partition = parse_partition(cursor, dynamic=False) if cursor.at("partition") else None
-        return TouchBody(table, partition)
+        touched = cursor.partition(dynamic=False) if cursor.at("partition") else None
+        return Touch(this=named, partition=touched)
     return _change(cursor, table)
+
+
+def _of_partitions(cursor: FileStatements, table: exp.Table, kind: str) -> Body | None:
+    """Read what adds or drops partitions; None for others."""
+    if cursor.at("add", "partition") or cursor.at("add", "if"):
+        return _add_partitions(cursor, table, kind)
+    if cursor.at("drop", "partition") or cursor.at("drop", "if", "exists", "partition"):
+        return _drop_partitions(cursor, table, kind)
+    return None
 
 
 def _change(cursor: Cursor, table: TableRef) -> AlterBody:
@@ -227,21 +222,26 @@ def _change(cursor: Cursor, table: TableRef) -> AlterBody:
     return AlterBody(table, change, start, cascade)
 
 
-def _of_contents(cursor: Cursor, table: TableRef, items: PartitionItems | None) -> Body | None:
+def _of_contents(
+    cursor: FileStatements, named: exp.Table, partition: exp.Partition | None
+) -> Body | None:
     """Read what is done to the files of a table or partition, or told of them; None for others."""
+    if cursor.take("compact"):
+        return cursor.read_compaction(named, partition)
     if cursor.at("concatenate"):
-        return ConcatenateBody(table, items, cursor.next().start)
-    if cursor.at("update", "statistics", "for") or (items and cursor.at("update", "statistics")):
-        return _tell_statistics(cursor, table, items)
+        start = cursor.next().start
+        return cursor.placed(Concatenate(this=named, partition=partition), start)
+    if cursor.at("update", "statistics", "for") or (
+        partition and cursor.at("update", "statistics")
+    ):
+        return _tell_statistics(cursor, table_of(named), partition_of(partition))
     return None
 
 
 def _alter_partition(cursor: FileStatements, named: exp.Table, partition: exp.Partition) -> Body:
-    if cursor.take("compact"):
-        return cursor.read_compaction(named, partition)
-    table, items = table_of(named), partition_of(partition) or ()
-    if (found := _of_contents(cursor, table, items)) is not None:
+    if (found := _of_contents(cursor, named, partition)) is not None:
         return found
+    table, items = table_of(named), partition_of(partition) or ()
     start = cursor.peek().start
     change: Change | None = _storage_of_partition(cursor) or _clustering(cursor)
     if change is None and (cursor.at("add", "columns") or cursor.at("replace", "columns")):
@@ -255,10 +255,12 @@ def _alter_partition(cursor: FileStatements, named: exp.Table, partition: exp.Pa
     if any(not item.given for item in items):
         cursor.refuse("ALTER TABLE … PARTITION with keys that have no value")
     if cursor.take("rename", "to"):
-        return RenamePartitionBody(table, items, parse_partition(cursor, dynamic=False))
+        to = cursor.partition(dynamic=False)
+        return RenamePartition(this=named, partition=partition, to=to)
     if not cursor.take("set", "location"):
         _refuse(cursor, "PARTITION … ")
-    return MovePartitionBody(table, items, cursor.location())
+    location = exp.Literal.string(cursor.location())
+    return MovePartition(this=named, partition=partition, location=location)
 
 
 def _tell_statistics(

@@ -51,7 +51,7 @@ class FileStatements(StatementReader):
         for word in ("add", "drop", "sync"):
             if self.take(word):
                 self.expect("partitions")
-                action = word
+                action = word.upper()
                 break
         self.end()
         return Repair(this=table, repair=repair, action=action)
@@ -89,7 +89,7 @@ class FileStatements(StatementReader):
         columns = self.identifiers() if self.take("columns") else []
         force = self.take("force")
         self.end()
-        return Truncate(expressions=[table], partition=partition, columns=columns, force=force)
+        return Truncate(this=table, partition=partition, columns=columns, force=force)
 
     def read_compaction(self, table: exp.Table, partition: exp.Partition | None) -> Compact:
         """Read what follows COMPACT."""

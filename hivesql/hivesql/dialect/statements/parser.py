@@ -24,6 +24,13 @@ class HiveAcidParser(ChangeStatements, QueryStatements, FileStatements):
 
         return parse_alter(self)
 
+    def read_create(self) -> Body:
+        """CREATE of what we know."""
+        # Imported late, as above.
+        from hivesql.dialect.statements.tables import parse_create
+
+        return parse_create(self)
+
     STATEMENTS: ClassVar[dict[str, Callable[[HiveAcidParser], Body]]] = {
         **dict.fromkeys(_QUERIES, QueryStatements.read_rows),
         "insert": QueryStatements.read_insert,
@@ -35,6 +42,7 @@ class HiveAcidParser(ChangeStatements, QueryStatements, FileStatements):
         "analyze": FileStatements.read_analyze,
         "truncate": FileStatements.read_truncate,
         "alter": read_alter,
+        "create": read_create,
     }
 
     def read_statement(self) -> Body:

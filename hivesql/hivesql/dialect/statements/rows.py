@@ -35,14 +35,6 @@ class QueryStatements(StatementReader):
         check_tokens(self.text, self.tokens)
         return self.read_insert() if self._inserts() else self.rest_as_query()
 
-    def rest_as_query(self) -> exp.Expr:
-        """Take everything up to the end as one query."""
-        start = self.peek().start
-        if self.at_end:
-            self.fail("expected a query")
-        self.position = len(self.tokens) - 1
-        return self.read_query(((start, self.last_end),))
-
     def _inserts(self) -> bool:
         """Tell whether FROM or WITH leads to INSERT."""
         if self.peek().value not in ("from", "with"):

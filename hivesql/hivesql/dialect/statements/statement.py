@@ -43,6 +43,10 @@ _CLIENT = {
     "exit": "EXIT",
 }
 _ROWS = frozenset({"select", "values", "with", "from", "map", "reduce"})
+_BY_SQLGLOT = frozenset(
+    {"alter", "analyze", "create", "delete", "insert", "load", "merge", "msck", "truncate",
+     "update"}
+)  # fmt: skip
 _EXPLAIN_REFUSED = {
     "authorization", "dependency", "cbo", "ast", "vectorization", "analyze", "reoptimization",
     "ddl", "logical", "abstract", "rewrite", "start", "begin", "commit", "rollback", "lock",
@@ -103,24 +107,10 @@ def _parser_of(word: str) -> Callable[[Cursor], Body] | None:
     to answer.
     """
     match word:
-        case (
-            "insert"
-            | "update"
-            | "delete"
-            | "merge"
-            | "load"
-            | "msck"
-            | "analyze"
-            | "truncate"
-            | "alter"
-        ):
+        case _ if word in _BY_SQLGLOT:
             from hivesql.dialect.statements.parser import parse_statement
 
             return parse_statement
-        case "create":
-            from hivesql.dialect.statements.tables import parse_create
-
-            return parse_create
         case "drop":
             from hivesql.dialect.statements.drop import parse_drop
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from sqlglot import exp
+
 from hivesql.dialect.nodes.commands import Body
 from hivesql.dialect.nodes.ddl import (
     CreateDatabaseBody,
     CreateMaterializedBody,
     CreateTableBody,
-    CreateViewBody,
 )
+from hivesql.dialect.nodes.parts import table_of
+from hivesql.dialect.nodes.views import PartitionedOn
+from hivesql.dialect.reading import StatementReader
 from hivesql.dialect.statements.clauses import parse_properties
 from hivesql.dialect.statements.constraints import parse_definitions
 from hivesql.dialect.statements.rows import rest_as_query
@@ -21,7 +25,7 @@ from hivesql.dialect.statements.storage import (
     parse_row_format,
     parse_skew,
 )
-from hivesql.dialect.tokens import Cursor, Kind, Name, at
+from hivesql.dialect.tokens import Cursor, Kind, at
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.avro_schema import LITERAL, URL
 from hivesql_planner.model.table import FileFormat
@@ -41,7 +45,7 @@ _CREATE_REFUSED = {
 _TABLE_WORDS = ("temporary", "transactional", "external", "managed")
 
 
-def parse_create(cursor: Cursor) -> Body:
+def parse_create(cursor: StatementReader) -> Body:
     """CREATE of what we know."""
     cursor.expect("create")
     token = cursor.peek()
@@ -85,33 +89,40 @@ def _if_not_exists(cursor: Cursor) -> bool:
     return True
 
 
-def _create_view(cursor: Cursor) -> CreateViewBody:
-    or_replace = cursor.take("or", "replace")
+def _create_view(cursor: StatementReader) -> exp.Create:
+    replace = cursor.take("or", "replace")
     cursor.expect("view")
-    if_not_exists = _if_not_exists(cursor)
-    table = cursor.table()
-    if or_replace and if_not_exists:
+    exists = _if_not_exists(cursor)
+    table = cursor.table_name()
+    if replace and exists:
         error = SemanticError("Can't combine IF NOT EXISTS and OR REPLACE.")
-        raise at(error, cursor.text, table.start)
-    columns: list[tuple[Name, str | None]] = []
+        raise at(error, cursor.text, table_of(table).start)
+    this: exp.Expr = table
     if cursor.take("("):
-        while True:
-            name = cursor.name("a column name")
-            columns.append((name, cursor.string() if cursor.take("comment") else None))
-            if not cursor.take(","):
-                break
+        this = exp.Schema(this=table, expressions=cursor.listed(lambda: _view_column(cursor)))
         cursor.expect(")")
-    comment = cursor.string() if cursor.take("comment") else None
-    partitioned_on: tuple[Name, ...] = ()
+    properties: list[exp.Expr] = []
+    if cursor.take("comment"):
+        comment = exp.Literal.string(cursor.string())
+        properties.append(exp.SchemaCommentProperty(this=comment))
     if cursor.take("partitioned", "on"):
-        partitioned_on = cursor.names()
-    properties = parse_properties(cursor) if cursor.take("tblproperties") else {}
+        properties.append(PartitionedOn(expressions=cursor.identifiers()))
+    if cursor.take("tblproperties"):
+        properties += cursor.properties().expressions
     cursor.expect("as")
-    return CreateViewBody(
-        table=table, if_not_exists=if_not_exists, or_replace=or_replace, columns=tuple(columns),
-        comment=comment, properties=properties, partitioned_on=partitioned_on,
-        query=rest_as_query(cursor),
+    return exp.Create(
+        this=this, kind="VIEW", replace=replace, exists=exists,
+        properties=exp.Properties(expressions=properties), expression=cursor.rest_as_query(),
     )  # fmt: skip
+
+
+def _view_column(cursor: StatementReader) -> exp.ColumnDef:
+    name = cursor.identifier("a column name")
+    comments = []
+    if cursor.take("comment"):
+        kind = exp.CommentColumnConstraint(this=exp.Literal.string(cursor.string()))
+        comments.append(exp.ColumnConstraint(kind=kind))
+    return exp.ColumnDef(this=name, constraints=comments)
 
 
 def _create_materialized(cursor: Cursor) -> CreateMaterializedBody:

@@ -1,0 +1,28 @@
+"""Nodes of what is done with views."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from sqlglot import exp
+
+from hivesql.dialect.nodes.own import Own
+
+
+class PartitionedOn(exp.Property):
+    """PARTITIONED ON (…) of a view: its last columns."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"expressions": True}
+
+
+class AlterView(Own):
+    """ALTER VIEW … AS."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True, "expression": True}
+    written = "ALTER VIEW @this AS @expression"
+
+
+class Rebuild(Own):
+    """ALTER MATERIALIZED VIEW … REBUILD."""
+
+    written = "ALTER MATERIALIZED VIEW @this REBUILD"
