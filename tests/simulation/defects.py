@@ -17,11 +17,15 @@ from sqlalchemy import Connection, delete, select
 
 from hivesql_executor.compaction import aborts, cleaner
 from hivesql_executor.metastore.database import commit, compactions, housekeeping
-from hivesql_executor.metastore.database.compaction_calls import CompactionCalls
+from hivesql_executor.metastore.database.calls import reading, writing
+from hivesql_executor.metastore.database.metastore import (
+    CompactionCalls,
+    DatabaseMetastore,
+    MoveCalls,
+)
 from hivesql_executor.metastore.database.schema import txn_components, txn_to_write_id, txns
 from hivesql_executor.metastore.database.transaction_calls import TransactionCalls
 from hivesql_executor.metastore.database.transactions import locks, moves, snapshots, transactions
-from hivesql_executor.metastore.database.transactions.moves import MoveCalls
 from hivesql_executor.statements import definitions
 from hivesql_executor.streaming import batch
 from hivesql_planner.acid.layout import METADATA_FILE, base_name
@@ -112,11 +116,12 @@ def _abort_forgets() -> list[Patch]:
         db.execute(delete(txn_components).where(txn_components.c.txn_id.in_(gone)))
         return gone
 
-    return [(one, "abort_txns", forgetful) for one in (transactions, commit, housekeeping)]
+    inner = [(one, "abort_txns", forgetful) for one in (transactions, commit, housekeeping)]
+    return [*inner, (TransactionCalls, "abort_txns", writing(forgetful))]
 
 
 def _no_heartbeat() -> list[Patch]:
-    return [(transactions, "heartbeat", lambda db, txn_id, lock_id: None)]
+    return [(TransactionCalls, "heartbeat", lambda self, txn_id, lock_id=0: None)]
 
 
 def _lost_answer_is_failure() -> list[Patch]:
@@ -139,7 +144,10 @@ def _compacts_open_writes() -> list[Patch]:
         now = snapshots.valid_write_ids(db, snapshots.valid_txns(db, 0), table)
         return replace(now, open=frozenset(), mode=ListMode.COMPACTOR)
 
-    return [(one, "compactor_write_ids", everything) for one in (snapshots, compactions)]
+    return [
+        (compactions, "compactor_write_ids", everything),
+        (CompactionCalls, "compactor_write_ids", reading(everything)),
+    ]
 
 
 def _cleaner_forgets_too_much() -> list[Patch]:
@@ -166,7 +174,7 @@ def _reaper_asks_nobody() -> list[Patch]:
         living = db.scalars(select(txns.c.id).where(txns.c.state == "o")).all()
         return transactions.abort_txns(db, living, "heartbeat time-out")
 
-    return [(housekeeping, "reap", reap)]
+    return [(DatabaseMetastore, "reap", writing(reap))]
 
 
 def _ids_one_by_one() -> list[Patch]:

@@ -62,16 +62,16 @@ def abort_compactions(db: Connection, ids: Collection[int]) -> dict[int, str | N
     return found
 
 
-def retry_cleaning(db: Connection, id_: int, error: str, *, base: float, attempts: int) -> bool:
+def retry_cleaning(db: Connection, id: int, error: str, *, base: float, attempts: int) -> bool:
     """Put the next cleaning off; False when it was the last attempt and the row has failed."""
-    row = locked_row(db, id_)
+    row = locked_row(db, id)
     pause = retry_pause(row.retry_retention, base, attempts)
     if pause is None:
         complete(db, row, "f", error)
         return False
     db.execute(
         update(compaction_queue)
-        .where(_queue.id == id_)
+        .where(_queue.id == id)
         .values(retry_retention=pause, error=error, cleaner_started=None)
     )
     return True

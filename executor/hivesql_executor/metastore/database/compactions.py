@@ -60,6 +60,7 @@ def enqueue_compaction(
     details: CompactionDetails = NO_DETAILS, run_as: str | None = None,
 ) -> CompactionAnswer:  # fmt: skip
     """Ask for a compaction; refused when the same one is queued or would find nothing new."""
+    table = table.lower()
     hold_mutex(db, "CompactionScheduler")
     highest = compactor_write_ids(db, table).high_watermark
     covers = and_(_queue.state == _READY, _queue.highest_write_id == highest)
@@ -101,12 +102,16 @@ def new_id(db: Connection) -> int:
 
 
 def next_compaction(
-    db: Connection, worker_id: str, id_: int | None, pool: str | None, pool_timeout: float | None
-) -> Compaction | None:
-    """Claim the oldest waiting request, or the one with that id; None when there is none."""
+    db: Connection, worker_id: str, *, id: int | None = None, pool: str | None = None,
+    pool_timeout: float | None = None,
+) -> Compaction | None:  # fmt: skip
+    """Claim the oldest waiting request of a pool, or the one with that id; None without one.
+
+    Without a pool: of no pool, and those that waited for ``pool_timeout`` seconds (None: all).
+    """
     query = select(_queue.id).where(_queue.state == _INITIATED).order_by(_queue.id)
-    if id_ is not None:
-        query = query.where(_queue.id == id_)
+    if id is not None:
+        query = query.where(_queue.id == id)
     elif pool is not None:
         query = query.where(_queue.pool == pool)
     elif pool_timeout is not None:
@@ -123,7 +128,9 @@ def next_compaction(
     return None
 
 
-def release_compactions(db: Connection, *, worker_id: str | None, silent: float | None) -> int:
+def release_compactions(
+    db: Connection, *, worker_id: str | None = None, silent: float | None = None
+) -> int:
     """Queue again what a worker, or any since ``silent`` seconds, works on; how many."""
     query = update(compaction_queue).where(_queue.state == _WORKING)
     if worker_id is not None:
@@ -145,12 +152,12 @@ def release_lost(db: Connection, txn_ids: Collection[int]) -> None:
         )
 
 
-def set_compaction_txn(db: Connection, id_: int, txn_id: int, highest_write_id: int) -> None:
+def set_compaction_txn(db: Connection, id: int, txn_id: int, highest_write_id: int) -> None:
     """Record the transaction that compacts and how far its result will reach."""
-    row = locked_row(db, id_)
+    row = locked_row(db, id)
     db.execute(
         update(compaction_queue)
-        .where(_queue.id == id_)
+        .where(_queue.id == id)
         .values(txn_id=txn_id, highest_write_id=highest_write_id)
     )
     # As long as this row lives, an aborted compactor is remembered and its result is not seen.
@@ -166,18 +173,16 @@ def set_compaction_txn(db: Connection, id_: int, txn_id: int, highest_write_id: 
     )
 
 
-def mark_compacted(db: Connection, id_: int) -> None:
+def mark_compacted(db: Connection, id: int) -> None:
     """Say that the result is written: the old directories wait for the cleaner."""
-    if locked_row(db, id_).state != _WORKING:
-        raise ExecutionError(f"compaction {id_} was taken from this worker, which was silent")
-    db.execute(
-        update(compaction_queue).where(_queue.id == id_).values(state=_READY, worker_id=None)
-    )
+    if locked_row(db, id).state != _WORKING:
+        raise ExecutionError(f"compaction {id} was taken from this worker, which was silent")
+    db.execute(update(compaction_queue).where(_queue.id == id).values(state=_READY, worker_id=None))
 
 
-def mark_failed(db: Connection, id_: int, error: str, *, refused: bool) -> None:
+def mark_failed(db: Connection, id: int, error: str, *, refused: bool = False) -> None:
     """Move a request to the history as failed or refused."""
-    complete(db, locked_row(db, id_), _REFUSED if refused else _FAILED, error)
+    complete(db, locked_row(db, id), _REFUSED if refused else _FAILED, error)
 
 
 def min_open_txn(db: Connection) -> int:
@@ -187,8 +192,14 @@ def min_open_txn(db: Connection) -> int:
     return lowest if known is None else min(int(known), lowest)
 
 
-def ready_to_clean(db: Connection, delay: float, limit: int) -> tuple[Compaction, ...]:
-    """Compacted units whose old directories no open transaction can need; the lowest of each."""
+def ready_to_clean(
+    db: Connection, *, delay: float = 0, limit: int = 1000
+) -> tuple[Compaction, ...]:
+    """Compacted units whose old directories no open transaction can need; the lowest of each.
+
+    Those that committed less than ``delay`` seconds ago, or whose last cleaning failed a short
+    time ago, are left out.
+    """
     unfinished = select(txns.c.id).where(txns.c.state == OPEN)
     # Hive compares with <=, and then finds nothing to delete while its reader is open.
     ended = or_(
@@ -218,9 +229,12 @@ def ready_to_clean(db: Connection, delay: float, limit: int) -> tuple[Compaction
     return tuple(as_compaction(row) for row in db.execute(query.order_by(_queue.id).limit(limit)))
 
 
-def mark_cleaned(db: Connection, id_: int, kept: Collection[int]) -> None:
-    """Move a cleaned request to the history and forget the writes that it covered."""
-    row = locked_row(db, id_)
+def mark_cleaned(db: Connection, id: int, *, kept: Collection[int] = ()) -> None:
+    """Move a cleaned request to the history and forget the writes that it covered.
+
+    ``kept`` are aborted write ids whose rows still lie among others.
+    """
+    row = locked_row(db, id)
     table = TableName(row.database, row.table)
     completed = delete(completed_txn_components).where(
         *_same_unit(completed_txn_components, table, row.partition)

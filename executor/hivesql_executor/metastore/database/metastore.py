@@ -1,15 +1,26 @@
-"""The metastore in an SQLite file or a PostgreSQL database of our own."""
+"""The metastore in an SQLite file or a PostgreSQL database of our own.
+
+Its methods are the functions that read and change Hive's tables, one class a subject: ``reading``,
+``writing`` and ``changing`` give them their connection. What a method does is told there.
+"""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TypeVar
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
-from hivesql_executor.metastore.database import housekeeping, notification_log, revisions, schema
+from hivesql_executor.metastore.database import (
+    compaction_history,
+    connection,
+    housekeeping,
+    notification_log,
+    revisions,
+    schema,
+)
+from hivesql_executor.metastore.database import compactions as compaction_queue
+from hivesql_executor.metastore.database.calls import Calls, changing, reading, writing
 from hivesql_executor.metastore.database.catalog import (
     functions,
     statistics_changes,
@@ -17,43 +28,204 @@ from hivesql_executor.metastore.database.catalog import (
 )
 from hivesql_executor.metastore.database.catalog import partitions as partition_rows
 from hivesql_executor.metastore.database.catalog import tables as catalog
-from hivesql_executor.metastore.database.compaction_calls import CompactionCalls
 from hivesql_executor.metastore.database.connection import Rdbms
 from hivesql_executor.metastore.database.migrations.known_revisions import REVISIONS
-from hivesql_executor.metastore.database.notification_calls import NotificationCalls
 from hivesql_executor.metastore.database.transaction_calls import TransactionCalls
-from hivesql_executor.metastore.database.transactions import moves
-from hivesql_executor.metastore.database.transactions.idempotence import IdempotenceCalls
-from hivesql_executor.metastore.database.transactions.moves import MoveCalls
-from hivesql_executor.metastore.database.transactions.object_locks import ObjectLockCalls
-from hivesql_planner.model.functions import StoredFunction
-from hivesql_planner.model.statistics import Statistics, StatisticsChange
-from hivesql_planner.model.table import Database, Partition, Table, TableName
-from hivesql_planner.predicates.partitions import PartitionTest
+from hivesql_executor.metastore.database.transactions import (
+    aborts,
+    idempotence,
+    moves,
+    snapshots,
+)
+from hivesql_executor.metastore.database.transactions import object_locks as object_lock_rows
+from hivesql_planner.model.table import Database, Table, TableName
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from hivesql_executor.metastore.api import BegunMoves
+    from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
+    from hivesql_planner.model.statistics import StatisticsChange
 
 
-class _Changing(threading.local):
-    """For whom a thread changes the catalog: transactions, and what they have noted."""
+class CatalogCalls(Calls):
+    """Databases, tables, partitions, functions, and what is known of their rows."""
 
-    going_on: tuple[tuple[int, str], ...] = ()
+    database = reading(catalog.database)
+    databases = reading(catalog.databases)
+    alter_database = changing(catalog.alter_database)
+    drop_database = changing(catalog.drop_database)
+    table = reading(catalog.table)
+    tables = reading(catalog.tables)
+    create_table = changing(catalog.create_table)
+    alter_table = changing(catalog.alter_table)
+    drop_table = changing(catalog.drop_table)
+
+    partitions = reading(partition_rows.partitions)
+    partition_count = reading(partition_rows.partition_count)
+    foreign_partitions = reading(partition_rows.foreign_partitions)
+    partition = reading(partition_rows.partition)
+    add_partitions = changing(partition_rows.add_partitions)
+    drop_partitions = changing(partition_rows.drop_partitions)
+    alter_partition = changing(partition_rows.alter_partition)
+    exchange_partitions = changing(partition_rows.exchange_partitions)
+
+    create_function = changing(functions.create_function)
+    drop_function = changing(functions.drop_function)
+    function = reading(functions.function)
+    function_names = reading(functions.function_names)
+
+    statistics = reading(statistics_rows.statistics)
+    put_statistics = changing(statistics_rows.put_statistics)
+
+    def create_database(self, database: Database, *, if_not_exists: bool = False) -> None:
+        """Add a database; SemanticError 10242 when it exists."""
+        self._change(
+            lambda db: catalog.create_database(
+                db, database, self._warehouse, if_not_exists=if_not_exists
+            )
+        )
+
+    def database_home(self, database: Database) -> str:
+        """Tell where a new database will live; empty where only its creation tells."""
+        return database.location or catalog.default_home(self._warehouse, database.name)
+
+    def home_of(self, table: Table) -> str:
+        """Tell where a new table will live; empty where only its creation tells."""
+        return table.location or self._read(lambda db: catalog.home_of(db, table))
+
+    def count_changes(self, changes: Collection[StatisticsChange]) -> None:
+        """Add what was written outside of transactions to what is known."""
+        self._change(lambda db: statistics_changes.count(db, 0, changes))
+
+
+class CompactionCalls(Calls):
+    """The compaction queue, its history, and what aborted transactions left behind."""
+
+    enqueue_compaction = writing(compaction_queue.enqueue_compaction)
+    record_not_initiated = writing(compaction_history.record_not_initiated)
+    next_compaction = writing(compaction_queue.next_compaction)
+    set_compaction_txn = writing(compaction_queue.set_compaction_txn)
+    mark_compacted = writing(compaction_queue.mark_compacted)
+    mark_failed = writing(compaction_queue.mark_failed)
+    release_compactions = writing(compaction_queue.release_compactions)
+    ready_to_clean = reading(compaction_queue.ready_to_clean)
+    mark_cleaned = writing(compaction_queue.mark_cleaned)
+    retry_cleaning = writing(compaction_history.retry_cleaning)
+    compactions = reading(compaction_queue.compactions)
+    abort_compactions = writing(compaction_history.abort_compactions)
+    purge_compactions = writing(compaction_history.purge)
+    min_open_txn = reading(compaction_queue.min_open_txn)
+    now = reading(connection.now)
+
+    compactor_write_ids = reading(snapshots.compactor_write_ids)
+    compaction_candidates = reading(aborts.written_units)
+    aborted_units = reading(aborts.aborted_units)
+    aborted_writes = reading(aborts.aborted_writes)
+    forget_aborted = writing(aborts.forget_aborted)
+
+
+class NotificationCalls(Calls):
+    """The notification log, and tables together with their write ids."""
+
+    events_after = reading(notification_log.events_after)
+    writes_of = reading(notification_log.writes_of)
+
+    @property
+    def changes_are_writes(self) -> bool:
+        """True: a reader's list of write ids tells a table from what it was before any change."""
+        return True
+
+    def keep_log(self) -> int:
+        """Let every change be logged from now on; the id of the latest event."""
+        latest = self._read(notification_log.latest_event)
+        return self._write(notification_log.keep_log) if latest is None else latest
+
+    def completed(self, table: Table) -> Table:
+        """Return the copy as it is: the log tells all changes."""
+        return table
+
+    def described(self, name: TableName) -> tuple[Table, ValidWriteIdList | None]:
+        """Give the table, and its write ids of that moment; None if it is not transactional."""
+
+        def work(db: Connection) -> tuple[Table, ValidWriteIdList | None]:
+            table = catalog.table(db, name)
+            if not table.is_transactional:
+                return table, None
+            return table, snapshots.valid_write_ids(db, snapshots.valid_txns(db), table.name)
+
+        return self._read(work)
+
+    def table_ids(
+        self, txns: ValidTxnList, tables: Collection[TableName]
+    ) -> Mapping[TableName, tuple[int, ValidWriteIdList]]:
+        """Return the id and the valid write ids of each table."""
+        return self._read(
+            lambda db: {
+                name: (
+                    catalog.table_id(db, name),
+                    snapshots.valid_write_ids(db, txns, name.lower()),
+                )
+                for name in tables
+            }
+        )
+
+    def purge_events(self, seconds: float) -> int:
+        """Forget events older than so many seconds; how many. Without a log, nothing is written."""
+        if self._read(notification_log.latest_event) is None:
+            return 0
+        return self._write(lambda db: notification_log.purge_events(db, seconds))
+
+
+class MoveCalls(Calls):
+    """Files on their way."""
+
+    note_moves = writing(moves.note_moves)
+    forget_moves = writing(moves.forget_moves)
+    settle_moves = writing(moves.settle_moves)
+    renew_moves = writing(moves.renew_moves)
+    noted_moves = reading(moves.noted_moves)
+
+    def lost_moves(self, timeout: float) -> tuple[BegunMoves, ...]:
+        """Take what nobody finishes any more; what is left to do with it.
+
+        Who noted it cannot go on from then on, even one that was only slow.
+        """
+        if not self._read(lambda db: moves.has_lost(db, timeout)):
+            return ()
+        return self._write(lambda db: moves.take_lost(db, timeout))
+
+
+class KeyCalls(Calls):
+    """Keys under which something commits once."""
+
+    done = reading(idempotence.done)
+    forget_key = writing(idempotence.forget_key)
+    forget_keys = writing(idempotence.forget_keys)
+
+
+class ObjectLockCalls(Calls):
+    """Locks of DummyTxnManager."""
+
+    take_object_locks = writing(object_lock_rows.take)
+    release_object_locks = writing(object_lock_rows.release)
+    keep_object_locks = writing(object_lock_rows.beat)
+    unlock_object = writing(object_lock_rows.unlock)
+    object_locks = reading(object_lock_rows.locks)
 
 
 class DatabaseMetastore(
+    CatalogCalls,
     TransactionCalls,
     CompactionCalls,
-    ObjectLockCalls,
-    IdempotenceCalls,
     NotificationCalls,
     MoveCalls,
+    KeyCalls,
+    ObjectLockCalls,
 ):
     """Metastore over Hive's tables: every method is one database transaction."""
 
-    def __init__(self, rdbms: Rdbms) -> None:
-        self._rdbms = rdbms
-        self._warehouse = ""
-        self._changing = _Changing()
+    needs_housekeeping = reading(housekeeping.is_due)
+    reap = writing(housekeeping.reap)
+    clean_txns = writing(housekeeping.clean_txns)
 
     @classmethod
     def open(cls, url: str, warehouse: str) -> DatabaseMetastore:
@@ -62,8 +234,7 @@ class DatabaseMetastore(
         ``warehouse`` is the directory of the ``default`` database; the others get
         ``<warehouse>/<name>.db``.
         """
-        store = cls(Rdbms(url))
-        store._warehouse = warehouse.rstrip("/") or "/"
+        store = cls(Rdbms(url), warehouse.rstrip("/") or "/")
         try:
             # Nearly every opening finds the latest schema, and then need not wait for a writer.
             if store._read(revisions.current_revision) != REVISIONS[-1]:
@@ -81,197 +252,3 @@ class DatabaseMetastore(
         """Return the schema's revision, and the release of Hive whose tables it has."""
         found = self._read(revisions.current_revision)
         return f"schema revision {found}, Hive {schema.SCHEMA_VERSION}"
-
-    # -- catalog
-    def create_database(self, database: Database, *, if_not_exists: bool = False) -> None:
-        """Add a database; SemanticError 10242 when it exists."""
-        self._change(
-            lambda db: catalog.create_database(
-                db, database, self._warehouse, if_not_exists=if_not_exists
-            )
-        )
-
-    def database_home(self, database: Database) -> str:
-        """Tell where a new database will live; empty where only its creation tells."""
-        return database.location or catalog.default_home(self._warehouse, database.name)
-
-    def database(self, name: str) -> Database:
-        """Return the database of that name."""
-        return self._read(lambda db: catalog.database(db, name))
-
-    def databases(self) -> tuple[str, ...]:
-        """Names of all databases, sorted."""
-        return self._read(catalog.databases)
-
-    def alter_database(self, database: Database) -> None:
-        """Replace the description of a database."""
-        self._change(lambda db: catalog.alter_database(db, database))
-
-    def drop_database(self, name: str, *, cascade: bool = False) -> None:
-        """Drop an empty database, or with ``cascade`` any but ``default``."""
-        self._change(lambda db: catalog.drop_database(db, name, cascade=cascade))
-
-    def create_table(self, table: Table, *, if_not_exists: bool = False) -> Table:
-        """Add a table or view; returns it with id, location and time of creation."""
-        return self._change(lambda db: catalog.create_table(db, table, if_not_exists=if_not_exists))
-
-    def home_of(self, table: Table) -> str:
-        """Tell where a new table will live; empty where only its creation tells."""
-        return table.location or self._read(lambda db: catalog.home_of(db, table))
-
-    def table(self, name: TableName) -> Table:
-        """Return the table or view of that name."""
-        return self._read(lambda db: catalog.table(db, name))
-
-    def tables(self, database: str) -> tuple[TableName, ...]:
-        """Tables and views of a database, sorted."""
-        return self._read(lambda db: catalog.tables(db, database))
-
-    def alter_table(
-        self, name: TableName, table: Table, *, txn_id: int = 0, cascade: bool = True
-    ) -> None:
-        """Replace the description of a table, its name included.
-
-        Without ``cascade`` its partitions keep the columns that it had.
-
-        When it is renamed, partitions under its old location follow it to the new one. With a
-        ``txn_id`` the change belongs to that transaction's write in the table, as in the calls
-        about partitions below: while a notification log is kept, it gets a write id for that.
-        """
-        self._change(
-            lambda db: catalog.alter_table(db, name, table, txn_id=txn_id, cascade=cascade)
-        )
-
-    def drop_table(self, name: TableName) -> None:
-        """Drop a table or view with its partitions and its write history."""
-        self._change(lambda db: catalog.drop_table(db, name))
-
-    def partitions(
-        self, name: TableName, tests: Sequence[PartitionTest] = ()
-    ) -> tuple[Partition, ...]:
-        """Return the partitions of a table that pass all tests, by name; perhaps some more."""
-        return self._read(lambda db: partition_rows.partitions(db, name, tests))
-
-    def partition_count(self, name: TableName) -> int:
-        """Tell how many partitions a table has."""
-        return self._read(lambda db: partition_rows.partition_count(db, name))
-
-    def foreign_partitions(self, name: TableName) -> tuple[Partition, ...]:
-        """Return the partitions that do not live where a new one of that name would."""
-        return self._read(lambda db: partition_rows.foreign_partitions(db, name))
-
-    def partition(self, name: TableName, values: Sequence[str | None]) -> Partition | None:
-        """Return the partition with these values, or None."""
-        return self._read(lambda db: partition_rows.partition(db, name, values))
-
-    def add_partitions(
-        self, name: TableName, partitions: Collection[Partition], *, if_not_exists: bool = False,
-        txn_id: int = 0, for_rows: bool = False,
-    ) -> None:  # fmt: skip
-        """Add partitions; those without a location live under the table.
-
-        Those ``for_rows`` that the transaction writes are known to hold none yet.
-        """
-        self._change(
-            lambda db: partition_rows.add_partitions(
-                db, name, partitions, if_not_exists=if_not_exists, txn_id=txn_id, for_rows=for_rows
-            )
-        )
-
-    def drop_partitions(
-        self, name: TableName, values: Collection[tuple[str | None, ...]], *, txn_id: int = 0
-    ) -> None:
-        """Drop partitions with their write history."""
-        self._change(lambda db: partition_rows.drop_partitions(db, name, values, txn_id=txn_id))
-
-    def alter_partition(
-        self, name: TableName, values: Sequence[str | None], partition: Partition, *,
-        txn_id: int = 0,
-    ) -> None:  # fmt: skip
-        """Give the partition with these values other values or another location."""
-        self._change(
-            lambda db: partition_rows.alter_partition(db, name, values, partition, txn_id=txn_id)
-        )
-
-    def exchange_partitions(
-        self, source: TableName, target: TableName, partitions: Collection[Partition], *,
-        txn_id: int = 0,
-    ) -> None:  # fmt: skip
-        """Drop partitions from one table and add them to another, at their new locations."""
-        self._change(
-            lambda db: partition_rows.exchange_partitions(
-                db, source, target, partitions, txn_id=txn_id
-            )
-        )
-
-    def create_function(self, function: StoredFunction) -> None:
-        """Add a function; SemanticError when its database has one of that name."""
-        self._change(lambda db: functions.create_function(db, function))
-
-    def drop_function(self, database: str, name: str) -> None:
-        """Drop a function; nothing where there is none."""
-        self._change(lambda db: functions.drop_function(db, database, name))
-
-    def function(self, database: str, name: str) -> StoredFunction | None:
-        """Return the function of that name; None where there is none."""
-        return self._read(lambda db: functions.function(db, database, name))
-
-    def function_names(self) -> tuple[str, ...]:
-        """Return the names of all functions with their databases, sorted."""
-        return self._read(functions.function_names)
-
-    def put_statistics(self, name: TableName, found: Collection[Statistics]) -> None:
-        """Store what ANALYZE found of a table or of some partitions."""
-        self._change(lambda db: statistics_rows.put_statistics(db, name, found))
-
-    def count_changes(self, changes: Collection[StatisticsChange]) -> None:
-        """Add what was written outside of transactions to what is known."""
-        self._change(lambda db: statistics_changes.count(db, 0, changes))
-
-    def statistics(self, name: TableName, values: Sequence[str | None] | None = None) -> Statistics:
-        """Tell what is known of a table, or of the partition with these values."""
-        return self._read(lambda db: statistics_rows.statistics(db, name, values))
-
-    # -- housekeeping
-    def needs_housekeeping(self, timeout: float, kept: float) -> bool:
-        """Tell whether the calls below have anything worth doing; ``kept`` is the age of events."""
-        return self._read(lambda db: housekeeping.is_due(db, timeout, kept))
-
-    def reap(self, timeout: float) -> tuple[int, ...]:
-        """Abort transactions and drop locks silent for so many seconds; who was aborted."""
-        return self._write(lambda db: housekeeping.reap(db, timeout))
-
-    def clean_txns(self) -> None:
-        """Forget ended transactions that left nothing behind."""
-        self._write(housekeeping.clean_txns)
-
-    @contextmanager
-    def changing_for(self, txn_id: int, key: str = "") -> Iterator[None]:
-        """Let this thread change the catalog only while a transaction (0: none) goes on.
-
-        That is while it is open, and nobody has taken what it noted under ``key``: else every
-        change of the catalog in the block raises TransactionLost. What was noted is right with it.
-        """
-        outer = self._changing.going_on
-        self._changing.going_on = (*outer, (txn_id, key))
-        try:
-            yield
-        finally:
-            self._changing.going_on = outer
-
-    def _change(self, work: Callable[[Connection], T]) -> T:
-        """Write what belongs to the catalog."""
-
-        def change(db: Connection) -> T:
-            for txn_id, key in self._changing.going_on:
-                moves.require_going_on(db, txn_id, key)
-                moves.settle_moved(db, key)
-            return work(db)
-
-        return self._write(change)
-
-    def _read(self, work: Callable[[Connection], T]) -> T:
-        return self._rdbms.read(work)
-
-    def _write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
-        return self._rdbms.write(lambda db: notification_log.logged(db, work), durable=durable)

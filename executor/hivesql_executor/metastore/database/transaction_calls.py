@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import datetime
-from typing import TypeVar
 
 from sqlalchemy import Connection
 
@@ -14,45 +11,43 @@ from hivesql_executor.metastore.api import (
     MAX_BATCH,
     MAX_OPEN,
     LockAnswer,
-    LockRow,
     Once,
     TableNote,
-    TxnRow,
     TxnType,
 )
 from hivesql_executor.metastore.database import commit as commits
-from hivesql_executor.metastore.database.connection import Rdbms
+from hivesql_executor.metastore.database.calls import Calls, reading, writing
 from hivesql_executor.metastore.database.transactions import locks as lock_queue
-from hivesql_executor.metastore.database.transactions import snapshots, transactions
+from hivesql_executor.metastore.database.transactions import snapshots
+from hivesql_executor.metastore.database.transactions import transactions as txn_rows
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import CommitUnknown, ExecutionError, HiveSqlError, TransactionLost
-from hivesql_planner.locks.lock import Lock, Operation
+from hivesql_planner.locks.lock import Lock
 from hivesql_planner.model.statistics import StatisticsChange
 from hivesql_planner.model.table import TableName
 
-T = TypeVar("T")
 
-
-class TransactionCalls(ABC):
+class TransactionCalls(Calls):
     """Every method is one database transaction, unless they are called ``together``."""
 
-    _rdbms: Rdbms
     _too_many_open = False
 
-    @abstractmethod
-    def _read(self, work: Callable[[Connection], T]) -> T: ...
+    valid_txns = reading(snapshots.valid_txns)
+    owners_of_write_ids = reading(snapshots.owners_of_write_ids)
+    writes_after = reading(snapshots.writes_after)
+    seed_write_id = writing(snapshots.seed_write_id)
+    add_dynamic_partitions = writing(txn_rows.add_dynamic_partitions)
+    abort_txns = writing(txn_rows.abort_txns)
+    heartbeat = writing(txn_rows.heartbeat)
+    heartbeat_txns = writing(txn_rows.heartbeat_txns)
+    transactions = reading(txn_rows.transactions)
 
-    @abstractmethod
-    def _write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T: ...
+    check_lock = writing(lock_queue.check_lock)
+    requests_before = reading(lock_queue.requests_before)
+    unlock = writing(lock_queue.unlock)
+    locks = reading(lock_queue.locks)
 
     # -- transactions
-    def together(self, work: Callable[[], T], *, durable: bool = True) -> T:
-        """Run ``work``, whose calls on this thread are one database transaction.
-
-        It may be run again, so it must do nothing else. What one that is not ``durable`` did may be
-        forgotten at power loss until a durable one has followed.
-        """
-        return self._rdbms.together(lambda: self._write(lambda _: work()), durable=durable)
 
     def open_txns(
         self, count: int, user: str, host: str, *, type: TxnType = TxnType.DEFAULT,
@@ -65,7 +60,7 @@ class TransactionCalls(ABC):
 
         def work(db: Connection) -> tuple[int, ...]:
             limit = max_open - max_open // 10 if self._too_many_open else max_open
-            opened = transactions.open_count(db)
+            opened = txn_rows.open_count(db)
             self._too_many_open = opened >= limit
             if self._too_many_open:
                 raise ExecutionError(
@@ -73,14 +68,10 @@ class TransactionCalls(ABC):
                     f"has been reached: {opened} are open. Try again later, or look at SHOW "
                     "TRANSACTIONS"
                 )
-            return transactions.open_txns(db, min(count, max_batch), user, host, type)
+            return txn_rows.open_txns(db, min(count, max_batch), user, host, type)
 
         # Nobody knows of a transaction before it has a write id, locks, or has ended.
         return self._write(work, durable=False)
-
-    def valid_txns(self, txn_id: int = 0) -> ValidTxnList:
-        """Tell what the transaction sees; 0 asks for the current state."""
-        return self._read(lambda db: snapshots.valid_txns(db, txn_id))
 
     def allocate_write_id(self, txn_id: int, table: TableName, *, again: bool = False) -> int:
         """Return the transaction's write id in the table; ``again`` replaces it by a larger one."""
@@ -102,10 +93,6 @@ class TransactionCalls(ABC):
             lambda db: snapshots.allocate_write_ids(db, txn_ids, name), durable=False
         )
 
-    def owners_of_write_ids(self, table: TableName, low: int, high: int) -> Mapping[int, int]:
-        """Transactions that own the write ids from ``low`` to ``high``, as far as is known."""
-        return self._read(lambda db: snapshots.owners_of_write_ids(db, table.lower(), low, high))
-
     def valid_write_ids(
         self, txns: ValidTxnList, tables: Collection[TableName]
     ) -> Mapping[TableName, ValidWriteIdList]:
@@ -114,34 +101,6 @@ class TransactionCalls(ABC):
             lambda db: {
                 table: snapshots.valid_write_ids(db, txns, table.lower()) for table in tables
             }
-        )
-
-    def writes_after(self, table: TableName, moment: datetime) -> frozenset[int]:
-        """List writes that were committed after a moment, as far as is still known."""
-        return self._read(lambda db: snapshots.writes_after(db, table.lower(), moment))
-
-    def compactor_write_ids(self, table: TableName) -> ValidWriteIdList:
-        """Tell what a compaction may merge now."""
-        return self._read(lambda db: snapshots.compactor_write_ids(db, table.lower()))
-
-    def seed_write_id(self, table: TableName, next_write_id: int) -> None:
-        """Let write ids go on from there, unless they are past it."""
-        self._write(lambda db: snapshots.seed_write_id(db, table.lower(), next_write_id))
-
-    def add_dynamic_partitions(
-        self,
-        txn_id: int,
-        write_id: int,
-        table: TableName,
-        partitions: Collection[str],
-        operation: Operation,
-    ) -> None:
-        """Record which partitions a write with dynamic partitions has really written."""
-        name = table.lower()
-        self._write(
-            lambda db: transactions.add_dynamic_partitions(
-                db, txn_id, write_id, name, partitions=partitions, operation=operation
-            )
         )
 
     def newer_writer(self, txn_id: int, locks: Collection[Lock]) -> int | None:
@@ -184,22 +143,6 @@ class TransactionCalls(ABC):
         if conflict is not None:
             raise conflict
 
-    def abort_txns(self, txn_ids: Collection[int], reason: str) -> tuple[int, ...]:
-        """Abort those that are open and return them; others are passed over."""
-        return self._write(lambda db: transactions.abort_txns(db, txn_ids, reason))
-
-    def heartbeat(self, txn_id: int, lock_id: int = 0) -> None:
-        """Keep a transaction or lock alive; TransactionLost when it is gone."""
-        self._write(lambda db: transactions.heartbeat(db, txn_id, lock_id))
-
-    def heartbeat_txns(self, txn_ids: Sequence[int]) -> None:
-        """Keep the transactions of a batch alive; TransactionLost when one of them is gone."""
-        self._write(lambda db: transactions.heartbeat_txns(db, txn_ids))
-
-    def transactions(self) -> tuple[TxnRow, ...]:
-        """Open and aborted transactions, by id."""
-        return self._read(transactions.transactions)
-
     # -- locks
     def enqueue_locks(
         self, txn_id: int, locks: Sequence[Lock], *, user: str, host: str, agent_info: str = "",
@@ -218,24 +161,6 @@ class TransactionCalls(ABC):
             )  # fmt: skip
 
         return self._write(ask, durable=not for_reading)
-
-    def check_lock(self, lock_id: int) -> LockAnswer:
-        """Ask again for a request that waits."""
-        return self._write(lambda db: lock_queue.check_lock(db, lock_id))
-
-    def requests_before(self, lock_id: int) -> int | None:
-        """Tell how many earlier requests a waiting one waits for; 0 as well where it is gone."""
-        return self._read(lambda db: lock_queue.requests_before(db, lock_id))
-
-    def unlock(self, lock_id: int) -> None:
-        """Give up a request that waits or belongs to no transaction."""
-        self._write(lambda db: lock_queue.unlock(db, lock_id))
-
-    def locks(
-        self, database: str | None = None, table: str | None = None, partition: str | None = None
-    ) -> tuple[LockRow, ...]:
-        """Locks, filtered by equality, in the order of SHOW LOCKS."""
-        return self._read(lambda db: lock_queue.locks(db, database, table, partition))
 
     def _commit_again(
         self, commit: Callable[[Connection], HiveSqlError | None], unknown: CommitUnknown

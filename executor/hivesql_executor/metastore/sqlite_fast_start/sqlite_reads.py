@@ -39,6 +39,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+QUESTIONS = frozenset(
+    (
+        "needs_housekeeping", "database", "databases", "tables", "table", "statistics",
+        "function_names", "partitions", "partition_count", "locks", "transactions",
+    )
+)  # fmt: skip
+"""The methods that answer as those of a metastore do, or None."""
 _MOST_PARTITIONS = 1000
 _PREFIX = "sqlite:///"
 
@@ -156,7 +163,7 @@ class SqliteReads:
         return self._read(look)
 
     def database(self, name: str) -> Database | None:
-        """Return the database of that name, in lower case."""
+        """Return the database of that name."""
 
         def find(db: sqlite3.Connection) -> Database:
             query = """
@@ -165,7 +172,7 @@ class SqliteReads:
                     "DB_MANAGED_LOCATION_URI" AS managed_location
                 FROM "DBS" WHERE "NAME" = ?
             """
-            row = _only(db, query, name)
+            row = _only(db, query, name.lower())
             return database_of(row, _parameters(db, "DATABASE_PARAMS", "DB_ID", row.id))
 
         return self._read(find)
@@ -176,7 +183,8 @@ class SqliteReads:
         return self._read(lambda db: tuple(sorted(row.name for row in db.execute(query))))
 
     def tables(self, database: str) -> tuple[TableName, ...] | None:
-        """Tables and views of a database, named in lower case, sorted."""
+        """Tables and views of a database, sorted."""
+        database = database.lower()
 
         def find(db: sqlite3.Connection) -> tuple[TableName, ...]:
             owner = _only(db, 'SELECT "DB_ID" AS id FROM "DBS" WHERE "NAME" = ?', database).id
@@ -186,17 +194,21 @@ class SqliteReads:
         return self._read(find)
 
     def table(self, name: TableName) -> Table | None:
-        """Return the table or view of that name, in lower case."""
-        return self._read(lambda db: _table(db, name))
+        """Return the table or view of that name."""
+        return self._read(lambda db: _table(db, name.lower()))
 
-    def statistics(self, name: TableName) -> Statistics | None:
+    def statistics(
+        self, name: TableName, values: Sequence[str | None] | None = None
+    ) -> Statistics | None:
         """Tell what is known of a table without partitions."""
+        if values is not None:
+            return None
         from dataclasses import replace
 
         from hivesql_planner.model.statistics import ColumnStatistics, read_basics
 
         def find(db: sqlite3.Connection) -> Statistics | None:
-            table = _table(db, name)
+            table = _table(db, name.lower())
             if table.partition_columns:
                 return None
             parameters = _parameters(db, "TABLE_PARAMS", "TBL_ID", table.id)
@@ -226,9 +238,10 @@ class SqliteReads:
         return self._read(find)
 
     def partitions(
-        self, name: TableName, tests: Sequence[PartitionTest]
+        self, name: TableName, tests: Sequence[PartitionTest] = ()
     ) -> tuple[Partition, ...] | None:
         """Return the partitions that may pass all tests, by name, of a table with few of them."""
+        name = name.lower()
         from hivesql_planner.predicates.partitions import may_pass
 
         def find(db: sqlite3.Connection) -> tuple[Partition, ...] | None:
@@ -249,6 +262,7 @@ class SqliteReads:
 
     def partition_count(self, name: TableName) -> int | None:
         """Tell how many partitions a table has."""
+        name = name.lower()
 
         def find(db: sqlite3.Connection) -> int:
             table = _only(db, _TABLE, name.database, name.name)
@@ -258,13 +272,15 @@ class SqliteReads:
         return self._read(find)
 
     def locks(
-        self, database: str | None, table: str | None, partition: str | None
+        self, database: str | None = None, table: str | None = None, partition: str | None = None
     ) -> tuple[LockRow, ...] | None:
         """Locks, filtered by equality, in the order of SHOW LOCKS."""
         from hivesql_executor.metastore.database.transactions.lock_rows import lock_row
 
+        place = (database and database.lower(), table and table.lower(), partition)
+
         def find(db: sqlite3.Connection) -> tuple[LockRow, ...]:
-            rows = (lock_row(row) for row in db.execute(_LOCKS, (database, table, partition)))
+            rows = (lock_row(row) for row in db.execute(_LOCKS, place))
             return tuple(sorted(rows, key=lambda row: row.rank))
 
         return self._read(find)

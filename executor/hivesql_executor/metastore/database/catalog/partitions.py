@@ -77,9 +77,9 @@ _CHUNK = 500
 
 
 def partitions(
-    db: Connection, name: TableName, tests: Sequence[PartitionTest]
+    db: Connection, name: TableName, tests: Sequence[PartitionTest] = ()
 ) -> tuple[Partition, ...]:
-    """Return the partitions of a table that pass all tests, by name."""
+    """Return the partitions of a table that pass all tests, by name; perhaps some more."""
     table_id = catalog.table_id(db, name)
     query = _select().where(rows.c.table_id == table_id)
     for test in tests:
@@ -102,7 +102,7 @@ def foreign_partitions(db: Connection, name: TableName) -> tuple[Partition, ...]
     """Find partitions that do not live under their table by their name, or are stored otherwise."""
     table = catalog.table(db, name)
     if is_marked(db, table.id):
-        listed = partitions(db, name, ())
+        listed = partitions(db, name)
         return tuple(
             one for one in listed if one.storage or one.location != table.home_of(one.values)
         )
@@ -130,11 +130,15 @@ def add_partitions(
     name: TableName,
     new: Collection[Partition],
     *,
-    if_not_exists: bool,
+    if_not_exists: bool = False,
     txn_id: int = 0,
     for_rows: bool = False,
 ) -> None:
-    """Add partitions; those that exist are left alone or raise SemanticError 10073."""
+    """Add partitions; those that exist are left alone or raise SemanticError 10073.
+
+    Those without a location live under the table. Those ``for_rows`` that the transaction writes
+    are known to hold none yet.
+    """
     table_id = catalog.table_id(db, name, lock=True)
     table = catalog.table(db, name)
     named = {partition_name(table.partition_names, one.values): one for one in new}
@@ -245,9 +249,9 @@ def exchange_partitions(
     *,
     txn_id: int = 0,
 ) -> None:
-    """Take partitions from one table and give them to another."""
+    """Take partitions from one table and give them to another, at their new locations."""
     drop_partitions(db, source, [one.values for one in moved], txn_id=txn_id)
-    add_partitions(db, target, moved, if_not_exists=False, txn_id=txn_id)
+    add_partitions(db, target, moved, txn_id=txn_id)
 
 
 def _select() -> Select[Any]:

@@ -124,7 +124,9 @@ def _is_of(current: ValidWriteIdList | None, writes: str) -> bool:
     return bool(writes) and compare(ValidWriteIdList.parse(writes), current) == 0
 
 
-def statistics(db: Connection, name: TableName, values: Sequence[str | None] | None) -> Statistics:
+def statistics(
+    db: Connection, name: TableName, values: Sequence[str | None] | None = None
+) -> Statistics:
     """Tell what is known of a table or partition; of a partitioned table, the sums."""
     table = catalog.table(db, name)
     owner, numbers, columns = _owner(db, table, values)

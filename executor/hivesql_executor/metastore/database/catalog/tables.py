@@ -99,7 +99,7 @@ def _database_values(database: Database) -> dict[str, Any]:
 
 
 def alter_database(db: Connection, new: Database) -> None:
-    """Make the database be what ``new`` says."""
+    """Replace the description of a database."""
     found = _database_id(db, new.name)
     db.execute(update(dbs).where(dbs.c.id == found).values(_database_values(new)))
     db.execute(delete(database_params).where(database_params.c.owner_id == found))
@@ -112,8 +112,8 @@ def databases(db: Connection) -> tuple[str, ...]:
     return tuple(sorted(db.scalars(select(dbs.c.name))))
 
 
-def drop_database(db: Connection, name: str, *, cascade: bool) -> None:
-    """Drop a database; with ``cascade`` its tables too."""
+def drop_database(db: Connection, name: str, *, cascade: bool = False) -> None:
+    """Drop an empty database, or with ``cascade`` any but ``default``."""
     database_id = _database_id(db, name)
     if name.lower() == "default":
         raise SemanticError("Can not drop default database")
@@ -140,7 +140,7 @@ def drop_database(db: Connection, name: str, *, cascade: bool) -> None:
     note(db, Event(kind=EventKind.DROP_DATABASE, database=name.lower()))
 
 
-def create_table(db: Connection, new: Table, *, if_not_exists: bool) -> Table:
+def create_table(db: Connection, new: Table, *, if_not_exists: bool = False) -> Table:
     """Add a table or view and return it with its id, its location and its time of creation."""
     name = new.name.lower()
     database_id = _database_id(db, name.database)
@@ -185,22 +185,23 @@ def table_id(db: Connection, name: TableName, *, lock: bool = False) -> int:
     return int(found)
 
 
-def tables(db: Connection, name: str) -> tuple[TableName, ...]:
+def tables(db: Connection, database: str) -> tuple[TableName, ...]:
     """Tables and views of a database, sorted."""
-    database_id = _database_id(db, name)
+    database_id = _database_id(db, database)
     found = db.scalars(select(tbls.c.name).where(tbls.c.database_id == database_id))
-    return tuple(TableName(name.lower(), one) for one in sorted(found))
+    return tuple(TableName(database.lower(), one) for one in sorted(found))
 
 
 def alter_table(
     db: Connection, name: TableName, new: Table, *, txn_id: int = 0, cascade: bool = True
 ) -> None:
-    """Make the table be what ``new`` says; it keeps its id and its partitions.
+    """Make the table be what ``new`` says, its name included; it keeps its id and its partitions.
 
     Without ``cascade`` partitions keep the columns that the table had.
 
-    Another name renames it in the transaction tables too, and partitions that live under the old
-    location follow it to the new one.
+    When it is renamed, partitions under its old location follow it to the new one. With a
+    ``txn_id`` the change belongs to that transaction's write in the table, as in the functions
+    about partitions: while a notification log is kept, it gets a write id for that.
     """
     name, to = name.lower(), new.name.lower()
     old = table(db, name)

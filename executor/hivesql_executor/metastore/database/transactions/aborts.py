@@ -24,8 +24,8 @@ from hivesql_planner.model.table import TableName
 _CHUNK = 500
 
 
-def written_units(db: Connection, limit: int) -> tuple[Candidate, ...]:
-    """Units of COMPLETED_TXN_COMPONENTS, sorted."""
+def written_units(db: Connection, *, limit: int = 1000) -> tuple[Candidate, ...]:
+    """Units with committed writes that no compaction has covered yet, sorted."""
     of = completed_txn_components.c
     columns = (of.database, of.table, of.partition)
     query = select(*columns).where(of.table.is_not(None)).distinct().order_by(*columns)
@@ -35,7 +35,9 @@ def written_units(db: Connection, limit: int) -> tuple[Candidate, ...]:
     )
 
 
-def aborted_units(db: Connection, limits: AbortLimits, limit: int) -> tuple[Candidate, ...]:
+def aborted_units(
+    db: Connection, limits: AbortLimits, *, limit: int = 1000
+) -> tuple[Candidate, ...]:
     """Units with more aborted writes than ``limits.count``, or one as old as ``limits.age``."""
     of = txn_components.c
     columns = (of.database, of.table, of.partition)
@@ -91,7 +93,7 @@ def aborted_writes(db: Connection, table: TableName) -> AbortedWrites:
 
 
 def forget_aborted(
-    db: Connection, unit: Candidate, aborted: AbortedWrites, kept: Collection[int]
+    db: Connection, unit: Candidate, aborted: AbortedWrites, *, kept: Collection[int] = ()
 ) -> None:
     """Forget what is in ``aborted`` and not ``kept``: what was aborted since may have files."""
     of = txn_components.c

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, delete, insert, or_, select, update
 
 from hivesql_executor.metastore.api import Done, Once
-from hivesql_executor.metastore.database.connection import Rdbms, millis_now, now
+from hivesql_executor.metastore.database.connection import millis_now, now
 from hivesql_executor.metastore.database.schema import idempotence
 from hivesql_planner.errors import SemanticError
 
@@ -58,33 +58,15 @@ def _meaning(row: Row[Any] | None, once: Once) -> Done | None:
     return found
 
 
-def forget(db: Connection, key: str) -> int:
+def forget_key(db: Connection, key: str) -> int:
     """Forget a key and those below it (``key/…``); how many there were."""
     of = idempotence.c
     below = or_(of.key == key, of.key.startswith(f"{key}/", autoescape=True))
     return db.execute(delete(idempotence).where(below)).rowcount
 
 
-def forget_older(db: Connection, seconds: float) -> None:
+def forget_keys(db: Connection, seconds: float) -> None:
     """Forget keys older than that; the last batch of a stream is kept."""
     of = idempotence.c
     oldest = now(db) - int(seconds * 1000)
     db.execute(delete(idempotence).where(of.number.is_(None), of.committed < oldest))
-
-
-class IdempotenceCalls:
-    """The calls of a metastore about keys."""
-
-    _rdbms: Rdbms
-
-    def done(self, once: Once) -> Done | None:
-        """Tell who has committed it; None when nobody has."""
-        return self._rdbms.read(lambda db: done(db, once))
-
-    def forget_key(self, key: str) -> int:
-        """Forget a key and those below it; how many there were."""
-        return self._rdbms.write(lambda db: forget(db, key))
-
-    def forget_keys(self, seconds: float) -> None:
-        """Forget keys older than that; the last batch of a stream is kept."""
-        self._rdbms.write(lambda db: forget_older(db, seconds))

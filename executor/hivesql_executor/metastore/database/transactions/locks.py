@@ -187,9 +187,12 @@ def unlock(db: Connection, lock_id: int) -> None:
 
 
 def locks(
-    db: Connection, database: str | None, table: str | None, partition: str | None
+    db: Connection,
+    database: str | None = None,
+    table: str | None = None,
+    partition: str | None = None,
 ) -> tuple[LockRow, ...]:
-    """Locks in the order of SHOW LOCKS."""
+    """Locks, filtered by equality, in the order of SHOW LOCKS."""
     query = select(hive_locks)
     if database is not None:
         query = query.where(_of.database == database.lower())

@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 
 from hivesql_executor.metastore.api import BegunMoves, Move, MoveKind, Remedy, decide_remedy
-from hivesql_executor.metastore.database.connection import Rdbms, now
+from hivesql_executor.metastore.database.connection import now
 from hivesql_executor.metastore.database.schema import dbs, metadata, partitions, sds, tbls, txns
 from hivesql_executor.metastore.database.transactions.transactions import require_open
 from hivesql_executor.metastore.database.transactions.txn_rows import OPEN
@@ -50,7 +50,7 @@ moves = Table(
 )
 
 
-def note_moves(db: Connection, txn_id: int, given: Sequence[Move], key: str) -> str:
+def note_moves(db: Connection, txn_id: int, given: Sequence[Move], key: str = "") -> str:
     """Note what will move, beside what is noted under the key; the key, a new one for ``""``.
 
     A transaction that has ended, or was taken for dead, moves nothing: others have its locks by
@@ -162,50 +162,35 @@ def _begun(db: Connection, which: ColumnElement[bool]) -> tuple[BegunMoves, ...]
     return tuple(BegunMoves(key=key, moves=tuple(those)) for key, those in found.items())
 
 
-class MoveCalls:
-    """The calls of a metastore about directories on their way."""
+def forget_moves(db: Connection, key: str, target: str | None = None) -> None:
+    """Forget what is noted under a key, or one ``target`` of it: nothing is left to do with it."""
+    gone = delete(moves).where(moves.c.key == key)
+    if target is not None:
+        gone = gone.where(moves.c.target == target)
+    db.execute(gone)
 
-    _rdbms: Rdbms
 
-    def note_moves(self, txn_id: int, given: Sequence[Move], key: str = "") -> str:
-        """Note what a transaction (0: none) is about to do to files; the key to forget it by.
+def settle_moves(db: Connection, key: str) -> bool:
+    """Do what a commit would decide is right, without a transaction; False if it is undone."""
+    return settle(db, moves.c.key == key) > 0
 
-        With a ``key`` it is noted beside what that one stands for.
-        """
-        return self._rdbms.write(lambda db: note_moves(db, txn_id, given, key))
 
-    def forget_moves(self, key: str, target: str | None = None) -> None:
-        """Nothing is left to do with what is noted under a key, or with one ``target`` of it."""
-        gone = delete(moves).where(moves.c.key == key)
-        if target is not None:
-            gone = gone.where(moves.c.target == target)
-        self._rdbms.write(lambda db: db.execute(gone))
+def renew_moves(db: Connection, key: str) -> None:
+    """Tell who noted it is alive, though it has no transaction."""
+    db.execute(update(moves).where(moves.c.key == key).values(started=now(db)))
 
-    def settle_moves(self, key: str) -> bool:
-        """Do what a commit would decide is right, without a transaction; False if it is undone."""
-        return self._rdbms.write(lambda db: settle(db, moves.c.key == key)) > 0
 
-    def renew_moves(self, key: str) -> None:
-        """Tell who noted it is alive, though it has no transaction."""
-        self._rdbms.write(
-            lambda db: db.execute(update(moves).where(moves.c.key == key).values(started=now(db)))
-        )
+def noted_moves(db: Connection, key: str, *, is_taken: bool = False) -> BegunMoves | None:
+    """Tell what is noted under a key, and what is left to do with it now; None for nothing.
 
-    def noted_moves(self, key: str, *, is_taken: bool = False) -> BegunMoves | None:
-        """Tell what is noted under a key, and what is left to do with it now; None for nothing.
+    What was taken is for those alone who took it (``is_taken``).
+    """
+    which = moves.c.key == key
+    if not is_taken:
+        which = and_(which, moves.c.settled != _TAKEN)
+    return next(iter(_begun(db, which)), None)
 
-        What was taken is for those alone who took it (``is_taken``).
-        """
-        which = moves.c.key == key
-        if not is_taken:
-            which = and_(which, moves.c.settled != _TAKEN)
-        return next(iter(self._rdbms.read(lambda db: _begun(db, which))), None)
 
-    def lost_moves(self, timeout: float) -> tuple[BegunMoves, ...]:
-        """Take what nobody finishes any more; what is left to do with it.
-
-        Who noted it cannot go on from then on, even one that was only slow.
-        """
-        if not self._rdbms.read(lambda db: db.scalar(select(exists().where(_lost(db, timeout))))):
-            return ()
-        return self._rdbms.write(lambda db: take_lost(db, timeout))
+def has_lost(db: Connection, timeout: float) -> bool:
+    """Tell whether something is noted that nobody finishes any more."""
+    return bool(db.scalar(select(exists().where(_lost(db, timeout)))))

@@ -7,40 +7,12 @@ from collections.abc import Collection, Sequence
 from sqlalchemy import ColumnElement, Connection, and_, delete, insert, select, update
 
 from hivesql_executor.metastore.api import ObjectLockRow
-from hivesql_executor.metastore.database.connection import Rdbms, hold_mutex, millis_now, now
+from hivesql_executor.metastore.database.connection import hold_mutex, millis_now, now
 from hivesql_executor.metastore.database.schema import object_locks as table
 from hivesql_planner.locks.lock import ObjectLock
 
 _MUTEX = "ObjectLocks"
 _CHUNK = 500
-
-
-class ObjectLockCalls:
-    """The metastore's calls for these locks."""
-
-    _rdbms: Rdbms
-
-    def take_object_locks(
-        self, locks: Sequence[ObjectLock], row: ObjectLockRow
-    ) -> ObjectLockRow | None:
-        """Take all or none; who stands in the way."""
-        return self._rdbms.write(lambda db: take(db, locks, row))
-
-    def release_object_locks(self, query_id: str) -> None:
-        """Free what a statement locked."""
-        self._rdbms.write(lambda db: release(db, query_id))
-
-    def keep_object_locks(self, query_id: str) -> None:
-        """Keep alive what a statement locked."""
-        self._rdbms.write(lambda db: beat(db, query_id))
-
-    def unlock_object(self, name: str) -> bool:
-        """Free what LOCK locked; False when nothing was."""
-        return self._rdbms.write(lambda db: unlock(db, name))
-
-    def object_locks(self) -> tuple[ObjectLockRow, ...]:
-        """All of them, by name."""
-        return self._rdbms.read(locks)
 
 
 def take(db: Connection, locks: Sequence[ObjectLock], row: ObjectLockRow) -> ObjectLockRow | None:

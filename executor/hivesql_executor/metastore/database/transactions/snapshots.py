@@ -46,7 +46,7 @@ from hivesql_planner.errors import ExecutionError
 from hivesql_planner.model.table import TableName
 
 
-def valid_txns(db: Connection, txn_id: int) -> ValidTxnList:
+def valid_txns(db: Connection, txn_id: int = 0) -> ValidTxnList:
     """Tell what the transaction sees: itself, and all below it that have ended well.
 
     0 asks for the current state. Readers (READ_ONLY) are left out: they write nothing.
@@ -118,6 +118,7 @@ def writes_after(db: Connection, table: TableName, moment: datetime) -> frozense
 
     What a cleaned compaction covers is no longer known.
     """
+    table = table.lower()
     done = completed_txn_components.c
     # The column is filled by the database: in UTC in SQLite, in the session's zone elsewhere.
     bound: Any = moment.astimezone(UTC).replace(tzinfo=None)
@@ -130,7 +131,8 @@ def writes_after(db: Connection, table: TableName, moment: datetime) -> frozense
 
 def compactor_write_ids(db: Connection, table: TableName) -> ValidWriteIdList:
     """Tell what a compaction may merge: all below the first open write id but the aborted ones."""
-    now_valid = valid_write_ids(db, valid_txns(db, 0), table)
+    table = table.lower()
+    now_valid = valid_write_ids(db, valid_txns(db), table)
     highest = now_valid.high_watermark
     if now_valid.min_open is not None:
         highest = min(highest, now_valid.min_open - 1)
@@ -205,6 +207,7 @@ def owners_of_write_ids(db: Connection, table: TableName, low: int, high: int) -
 
     Old write ids are forgotten once every reader sees them.
     """
+    table = table.lower()
     query = select(_of.write_id, _of.txn_id).where(_OF_TABLE, _of.write_id.between(low, high))
     return {int(write_id): int(txn_id) for write_id, txn_id in db.execute(query, _place(table))}
 
@@ -241,7 +244,7 @@ def _give_out(db: Connection, txn_ids: Sequence[int], table: TableName) -> dict[
 
 def seed_write_id(db: Connection, table: TableName, next_id: int) -> None:
     """Let the table's write ids go on from ``next_id``, unless they are past it."""
-    counter = next_write_id.c
+    counter, table = next_write_id.c, table.lower()
     first = _insert(db.dialect.name, next_write_id).values(
         database=table.database, table=table.name, next=next_id
     )

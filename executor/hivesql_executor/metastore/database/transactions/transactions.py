@@ -188,7 +188,7 @@ def heartbeat_txns(db: Connection, txn_ids: Sequence[int]) -> None:
             require_all_open(db, part)
 
 
-def heartbeat(db: Connection, txn_id: int, lock_id: int) -> None:
+def heartbeat(db: Connection, txn_id: int, lock_id: int = 0) -> None:
     """Keep a transaction and a lock outside transactions alive; 0 stands for none."""
     if txn_id:
         beat = update(txns).where(txns.c.id == txn_id, txns.c.state == OPEN)
@@ -229,11 +229,11 @@ def add_dynamic_partitions(
     txn_id: int,
     write_id: int,
     table: TableName,
-    *,
     partitions: Collection[str],
     operation: Operation,
 ) -> None:
     """Record the partitions really written, in place of "some partition of the table"."""
+    table = table.lower()
     require_open(db, txn_id)
     rows = [
         {

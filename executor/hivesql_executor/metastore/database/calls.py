@@ -1,0 +1,114 @@
+"""How a function over one connection becomes a method: it runs in a database transaction."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
+
+from sqlalchemy import Connection
+
+from hivesql_executor.metastore.database import notification_log
+from hivesql_executor.metastore.database.connection import Rdbms
+from hivesql_executor.metastore.database.transactions import moves
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class _Changing(threading.local):
+    """For whom a thread changes the catalog: transactions, and what they have noted."""
+
+    going_on: tuple[tuple[int, str], ...] = ()
+
+
+class Calls:
+    """A database, and the transactions in which it is read, written and its catalog changed."""
+
+    def __init__(self, rdbms: Rdbms, warehouse: str = "") -> None:
+        self._rdbms = rdbms
+        self._warehouse = warehouse
+        self._changing = _Changing()
+
+    def together(self, work: Callable[[], T], *, durable: bool = True) -> T:
+        """Run ``work``, whose calls on this thread are one database transaction.
+
+        It may be run again, so it must do nothing else. What one that is not ``durable`` did may be
+        forgotten at power loss until a durable one has followed.
+        """
+        return self._rdbms.together(lambda: self._write(lambda _: work()), durable=durable)
+
+    @contextmanager
+    def changing_for(self, txn_id: int, key: str = "") -> Iterator[None]:
+        """Let this thread change the catalog only while a transaction (0: none) goes on.
+
+        That is while it is open, and nobody has taken what it noted under ``key``: else every
+        change of the catalog in the block raises TransactionLost. What was noted is right with it.
+        """
+        outer = self._changing.going_on
+        self._changing.going_on = (*outer, (txn_id, key))
+        try:
+            yield
+        finally:
+            self._changing.going_on = outer
+
+    def _change(self, work: Callable[[Connection], T]) -> T:
+        """Write what belongs to the catalog."""
+
+        def change(db: Connection) -> T:
+            for txn_id, key in self._changing.going_on:
+                moves.require_going_on(db, txn_id, key)
+                moves.settle_moved(db, key)
+            return work(db)
+
+        return self._write(change)
+
+    def _read(self, work: Callable[[Connection], T]) -> T:
+        return self._rdbms.read(work)
+
+    def _write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
+        return self._rdbms.write(lambda db: notification_log.logged(db, work), durable=durable)
+
+
+def reading(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenate[Calls, P], T]:
+    """Make a method that reads one consistent state of the database."""
+
+    @wraps(work)
+    def read(self: Calls, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._read(_with(work, *args, **kwargs))
+
+    return read
+
+
+def writing(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenate[Calls, P], T]:
+    """Make a method that writes in one database transaction, durably."""
+
+    @wraps(work)
+    def write(self: Calls, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._write(_with(work, *args, **kwargs))
+
+    return write
+
+
+def changing(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenate[Calls, P], T]:
+    """Make a method that changes the catalog, for those alone who may (``changing_for``)."""
+
+    @wraps(work)
+    def change(self: Calls, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._change(_with(work, *args, **kwargs))
+
+    return change
+
+
+def _with(
+    work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+) -> Callable[[Connection], T]:
+    """Return the work that waits for nothing but its connection, under its own name."""
+
+    def one(db: Connection) -> T:
+        return work(db, *args, **kwargs)
+
+    one.__qualname__ = work.__qualname__
+    return one
