@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, Connection, Exists, delete, exists, func, or_, select
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Exists,
+    bindparam,
+    delete,
+    exists,
+    func,
+    or_,
+    select,
+)
 
-from hivesql_executor.metastore.database.catalog.catalog_values import MANY_TXNS
+from hivesql_executor.metastore.database.catalog.catalog_values import due_since
 from hivesql_executor.metastore.database.compactions import release_lost
 from hivesql_executor.metastore.database.connection import millis_now, now
 from hivesql_executor.metastore.database.notification_schema import notification_log
@@ -31,21 +42,25 @@ _MAX_EXPIRED = 50_000
 
 def is_due(db: Connection, timeout: float, kept: float) -> bool:
     """Tell if anything is worth writing: someone silent, old events, much that has ended."""
-    moment = now(db)
-    oldest = moment - int(timeout * 1000)
-    silent = [
-        _any(hive_locks.c.txn_id == 0, hive_locks.c.last_heartbeat < oldest),
-        _any(object_locks.is_silent(oldest)),
-        _any(txns.c.state == OPEN, txns.c.last_heartbeat < oldest),
-        _any(moves.are_lost(oldest)),
-        _any(notification_log.c.time < (moment // 1000 - int(kept))),
-    ]
-    count = select(func.count()).select_from(txns).scalar_subquery()
-    return bool(db.scalar(select(or_(*silent, count > MANY_TXNS))))
+    return bool(db.scalar(DUE, due_since(now(db), timeout, kept)))
 
 
 def _any(*conditions: ColumnElement[bool]) -> Exists:
     return exists().where(*conditions)
+
+
+_OLDEST = bindparam("oldest", type_=BigInteger())
+DUE = select(
+    or_(
+        _any(hive_locks.c.txn_id == 0, hive_locks.c.last_heartbeat < _OLDEST),
+        _any(object_locks.is_silent(_OLDEST)),
+        _any(txns.c.state == bindparam("open"), txns.c.last_heartbeat < _OLDEST),
+        _any(moves.are_lost(_OLDEST)),
+        _any(notification_log.c.time < bindparam("logged", type_=BigInteger())),
+        select(func.count()).select_from(txns).scalar_subquery() > bindparam("many"),
+    ).label("found")
+)
+"""Whether anything is worth writing, since the moments of ``due_since``."""
 
 
 def reap(db: Connection, timeout: float) -> tuple[int, ...]:

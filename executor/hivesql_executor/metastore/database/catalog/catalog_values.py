@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, get_args
 
 from hivesql_executor.metastore.database.catalog.storage_formats import format_of
+from hivesql_executor.metastore.database.transactions.txn_rows import OPEN
 from hivesql_planner.errors import DataError
 from hivesql_planner.model.materialized import MATERIALIZED, Materialized
 from hivesql_planner.model.skew import SKEWED, Skew
@@ -30,7 +31,7 @@ from hivesql_planner.model.table import (
 if TYPE_CHECKING:
     pass
 
-MANY_TXNS = 100
+_MANY_TXNS = 100
 """Fewer ended transactions cost nobody anything."""
 ASCENDING, DESCENDING = 1, 0
 """SORT_COLS.ORDER."""
@@ -53,6 +54,16 @@ CONSTRAINT_KINDS: tuple[ConstraintKind, ...] = (
 """Hive numbers them so."""
 ENABLED, RELY = 4, 1
 """Bits of ENABLE_VALIDATE_RELY."""
+
+
+def due_since(moment: int, timeout: float, kept: float) -> dict[str, object]:
+    """Give what decides at a moment, in milliseconds, whether housekeeping is due."""
+    return {
+        "oldest": moment - int(timeout * 1000),
+        "logged": moment // 1000 - int(kept),
+        "open": OPEN,
+        "many": _MANY_TXNS,
+    }
 
 
 def database_of(row: Any, properties: dict[str, str]) -> Database:

@@ -34,8 +34,8 @@ def add_constraints(db: Connection, table_id: int, table: Table) -> None:
         db.execute(insert(key_constraints), rows)
 
 
-_OF_TABLE = (
-    select(key_constraints)
+CONSTRAINTS = (
+    select(*(column.label(column.key) for column in key_constraints.c))
     .where(key_constraints.c.owner_id == bindparam("owner"))
     .order_by(key_constraints.c.position)
 )
@@ -43,4 +43,4 @@ _OF_TABLE = (
 
 def read_constraints(db: Connection, table_id: int) -> tuple[Constraint, ...]:
     """Return the constraints of a table, in their order."""
-    return tuple(constraint_of(row) for row in db.execute(_OF_TABLE, {"owner": table_id}))
+    return tuple(constraint_of(row) for row in db.execute(CONSTRAINTS, {"owner": table_id}))

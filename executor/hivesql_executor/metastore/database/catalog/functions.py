@@ -85,6 +85,9 @@ def function(db: Connection, database: str, name: str) -> StoredFunction | None:
 
 def function_names(db: Connection) -> tuple[str, ...]:
     """Return the names of all functions with their databases, sorted."""
-    joined = functions.join(dbs, dbs.c.id == functions.c.database_id)
-    rows = db.execute(select(dbs.c.name, functions.c.name).select_from(joined))
-    return tuple(sorted(f"{database}.{name}" for database, name in rows))
+    return tuple(sorted(f"{row.database}.{row.name}" for row in db.execute(NAMES)))
+
+
+NAMES = select(dbs.c.name.label("database"), functions.c.name.label("name")).select_from(
+    functions.join(dbs, dbs.c.id == functions.c.database_id)
+)

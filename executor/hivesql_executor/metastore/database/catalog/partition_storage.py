@@ -17,6 +17,7 @@ from typing import Any
 from sqlalchemy import (
     Connection,
     Select,
+    bindparam,
     delete,
     exists,
     insert,
@@ -125,9 +126,14 @@ def share_columns(db: Connection, table_id: int) -> None:
 
 def is_marked(db: Connection, table_id: int) -> bool:
     """Tell whether any partition may be stored otherwise than its table says."""
-    mark = select(sd_params.c.name).join(tbls, tbls.c.sd_id == sd_params.c.owner_id)
-    found = mark.where(tbls.c.id == table_id, sd_params.c.name == STORAGE_MARK)
-    return db.scalar(found) is not None
+    return db.scalar(MARKED, {"table_id": table_id, "mark": STORAGE_MARK}) is not None
+
+
+MARKED = (
+    select(sd_params.c.name.label("name"))
+    .join(tbls, tbls.c.sd_id == sd_params.c.owner_id)
+    .where(tbls.c.id == bindparam("table_id"), sd_params.c.name == bindparam("mark"))
+)
 
 
 def with_storage(

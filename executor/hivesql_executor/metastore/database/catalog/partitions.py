@@ -11,6 +11,7 @@ from sqlalchemy import (
     Connection,
     Select,
     and_,
+    bindparam,
     case,
     cast,
     collate,
@@ -81,7 +82,7 @@ def partitions(
 ) -> tuple[Partition, ...]:
     """Return the partitions of a table that pass all tests, by name; perhaps some more."""
     table_id = catalog.table_id(db, name)
-    query = _select().where(rows.c.table_id == table_id)
+    query = ROWS.where(rows.c.table_id == table_id)
     for test in tests:
         value = partition_key_vals.alias()
         here = and_(value.c.owner_id == rows.c.id, value.c.position == test.position)
@@ -94,8 +95,7 @@ def partitions(
 
 def partition_count(db: Connection, name: TableName) -> int:
     """Tell how many partitions a table has."""
-    here = rows.c.table_id == catalog.table_id(db, name)
-    return int(db.scalar(select(func.count()).where(here)) or 0)
+    return int(db.scalar(COUNT, {"owner": catalog.table_id(db, name)}) or 0)
 
 
 def foreign_partitions(db: Connection, name: TableName) -> tuple[Partition, ...]:
@@ -107,7 +107,7 @@ def foreign_partitions(db: Connection, name: TableName) -> tuple[Partition, ...]
             one for one in listed if one.storage or one.location != table.home_of(one.values)
         )
     home = literal(f"{table.location}/") + rows.c.name
-    return _listed(db, _select().where(rows.c.table_id == table.id, sds.c.location != home))
+    return _listed(db, ROWS.where(rows.c.table_id == table.id, sds.c.location != home))
 
 
 def _listed(db: Connection, query: Select[Any]) -> tuple[Partition, ...]:
@@ -118,7 +118,7 @@ def partition(db: Connection, name: TableName, values: Values) -> Partition | No
     """Return the partition with these values, or None."""
     table = catalog.table(db, name)
     wanted = partition_name(table.partition_names, values)
-    query = _select().where(rows.c.table_id == table.id, rows.c.name == wanted)
+    query = ROWS.where(rows.c.table_id == table.id, rows.c.name == wanted)
     found = _listed(db, query)
     if found and is_marked(db, table.id):
         found = with_storage(db, table, query, found)
@@ -254,17 +254,19 @@ def exchange_partitions(
     add_partitions(db, target, moved, txn_id=txn_id)
 
 
-def _select() -> Select[Any]:
-    return (
-        select(
-            rows.c.name,
-            sds.c.location,
-            partition_key_vals.c.value,
-            partition_key_vals.c.position,
-        )
-        .join(sds, sds.c.id == rows.c.sd_id)
-        .join(partition_key_vals, partition_key_vals.c.owner_id == rows.c.id)
+ROWS = (
+    select(
+        rows.c.name.label("name"),
+        sds.c.location.label("location"),
+        partition_key_vals.c.value.label("value"),
+        partition_key_vals.c.position.label("position"),
     )
+    .join(sds, sds.c.id == rows.c.sd_id)
+    .join(partition_key_vals, partition_key_vals.c.owner_id == rows.c.id)
+)
+"""Partitions, one row for each value."""
+OF_TABLE = ROWS.where(rows.c.table_id == bindparam("owner"))
+COUNT = select(func.count().label("found")).where(rows.c.table_id == bindparam("owner"))
 
 
 def _ids(db: Connection, table_id: int, names: Sequence[str]) -> dict[str, int]:

@@ -33,6 +33,7 @@ from hivesql_executor.metastore.database.catalog.catalog_values import (
     STATISTICS,
     STATISTICS_FIELDS,
 )
+from hivesql_executor.metastore.database.catalog.table_rows import owned
 from hivesql_executor.metastore.database.transactions import snapshots
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.cache.lists import compare
@@ -130,12 +131,13 @@ def statistics(
     """Tell what is known of a table or partition; of a partitioned table, the sums."""
     table = catalog.table(db, name)
     owner, numbers, columns = _owner(db, table, values)
-    query = select(columns).where(columns.c.owner_id == owner).order_by(columns.c.name)
     if values is None and table.partition_columns:
         return replace(_sums(db, owner), columns=_columns_of_partitions(db, table))
     types = {column.name: column.type for column in table.columns}
     measured = tuple(
-        one for one in map(_measured, db.execute(query)) if types.get(one.name) == one.type
+        one
+        for one in map(_measured, db.execute(measured_of(columns), {"owner": owner}))
+        if types.get(one.name) == one.type
     )
     known = read_kept(db, numbers, [owner])[owner].known
     present = {one.name for one in measured}
@@ -145,6 +147,11 @@ def statistics(
         columns=measured,
         accurate_columns=tuple(one for one in known.accurate_columns if one in present),
     )
+
+
+def measured_of(columns: SqlTable) -> Select[Any]:
+    """Ask what is known of the columns of an ``:owner``."""
+    return owned(columns, *STATISTICS_FIELDS, order="name")
 
 
 def _measured(row: Any) -> ColumnStatistics:

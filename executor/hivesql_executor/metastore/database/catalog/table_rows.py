@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, Label, Row, Select, bindparam, delete, insert, select, update
 from sqlalchemy import Table as SqlTable
 
 from hivesql_executor.metastore.database.catalog.catalog_values import (
@@ -65,16 +65,40 @@ def add_params(db: Connection, table: SqlTable, owner_id: int, values: Mapping[s
 
 def params(db: Connection, table: SqlTable, owner_id: int) -> dict[str, str]:
     """Key-value pairs of one owner, sorted by key."""
-    rows = db.execute(_owned(table, "name", "value"), {"owner": owner_id}).all()
+    rows = db.execute(parameters(table), {"owner": owner_id}).all()
     return parameters_of(rows)
 
 
+def named(table: SqlTable) -> list[Label[Any]]:
+    """Return the columns of a table under the names that they have here."""
+    return [column.label(column.key) for column in table.c]
+
+
 @functools.cache
-def _owned(table: SqlTable, *keys: str, order: str | None = None) -> Select[Any]:
+def owned(table: SqlTable, *keys: str, order: str | None = None) -> Select[Any]:
     """Rows of an ``:owner``; made once, since making a query takes longer than asking it."""
     of = table.c
-    query = select(*(of[key] for key in keys)).where(of.owner_id == bindparam("owner"))
+    query = select(*(of[key].label(key) for key in keys)).where(of.owner_id == bindparam("owner"))
     return query if order is None else query.order_by(of[order])
+
+
+def parameters(table: SqlTable) -> Select[Any]:
+    """Ask for the key-value pairs of an ``:owner``."""
+    return owned(table, "name", "value")
+
+
+def columns_of(table: SqlTable) -> Select[Any]:
+    """Ask for the columns of an ``:owner``."""
+    return owned(table, "name", "type", "comment", order="position")
+
+
+def names_of(table: SqlTable) -> Select[Any]:
+    """Ask for the names of an ``:owner``'s columns."""
+    return owned(table, "name", order="position")
+
+
+SORTING = owned(sort_cols, "name", "order", order="position")
+"""What an ``:owner`` is sorted by."""
 
 
 def mark_inaccurate(db: Connection, table: SqlTable, owner_ids: Sequence[int]) -> None:
@@ -237,8 +261,8 @@ def delete_partitions(db: Connection, ids: Sequence[int]) -> None:
     db.execute(delete(serdes).where(serdes.c.id.in_(serde_ids)))
 
 
-_STORED = (
-    select(sds, serdes.c.library)
+STORED = (
+    select(*named(sds), serdes.c.library.label("library"))
     .join(serdes, serdes.c.id == sds.c.serde_id)
     .where(sds.c.id == bindparam("sd_id"))
 )
@@ -246,7 +270,7 @@ _STORED = (
 
 def read_table(db: Connection, name: TableName, row: TableRow) -> Table:
     """Return the table whose TBLS row is given."""
-    storage = db.execute(_STORED, {"sd_id": row.sd_id}).one()
+    storage = db.execute(STORED, {"sd_id": row.sd_id}).one()
     # Without buckets there is nothing to ask: most tables have none.
     buckets = storage.bucket_count > 0
     details = TableDetails(
@@ -263,8 +287,7 @@ def read_table(db: Connection, name: TableName, row: TableRow) -> Table:
 
 def _read_sorting(db: Connection, sd_id: int) -> dict[str, int]:
     """Return the columns that a table is sorted by, each with its direction."""
-    query = _owned(sort_cols, "name", "order", order="position")
-    return {name: int(order) for name, order in db.execute(query, {"owner": sd_id})}
+    return {name: int(order) for name, order in db.execute(SORTING, {"owner": sd_id})}
 
 
 def columns_id(db: Connection, table_id: int) -> int:
@@ -372,9 +395,9 @@ def _add_names(
 
 
 def _read_columns(db: Connection, table: SqlTable, owner_id: int) -> tuple[Column, ...]:
-    query = _owned(table, "name", "type", "comment", order="position")
+    query = columns_of(table)
     return tuple(Column(*row) for row in db.execute(query, {"owner": owner_id}))
 
 
 def _read_names(db: Connection, table: SqlTable, owner_id: int) -> tuple[str, ...]:
-    return tuple(db.scalars(_owned(table, "name", order="position"), {"owner": owner_id}))
+    return tuple(db.scalars(names_of(table), {"owner": owner_id}))

@@ -17,7 +17,7 @@ from hivesql_executor.metastore.database.catalog.partition_storage import (
     mark,
     share_columns,
 )
-from hivesql_executor.metastore.database.catalog.table_rows import add_params, params
+from hivesql_executor.metastore.database.catalog.table_rows import add_params, named, params
 from hivesql_executor.metastore.database.connection import now
 from hivesql_executor.metastore.database.notification_log import latest_event, note, note_change
 from hivesql_executor.metastore.database.schema import (
@@ -82,7 +82,7 @@ def default_home(warehouse: str, name: str) -> str:
 
 def database(db: Connection, name: str) -> Database:
     """Return the database of that name, or NoSuchObject 10072."""
-    row = db.execute(select(dbs).where(dbs.c.name == name.lower())).one_or_none()
+    row = db.execute(DATABASE, {"database": name.lower()}).one_or_none()
     if row is None:
         raise NoSuchObject(f"Database does not exist: {name.lower()}", code=10072)
     return database_of(row, params(db, database_params, row.id))
@@ -109,7 +109,7 @@ def alter_database(db: Connection, new: Database) -> None:
 
 def databases(db: Connection) -> tuple[str, ...]:
     """Names of all databases, sorted."""
-    return tuple(sorted(db.scalars(select(dbs.c.name))))
+    return tuple(sorted(db.scalars(DATABASES)))
 
 
 def drop_database(db: Connection, name: str, *, cascade: bool = False) -> None:
@@ -188,7 +188,7 @@ def table_id(db: Connection, name: TableName, *, lock: bool = False) -> int:
 def tables(db: Connection, database: str) -> tuple[TableName, ...]:
     """Tables and views of a database, sorted."""
     database_id = _database_id(db, database)
-    found = db.scalars(select(tbls.c.name).where(tbls.c.database_id == database_id))
+    found = db.scalars(TABLES, {"owner": database_id})
     return tuple(TableName(database.lower(), one) for one in sorted(found))
 
 
@@ -301,7 +301,10 @@ def _of_name(query: Select[Any]) -> Select[Any]:
     )
 
 
-_ROW = _of_name(select(tbls))
+DATABASE = select(*named(dbs)).where(dbs.c.name == bindparam("database"))
+DATABASES = select(dbs.c.name.label("name"))
+TABLE = _of_name(select(*named(tbls)))
+TABLES = select(tbls.c.name.label("name")).where(tbls.c.database_id == bindparam("owner"))
 _ID = _of_name(select(tbls.c.id))
 _HELD_ID = _ID.with_for_update(of=tbls)
 
@@ -311,7 +314,7 @@ def _place(name: TableName) -> dict[str, str]:
 
 
 def _table_row(db: Connection, name: TableName) -> table_rows.TableRow | None:
-    return db.execute(_ROW, _place(name)).one_or_none()
+    return db.execute(TABLE, _place(name)).one_or_none()
 
 
 def _database_id(db: Connection, name: str) -> int:

@@ -7,7 +7,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, bindparam, delete, insert, or_, select, update
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Row,
+    and_,
+    bindparam,
+    delete,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from hivesql_executor.metastore.api import LockAnswer, LockRow, LockState
 from hivesql_executor.metastore.database.connection import millis_now, now
@@ -193,15 +205,25 @@ def locks(
     partition: str | None = None,
 ) -> tuple[LockRow, ...]:
     """Locks, filtered by equality, in the order of SHOW LOCKS."""
-    query = select(hive_locks)
-    if database is not None:
-        query = query.where(_of.database == database.lower())
-    if table is not None:
-        query = query.where(_of.table == table.lower())
-    if partition is not None:
-        query = query.where(_of.partition == partition)
-    rows = (lock_row(row) for row in db.execute(query))
+    place = {
+        "in_database": database and database.lower(),
+        "in_table": table and table.lower(),
+        "in_partition": partition,
+    }
+    rows = (lock_row(row) for row in db.execute(HELD_IN, place))
     return tuple(sorted(rows, key=lambda row: row.rank))
+
+
+def _is(column: Column[Any], name: str) -> ColumnElement[bool]:
+    """Tell whether a column is as asked; NULL asks for nothing."""
+    asked = bindparam(name, type_=column.type)
+    return or_(asked.is_(None), column == asked)
+
+
+HELD_IN = select(*(column.label(column.key) for column in hive_locks.c)).where(
+    _is(_of.database, "in_database"), _is(_of.table, "in_table"), _is(_of.partition, "in_partition")
+)
+"""Requests for locks, and locks, in a place."""
 
 
 def newer_writer(db: Connection, txn_id: int, locks: Sequence[Lock]) -> int | None:

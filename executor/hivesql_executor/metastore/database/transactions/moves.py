@@ -110,7 +110,7 @@ def _lost(db: Connection, timeout: float) -> ColumnElement[bool]:
     return are_lost(now(db) - int(timeout * 1000))
 
 
-def are_lost(oldest: int) -> ColumnElement[bool]:
+def are_lost(oldest: int | ColumnElement[int]) -> ColumnElement[bool]:
     """Tell which are taken, of transactions silent since before ``oldest`` or gone, or old."""
     of = moves.c
     alive = exists().where(

@@ -71,7 +71,7 @@ def reap(db: Connection, oldest: int) -> None:
     db.execute(delete(table).where(is_silent(oldest)))
 
 
-def is_silent(oldest: int) -> ColumnElement[bool]:
+def is_silent(oldest: int | ColumnElement[int]) -> ColumnElement[bool]:
     """Locks of statements that have been silent since before ``oldest``."""
     return and_(~table.c.explicit, table.c.last_heartbeat < oldest)
 

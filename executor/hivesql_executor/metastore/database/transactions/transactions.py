@@ -260,8 +260,15 @@ def add_dynamic_partitions(
 
 def transactions(db: Connection) -> tuple[TxnRow, ...]:
     """Open and aborted transactions, by id."""
-    query = select(txns).where(txns.c.state.in_((OPEN, ABORTED))).order_by(txns.c.id)
-    return tuple(txn_row(row) for row in db.execute(query))
+    return tuple(txn_row(row) for row in db.execute(UNENDED, {"open": OPEN, "aborted": ABORTED}))
+
+
+UNENDED = (
+    select(*(column.label(column.key) for column in txns.c))
+    .where(txns.c.state.in_((bindparam("open"), bindparam("aborted"))))
+    .order_by(txns.c.id)
+)
+"""Transactions that are open or aborted."""
 
 
 _FREE = tuple(
