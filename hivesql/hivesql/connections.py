@@ -61,11 +61,17 @@ def connect(
         hive = {"hivesql.compactor.inline": "false"} | hive
     known = Settings.of(hive)
     timeout = known.seconds("hive.metastore.client.socket.timeout")
+    told = notify or (lambda line: None)
     store = open_metastore(
-        url, location, timeout=timeout, cache=_cache(known), encryption=_encryption(url, known)
+        url,
+        location,
+        timeout=timeout,
+        cache=_cache(known),
+        encryption=_encryption(url, known),
+        notify=told,
     )
     try:
-        return _open_session(store, lazy, known, database, notify, idempotency_key, hive)
+        return _open_session(store, lazy, known, database, told, idempotency_key, hive)
     except BaseException:
         store.close()
         raise
@@ -76,7 +82,7 @@ def _open_session(
     lazy: LazySpark,
     settings: Settings,
     database: str,
-    notify: Callable[[str], None] | None,
+    notify: Callable[[str], None],
     idempotency_key: str | None,
     given: Collection[str],
 ) -> Session:
@@ -86,7 +92,7 @@ def _open_session(
         spark=lazy,
         files=lambda place: _files(place, lazy),
         settings=settings,
-        notify=notify or (lambda line: None),
+        notify=notify,
     )
     timeout = settings.seconds("hive.txn.timeout")
     kept = settings.seconds("hive.metastore.event.db.listener.timetolive")

@@ -19,6 +19,7 @@ def run_services(
     """
     from hivesql_executor.services import run_round, run_until, services_of
 
+    session.runtime.metastore.require_writing()
     # A worker takes no further request once it is to stop.
     runtime = replace(session.runtime, cancelled=stop)
     services = services_of(runtime, pool=pool)

@@ -6,7 +6,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -264,8 +264,15 @@ def test_an_address_that_cannot_be(place: str, told: str, tmp_path: Path) -> Non
     assert "secret" not in str(raised.value)
 
 
+# Statements about what the metastore holds of anybody.
+OF_OTHERS = [
+    "ABORT TRANSACTIONS 1", "ALTER TABLE t COMPACT 'major'", "ABORT COMPACTIONS 1",
+    "CREATE TEMPORARY TABLE mine (a int)",
+]  # fmt: skip
+
+
 def test_what_cannot_be_written_is_told(template: Path) -> None:
-    """On a read-only disk queries say what they would write, and a copy of the metastore reads."""
+    """On a read-only disk queries read, from a copy of the metastore, and nothing is changed."""
     home = template / "w"
     with opened(template) as session:
         session.sql("CREATE TABLE plain (a int) STORED AS TEXTFILE")
@@ -278,13 +285,31 @@ def test_what_cannot_be_written_is_told(template: Path) -> None:
         "TRUNCATE TABLE plain", "DROP TABLE plain",
     ]  # fmt: skip
     refused = pytest.raises(hivesql.HiveSqlError, match=f"{home}/m.db .*connect to the copy")
-    with read_only(home), refused:
-        hivesql.connect(f"sqlite:///{home}/m.db", str(home))
-    with read_only(home / "m.db"), hivesql.connect(f"sqlite:///{home}/m.db") as session:
-        assert len(session.sql("SHOW TABLES").rows) == 4
-        for text in ("SELECT a FROM t", *writes):
-            with refused:
-                session.sql(text)
+    here = f"sqlite:///{home}/m.db"
+    each = [*writes, *OF_OTHERS]
+    # Somebody else has it open, or nobody does.
+    for others in (nullcontext(), hivesql.connect(here, str(home))):
+        with others:
+            before = state(template)
+            for places in ([home], [home / "m.db"]):
+                told: list[str] = []
+                with read_only(*places), hivesql.connect(here, notify=told.append) as session:
+                    assert "cannot be written: this session reads" in told[0]
+                    for text in each:
+                        with refused:
+                            session.sql(text)
+                    each = writes[:2]
+                    with refused:
+                        run_services(session, Event(), once=True)
+                    with refused:
+                        session.forget("key")
+                    assert len(session.sql("SHOW TABLES").rows) == 4
+                    assert sorted(session.sql("SELECT a FROM t").rows) == [(1,), (2,), (3,)]
+                    assert session.sql("DESCRIBE t").rows[0][0] == "a"
+                    assert session.sql("EXPLAIN SELECT a FROM t").rows
+                    assert session.sql("SHOW PARTITIONS p").rows == [("k=1",)]
+                    assert session.check("t") == ()
+            assert state(template) == before
     copied = shutil.copyfile(home / "m.db", template / "copied.db")
     with read_only(home), hivesql.connect(f"sqlite:///{copied}", str(home)) as session:
         before = sorted(session.sql("SELECT * FROM t").rows)

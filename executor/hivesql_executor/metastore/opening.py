@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from hivesql_executor.metastore.api import Metastore
@@ -12,6 +15,7 @@ if TYPE_CHECKING:
     from ssl import SSLContext
 
 THRIFT = "thrift://"
+SQLITE = "sqlite:///"
 
 
 def open_metastore(
@@ -21,14 +25,21 @@ def open_metastore(
     timeout: float,
     cache: Limits | None = None,
     encryption: SSLContext | None = None,
+    notify: Callable[[str], None] = lambda line: None,
 ) -> Metastore:
     """Open the metastore at a database URL, or a Hive Metastore at ``thrift://host:port``.
 
     ``warehouse`` is where a new database of our own keeps managed tables; a Hive Metastore has its
     own. ``timeout`` in seconds is for each call of the latter, ``encryption`` for its connections.
     With a ``cache`` of some size, tables and partitions are answered from memory where that is
-    right.
+    right. An SQLite file that may not be written is read from a copy, which ``notify`` is told.
     """
+    if (path := _read_only_file(url)) is not None:
+        from hivesql_executor.metastore.read_only import ReadOnlyCopy
+
+        copy = ReadOnlyCopy.of(path, warehouse)
+        notify(copy.notice)
+        return copy
     metastore = _open(url, warehouse, timeout, encryption)
     if cache is None:
         return metastore
@@ -64,3 +75,21 @@ def _open(url: str, warehouse: str, timeout: float, encryption: SSLContext | Non
     from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 
     return DatabaseMetastore.open(url, warehouse)
+
+
+def _read_only_file(url: str) -> Path | None:
+    """Return the SQLite file of a metastore that is there and may not be written; else None.
+
+    SQLite also makes files beside it, unless they are there.
+    """
+    path = Path(url.removeprefix(SQLITE)).absolute()
+    if not url.startswith(SQLITE) or "?" in url or "file:" in url or not path.is_file():
+        return None
+    beside = (path.with_name(path.name + end) for end in ("-wal", "-shm"))
+    if _may_write(path) and (_may_write(path.parent) or all(map(_may_write, beside))):
+        return None
+    return path
+
+
+def _may_write(path: Path) -> bool:
+    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)

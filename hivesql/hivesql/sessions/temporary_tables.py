@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from hivesql_planner.errors import SemanticError
+from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.model.table import TEMPORARY, Database, Partition, Table, TableName
 from hivesql_planner.statements.bound import CreateTable, Describe, DropTable, Show, Statement
 
@@ -134,7 +135,9 @@ class TemporaryTables:
         if self.homes:
             from hivesql_executor.temporary_databases import drop_temporary
         while self.homes:
-            drop_temporary(self.homes.pop(), self.runtime)
+            # One that could not be made is not there.
+            with suppress(NoSuchObject):
+                drop_temporary(self.homes.pop(), self.runtime)
 
     def _visible(self, name: TableName) -> TableName | None:
         found: Iterable[TableName] = (one for one, own in self.hidden.items() if own == name)

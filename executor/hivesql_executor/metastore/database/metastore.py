@@ -244,6 +244,9 @@ class DatabaseMetastore(
             raise
         return store
 
+    def require_writing(self) -> None:
+        """Raise ExecutionError where nothing can ever be changed."""
+
     def close(self) -> None:
         """Let go of the database."""
         self._rdbms.close()

@@ -50,6 +50,9 @@ class HiveMetastore(NotificationCalls):
     def clean_txns(self) -> None:
         """Nothing: the metastore forgets ended transactions itself."""
 
+    def require_writing(self) -> None:
+        """Nothing: it is the metastore's affair who may write."""
+
     def database_home(self, database: Database) -> str:
         """Its own location, or nothing: where others live, the metastore decides."""
         return database.location
