@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -269,6 +271,18 @@ OF_OTHERS = [
     "ABORT TRANSACTIONS 1", "ALTER TABLE t COMPACT 'major'", "ABORT COMPACTIONS 1",
     "CREATE TEMPORARY TABLE mine (a int)",
 ]  # fmt: skip
+
+
+def test_a_disk_without_room_for_sqlites_own_files_is_told(template: Path) -> None:
+    with opened(template):
+        pass
+    program = (
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096));"
+        f"import hivesql; hivesql.connect('sqlite:///{template}/w/m.db')"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "disk is full, or fails: make room" in done.stderr
 
 
 def test_what_cannot_be_written_is_told(template: Path) -> None:

@@ -31,6 +31,8 @@ _COPY = (
 )
 _ADVICE = {
     "SQLITE_FULL": "Make room on its disk, then run the statement again",
+    # Also what a full disk is told by, where SQLite makes the files beside the database.
+    "SQLITE_IOERR": "Its disk is full, or fails: make room on it, then run the statement again",
     "SQLITE_READONLY": f"Give yourself the right to write its file and directory: {_COPY}",
     "SQLITE_CANTOPEN": (
         "Look whether its directory is there, and give yourself the right to write it: " + _COPY
