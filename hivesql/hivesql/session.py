@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from types import TracebackType
@@ -17,27 +15,34 @@ from hivesql.dialect.statements.statement import parse
 from hivesql.positional_parameters import Positional
 from hivesql.result import Result
 from hivesql.script import StatementText, split, split_key
-from hivesql.sessions.frame_methods import FrameCalls
-from hivesql.sessions.frames import Given, SparkViews, WithFrame
+from hivesql.sessions.frames import (
+    Assignments,
+    Given,
+    SparkViews,
+    WithFrame,
+    append_text,
+    merge_text,
+)
 from hivesql.sessions.functions import SessionFunctions
 from hivesql.sessions.open_transaction import Conversation
+from hivesql.sessions.running_statement import RunningStatement
 from hivesql.sessions.session_files import AddedFiles
 from hivesql.sessions.settings import after_reset, setting_lines, setting_text
-from hivesql.sessions.spark_start import CANCELLED
+from hivesql.sessions.statement_keys import StatementKeys
 from hivesql.sessions.temporary_tables import TemporaryTables
 from hivesql_executor.metastore.api import Once
+from hivesql_executor.metastore.opening import counters_of
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.statements.context import of_user
 from hivesql_executor.translate_errors import translate_error, translate_errors
 from hivesql_planner.errors import (
     AlreadyCommitted,
-    Cancelled,
-    CommitUnknown,
     HiveSqlError,
+    NotSupported,
     SemanticError,
-    SessionClosed,
     StaleSnapshot,
 )
+from hivesql_planner.model.table import TableName
 from hivesql_planner.plan import Select
 from hivesql_planner.planning import plan
 from hivesql_planner.settings.settings import notice_about
@@ -61,102 +66,15 @@ from hivesql_planner.statements.functions import (
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from hivesql.sessions.spark_start import LazySpark
+    from hivesql.sessions.spark_start import LazySpark, Progress
+    from hivesql_executor.checks.finding import Finding
+    from hivesql_executor.checks.inspect import Inspection
     from hivesql_executor.metastore.api import Done
-    from hivesql_executor.runtime import Runtime
-    from hivesql_planner.model.table import TableName
-    from hivesql_planner.plan import Plan
-    from hivesql_planner.settings.settings import Settings
-
-
-from typing import TYPE_CHECKING
-
-from hivesql_planner.errors import NotSupported
-
-if TYPE_CHECKING:
-    from hivesql.script import StatementText
-    from hivesql_executor.runtime import Runtime
-
-
-from typing import TYPE_CHECKING
-
-from hivesql_executor.metastore.opening import counters_of
-
-if TYPE_CHECKING:
     from hivesql_executor.metastore.cache.counters import Counters
     from hivesql_executor.runtime import Runtime
-
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from hivesql.sessions.spark_start import LazySpark, Progress
-
-
-class SparkCalls:
-    """The calls about the Spark that runs a session's statements."""
-
-    _spark: LazySpark
-    _query_id: str
-
-    def progress(self) -> Progress | None:
-        """Tell how far the running statement's Spark jobs are; None when none run."""
-        return self._spark.progress(self._query_id) if self._query_id else None
-
-    @property
-    def starts_spark(self) -> bool:
-        """Tell whether the running statement may be waiting for Spark to start."""
-        return bool(self._query_id) and self._spark.starting
-
-    def start_spark(self) -> None:
-        """Start Spark now, so that the first statement that needs it does not wait."""
-        self._spark()
-
-
-class CacheCalls:
-    """How the metastore's cache does."""
-
-    runtime: Runtime
-
-    @property
-    def cache_counters(self) -> Counters | None:
-        """Hits, misses and the rest since the session began; None without a cache."""
-        return counters_of(self.runtime.metastore)
-
-
-class KeyCalls:
-    """What has been committed under keys, and under which key a statement commits."""
-
-    runtime: Runtime
-    _key: str | None
-    _statements: int
-
-    def forget(self, idempotency_key: str) -> int:
-        """Forget what was committed under a key, so that it can run again; how many statements."""
-        return self.runtime.metastore.forget_key(idempotency_key)
-
-    @property
-    def keeps_keys(self) -> bool:
-        """Tell whether the metastore records keys: a Hive Metastore has no place for them."""
-        try:
-            self.runtime.metastore.done(Once(key=""))
-        except NotSupported:
-            return False
-        return True
-
-    def _once(self, text: StatementText, key: str | Once | None) -> Once | None:
-        """Under which key the statement is recorded: its own, or the session's and a number."""
-        if isinstance(key, Once) and key.number is not None:
-            return key
-        self._statements += 1
-        if key is None and self._key is not None:
-            key = f"{self._key}/{self._statements}"
-        if key is None:
-            return None
-        if self._statements == 1:
-            kept = self.runtime.settings.seconds("hivesql.idempotency.retention")
-            self.runtime.metastore.forget_keys(kept)
-        return key if isinstance(key, Once) else Once(key=key, text=text.text)
+    from hivesql_executor.spark.write.user_frames import Frame
+    from hivesql_planner.plan import Plan
+    from hivesql_planner.settings.settings import Settings
 
 
 Consume = Callable[["DataFrame"], Any]
@@ -182,8 +100,12 @@ class _Asked:
 
 
 @translate_errors
-class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
-    """One user's conversation with a warehouse: current database, settings, variables."""
+class Session:
+    """One user's conversation with a warehouse: current database, settings, variables.
+
+    A statement's way: ``sql`` cuts the text, ``run_statement`` runs one; that is bound (``_bind``),
+    planned and run (``_carry_out``), and planned again where somebody else was faster.
+    """
 
     def __init__(
         self,
@@ -202,26 +124,13 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
         self.functions = SessionFunctions(spark, self._files, lambda: self.runtime.metastore)
         self._conversation = Conversation()
         self.temporary = TemporaryTables(runtime)
-        self._query_id = ""
-        self._query_text = ""
-        self._cancelled = threading.Event()
-        self._ended = threading.Event()
-        self._txn_id = 0
-        self._only_reads = False
-        self._key = idempotency_key
-        self._statements = 0
-        self._closed = False
-        self._starting = threading.Lock()
-        self._thread: threading.Thread | None = None
+        self._running = RunningStatement()
+        self._keys = StatementKeys(idempotency_key)
 
     @property
     def closed(self) -> bool:
         """Tell whether ``close`` was called: anything but ``close`` is SessionClosed then."""
-        return self._closed
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise SessionClosed
+        return self._running.is_closed
 
     @property
     def settings(self) -> Settings:
@@ -274,7 +183,7 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
 
         Errors carry the file, line and column of the statement they come from.
         """
-        self._check_open()
+        self._running.check_open()
         given = None if parameters is None else Positional(text, parameters)
         for number, statement in enumerate(split(text, file, self.variables), 1):
             key = f"{idempotency_key}/{number}" if idempotency_key is not None else None
@@ -291,20 +200,13 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
     ) -> Result:
         """Run one statement of a script; ``given`` are rows that it reads."""
         began = time.monotonic()
-        with self._starting:
-            self._check_open()
-            self._cancelled, self._ended = threading.Event(), threading.Event()
-            self._txn_id = 0
-            self._only_reads = False
-            self._thread = threading.current_thread()
-            self._query_id = f"hivesql_{os.urandom(16).hex()}"
-        self._query_text = text.text
-        once = self._once(text, idempotency_key)
+        self._running.begin(text.text)
+        once = self._keys.next(text, idempotency_key, self.runtime)
         asked = _Asked(text, self.spark_views(), of_user(consume), given, once)
         try:
             outcome, decided = self._answer(asked)
         except BaseException as error:
-            told = self._cancellation(error)
+            told = self._running.as_cancellation(error)
             if isinstance(told, Exception):
                 told = translate_error(told)
             self._conversation.fail(self.runtime, told)
@@ -313,8 +215,7 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
             cause = error.__cause__ if isinstance(error, HiveSqlError) else error
             raise told.at(text.file, text.line, text.column) from cause
         finally:
-            self._query_id = ""
-            self._ended.set()
+            self._running.end()
         return Result(
             statement=text.text,
             columns=outcome.columns,
@@ -329,12 +230,6 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
             seconds=time.monotonic() - began,
         )
 
-    def _cancellation(self, error: BaseException) -> BaseException:
-        """Tell what to tell of a statement that failed, perhaps since it was stopped."""
-        if not self._cancelled.is_set() or isinstance(error, CommitUnknown):
-            return error
-        return Cancelled("cancelled" if self._only_reads else CANCELLED)
-
     def cancel(self) -> bool:
         """Stop the statement that another thread runs; False when none runs.
 
@@ -342,12 +237,7 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
         thread gets Cancelled. A statement that is already committing may still succeed. May be
         called again: a job that had not begun at the first call is stopped by the next.
         """
-        query_id = self._query_id
-        if not query_id:
-            return False
-        self._cancelled.set()
-        self._spark.cancel(query_id)
-        return True
+        return self._running.cancel(self._spark)
 
     def stop(self, seconds: float) -> bool:
         """Cancel, and see to it that nothing is open after so many seconds.
@@ -357,13 +247,11 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
         """
         if not self.cancel():
             return True
-        ended, until = self._ended, time.monotonic() + seconds
-        while not ended.wait(min(0.2, seconds)) and time.monotonic() < until:
-            self.cancel()
-        mine = {self._txn_id, self.open_transaction or 0} - {0}
-        if ended.is_set() or not mine:
-            return ended.is_set()
-        self.runtime.metastore.abort_txns(sorted(mine), "stopped")
+        if self._running.await_end(seconds, self._spark):
+            return True
+        mine = {self._running.txn_id, self.open_transaction or 0} - {0}
+        if mine:
+            self.runtime.metastore.abort_txns(sorted(mine), "stopped")
         return False
 
     def _answer(self, asked: _Asked) -> tuple[Outcome, Plan | None]:
@@ -420,7 +308,7 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
         original = statement
         statement = self.temporary.translated(original)
         decided = plan(statement, self.settings)
-        self._only_reads = isinstance(decided.body, Select)
+        self._running.only_reads = isinstance(decided.body, Select)
         self._conversation.check(decided, statement)
         done = self._done(decided, asked.once)
         if done is not None:
@@ -439,24 +327,21 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
         once = self._conversation.recorded(decided, once)
         return self.runtime.metastore.done(once) if once else None
 
-    def _opened(self, txn_id: int) -> None:
-        self._txn_id = txn_id
-
     def _run(self, decided: Plan, asked: _Asked) -> Outcome:
         from hivesql_executor.run import run
 
-        inside = self._conversation.opened
-        with self._spark.group(self._query_id, self._query_text) as spark:
+        inside, running = self._conversation.opened, self._running
+        with self._spark.group(running.query_id, running.text) as spark:
             runtime = replace(
                 self.runtime,
                 spark=spark,
-                query_id=self._query_id,
-                query_text=self._query_text,
-                cancelled=self._cancelled,
+                query_id=running.query_id,
+                query_text=running.text,
+                cancelled=running.cancelled,
                 frames=asked.frames,
                 once=self._conversation.recorded(decided, asked.once),
-                on_open=self._opened,
-                clock=self.runtime.clock.ended_by(self._cancelled),
+                on_open=running.opened,
+                clock=self.runtime.clock.ended_by(running.cancelled),
             )
             try:
                 return run(decided, runtime, consume=asked.consume, inside=inside)
@@ -482,7 +367,7 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
 
     def set(self, key: str, value: str) -> None:
         """Set a hive.* setting, a Spark setting or a hivevar: variable."""
-        self._check_open()
+        self._running.check_open()
         space, name = split_key(key)
         if space in ("hivevar", "system"):
             self.variables[f"{space}:{name}"] = value
@@ -496,22 +381,126 @@ class Session(FrameCalls, CacheCalls, KeyCalls, SparkCalls):
         self.runtime = self.runtime.with_settings(self.settings.with_value(key, value))
         self.variables[f"hiveconf:{key}"] = value
 
+    # -- about tables and rows of the caller's
+    def inspect(self, table: str) -> Inspection:
+        """Tell what lies in a table's directories and what a reader takes; starts no Spark."""
+        from hivesql_executor.checks.inspect import inspect_table
+
+        return inspect_table(self._table_name(table), self.runtime)
+
+    def check(self, table: str) -> tuple[Finding, ...]:
+        """Everything that is wrong with a transactional table's files; () when nothing is."""
+        from hivesql_executor.checks.check import check_table
+
+        return check_table(self._table_name(table), self.runtime)
+
+    def append(
+        self,
+        table: str,
+        frame: Frame,
+        *,
+        overwrite: bool = False,
+        partition: Mapping[str, Any] | None = None,
+        idempotency_key: str | Once | None = None,
+    ) -> Result:
+        """INSERT the rows of a Spark or pandas DataFrame or of an Arrow table, by column name.
+
+        Columns that the frame lacks get their default, partition columns come from the frame or,
+        with one value for all rows, from ``partition``. ``overwrite`` is INSERT OVERWRITE.
+        """
+        target = self.temporary.table(self._table_name(table))
+        given = Given.of(frame, self._spark())
+        text = append_text(target, given.table, overwrite=overwrite, partition=partition or {})
+        return self.run_statement(text, given=given, idempotency_key=idempotency_key)
+
+    def merge(  # noqa: PLR0913 - public: MERGE's clauses by name
+        self,
+        table: str,
+        frame: Frame,
+        on: str | Sequence[str],
+        *,
+        update: Assignments = True,
+        insert: Assignments = True,
+        delete: str | None = None,
+        update_if: str | None = None,
+        insert_if: str | None = None,
+        idempotency_key: str | Once | None = None,
+    ) -> Result:
+        """MERGE the rows of a frame (as of ``append``) into a full-ACID table.
+
+        ``on`` names columns that must be equal, or is a condition over ``target`` and ``source``.
+        Matched rows for which the condition ``delete`` holds are deleted, the others updated; rows
+        without a match are inserted. ``update`` and ``insert`` are True (the columns that both
+        sides have), False (not at all), or a mapping from columns to expressions; ``update_if``
+        and ``insert_if`` are further conditions.
+        """
+        target = self.temporary.table(self._table_name(table))
+        given = Given.of(frame, self._spark())
+        text = merge_text(
+            target, given.table, on, update=update, insert=insert, delete=delete,
+            update_if=update_if, insert_if=insert_if,
+        )  # fmt: skip
+        return self.run_statement(text, given=given, idempotency_key=idempotency_key)
+
+    def frame(self, query: str) -> DataFrame:
+        """Give a query's rows as a Spark DataFrame that later commits and the cleaner leave alone.
+
+        The rows stay with Spark's executors; they never come to this process by themselves.
+        """
+        frame: DataFrame = self.sql(query, consume=lambda rows: rows.localCheckpoint()).value
+        return frame
+
+    def _table_name(self, text: str) -> TableName:
+        self._running.check_open()
+        database, _, name = text.replace("`", "").lower().rpartition(".")
+        return TableName(database or self.database, name)
+
+    # -- about Spark, the cache and keys
+    def progress(self) -> Progress | None:
+        """Tell how far the running statement's Spark jobs are; None when none run."""
+        return self._running.progress(self._spark)
+
+    @property
+    def starts_spark(self) -> bool:
+        """Tell whether the running statement may be waiting for Spark to start."""
+        return bool(self._running.query_id) and self._spark.starting
+
+    def start_spark(self) -> None:
+        """Start Spark now, so that the first statement that needs it does not wait."""
+        self._spark()
+
+    @property
+    def cache_counters(self) -> Counters | None:
+        """Hits, misses and the rest since the session began; None without a cache."""
+        return counters_of(self.runtime.metastore)
+
+    def forget(self, idempotency_key: str) -> int:
+        """Forget what was committed under a key, so that it can run again; how many statements."""
+        return self.runtime.metastore.forget_key(idempotency_key)
+
+    @property
+    def keeps_keys(self) -> bool:
+        """Tell whether the metastore records keys: a Hive Metastore has no place for them."""
+        try:
+            self.runtime.metastore.done(Once(key=""))
+        except NotSupported:
+            return False
+        return True
+
     def close(self) -> None:
         """Roll back what is open; let go of the metastore, and of Spark if it was started here.
 
         May be called again. Each is done, whatever becomes of those before it. A statement that
         another thread runs is cancelled.
         """
-        with self._starting:
-            if self._closed:
-                return
-            self._closed = True
+        if not self._running.close():
+            return
         with ExitStack() as last_first:
             last_first.callback(self._spark.stop)
             last_first.callback(self.runtime.metastore.close)
             last_first.callback(self.temporary.drop_all)
             last_first.callback(self._conversation.close, self.runtime)
-            if self._thread is not threading.current_thread():
+            if not self._running.is_of_this_thread:
                 last_first.callback(self.stop, CLOSING_SECONDS)
 
     def __enter__(self) -> Session:

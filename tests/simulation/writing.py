@@ -7,7 +7,9 @@ from collections import defaultdict
 from dataclasses import replace
 
 import pyarrow as pa
+import sqlglot
 from pyarrow import orc
+from sqlglot import exp
 
 from hivesql_executor.bookkeeping.partitions import foreign_locations, staging_directory
 from hivesql_executor.files.api import Files
@@ -18,6 +20,7 @@ from hivesql_planner.local.decide import _insert
 from hivesql_planner.model.table import Column, Table, partition_name
 from hivesql_planner.plan import InsertBranch, WriteKind
 from hivesql_planner.predicates.predicate import SmallInsert
+from hivesql_planner.relations import Query
 
 _COLUMNS = (Column("id", "int"), Column("k", "int"), Column("v", "int"))
 
@@ -27,9 +30,25 @@ def shape(table: Table, branch: InsertBranch, work: Work) -> Table:
     return replace(table, columns=_COLUMNS)
 
 
+def _read(query: Query) -> Query:
+    """Give a query the rows that its text says: a plan has those alone that need no Spark."""
+    if query.rows is not None:
+        return query
+    tree = sqlglot.parse_one(query.sql, read="spark")
+    values = tree.find(exp.Values)
+    given = [row.expressions for row in values.expressions] if values else [tree.expressions]
+    return replace(query, rows=tuple(tuple(map(_number, row)) for row in given))
+
+
+def _number(node: exp.Expr) -> int:
+    found = node.find(exp.Literal)
+    assert found is not None
+    return int(found.this)
+
+
 def stage_simulated(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
     """Stage the rows that stand in the statement, as Spark's tasks would."""
-    branch = replace(branch, write=replace(branch.write, table=table))
+    branch = replace(branch, write=replace(branch.write, table=table), query=_read(branch.query))
     files, staging = work.runtime.files(table.location), staging_directory(table, work.txn.id)
     locations = foreign_locations(table, work.runtime)
     small = _insert(branch)

@@ -1,0 +1,93 @@
+"""The statement that a session runs: how far it is, and how another thread ends it."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from hivesql.sessions.spark_start import CANCELLED
+from hivesql_planner.errors import Cancelled, CommitUnknown, SessionClosed
+
+if TYPE_CHECKING:
+    from hivesql.sessions.spark_start import LazySpark, Progress
+
+
+class RunningStatement:
+    """At most one statement, of the thread that has begun it."""
+
+    def __init__(self) -> None:
+        self.query_id = ""
+        """Empty when none runs."""
+        self.text = ""
+        self.txn_id = 0
+        """Its own transaction, once that is open."""
+        self.only_reads = False
+        self.cancelled = threading.Event()
+        self.is_closed = False
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
+
+    def check_open(self) -> None:
+        """SessionClosed once the session was closed."""
+        if self.is_closed:
+            raise SessionClosed
+
+    def begin(self, text: str) -> None:
+        """Let a statement run in this thread."""
+        with self._starting:
+            self.check_open()
+            self.cancelled, self._ended = threading.Event(), threading.Event()
+            self.txn_id = 0
+            self.only_reads = False
+            self._thread = threading.current_thread()
+            self.query_id = f"hivesql_{os.urandom(16).hex()}"
+        self.text = text
+
+    def end(self) -> None:
+        """Tell those who wait for its end."""
+        self.query_id = ""
+        self._ended.set()
+
+    def close(self) -> bool:
+        """Let no other statement begin; False when that was so before."""
+        with self._starting:
+            was_open, self.is_closed = not self.is_closed, True
+        return was_open
+
+    @property
+    def is_of_this_thread(self) -> bool:
+        """Tell whether the last statement was this thread's."""
+        return self._thread is threading.current_thread()
+
+    def opened(self, txn_id: int) -> None:
+        """Note the transaction that was opened for it."""
+        self.txn_id = txn_id
+
+    def progress(self, spark: LazySpark) -> Progress | None:
+        """Tell how far its Spark jobs are; None when none run."""
+        return spark.progress(self.query_id) if self.query_id else None
+
+    def cancel(self, spark: LazySpark) -> bool:
+        """Stop it; False when none runs."""
+        query_id = self.query_id
+        if not query_id:
+            return False
+        self.cancelled.set()
+        spark.cancel(query_id)
+        return True
+
+    def await_end(self, seconds: float, spark: LazySpark) -> bool:
+        """Stop it again and again until it has ended; False when it goes on after so long."""
+        ended, until = self._ended, time.monotonic() + seconds
+        while not ended.wait(min(0.2, seconds)) and time.monotonic() < until:
+            self.cancel(spark)
+        return ended.is_set()
+
+    def as_cancellation(self, error: BaseException) -> BaseException:
+        """Tell what to tell of a statement that failed, perhaps since it was stopped."""
+        if not self.cancelled.is_set() or isinstance(error, CommitUnknown):
+            return error
+        return Cancelled("cancelled" if self.only_reads else CANCELLED)

@@ -1,0 +1,34 @@
+"""Under which keys a session's statements commit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hivesql_executor.metastore.api import Once
+
+if TYPE_CHECKING:
+    from hivesql.script import StatementText
+    from hivesql_executor.runtime import Runtime
+
+
+@dataclass
+class StatementKeys:
+    """The session's own key, if it has one, and a number for each statement."""
+
+    key: str | None
+    statements: int = 0
+
+    def next(self, text: StatementText, key: str | Once | None, runtime: Runtime) -> Once | None:
+        """Under which key the statement is recorded: its own, or the session's and a number."""
+        if isinstance(key, Once) and key.number is not None:
+            return key
+        self.statements += 1
+        if key is None and self.key is not None:
+            key = f"{self.key}/{self.statements}"
+        if key is None:
+            return None
+        if self.statements == 1:
+            kept = runtime.settings.seconds("hivesql.idempotency.retention")
+            runtime.metastore.forget_keys(kept)
+        return key if isinstance(key, Once) else Once(key=key, text=text.text)
