@@ -1,4 +1,4 @@
-"""ALTER TABLE, VIEW and DATABASE."""
+"""ALTER TABLE and VIEW."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from hivesql.binder.views import view_of
 from hivesql.binding import Binding
 from hivesql.dialect.nodes.alter import (
     AlterBody,
-    AlterDatabaseBody,
     RefusedBody,
 )
 from hivesql.dialect.nodes.parts import slice_of, table_of
@@ -38,7 +37,7 @@ from hivesql_planner.statements.alter import (
     ReplaceColumns,
     altered,
 )
-from hivesql_planner.statements.ddl import AlterDatabase, AlterTable, AlterView, RenameTable
+from hivesql_planner.statements.ddl import AlterTable, AlterView, RenameTable
 
 _OF_COLUMNS = (AddColumns, ReplaceColumns, ChangeColumn)
 """What leaves partitions alone without CASCADE."""
@@ -154,19 +153,3 @@ def bind_rename(node: exp.Expr, binding: Binding) -> RenameTable:
         for name in (table.name, to)
     )
     return RenameTable(table=table, to=to, home=home, to_home=to_home)
-
-
-def bind_alter_database(body: AlterDatabaseBody, binding: Binding) -> AlterDatabase:
-    """ALTER DATABASE: properties are added, the rest is replaced."""
-    binding.check_database(body.name)
-    database = binding.catalog.database(body.name.text)
-    owner, owner_type = body.owner or (database.owner, database.owner_type)
-    after = replace(
-        database,
-        properties={**database.properties, **body.properties},
-        owner=owner,
-        owner_type=owner_type,
-        location=body.location or database.location,
-        managed_location=body.managed_location or database.managed_location,
-    )
-    return AlterDatabase(database=database, altered=after)

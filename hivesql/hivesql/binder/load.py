@@ -1,27 +1,38 @@
-"""What is done with a table's files: LOAD DATA, MSCK, ANALYZE, TRUNCATE and CONCATENATE."""
+"""What is done with files: LOAD DATA, MSCK, ANALYZE, TRUNCATE, CONCATENATE and COMPACT."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Literal
 
 from sqlglot import exp
 
 from hivesql.binder.constraints import enforced
 from hivesql.binder.targets import base_table, check_lengths, existing, new_values, written_value
 from hivesql.binding import Binding
-from hivesql.dialect.nodes.parts import names_of, partition_of, table_of
+from hivesql.dialect.nodes.parts import (
+    name_of,
+    names_of,
+    partition_of,
+    properties_of,
+    table_of,
+)
 from hivesql.dialect.slices import RANGE, PartitionItems
 from hivesql.dialect.statements.storage import format_of_serde
 from hivesql.dialect.tokens import Name
 from hivesql.query.strict_checks import check_chosen
-from hivesql_planner.errors import SemanticError
+from hivesql_planner.compaction.request import TABLE_PREFIX, CompactionDetails, OrderKey
+from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.model.statistics import is_simple, statistics_sql
 from hivesql_planner.model.table import FRAMES, Column, Partition, Table, TableName
 from hivesql_planner.relations import Query, Scan, Source
 from hivesql_planner.statements.bound import CompactTable, InsertRows, InsertTarget, TruncateTable
 from hivesql_planner.statements.ddl import Analyze, LoadData, RepairTable
 
+_KINDS: dict[str, Literal["minor", "major", "rebalance"]] = {
+    "minor": "minor", "major": "major", "rebalance": "rebalance",
+}  # fmt: skip
 _OF_COLUMNS = "FOR COLUMNS"
 _CONTAINERS = ("orc", "rcfile", "rctext")
 """Formats whose files CONCATENATE merges."""
@@ -267,3 +278,73 @@ def bind_truncate(node: exp.Expr, binding: Binding) -> TruncateTable | InsertRow
         }
         return _rewritten(table, emptied, partitions, binding)
     return TruncateTable(table=table, partitions=partitions)
+
+
+def bind_compact(node: exp.Expr, binding: Binding) -> CompactTable:
+    """COMPACT: one partition when one is given, those that need it otherwise."""
+    ref, wanted = table_of(node.this), node.args["kind"]
+    table = base_table(ref, binding, materialized=True)
+    if wanted.name.lower() == "abort_txn_cleanup":
+        binding.fail(NotSupported("COMPACT 'abort_txn_cleanup'"), wanted.meta[RANGE][0])
+    kind = _KINDS.get(wanted.name.lower())
+    if kind is None:
+        error = SemanticError(
+            f"Invalid compaction type {wanted.name!r}, supported values are 'major', 'minor' and "
+            "'rebalance'",
+            code=10282,
+        )
+        binding.fail(error, wanted.meta[RANGE][0])
+    if not table.is_transactional:
+        error = SemanticError(
+            f"Compaction is not allowed on non-ACID table {table.name}", code=10286
+        )
+        binding.fail(error, ref.start)
+    details = _details(node, table, kind, binding)
+    return CompactTable(
+        table=table, kind=kind, partitions=_compacted(node, table, binding),
+        wait=node.args["wait"], details=details,
+    )  # fmt: skip
+
+
+def _compacted(node: exp.Expr, table: Table, binding: Binding) -> tuple[Partition, ...]:
+    items = partition_of(node.args["partition"])
+    if not items:
+        return ()
+    partitions = binding.matching(table, items)
+    if len(partitions) > 1:
+        error = SemanticError(
+            "Compaction can only be requested on one partition at a time", code=10284
+        )
+        binding.fail(error, items[0].key.start)
+    return partitions
+
+
+def _details(node: exp.Expr, table: Table, kind: str, binding: Binding) -> CompactionDetails:
+    pool, buckets, given = (node.args[key] for key in ("pool", "buckets", "properties"))
+    properties = properties_of(given)
+    for key in properties:
+        if not key.startswith(TABLE_PREFIX):
+            feature = f"COMPACT … WITH OVERWRITE TBLPROPERTIES ('{key}'): only {TABLE_PREFIX}… keys"
+            binding.fail(NotSupported(feature), given.meta[RANGE][0])
+    keys = node.args["order"]
+    if kind != "rebalance" and keys:
+        binding.fail(
+            NotSupported("COMPACT … ORDER BY of anything but 'rebalance'"),
+            name_of(keys[0].this).start,
+        )
+    order = []
+    for key in keys:
+        name = name_of(key.this)
+        if name.text not in table.column_names:
+            known = ", ".join(table.column_names)
+            error = NoSuchObject(
+                f"Invalid column reference {name.text}: {table.name} has {known}", code=10002
+            )
+            binding.fail(error, name.start)
+        order.append(OrderKey(name.text, key.args["desc"], key.args["nulls_first"]))
+    return CompactionDetails(
+        pool=pool and pool.name,
+        properties=properties,
+        bucket_count=buckets and int(buckets.name),
+        order=tuple(order),
+    )

@@ -15,10 +15,17 @@ from hivesql.binder.targets import (
     partitioned_table,
 )
 from hivesql.binding import Binding, partition_value
-from hivesql.dialect.nodes.alter import AlterPartitionsBody, TellStatisticsBody
+from hivesql.dialect.nodes.alter import AlterPartitionsBody
 from hivesql.dialect.nodes.commands import ChosenPartitions
-from hivesql.dialect.nodes.parts import filters_of, items_of, partition_of, table_of
-from hivesql.dialect.slices import PartitionFilter, PartitionItems
+from hivesql.dialect.nodes.parts import (
+    filters_of,
+    items_of,
+    name_of,
+    partition_of,
+    properties_of,
+    table_of,
+)
+from hivesql.dialect.slices import RANGE, PartitionFilter, PartitionItems
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
 from hivesql_planner.model.partition_values import normal_value
 from hivesql_planner.model.statistics import BASICS, told_statistics
@@ -84,29 +91,32 @@ def bind_alter_partitions(body: AlterPartitionsBody, binding: Binding) -> AlterP
     return AlterPartitions(table=table, change=body.change, partitions=found, altered=after)
 
 
-def bind_tell_statistics(body: TellStatisticsBody, binding: Binding) -> TellStatistics:
+def bind_tell_statistics(node: exp.Expr, binding: Binding) -> TellStatistics:
     """UPDATE STATISTICS."""
-    table = base_table(body.table, binding)
+    ref, items = table_of(node.this), partition_of(node.args["partition"])
+    given, (start, _) = properties_of(node.args["properties"]), node.meta[RANGE]
+    table = base_table(ref, binding)
     partitions = None
-    if body.partition is not None:
-        partitions = binding.matching(partitioned_table(body.table, binding), body.partition)
-    if body.column is None:
-        basics = {key: body.values[key] for key in BASICS if key in body.values}
+    if items is not None:
+        partitions = binding.matching(partitioned_table(ref, binding), items)
+    if node.args["column"] is None:
+        basics = {key: given[key] for key in BASICS if key in given}
         wrong = next((key for key, value in basics.items() if not value.isdecimal()), None)
         if wrong is not None:
             error = SemanticError(f"{wrong} is no number: {basics[wrong]}")
-            binding.fail(error, body.start)
+            binding.fail(error, start)
         numbers = {key: int(value) for key, value in basics.items()}
         return TellStatistics(table=table, partitions=partitions, basics=numbers)
-    name = body.column.text
+    wanted = name_of(node.args["column"])
+    name = wanted.text
     column = next((one for one in table.columns if one.name == name), None)
     if column is None:
         error = SemanticError(f"Column {name} is not found in {table.name}", code=10002)
-        binding.fail(error, body.column.start)
+        binding.fail(error, wanted.start)
     try:
-        told = told_statistics(column, body.values)
+        told = told_statistics(column, given)
     except SemanticError as error:
-        binding.fail(error, body.start)
+        binding.fail(error, start)
     return TellStatistics(table=table, partitions=partitions, column=told)
 
 

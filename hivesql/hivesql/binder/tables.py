@@ -4,36 +4,14 @@ from __future__ import annotations
 
 from hivesql.binding import Binding
 from hivesql.dialect.nodes.ddl import (
-    CreateDatabaseBody,
     DropDatabaseBody,
     DropTableBody,
 )
-from hivesql_planner.errors import HiveSqlError, NoSuchObject
-from hivesql_planner.model.names import check_database_name
-from hivesql_planner.model.table import Database
+from hivesql_planner.errors import NoSuchObject
 from hivesql_planner.statements.bound import (
-    CreateDatabase,
     DropDatabase,
     DropTable,
 )
-
-
-def bind_create_database(body: CreateDatabaseBody, binding: Binding) -> CreateDatabase:
-    """CREATE DATABASE."""
-    try:
-        special = binding.settings.flag("hive.support.special.characters.tablename")
-        check_database_name(body.name.text, special=special)
-    except HiveSqlError as error:
-        binding.fail(error, body.name.start)
-    database = Database(
-        name=body.name.text, location=body.location, comment=body.comment,
-        properties=dict(body.properties), managed_location=body.managed_location,
-    )  # fmt: skip
-    return CreateDatabase(
-        database=database, if_not_exists=body.if_not_exists,
-        home=binding.catalog.database_home(database),
-        exists=binding.known_database(database.name) is not None,
-    )  # fmt: skip
 
 
 def bind_drop_database(body: DropDatabaseBody, binding: Binding) -> DropDatabase:

@@ -30,9 +30,11 @@ from hivesql.dialect.nodes.alter import (
     Rename,
     RenamePartition,
     Touch,
+    UpdateStatistics,
 )
 from hivesql.dialect.nodes.commands import Tree
 from hivesql.dialect.nodes.constants import BareInterval, Default
+from hivesql.dialect.nodes.databases import AlterDatabase, CreateDatabase
 from hivesql.dialect.nodes.dml import MultiInsert
 from hivesql.dialect.nodes.files import Compact, Concatenate, Repair, SortKey, Truncate
 from hivesql.dialect.nodes.own import print_own
@@ -160,8 +162,9 @@ def _create_view(self: HiveGenerator, node: exp.Create) -> str:
 
 
 _OWN = (
-    AddPartitions, AlterView, Compact, Concatenate, DropPartitions, ExchangePartition,
-    MovePartition, NewPartition, Rebuild, Rename, RenamePartition, Repair, Touch, Truncate,
+    AddPartitions, AlterDatabase, AlterView, Compact, Concatenate, CreateDatabase, DropPartitions,
+    ExchangePartition, MovePartition, NewPartition, Rebuild, Rename, RenamePartition, Repair, Touch,
+    Truncate, UpdateStatistics,
 )  # fmt: skip
 
 

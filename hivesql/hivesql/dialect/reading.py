@@ -60,6 +60,10 @@ class StatementReader(QueryParser, Cursor):
         parts = dict(zip(("this", "db", "catalog"), reversed(names), strict=False))
         return self.placed(exp.Table(**parts), self.tokens[first].start)
 
+    def place(self) -> exp.Literal:
+        """Take the text of a location, which must not be empty."""
+        return exp.Literal.string(self.location())
+
     def placed(self, node: Node, start: int) -> Node:
         """Give a node its place: from ``start`` to the token that was taken last."""
         node.meta[RANGE] = (start, self.last_end)

@@ -536,10 +536,11 @@ def test_every_statement_has_a_function_that_binds_it() -> None:
         if isinstance(kind, type) and name.endswith("Body")
     }
     assert set(BINDERS) == bodies - {"ExplainBody"} | {
-        "AddPartitions", "AlterView", "Analyze", "Compact", "Concatenate", "Create", "Delete",
-        "DropPartitions", "Except", "ExchangePartition", "Insert", "Intersect", "LoadData",
-        "Merge", "MovePartition", "MultiInsert", "Rebuild", "Rename", "RenamePartition", "Repair",
-        "Select", "Subquery", "Touch", "Truncate", "Union", "Update", "Values",
+        "AddPartitions", "AlterDatabase", "AlterView", "Analyze", "Compact", "Concatenate",
+        "Create", "CreateDatabase", "Delete", "DropPartitions", "Except", "ExchangePartition",
+        "Insert", "Intersect", "LoadData", "Merge", "MovePartition", "MultiInsert",
+        "Rebuild", "Rename", "RenamePartition", "Repair", "Select", "Subquery", "Touch",
+        "Truncate", "Union", "Update", "UpdateStatistics", "Values",
     }  # fmt: skip
     for place in BINDERS.values():
         module, function = place.split(".")

@@ -63,6 +63,12 @@ OTHERS = [
     "CREATE VIEW IF NOT EXISTS d.v (a COMMENT 'x', `b c`) COMMENT 'it\\'s' PARTITIONED ON (`b c`) "
     "TBLPROPERTIES ('k'='v', 'l'='w') AS SELECT a, b FROM t",
     "CREATE OR REPLACE VIEW v AS WITH q AS (SELECT 1) SELECT * FROM q",
+    "CREATE DATABASE IF NOT EXISTS d COMMENT 'x' LOCATION '/d' MANAGEDLOCATION '/m' "
+    "WITH DBPROPERTIES ('a'='b')",
+    "ALTER DATABASE d SET OWNER ROLE `r s`",
+    "ALTER DATABASE d SET LOCATION '/x'",
+    "ALTER DATABASE d SET DBPROPERTIES ('a'='b')",
+    "ALTER TABLE t PARTITION (p=1) UPDATE STATISTICS FOR COLUMN c SET ('numDVs'='3')",
     r"SET hive.x=it's a, b\; c",
     "DFS -ls 'a b'",
     "INSERT INTO t VALUES " + ", ".join(f"({i}, 'x')" for i in range(50)),

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from hivesql.dialect.nodes.own import Own
 
 if TYPE_CHECKING:
     from hivesql.dialect.slices import PartitionItems
-    from hivesql.dialect.tokens import Name, TableRef
+    from hivesql.dialect.tokens import TableRef
     from hivesql_planner.errors import NotSupported
-    from hivesql_planner.model.table import OwnerType
     from hivesql_planner.statements.alter import Change
 
 
@@ -27,17 +25,6 @@ class AlterBody:
     view: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlterDatabaseBody:
-    """ALTER DATABASE: what is given replaces what is there."""
-
-    name: Name
-    properties: Mapping[str, str] = field(default_factory=dict)
-    owner: tuple[str, OwnerType] | None = None
-    location: str | None = None
-    managed_location: str | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class AlterPartitionsBody:
     """ALTER TABLE … PARTITION … SET FILEFORMAT, SERDE or SERDEPROPERTIES."""
@@ -45,17 +32,6 @@ class AlterPartitionsBody:
     table: TableRef
     partition: PartitionItems
     change: Change
-    start: int
-
-
-@dataclass(frozen=True, slots=True)
-class TellStatisticsBody:
-    """ALTER TABLE … UPDATE STATISTICS of partitions, or FOR COLUMN."""
-
-    table: TableRef
-    partition: PartitionItems | None
-    column: Name | None
-    values: Mapping[str, str]
     start: int
 
 
@@ -104,6 +80,17 @@ class ExchangePartition(Own):
     written = "ALTER TABLE @this EXCHANGE @partition WITH TABLE @source"
 
 
+class UpdateStatistics(Own):
+    """ALTER TABLE … UPDATE STATISTICS of partitions, or FOR COLUMN."""
+
+    arg_types: ClassVar[dict[str, bool]] = {
+        "this": True, "partition": False, "column": False, "properties": True,
+    }  # fmt: skip
+    written = (
+        "ALTER TABLE @this [@partition] UPDATE STATISTICS [FOR COLUMN @column] SET @properties"
+    )
+
+
 class Touch(Own):
     """ALTER TABLE … TOUCH."""
 
@@ -134,4 +121,4 @@ class DropPartitions(Own):
     written = "ALTER @kind @this DROP [IF EXISTS ?exists] @expressions [PURGE ?purge]"
 
 
-AlterBodies = AlterBody | RefusedBody | AlterDatabaseBody | AlterPartitionsBody | TellStatisticsBody
+AlterBodies = AlterBody | RefusedBody | AlterPartitionsBody

@@ -15,18 +15,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class CreateDatabaseBody:
-    """CREATE DATABASE."""
-
-    name: Name
-    if_not_exists: bool
-    comment: str | None
-    location: str
-    properties: Mapping[str, str]
-    managed_location: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class DropDatabaseBody:
     """DROP DATABASE."""
 
@@ -86,6 +74,4 @@ class DropTableBody:
     kind: DropKind
 
 
-DefinitionBodies = (
-    CreateDatabaseBody | DropDatabaseBody | CreateTableBody | CreateMaterializedBody | DropTableBody
-)
+DefinitionBodies = DropDatabaseBody | CreateTableBody | CreateMaterializedBody | DropTableBody

@@ -11,7 +11,6 @@ from sqlglot import exp
 from hivesql.dialect.nodes.alter import (
     AddPartitions,
     AlterBody,
-    AlterDatabaseBody,
     AlterPartitionsBody,
     DropPartitions,
     ExchangePartition,
@@ -20,16 +19,21 @@ from hivesql.dialect.nodes.alter import (
     RefusedBody,
     Rename,
     RenamePartition,
-    TellStatisticsBody,
     Touch,
+    UpdateStatistics,
 )
 from hivesql.dialect.nodes.commands import Body
+from hivesql.dialect.nodes.databases import AlterDatabase
 from hivesql.dialect.nodes.files import Concatenate
 from hivesql.dialect.nodes.parts import partition_of, table_of
 from hivesql.dialect.nodes.views import AlterView, Rebuild
-from hivesql.dialect.slices import PartitionItems
 from hivesql.dialect.statements.clauses import parse_partition
-from hivesql.dialect.statements.commands import parse_keys, parse_owner, parse_properties
+from hivesql.dialect.statements.commands import (
+    parse_keys,
+    parse_owner,
+    parse_owner_type,
+    parse_properties,
+)
 from hivesql.dialect.statements.constraints import parse_column_constraint, parse_constraint
 from hivesql.dialect.statements.load import FileStatements
 from hivesql.dialect.statements.storage import (
@@ -73,7 +77,7 @@ def _add_partitions(cursor: FileStatements, table: exp.Table, kind: str) -> AddP
     while cursor.at("partition"):
         partition = cursor.partition(dynamic=False)
         located = kind == "TABLE" and cursor.take("location")
-        location = exp.Literal.string(cursor.location()) if located else None
+        location = cursor.place() if located else None
         found.append(NewPartition(this=partition, location=location))
     if not found:
         cursor.fail("expected PARTITION")
@@ -136,18 +140,20 @@ def _looked_up(
         return RefusedBody(table, error, table.start, view, archived)
 
 
-def _alter_database(cursor: Cursor) -> AlterDatabaseBody:
-    name = cursor.name("a database name")
+def _alter_database(cursor: FileStatements) -> AlterDatabase:
+    name = cursor.identifier("a database name")
     cursor.expect("set")
     if cursor.take("dbproperties"):
-        return AlterDatabaseBody(name=name, properties=parse_properties(cursor))
+        return AlterDatabase(this=name, properties=cursor.properties())
     if cursor.take("owner"):
-        return AlterDatabaseBody(name=name, owner=parse_owner(cursor))
+        owner_type = parse_owner_type(cursor)
+        owner = cursor.identifier("an owner")
+        return AlterDatabase(this=name, owner_type=owner_type, owner=owner)
     if cursor.take("managedlocation"):
-        return AlterDatabaseBody(name=name, managed_location=cursor.location())
+        return AlterDatabase(this=name, managed_location=cursor.place())
     if not cursor.take("location"):
         cursor.fail("expected DBPROPERTIES, OWNER, LOCATION or MANAGEDLOCATION")
-    return AlterDatabaseBody(name=name, location=cursor.location())
+    return AlterDatabase(this=name, location=cursor.place())
 
 
 def _alter_materialized(cursor: FileStatements) -> AlterBody | Rebuild:
@@ -234,7 +240,7 @@ def _of_contents(
     if cursor.at("update", "statistics", "for") or (
         partition and cursor.at("update", "statistics")
     ):
-        return _tell_statistics(cursor, table_of(named), partition_of(partition))
+        return _update_statistics(cursor, named, partition)
     return None
 
 
@@ -259,20 +265,22 @@ def _alter_partition(cursor: FileStatements, named: exp.Table, partition: exp.Pa
         return RenamePartition(this=named, partition=partition, to=to)
     if not cursor.take("set", "location"):
         _refuse(cursor, "PARTITION … ")
-    location = exp.Literal.string(cursor.location())
+    location = cursor.place()
     return MovePartition(this=named, partition=partition, location=location)
 
 
-def _tell_statistics(
-    cursor: Cursor, table: TableRef, items: PartitionItems | None
-) -> TellStatisticsBody:
+def _update_statistics(
+    cursor: FileStatements, table: exp.Table, partition: exp.Partition | None
+) -> UpdateStatistics:
     start = cursor.expect("update", "statistics").start
     column = None
     if cursor.take("for"):
         cursor.take("column")
-        column = cursor.name("a column name")
+        column = cursor.identifier("a column name")
     cursor.expect("set")
-    return TellStatisticsBody(table, items, column, parse_properties(cursor), start)
+    properties = cursor.properties()
+    found = UpdateStatistics(this=table, partition=partition, column=column, properties=properties)
+    return cursor.placed(found, start)
 
 
 def _partition_column(cursor: Cursor, table: TableRef) -> AlterBody:

@@ -41,10 +41,16 @@ def parse_keys(cursor: Cursor) -> tuple[str, ...]:
 
 def parse_owner(cursor: Cursor) -> tuple[str, OwnerType]:
     """``USER bob``, ``ROLE r`` or ``GROUP g``."""
+    kind = parse_owner_type(cursor)
+    return cursor.name("an owner").text, kind
+
+
+def parse_owner_type(cursor: Cursor) -> OwnerType:
+    """Take USER, ROLE or GROUP."""
     kind = _OWNERS.get(cursor.peek().value)
     if kind is None or cursor.next().kind is not Kind.WORD:
         cursor.fail("expected USER, ROLE or GROUP")
-    return cursor.name("an owner").text, kind
+    return kind
 
 
 def parse_use(cursor: Cursor) -> UseBody:

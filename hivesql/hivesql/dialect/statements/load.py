@@ -19,7 +19,7 @@ class FileStatements(StatementReader):
         self.expect("load", "data")
         local = self.take("local")
         self.expect("inpath")
-        path = exp.Literal.string(self.location())
+        path = self.place()
         overwrite = self.take("overwrite")
         self.expect("into", "table")
         table = self.table_name()

@@ -8,8 +8,8 @@ from typing import Any
 from sqlglot import exp
 
 from hivesql.dialect.nodes.commands import Body
+from hivesql.dialect.nodes.databases import CreateDatabase
 from hivesql.dialect.nodes.ddl import (
-    CreateDatabaseBody,
     CreateMaterializedBody,
     CreateTableBody,
 )
@@ -69,17 +69,20 @@ def parse_create(cursor: StatementReader) -> Body:
     return _create_table(cursor)
 
 
-def _create_database(cursor: Cursor) -> CreateDatabaseBody:
+def _create_database(cursor: StatementReader) -> CreateDatabase:
     """DATABASE [IF NOT EXISTS] d [COMMENT] [LOCATION] [WITH DBPROPERTIES]."""
     cursor.next()
-    if_not_exists = cursor.take("if", "not", "exists")
-    name = cursor.name("a database name")
-    comment = cursor.string() if cursor.take("comment") else None
-    location = cursor.location() if cursor.take("location") else ""
-    managed = cursor.location() if cursor.take("managedlocation") else None
-    properties = parse_properties(cursor) if cursor.take("with", "dbproperties") else {}
+    exists = cursor.take("if", "not", "exists")
+    name = cursor.identifier("a database name")
+    comment = exp.Literal.string(cursor.string()) if cursor.take("comment") else None
+    location = cursor.place() if cursor.take("location") else None
+    managed = cursor.place() if cursor.take("managedlocation") else None
+    properties = cursor.properties() if cursor.take("with", "dbproperties") else None
     cursor.end()
-    return CreateDatabaseBody(name, if_not_exists, comment, location, properties, managed)
+    return CreateDatabase(
+        this=name, exists=exists, comment=comment, location=location, managed_location=managed,
+        properties=properties,
+    )  # fmt: skip
 
 
 def _if_not_exists(cursor: Cursor) -> bool:
