@@ -7,7 +7,7 @@ LINES := 4.1 4.2 4.3
 VENV := .venv$(if $(SPARK),-$(SPARK))
 BIN := $(VENV)/bin
 JAVA := $(shell find executor/java -name '*.java') executor/java/build_jar.py
-ENOUGH := $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11) and "HiveSQL needs Python 3.11 or newer; set PYTHON=")'
+ENOUGH := $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 10) and "HiveSQL needs Python 3.10 or newer; set PYTHON=")'
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo format lint fast test interop simulate fuzz bench check wheel postgres clean

@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any
 
 import pytest
@@ -20,6 +19,7 @@ from sqlalchemy import Connection, Engine
 from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.metastore.database.connection import Rdbms
 from hivesql_planner.errors import CommitUnknown
+from hivesql_planner.older_python import StrEnum
 
 _CHANGES = (
     "write", "sync", "make_directories", "rename", "copy", "delete", "remove_if_empty",

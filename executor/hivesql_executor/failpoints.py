@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import signal
-from enum import StrEnum
 
 from hivesql_planner.errors import CommitUnknown
+from hivesql_planner.older_python import StrEnum
 
 VARIABLE = "HIVESQL_FAIL_POINT"
 _reached: dict[FailPoint, int] = {}

@@ -23,6 +23,7 @@ from hivesql_planner.errors import (
     ParseError,
     SemanticError,
 )
+from hivesql_planner.older_python import add_note
 
 _KINDS: Mapping[str, type | tuple[type, ...]] = {
     "None": type(None), "str": str, "bool": bool, "int": int, "float": (int, float),
@@ -121,7 +122,7 @@ def translate_error(error: Exception, *, of_user_too: bool = False) -> Exception
         return error
     told = _told(error)
     for note in getattr(error, "__notes__", ()):
-        told.add_note(note)
+        add_note(told, note)
     return told
 
 

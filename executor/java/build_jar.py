@@ -5,8 +5,8 @@ used, since the build hook runs this before any dependency is there.
 
 Usage:
     python executor/java/build_jar.py                   compile, unless the jar is of these sources
-    python executor/java/build_jar.py --line 4.1        also for a line that is not installed
-    python executor/java/build_jar.py --requires [4.1]  print the PySpark that is asked for
+    python executor/java/build_jar.py --line 3.5        also for a line that is not installed
+    python executor/java/build_jar.py --requires [3.5]  print the PySpark that is asked for
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-import tomllib
 import zipfile
 from importlib.metadata import Distribution
 from pathlib import Path
@@ -43,8 +42,12 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 def required_pyspark() -> str:
     """Return the requirement of PySpark that pyproject.toml names."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return next(item for item in project["dependencies"] if item.startswith("pyspark"))
+    # Python 3.10 reads no TOML by itself.
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    found = re.search(r'^  "(pyspark[^"]*)",$', text, re.MULTILINE)
+    if found is None:
+        raise RuntimeError("pyproject.toml names no PySpark among its dependencies")
+    return found[1]
 
 
 def fetched_pyspark(line: str) -> Distribution:

@@ -16,6 +16,7 @@ Flags win over the profile, the profile over the defaults.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -53,7 +54,10 @@ def read_profile(path: Path | None = None, name: str | None = None) -> Profile:
         if name is not None:
             raise ValueError(f"there is no profile {name!r}: {place} does not exist")
         return Profile()
-    import tomllib
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
 
     try:
         document = tomllib.loads(place.read_text(encoding="utf-8"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ class Results:
 
     def note(self, name: str, value: object) -> None:
         """Keep something that was measured just now."""
-        now = datetime.now(UTC).isoformat(timespec="minutes")
+        now = datetime.now(timezone.utc).isoformat(timespec="minutes")
         load = round(os.getloadavg()[0], 1)
         self._found[name] = {"value": value, "when": now, "load": load, "cores": os.cpu_count()}
         self.path.parent.mkdir(parents=True, exist_ok=True)

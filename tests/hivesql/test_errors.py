@@ -10,6 +10,7 @@ import pytest
 import hivesql
 from hivesql import dbapi
 from hivesql import dbapi_errors as errors_of_dbapi
+from hivesql_planner.older_python import add_note
 
 RETRYABLE = {"Deadlock", "LockTimeout", "StaleSnapshot", "TransactionLost", "WriteConflict"}
 ERRORS = [
@@ -24,7 +25,7 @@ def test_public_error(kind: type[hivesql.HiveSqlError]) -> None:
     error = kind("what went wrong")
     error.code = 10001
     error.at("x.hql", 3, 4)
-    error.add_note("more")
+    add_note(error, "more")
     for level in range(2, pickle.HIGHEST_PROTOCOL + 1):
         back = pickle.loads(pickle.dumps(error, level))
         assert type(back) is kind

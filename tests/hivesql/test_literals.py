@@ -41,7 +41,12 @@ def test_literals(value: Any, text: str) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [object(), Decimal("NaN"), datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC), {"a": 1}],
+    [
+        object(),
+        Decimal("NaN"),
+        datetime.datetime(2024, 1, 1, tzinfo=datetime.timezone.utc),
+        {"a": 1},
+    ],
     ids=["object", "nan", "aware", "map"],
 )
 def test_values_without_a_literal(value: Any) -> None:

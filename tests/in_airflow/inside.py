@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,7 @@ def provider() -> Any:
 def dag_test(name: str) -> Any:
     """One run of a DAG for a fixed date, in this process."""
     module = import_module(name)
-    moment = datetime(2024, 3, 1, tzinfo=UTC)
+    moment = datetime(2024, 3, 1, tzinfo=timezone.utc)
     run = module.dag.test(logical_date=moment, run_after=moment)
     return {one.task_id: str(one.state) for one in run.get_task_instances()}
 

@@ -13,6 +13,7 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.file_changes import making_moves, missing_directories
 from hivesql_executor.transactions.reaper import HIDDEN, left_to_reaper, mend
 from hivesql_planner.model.table import Database
+from hivesql_planner.older_python import add_note
 
 
 @contextmanager
@@ -77,7 +78,7 @@ def _put_right(
         if begun is not None:
             mend(begun, runtime)
     except Exception as second:  # noqa: BLE001 - the first error is the one to report
-        error.add_note(f"directories are not put right yet: {second}")
+        add_note(error, f"directories are not put right yet: {second}")
 
 
 def _undone(key: str, moves: Sequence[Move]) -> BegunMoves:

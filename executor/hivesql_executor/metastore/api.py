@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from hivesql_planner.locks.rules import STRENGTH
+from hivesql_planner.older_python import StrEnum
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

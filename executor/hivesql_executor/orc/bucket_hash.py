@@ -45,10 +45,12 @@ def _hash_v1(array: pa.Array, kind: str) -> Ints:
     values = _numbers(array, kind)
     if kind in ("bigint", "double"):
         bits = values.view(np.uint64)
-        return ((bits >> np.uint64(32)) ^ bits).astype(np.uint32).view(np.int32)
+        folded: Ints = ((bits >> np.uint64(32)) ^ bits).astype(np.uint32).view(np.int32)
+        return folded
     if kind == "float":
-        return values.view(np.int32).copy()
-    return values.astype(np.int32)
+        values = values.view(np.int32)
+    whole: Ints = values.astype(np.int32)
+    return whole
 
 
 def _hash_v2(array: pa.Array, kind: str) -> Ints:
@@ -130,7 +132,8 @@ def _java_hash(matrix: _Bytes, lengths: npt.NDArray[np.int64], start: int) -> In
 
 
 def _rotated(words: _Words, bits: int) -> _Words:
-    return (words << np.uint32(bits)) | (words >> np.uint32(32 - bits))
+    rotated: _Words = (words << np.uint32(bits)) | (words >> np.uint32(32 - bits))
+    return rotated
 
 
 def _murmur(matrix: _Bytes, lengths: npt.NDArray[np.int64]) -> Ints:

@@ -26,6 +26,7 @@ from hivesql_planner.model.table import (
     parse_partition_name,
     partition_name,
 )
+from hivesql_planner.older_python import add_note
 from hivesql_planner.streaming_errors import (
     PartitionCreationFailed,
     StreamingException,
@@ -280,7 +281,7 @@ def run_or_close(step: Callable[[], None], close: Callable[[], None]) -> None:
         try:
             close()
         except Exception as second:  # noqa: BLE001 - the first error is the one to report
-            error.add_note(f"the batch could not be closed either: {second}")
+            add_note(error, f"the batch could not be closed either: {second}")
         if isinstance(error, OSError):
             raise StreamingIOFailure(f"the delta could not be written: {error}") from error
         if isinstance(error, HiveSqlError) and not isinstance(error, _TOLD):

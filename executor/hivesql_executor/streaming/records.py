@@ -24,6 +24,7 @@ from hivesql_executor.streaming.texts import (
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.local.values import WHOLE, base_type, decimal_size
 from hivesql_planner.model.table import Column
+from hivesql_planner.older_python import read_datetime
 from hivesql_planner.streaming_errors import SerializationError
 
 LINES = r"[\r\n]"
@@ -201,7 +202,7 @@ def _text(value: Any) -> str:
 
 
 def _timestamp(value: str) -> datetime.datetime:
-    instant = datetime.datetime.fromisoformat(value)
+    instant = read_datetime(value)
     if instant.tzinfo is not None:
         raise ValueError(f"{value} has a time zone")
     return instant

@@ -13,7 +13,7 @@ import datetime
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal, InvalidOperation, localcontext
+from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation, localcontext
 from typing import Any
 
 import pyarrow as pa
@@ -127,7 +127,7 @@ def _double(text: str) -> float | None:
 
 def decimal_of(value: str | int | Decimal, precision: int, scale: int) -> Decimal | None:
     """Return a number rounded to the scale; None when it is none or does not fit."""
-    with localcontext(prec=100):
+    with localcontext(Context(prec=100)):
         try:
             found = Decimal(value).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)
         except (InvalidOperation, ValueError):

@@ -16,6 +16,7 @@ from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.metastore.api import BegunMoves, Move, MoveKind, decide_remedy
 from hivesql_executor.transactions.reaper import HIDDEN, is_same, left_to_reaper, mend
 from hivesql_planner.errors import ExecutionError
+from hivesql_planner.older_python import add_note
 
 if TYPE_CHECKING:
     from hivesql_executor.files.api import Files
@@ -138,7 +139,7 @@ class FileChanges:
         except Exception as second:  # noqa: BLE001 - the first error is the one to report
             note = f"files are not put back yet: {second}"
             if error is not None:
-                error.add_note(note)
+                add_note(error, note)
             else:
                 self.runtime.notify(f"rolled back, but {note}. The next statement tries again")
         self.noted, self.unnoted, self.key = [], [], ""

@@ -16,6 +16,7 @@ from hivesql_executor.transactions.lock_wait import await_locks, request_locks
 from hivesql_planner.definitions.steps import Definition
 from hivesql_planner.errors import CommitUnknown, ExecutionError, StaleSnapshot, WriteConflict
 from hivesql_planner.multi_statement import continued, next_statement_id, replaced_tables
+from hivesql_planner.older_python import add_note
 from hivesql_planner.plan import Command, Select
 
 if TYPE_CHECKING:
@@ -330,9 +331,10 @@ def _abort(runtime: Runtime, txn_id: int, error: BaseException) -> None:
     try:
         runtime.metastore.abort_txns([txn_id], f"{type(error).__name__}"[:128])
     except Exception as second:  # noqa: BLE001 - the first error is the one to report
-        error.add_note(
+        add_note(
+            error,
             f"transaction {txn_id} could not be aborted either ({second}); "
-            "it will time out and be aborted by the reaper"
+            "it will time out and be aborted by the reaper",
         )
 
 

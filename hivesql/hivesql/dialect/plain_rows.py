@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
+import sys
 from collections.abc import Iterator
 
 from hivesql.dialect.edits import Edit
@@ -18,9 +19,18 @@ _NUMBER = r"\d{1,18}(?:\.\d{1,18})?(?![\w.])"
 _TIME = rf"(?:date|timestamp)\s++{_TEXT}"
 _CONSTANT = rf"(?:[-+]?{_NUMBER}|{_TIME}|{_TEXT}|(?:null|true|false)\b)"
 _FLAGS = re.IGNORECASE | re.DOTALL
-_FIRST = re.compile(rf"\s*\(\s*{_CONSTANT}(?:\s*,\s*{_CONSTANT})*+\s*\)", _FLAGS)
-_ONE = re.compile(_CONSTANT, _FLAGS)
-_FRACTION = re.compile(rf"{_TEXT}|(?P<number>\d+\.\d+)", _FLAGS)
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    if sys.version_info < (3, 11):
+        # Possessive repetitions save steps back that lead nowhere; Python 3.10 takes those steps.
+        pattern = re.sub(r"([*+])\+", r"\1", pattern)
+    return re.compile(pattern, _FLAGS)
+
+
+_FIRST = _compiled(rf"\s*\(\s*{_CONSTANT}(?:\s*,\s*{_CONSTANT})*+\s*\)")
+_ONE = _compiled(_CONSTANT)
+_FRACTION = _compiled(rf"{_TEXT}|(?P<number>\d+\.\d+)")
 
 
 def plain_tail(sql: str, position: int) -> tuple[int, int] | None:
@@ -50,7 +60,7 @@ def _kind(constant: str) -> str:
 def _rows(kinds: tuple[str, ...]) -> re.Pattern[str]:
     """Rows as wide as the first one, each value of its column's kind or NULL."""
     row = r"\(\s*" + r"\s*,\s*".join(kinds) + r"\s*\)"
-    return re.compile(rf"(?P<rows>(?:\s*,\s*{row})++)\s*\Z", _FLAGS)
+    return _compiled(rf"(?P<rows>(?:\s*,\s*{row})++)\s*\Z")
 
 
 def constants_in(rows: str) -> Iterator[str]:

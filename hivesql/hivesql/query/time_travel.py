@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from itertools import islice
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ from hivesql.binding import Binding
 from hivesql.dialect.tokens import Kind, Token, first_from
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.table import Table
+from hivesql_planner.older_python import read_datetime
 from hivesql_planner.relations import AsOf
 
 _UNITS = ("seconds", "minutes", "hours", "days", "weeks")
@@ -75,17 +76,17 @@ def _time(binding: Binding, tokens: Sequence[Token]) -> tuple[AsOf, Token]:
     if token.kind is not Kind.STRING:
         binding.fail(NotSupported("SYSTEM_TIME AS OF anything but a constant"), token.start)
     try:
-        time = datetime.fromisoformat(token.value)
+        time = read_datetime(token.value)
     except ValueError:
         error = SemanticError(f"'{token.value}' is not a timestamp: write yyyy-MM-dd HH:mm:ss")
         binding.fail(error, token.start)
     # The session's time zone is UTC.
-    return AsOf(time=time if time.tzinfo else time.replace(tzinfo=UTC)), token
+    return AsOf(time=time if time.tzinfo else time.replace(tzinfo=timezone.utc)), token
 
 
 def _before_now(binding: Binding, tokens: Sequence[Token]) -> tuple[AsOf, Token]:
     """``CURRENT_TIMESTAMP [- INTERVAL 'n' unit]``."""
-    now, last, rest = datetime.now(UTC), tokens[4], tokens[5:]
+    now, last, rest = datetime.now(timezone.utc), tokens[4], tokens[5:]
     if len(rest) > 1 and rest[0].is_("(") and rest[1].is_(")"):
         last, rest = rest[1], rest[2:]
     if not rest or not (rest[0].is_("-") or rest[0].is_("+")):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from hivesql_planner.model.table import TableName
+from hivesql_planner.older_python import StrEnum
 
 Write = tuple[int, int]
 """A transaction and its write id in a table."""

@@ -9,7 +9,7 @@ import datetime
 import re
 import struct
 from collections.abc import Callable, Sequence
-from decimal import ROUND_HALF_UP, Decimal, localcontext
+from decimal import ROUND_HALF_UP, Context, Decimal, localcontext
 
 from hivesql_planner.model.table import DEFAULT_PARTITION
 from hivesql_planner.predicates.constants import day, wall_clock
@@ -88,7 +88,7 @@ def _number(value: Value) -> Decimal:
 
 
 def _decimal(value: Value, precision: int, scale: int) -> Decimal:
-    with localcontext(prec=100):
+    with localcontext(Context(prec=100)):
         number = _number(value).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)
         if abs(number) >= Decimal(1).scaleb(precision - scale):
             raise Unclear

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,6 +10,7 @@ if TYPE_CHECKING:
 
 
 from hivesql_planner.model.table import Partition, Table, partition_name
+from hivesql_planner.older_python import StrEnum
 
 
 class LockType(StrEnum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from datetime import date, datetime
-from decimal import ROUND_HALF_UP, Decimal, InvalidOperation, localcontext
+from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation, localcontext
 
 BITS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 FALSE = ("", "false", "no", "off", "0")
@@ -96,7 +96,7 @@ def _decimal(text: str, precision: int, scale: int) -> str | None:
     if not _NUMBER.fullmatch(text):
         return None
     try:
-        with localcontext(prec=76):
+        with localcontext(Context(prec=76)):
             number = Decimal(text).quantize(Decimal(1).scaleb(-scale), rounding=ROUND_HALF_UP)
     except InvalidOperation:
         return None

@@ -6,7 +6,7 @@ import io
 import json
 import uuid
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from datetime import date, datetime, timezone
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,7 +37,7 @@ def test_a_worker_reads_avro_as_ever_afterwards(
     ]
     fields = [{"name": f"c{i}", "type": kind} for i, kind in enumerate(times)]
     schema = {"type": "record", "name": "any", "fields": fields}
-    moment = datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
+    moment = datetime(2024, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
     row = {"c0": date(2024, 1, 2), "c1": moment, "c2": uuid.UUID(int=1), "c3": Decimal("1.25")}
     with (home / "f").open("wb") as file:
         fastavro.writer(file, schema, [row])

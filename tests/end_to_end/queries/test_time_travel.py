@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 
 import pytest
 
@@ -18,7 +18,7 @@ ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 def now() -> str:
     """A time between two statements: the catalog knows commits to the second."""
     time.sleep(1.1)
-    text = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
+    text = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
     time.sleep(1.1)
     return text
 

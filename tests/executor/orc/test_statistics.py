@@ -46,6 +46,7 @@ SCHEMA = (
 )
 COUNT, STRIDE = 5_000, 1_000
 EPOCH = datetime.date(1970, 1, 1)
+EPOCH_OF_TIMES = datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc)
 
 
 def row(number: int) -> tuple[Any, ...]:
@@ -55,7 +56,7 @@ def row(number: int) -> tuple[Any, ...]:
         Decimal(number) / 4,
         EPOCH + datetime.timedelta(number),
         datetime.date(1400, 1, 1) + datetime.timedelta(number),
-        datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC) + datetime.timedelta(seconds=number),
+        EPOCH_OF_TIMES + datetime.timedelta(seconds=number),
         math.nan if number == 7 else float(number),
         f"{number % 10}",
         f"v{number:04d}é",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -153,7 +153,7 @@ def test_metadata_longer_than_a_block(tmp_path: Path, codec: str) -> None:
 
 @pytest.mark.parametrize("codec", CODECS)
 def test_timestamps_become_instants(tmp_path: Path, codec: str) -> None:
-    path, then = tmp_path / "f", datetime(2024, 2, 29, 12, 34, 56, 789012, tzinfo=UTC)
+    path, then = tmp_path / "f", datetime(2024, 2, 29, 12, 34, 56, 789012, tzinfo=timezone.utc)
     schema = "struct<a:timestamp,b:array<struct<c:int,d:timestamp>>,e:timestamp>"
     with path.open("wb") as file, pyorc.Writer(file, schema, compression=CODECS[codec]) as writer:
         for i in range(3000):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -158,9 +157,8 @@ def test_a_query_may_be_printed_for_spark() -> None:
 
 
 def test_sqlglot_finds_the_dialect_by_its_name() -> None:
-    project = tomllib.loads((HERE.parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
-    module, _, name = project["project"]["entry-points"]["sqlglot.dialects"][NAME].partition(":")
-    assert Dialect.get_or_raise(NAME).__class__ is getattr(import_module(module), name)
+    (point,) = entry_points(group="sqlglot.dialects", name=NAME)
+    assert Dialect.get_or_raise(NAME).__class__ is point.load()
     assert [one.text for one in sqlglot.tokenize("SELECT t.2b", read=NAME)] == [
         "SELECT", "t", ".", "2b",
     ]  # fmt: skip

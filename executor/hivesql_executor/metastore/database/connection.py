@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 import threading
 import time
 from collections.abc import Callable
@@ -46,6 +47,21 @@ _NOT_COMMITTED = (
     "SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_READONLY", "SQLITE_NOMEM",
     "SQLITE_INTERRUPT", "SQLITE_CONSTRAINT", "SQLITE_PERM", "SQLITE_CANTOPEN", "SQLITE_TOOBIG",
 )  # fmt: skip
+# What SQLite says of them: Python 3.10 tells no names.
+_NAMES = {
+    "database is locked": "SQLITE_BUSY",
+    "database table is locked": "SQLITE_LOCKED",
+    "database schema is locked": "SQLITE_LOCKED",
+    "database or disk is full": "SQLITE_FULL",
+    "attempt to write a readonly database": "SQLITE_READONLY",
+    "unable to open database file": "SQLITE_CANTOPEN",
+    "database disk image is malformed": "SQLITE_CORRUPT",
+    "file is not a database": "SQLITE_NOTADB",
+    "out of memory": "SQLITE_NOMEM",
+    "interrupted": "SQLITE_INTERRUPT",
+    "access permission denied": "SQLITE_PERM",
+    "string or blob too big": "SQLITE_TOOBIG",
+}
 _SYNCHRONOUS = "hivesql_synchronous"
 
 
@@ -212,11 +228,22 @@ class Rdbms:
 
 def _failure(error: DBAPIError | TryAgain, engine: Engine) -> ExecutionError:
     cause = error.orig if isinstance(error, DBAPIError) else error
-    name = str(getattr(cause, "sqlite_errorname", ""))
+    name = _sqlite_name(cause)
     found = (advice for start, advice in _ADVICE.items() if name.startswith(start))
     advice = next(found, "Check that it is reachable and run the statement again")
     place = f" {engine.url.database}" if engine.dialect.name == "sqlite" else ""
     return ExecutionError(f"the metastore's database{place} failed: {cause}. {advice}", code=10280)
+
+
+def _sqlite_name(error: BaseException | None) -> str:
+    """Return SQLite's name of an error, such as SQLITE_BUSY; empty where it is not SQLite's."""
+    if not isinstance(error, sqlite3.Error):
+        return ""
+    name = getattr(error, "sqlite_errorname", None)
+    if name is None:
+        broken = isinstance(error, sqlite3.IntegrityError)
+        name = "SQLITE_CONSTRAINT" if broken else _NAMES.get(str(error).partition(":")[0], "")
+    return str(name)
 
 
 def _engine(url: str) -> Engine:
@@ -282,7 +309,7 @@ def _state(error: DBAPIError) -> str:
 
 
 def _busy(error: DBAPIError) -> bool:
-    name = str(getattr(error.orig, "sqlite_errorname", ""))
+    name = _sqlite_name(error.orig)
     return name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
 
 
@@ -298,5 +325,5 @@ def _retryable(error: DBAPIError | TryAgain) -> bool:
 
 def _rolled_back(error: DBAPIError) -> bool:
     """Tell whether the server itself said that the commit did not happen."""
-    name = str(getattr(error.orig, "sqlite_errorname", ""))
+    name = _sqlite_name(error.orig)
     return not _lost(error) and (bool(_state(error)) or name.startswith(_NOT_COMMITTED))

@@ -37,7 +37,7 @@ _CHUNK = 10_000
 _GREGORIAN = -141_427
 """The day 1582-10-15, when the hybrid calendar becomes the proleptic one."""
 _DAY = 86_400_000_000
-_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 _UTC = ("UTC", "GMT", "Z", "Etc/UTC")
 
 

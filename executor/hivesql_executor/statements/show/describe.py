@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_executor.outcome import Outcome
@@ -370,7 +370,7 @@ def _orders(table: Table) -> list[str]:
 
 
 def _time(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%a %b %d %H:%M:%S UTC %Y")
+    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%a %b %d %H:%M:%S UTC %Y")
 
 
 def _table_text(table: Table) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,7 @@ def inserts(write: int, count: int) -> list[Event]:
         (0, write, B, i, write, (
             i, f"s{i % 50}" if i % 7 else None, Decimal(i) / 4 if i % 3 else None,
             [i, i] if i % 5 else None, {"k": i} if i % 4 else None,
-            datetime(1820, 1, 1, 1, 2, 3, 456, UTC) if i % 6 else None,
+            datetime(1820, 1, 1, 1, 2, 3, 456, timezone.utc) if i % 6 else None,
         ))
         for i in range(count)
     ]  # fmt: skip

@@ -205,7 +205,7 @@ def test_compression_of_the_table(insert: Any, tmp_path: Path, codec: str) -> No
 def test_values_are_cast_cut_and_padded(insert: Any, tmp_path: Path) -> None:
     table = make_table(tmp_path, "a tinyint, b char(3), c varchar(2), d decimal(4,1), e timestamp")
     (file,) = insert(table, "select 7L, 'é', 'abc', 1.25, '2020-01-01 10:00:00.5'")
-    stamp = datetime.datetime(2020, 1, 1, 10, 0, 0, 500_000, tzinfo=datetime.UTC)
+    stamp = datetime.datetime(2020, 1, 1, 10, 0, 0, 500_000, tzinfo=datetime.timezone.utc)
     assert events(Path(file.path))[0][5] == (7, "é  ", "ab", Decimal("1.3"), stamp)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import Any
 
 from sqlalchemy import (
@@ -121,7 +121,7 @@ def writes_after(db: Connection, table: TableName, moment: datetime) -> frozense
     table = table.lower()
     done = completed_txn_components.c
     # The column is filled by the database: in UTC in SQLite, in the session's zone elsewhere.
-    bound: Any = moment.astimezone(UTC).replace(tzinfo=None)
+    bound: Any = moment.astimezone(timezone.utc).replace(tzinfo=None)
     if db.dialect.name != "sqlite":
         bound = func.timezone(func.current_setting("TimeZone"), moment)
     here = and_(done.database == table.database, done.table == table.name)
