@@ -41,6 +41,9 @@ def pytest_configure(config: pytest.Config) -> None:
             r"ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning"
         )
         config.addinivalue_line("filterwarnings", socket_left)
+    if spark_line() < (4, 0):
+        distutils = "ignore:distutils Version classes are deprecated:DeprecationWarning"
+        config.addinivalue_line("filterwarnings", distutils)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

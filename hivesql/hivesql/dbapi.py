@@ -340,7 +340,9 @@ def _with_values(text: str, parameters: Parameters) -> str:
 
 
 def _to_arrow(frame: DataFrame) -> pa.Table:
-    return frame.toArrow()
+    from hivesql_executor.spark.lines import collect_arrow
+
+    return collect_arrow(frame)
 
 
 def _rows_of(table: pa.Table) -> Iterator[tuple[Any, ...]]:

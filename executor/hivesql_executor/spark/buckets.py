@@ -1,23 +1,19 @@
 """The bucket of a row as a Spark column.
 
 Spark's own Murmur3 takes its words and its tail in another order than Hive's, so hashes are
-computed by a vectorised Arrow function; only version 1 of the small integers is an expression.
+computed by ``BucketHash.java``; only version 1 of the small integers is an expression of Spark's.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-from pyspark import cloudpickle
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as f
-from pyspark.sql.pandas.functions import arrow_udf
 
-from hivesql_executor.orc import bucket_hash as hashing
-from hivesql_executor.orc import nested_bucket_hash as nested_hashing
+from hivesql_executor.jvm import call_static
 from hivesql_executor.orc.types import is_nested, spark_type
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.table import Table
@@ -25,10 +21,6 @@ from hivesql_planner.plan import Change
 
 if TYPE_CHECKING:
     from hivesql_planner.model.table import Column as TableColumn
-
-# Workers of a cluster need not have this package installed.
-cloudpickle.register_pickle_by_value(hashing)  # type: ignore[no-untyped-call]
-cloudpickle.register_pickle_by_value(nested_hashing)  # type: ignore[no-untyped-call]
 
 _WORD = 0xFFFFFFFF
 
@@ -58,28 +50,14 @@ def _hashed(value: Column, column: TableColumn, version: int) -> Column:
     if version == 1 and typed in ("tinyint", "smallint", "int"):
         return f.coalesce(value.cast("int"), f.lit(0))
     if typed == "timestamp":
-        value = value.cast("timestamp_ntz")
-    # CHAR and VARCHAR hash differently from STRING, so they keep their Hive type.
-    known = typed if typed != "string" else kind
-    return f.coalesce(hash_function(known, version)(value), f.lit(0))
-
-
-def hash_function(kind: str, version: int) -> Any:
-    """Return the hash of a value of a Hive type, as a function of Spark that takes columns.
-
-    ``nested`` is any type without CHAR and VARCHAR.
-    """
-    return arrow_udf(_hasher(kind, version), "int")  # type: ignore[call-overload]
-
-
-def _hasher(kind: str, version: int) -> Callable[[pa.Array], pa.Array]:
-    # A closure without annotations of its own: Spark reads the types of the function it is given.
-    def hash_values(array: pa.Array) -> pa.Array:
-        if kind == "nested":
-            return pa.array(nested_hashing.hash_nested(array, version), pa.int32())
-        return pa.array(hashing.hash_array(array, kind, version), pa.int32())
-
-    return hash_values
+        typed = "timestamp_ntz"
+        value = value.cast(typed)
+    # CHAR and VARCHAR hash differently from STRING.
+    told = kind.partition("(")[0] if typed == "string" else ""
+    made: Any = value  # the JVM's column has no public name
+    return Column(
+        call_static(SparkSession.active(), "BucketHash", "hashed", made._jc, version, told, typed)
+    )
 
 
 _CALL = re.compile(r"\bhive_hash_([12])_([a-z]+)\(")
@@ -87,8 +65,10 @@ _CALL = re.compile(r"\bhive_hash_([12])_([a-z]+)\(")
 
 def register_hashes(spark: SparkSession, texts: Iterable[str]) -> None:
     """Make the session know each ``hive_hash_<version>_<type>`` that is called."""
+    own: Any = spark  # no public way to register functions of the JVM that take any type
     for version, kind in {call for text in texts for call in _CALL.findall(text)}:
-        spark.udf.register(f"hive_hash_{version}_{kind}", hash_function(kind, int(version)))
+        name = f"hive_hash_{version}_{kind}"
+        call_static(spark, "BucketHash", "register", own._jsparkSession, name, int(version), kind)
 
 
 def texts_of(change: Change) -> Iterator[str]:

@@ -10,6 +10,8 @@ from typing import Any
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as f
 
+from hivesql_executor.jvm import call_static
+
 _UNICODE = ("UTF-8", "UTF8")
 _LATIN = "ISO-8859-1"
 
@@ -18,35 +20,42 @@ def decoded(line: Column, charset: str | None) -> Column:
     """Return the text whose bytes stand in ``line``."""
     if charset is None or charset.upper() in _UNICODE:
         return line
-    return _expression("StringDecode", line.cast("binary"), charset)
+    return _changed("decoded", line.cast("binary"), charset)
 
 
 def encoded(line: Column, charset: str | None) -> Column:
     """Return a string of the bytes that the text has in a character set."""
     if charset is None or charset.upper() in _UNICODE:
         return line
-    return _expression("Encode", line, charset).cast("string")
+    return _changed("encoded", line, charset).cast("string")
 
 
 def as_characters(text: Column) -> Column:
     """Text with one character for each byte, so that nothing is lost of what is no UTF-8."""
-    return _expression("StringDecode", text.cast("binary"), _LATIN)
+    return _changed("decoded", text.cast("binary"), _LATIN)
 
 
 def as_bytes(text: Column) -> Column:
     """Tell what ``as_characters`` was made of."""
-    return _expression("Encode", text, _LATIN).cast("string")
+    return _changed("encoded", text, _LATIN).cast("string")
 
 
 def cleaned(text: Column) -> Column:
     """Text with U+FFFD for bytes that are no UTF-8, as wherever Hive makes a string of Java's."""
-    changed = _expression("StringDecode", text.cast("binary"), _UNICODE[0])
-    return f.when(f.is_valid_utf8(text), text).otherwise(changed)
+    return f.when(is_valid_utf8(text), text).otherwise(_made_utf8(text))
 
 
-def _expression(name: str, value: Column, charset: str) -> Column:
-    jvm: Any = SparkSession.active()._jvm
-    spark = jvm.org.apache.spark.sql
-    given = (spark.classic.ExpressionUtils.expression(one._jc) for one in (value, f.lit(charset)))
-    made = getattr(spark.catalyst.expressions, name)(*given, True, True)
-    return Column(spark.classic.ExpressionUtils.column(made))
+def is_valid_utf8(text: Column) -> Column:
+    """Tell whether all bytes of a text are UTF-8."""
+    # Spark 3.5 has no function for it.
+    known = getattr(f, "is_valid_utf8", None)
+    return text == _made_utf8(text) if known is None else known(text)
+
+
+def _made_utf8(text: Column) -> Column:
+    return _changed("decoded", text.cast("binary"), _UNICODE[0])
+
+
+def _changed(how: str, value: Column, charset: str) -> Column:
+    made: Any = value  # the JVM's column has no public name
+    return Column(call_static(SparkSession.active(), "ColumnExpressions", how, made._jc, charset))

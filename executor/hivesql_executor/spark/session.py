@@ -21,6 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.spark.class_archive import archive_options
+from hivesql_executor.spark.lines import settings_of
 from hivesql_planner.errors import ExecutionError, NoSuchObject
 
 # Pushed-down filters of nested ACID columns would reach ORC under names it resolves against the
@@ -194,7 +195,7 @@ def temporary_view(session: SparkSession, name: str) -> DataFrame | None:
 def share_catalog(of: SparkSession, to: SparkSession, key: str) -> None:
     """Give a session the settings of a catalog that the user has set in another one."""
     if of is not to:
-        for name, value in of.conf.getAll.items():
+        for name, value in settings_of(of).items():
             if name == key or name.startswith(f"{key}."):
                 to.conf.set(name, value)
 

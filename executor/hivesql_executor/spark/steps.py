@@ -17,9 +17,10 @@ from hivesql_executor.jvm import gateway, new_object
 
 Step = (
     tuple[Literal["alias", "where"], str]
-    | tuple[Literal["select", "sort"], Sequence[str]]
+    | tuple[Literal["select", "sort", "rebalance"], Sequence[str]]
 )  # fmt: skip
-"""``alias`` names the frame; ``sort`` is ascending, NULLs first, within partitions."""
+"""``alias`` names the frame; ``sort`` is ascending, NULLs first, within partitions; ``rebalance``
+brings rows of the same values together, as far as few partitions of one size allow."""
 
 _SETS = re.compile(r"\b(?:rollup|cube|sets)\b", re.IGNORECASE)
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import inspect
+import datetime
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql import types as t
-from pyspark.sql.conversion import LocalDataToArrowConversion
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from hivesql_executor.jvm import spark_line
 from hivesql_executor.orc.types import decimal_scale, has_instant, has_sized_text, spark_type
 from hivesql_executor.outcome import HIVE_TYPE
 from hivesql_executor.spark.charsets import cleaned
+from hivesql_executor.spark.lines import arrow_schema
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.conversions import conversion
 from hivesql_planner.model.partition_values import FALSE
@@ -218,16 +217,32 @@ def value_text(value: Column, hive_type: str) -> Column:
     return f.translate(plain, ",", "")
 
 
-def arrow_schema(schema: StructType) -> pa.Schema:
-    """Return the Arrow types of Spark's; instants are in UTC."""
-    if "timezone" in inspect.signature(to_arrow_schema).parameters:
-        return to_arrow_schema(schema, timezone="UTC")
-    # Before Spark 4.2 it knows no other zone.
-    return to_arrow_schema(schema)
-
-
 def arrow_of(rows: Sequence[Any], schema: StructType) -> pa.Table:
     """Return the rows with the types that Spark gave them."""
-    if not rows:
-        return to_arrow_schema(schema).empty_table()
-    return LocalDataToArrowConversion.convert(list(rows), schema, use_large_var_types=False)
+    import pyarrow as pa
+
+    known = arrow_schema(schema)
+    columns = [
+        pa.array([_arrow_value(row[i], field.dataType) for row in rows], kind)
+        for i, (field, kind) in enumerate(zip(schema.fields, known.types, strict=True))
+    ]
+    return pa.Table.from_arrays(columns, schema=known)
+
+
+def _arrow_value(value: Any, kind: t.DataType) -> Any:
+    """Return a value of a row of Spark's as Arrow takes it: structs and maps as pairs."""
+    if value is None:
+        return None
+    match kind:
+        case t.StructType(fields=fields):
+            pairs = zip(fields, value, strict=True)
+            return [(field.name, _arrow_value(one, field.dataType)) for field, one in pairs]
+        case t.MapType(keyType=keys, valueType=values):
+            return [(_arrow_value(k, keys), _arrow_value(v, values)) for k, v in value.items()]
+        case t.ArrayType(elementType=element):
+            return [_arrow_value(one, element) for one in value]
+        case t.BinaryType():
+            return bytes(value)
+        case t.TimestampType():
+            return value.astimezone(datetime.timezone.utc)
+    return value

@@ -104,6 +104,12 @@ def _trimmed(call: Call) -> str | None:
     return f"trim({sides[call.name]} @1 FROM @0)" if len(call.types) == 2 else None
 
 
+def _quoted(call: Call) -> str:
+    """Spark's own function came with 4.1."""
+    text = text_of(call.type(0), "@0")
+    return f"concat(chr(39), replace({text}, chr(39), concat(chr(92), chr(39))), chr(39))"
+
+
 def _padded(call: Call) -> str:
     takes(3, 3)(call)
     return f"{call.name}({text_of(call.type(0), '@0')}, @1, nullif(@2, ''))"
@@ -351,7 +357,7 @@ RULES: dict[str, Rule] = {
     "pmod": "(((@0) % (@1) + (@1)) % (@1))",
     "percentile_approx": _approximated,
     "printf": _printed,
-    "quote": lambda call: f"quote({text_of(call.type(0), '@0')})",
+    "quote": _quoted,
     "rpad": _padded,
     "rtrim": _trimmed,
     "sha2": lambda call: "if(@1 = 1, sha(@0), sha2(@0, @1))",

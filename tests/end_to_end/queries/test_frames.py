@@ -251,7 +251,7 @@ def test_tables_of_other_catalogs_of_spark(session: hivesql.Session, spark: Spar
     keys = {
         "": "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog",
         ".url": f"jdbc:derby:memory:{uuid.uuid4().hex};create=true",
-        ".driver": "org.apache.derby.iapi.jdbc.AutoloadedDriver",
+        ".driver": "org.apache.derby.jdbc.EmbeddedDriver",
     }
     with pytest.raises(hivesql.NotSupported, match=r"spark\.sql\.catalog\.away is not set"):
         session.sql("SELECT * FROM away.app.news")

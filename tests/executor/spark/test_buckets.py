@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
+import random
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from hivesql_executor.orc.bucket_hash import hash_array
 from hivesql_executor.orc.types import spark_type
-from hivesql_executor.spark.buckets import bucket_column
+from hivesql_executor.spark.buckets import bucket_column, register_hashes
+from hivesql_executor.spark.values import arrow_of
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.table import Column, Table, TableName
 
@@ -95,3 +101,56 @@ def test_unknown_hashes_are_refused(spark: SparkSession, kind: str, version: int
     frame = spark.sql("select 1 as c")
     with pytest.raises(NotSupported, match="CLUSTERED BY"):
         bucket_column(bucketed([kind], version, 4), [frame.c])
+
+
+NESTED = {
+    "array<int>": "array(1, 2, 3)",
+    "struct<a:int,b:string>": "named_struct('a', 1, 'b', 'abc')",
+    "map<string,int>": "map('k', 7)",
+}
+
+
+@pytest.mark.parametrize("kind", NESTED)
+def test_hash_of_nested_values(spark: SparkSession, kind: str) -> None:
+    (line,) = (one for one in REFERENCE.read_text("utf-8").splitlines() if one.startswith(kind))
+    calls = [f"hive_hash_{version}_nested({NESTED[kind]})" for version in (1, 2)]
+    nothing = f"hive_hash_2_nested(if(rand() > 1, {NESTED[kind]}, null))"
+    register_hashes(spark, calls)
+    assert spark.sql(f"select {', '.join([*calls, nothing])}").collect() == [
+        (*map(int, line.split("\t")[2:4]), 0)
+    ]
+
+
+_SEED = random.randrange(2**32)
+_RANDOM = random.Random(_SEED)
+_LETTERS = "aZ 0é漢\x00😀"
+RANDOM: dict[str, Callable[[], Any]] = {
+    "boolean": lambda: _RANDOM.random() < 0.5,
+    "smallint": lambda: _RANDOM.randrange(-(2**15), 2**15),
+    "int": lambda: _RANDOM.randrange(-(2**31), 2**31),
+    "bigint": lambda: _RANDOM.randrange(-(2**63), 2**63),
+    "double": lambda: _RANDOM.uniform(-1, 1) * 10 ** _RANDOM.randrange(-300, 300),
+    "string": lambda: "".join(_RANDOM.choices(_LETTERS, k=_RANDOM.randrange(9))),
+    "char(9)": lambda: "".join(_RANDOM.choices(_LETTERS, k=_RANDOM.randrange(9))),
+    "varchar(9)": lambda: "".join(_RANDOM.choices(_LETTERS, k=_RANDOM.randrange(9))),
+    "binary": lambda: _RANDOM.randbytes(_RANDOM.randrange(9)),
+    "date": lambda: datetime.date.fromordinal(_RANDOM.randrange(1, 3_652_059)),
+    "decimal(38,9)": lambda: decimal.Decimal(
+        _RANDOM.randrange(-(10 ** _RANDOM.randrange(1, 38)), 10 ** _RANDOM.randrange(1, 38))
+    ).scaleb(-9, decimal.Context(prec=38)),
+    "timestamp": lambda: datetime.datetime(1, 1, 1) + datetime.timedelta(
+        microseconds=_RANDOM.randrange(315_537_897_599) * 10 ** _RANDOM.randrange(7)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", RANDOM)
+def test_spark_and_what_needs_no_spark_choose_one_bucket(spark: SparkSession, kind: str) -> None:
+    schema = f"c {spark_type(kind).replace('timestamp', 'timestamp_ntz')}"
+    rows = [(RANDOM[kind](),) for _ in range(200)]
+    frame = spark.createDataFrame(rows, schema).coalesce(1)
+    array = arrow_of(rows, frame.schema).column(0).chunk(0)
+    for version in (1, 2):
+        hashes = hash_array(array, kind, version)
+        found = frame.select(bucket_column(bucketed([kind], version, 2**31 - 1), [frame.c]))
+        expected = [((int(one) & 2**31 - 1) % (2**31 - 1),) for one in hashes]
+        assert found.collect() == expected, _SEED

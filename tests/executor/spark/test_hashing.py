@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 
 from hivesql_executor.orc.bucket_hash import hash_array
-from hivesql_executor.orc.nested_bucket_hash import hash_nested
 
 REFERENCE = Path(__file__).with_name("bucket-hash-reference.txt")
 _ARROW: dict[str, Any] = {
@@ -73,24 +72,6 @@ def test_hash_equals_hive(kind: str, text: str, first: int, second: int) -> None
     if kind != "timestamp":  # version 1 depends on the time zone of Hive's JVM
         assert hash_array(array, kind, 1).tolist() == [first, 0]
     assert hash_array(array, kind, 2).tolist() == [second, 0]
-
-
-NESTED = {
-    # as in the reference: the value, and its type
-    "array<int>": ([1, 2, 3], pa.list_(pa.int32())),
-    "struct<a:int,b:string>": (
-        {"a": 1, "b": "abc"}, pa.struct([("a", pa.int32()), ("b", pa.string())])),
-    "map<string,int>": ([("k", 7)], pa.map_(pa.string(), pa.int32())),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("kind", NESTED)
-def test_hash_of_nested_values(kind: str) -> None:
-    (line,) = (one for one in REFERENCE.read_text("utf-8").splitlines() if one.startswith(kind))
-    value, arrow = NESTED[kind]
-    array = pa.array([value, None], arrow)
-    for version in (1, 2):
-        assert hash_nested(array, version).tolist() == [int(line.split("\t")[1 + version]), 0]
 
 
 def test_there_are_enough_cases() -> None:

@@ -20,7 +20,7 @@ from hivesql_executor.files.api import Files
 from hivesql_executor.orc.types import spark_type
 from hivesql_executor.spark.formats import avro_rows
 from hivesql_executor.spark.formats.text_values import sized_text
-from hivesql_executor.spark.values import arrow_schema
+from hivesql_executor.spark.lines import arrow_schema
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.avro_schema import LITERAL, URL, Schema, parsed_schema, schema_of
 from hivesql_planner.model.table import Table

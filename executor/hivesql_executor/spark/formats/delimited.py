@@ -9,7 +9,14 @@ from pyspark.sql import Column
 from pyspark.sql import functions as f
 
 from hivesql_executor.orc.types import spark_type
-from hivesql_executor.spark.charsets import as_bytes, as_characters, cleaned, decoded, encoded
+from hivesql_executor.spark.charsets import (
+    as_bytes,
+    as_characters,
+    cleaned,
+    decoded,
+    encoded,
+    is_valid_utf8,
+)
 from hivesql_executor.spark.formats.text_values import is_instant, lazy_value
 from hivesql_executor.spark.values import stored_value, value_text
 from hivesql_planner.errors import NotSupported
@@ -95,7 +102,7 @@ def split_lines(table: Table, line: str) -> list[Column]:
     text = decoded(f.col(line), delimiters.charset)
     if delimiters.charset is None:
         # Spark's functions would replace bytes that are no UTF-8; Hive's strings keep them.
-        valid = f.is_valid_utf8(text)
+        valid = is_valid_utf8(text)
         delimiters = replace(delimiters, valid=valid)
         text = f.when(valid, text).otherwise(as_characters(text))
     fields = _split(text, delimiters.at(0), delimiters)
@@ -232,7 +239,7 @@ def _written(value: Column, hive_type: str, level: int, about: Delimiters) -> Co
             text = _escaped(stored, about)
             if about.escape is not None:
                 escaped = as_bytes(_escaped(as_characters(stored), about))
-                text = f.when(f.is_valid_utf8(stored), text).otherwise(escaped)
+                text = f.when(is_valid_utf8(stored), text).otherwise(escaped)
         case "binary":
             text = f.regexp_replace(f.base64(value), "=+$", "")
         case _:

@@ -28,6 +28,7 @@ from hivesql_executor.orc.statistics import read_groups, read_statistics
 from hivesql_executor.orc.tail import OrcTail
 from hivesql_executor.orc.types import spark_type
 from hivesql_executor.spark.file_paths import literal_paths
+from hivesql_executor.spark.lines import frame_of
 from hivesql_executor.spark.scan.event_schema import are_generated, event_read, visible_writes
 from hivesql_executor.spark.scan.partition_columns import PLACE, Place, read_placed
 from hivesql_executor.spark.scan.row_id_keys import KEYS, Packing, Range
@@ -256,7 +257,7 @@ def without_deleted(rows: DataFrame, deletes: DeleteSet, *, broadcast_words: int
         if not len(found):
             return rows
         packing = Packing.of(_ranges_of(found), deletes.places)
-        events = _words_here(spark, found, packing) if packing else spark.createDataFrame(found)
+        events = _words_here(spark, found, packing) if packing else frame_of(found, spark)
     else:
         packing = Packing.of(deletes.ranges, deletes.places) if deletes.ranges else None
         events = _words_of(found, packing) if packing else found
@@ -286,7 +287,7 @@ def _words_here(spark: SparkSession, events: pa.Table, packing: Packing) -> Data
     """Columns __key and __word, one row a key."""
     ids = [events.column(name).to_numpy().astype(np.int64) for name in (PLACE, *ID_COLUMNS)]
     keys, words = packing.words(ids)
-    return spark.createDataFrame(pa.table({"__key": keys, "__word": words}))
+    return frame_of(pa.table({"__key": keys, "__word": words}), spark)
 
 
 def _words_of(events: DataFrame, packing: Packing) -> DataFrame:

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 from py4j.java_collections import ListConverter
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as f
-from pyspark.sql.classic.dataframe import DataFrame as ClassicFrame
 
 from hivesql_executor.jvm import new_object
 from hivesql_executor.orc.footers import read_footers
 from hivesql_executor.outcome import with_text
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.partition_files import PartitionFiles
+from hivesql_executor.spark.lines import ClassicFrame
 from hivesql_executor.spark.nanoseconds.columns import nanosecond_column, nanosecond_columns
 from hivesql_executor.spark.scan.sources import listed, read, rows_of
 from hivesql_executor.transactions.transaction import Transaction
@@ -167,7 +167,9 @@ def _texts_of(rows: DataFrame) -> Any:
 class NanosecondFrame(ClassicFrame):
     """A frame whose rows come to Python with nanoseconds; to all else it is what Spark has."""
 
-    def __new__(cls, rows: DataFrame, whole: DataFrame, nanoseconds: Sequence[int]) -> Self:
+    def __new__(
+        cls, rows: DataFrame, whole: DataFrame, nanoseconds: Sequence[int]
+    ) -> NanosecondFrame:
         """Make the frame; Spark's own way before 4.3 would call its own __init__."""
         return object.__new__(cls)
 

@@ -63,20 +63,15 @@ def _options(
             continue
         if skipping.isSound(translated):
             filters.append(translated)
-    datasources = jvm.org.apache.spark.sql.execution.datasources
-    schema = jvm.org.apache.spark.sql.types.StructType.fromDDL(ddl)
-    builder = getattr(datasources.orc, "OrcFilters$").__getattr__("MODULE$")
-    default = getattr(builder, "createFilter$default$3")()
-    wanted = jvm.scala.jdk.javaapi.CollectionConverters.asScala(filters).toSeq()
-    argument = builder.createFilter(schema, wanted, default)
-    if not argument.isDefined():
+    argument = skipping.searchArgument(filters, ddl)
+    if argument is None:
         return {}
     conf = jvm.org.apache.hadoop.conf.Configuration(False)
     gateway: Any = spark.sparkContext._gateway
     names = gateway.new_array(jvm.java.lang.String, len(columns))
     for i, column in enumerate(columns):
         names[i] = column.name
-    jvm.org.apache.orc.mapred.OrcInputFormat.setSearchArgument(conf, argument.get(), names)
+    jvm.org.apache.orc.mapred.OrcInputFormat.setSearchArgument(conf, argument, names)
     keys = ("orc.kryo.sarg", "orc.sarg.column.names")
     return {key: conf.get(key) for key in keys}
 

@@ -18,6 +18,7 @@ from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.snapshot.time_travel import visible_as_of
 from hivesql_executor.spark.formats.tables import scan_plain
 from hivesql_executor.spark.functions import register_called
+from hivesql_executor.spark.lines import message_of
 from hivesql_executor.spark.scan.scan import FILE_NAME, Scanned, ScanRequest, scan
 from hivesql_executor.spark.scan.table_changes import read_changes
 from hivesql_executor.spark.steps import query_over, with_grand_totals
@@ -194,8 +195,9 @@ def explained() -> Iterator[None]:
     try:
         yield
     except (AnalysisException, ParseException) as error:
-        first = (error.getMessage() or str(error)).splitlines()[0]
-        kind = (error.getCondition() or "").partition(".")[0]
+        message, condition = message_of(error)
+        first = message.splitlines()[0]
+        kind = condition.partition(".")[0]
         raise SemanticError(
             f"the query cannot be analysed: {first}", code=_CODES.get(kind)
         ) from error

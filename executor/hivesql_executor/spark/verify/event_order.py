@@ -12,6 +12,7 @@ from pyspark.sql import functions as f
 
 from hivesql_executor.orc.tail import OrcTail
 from hivesql_executor.orc.types import spark_type
+from hivesql_executor.spark.lines import frame_of
 from hivesql_executor.spark.scan.event_schema import are_generated, event_read
 from hivesql_executor.spark.scan.listed_files import listed_number, read_listed
 from hivesql_executor.spark.scan.row_id_keys import KEYS
@@ -157,5 +158,5 @@ def _events(spark: SparkSession, table: Table, files: Sequence[KeyedFile]) -> Da
                           for file in files], _ENDS),
         "sizes": pa.array([file.tail.stripe_rows for file in files], pa.list_(pa.int64())),
     })  # fmt: skip
-    known = spark.createDataFrame(about).hint("broadcast")
+    known = frame_of(about, spark).hint("broadcast")
     return reduce(DataFrame.unionByName, frames).join(known, "number")

@@ -12,6 +12,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
+from hivesql_executor.spark.steps import after
+
 NEVER, ALWAYS = -1, 1
 """Of hive.optimize.sort.dynamic.partition.threshold; 0 leaves it to us."""
 _FEW = 8
@@ -32,7 +34,7 @@ def gathered(rows: DataFrame, keys: Sequence[str], threshold: int) -> DataFrame:
     """
     if not keys or threshold == NEVER or not _is_worth_it(rows, keys, threshold):
         return rows
-    return rows.hint("rebalance", *keys)
+    return after(rows, ("rebalance", keys))
 
 
 def _is_worth_it(rows: DataFrame, keys: Sequence[str], threshold: int) -> bool:

@@ -10,6 +10,7 @@ from pyspark.sql import functions as f
 from pyspark.sql import types as t
 
 from hivesql_executor.orc.types import hive_type
+from hivesql_executor.spark.lines import frame_of
 from hivesql_executor.spark.values import retyped
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.table import Column
@@ -97,5 +98,4 @@ def _of_arrow(given: pa.Table | pa.RecordBatch, spark: SparkSession) -> DataFram
             # Spark has microseconds; finer times are cut, as they are everywhere here.
             exact = pa.timestamp("us", field.type.tz)
             table = table.set_column(i, field.name, table.column(i).cast(exact, safe=False))
-    rows: DataFrame = spark.createDataFrame(table)
-    return rows
+    return frame_of(table, spark)

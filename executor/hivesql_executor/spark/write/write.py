@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import lru_cache
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
@@ -44,6 +45,7 @@ __all__ = ["WrittenFile", "partition_text", "stage_insert", "write_change"]
 
 _SPREAD = 4
 """Tasks that write a change's events into partitions, for each core."""
+_WORD = 0xFFFFFFFF
 _WRITER = "shiftrightunsigned(row__id.bucketid, 16) & 4095"
 BUCKET_OF_ROW_ID = f"if(shiftrightunsigned(row__id.bucketid, 29) = 0, row__id.bucketid, {_WRITER})"
 _OLD_WRITER = f"cast({BUCKET_OF_ROW_ID} as int)"
@@ -268,7 +270,40 @@ def _gathered(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
     count = min(most, cores * _SPREAD if keys else cores)
     # Writers are numbered from 0: taken as they are, they share out evenly.
     place = f"hash({', '.join(keys)})" if keys else "0"
-    return rows.repartitionById(count, f.expr(f"pmod({place} + n, {count})"))
+    return shuffled_to(rows, count, f"{place} + n")
+
+
+def shuffled_to(rows: DataFrame, count: int, number: str) -> DataFrame:
+    """Shuffle each row to the partition of its number, an expression in SQL, modulo the count.
+
+    Spark 4.1 and later can be told so; each line hashes what it shuffles by, so it is given numbers
+    whose hashes are those of the partitions.
+    """
+    spread = ", ".join(map(str, _numbers_by_hash(count)))
+    return rows.repartition(count, f.expr(f"array({spread})[pmod({number}, {count})]"))
+
+
+@lru_cache(16)
+def _numbers_by_hash(count: int) -> tuple[int, ...]:
+    """Return numbers (int) by the partition, of so many, that Spark shuffles them to."""
+    found: dict[int, int] = {}
+    number = 0
+    while len(found) < count:
+        found.setdefault(_spark_hash(number) % count, number)
+        number += 1
+    return tuple(found[place] for place in range(count))
+
+
+def _spark_hash(number: int) -> int:
+    """Return Spark's HASH of an int (Murmur3_x86_32.hashInt with seed 42)."""
+    word = number * 0xCC9E2D51 & _WORD
+    word = (word << 15 | word >> 17) * 0x1B873593 & _WORD
+    hashed = 42 ^ word
+    hashed = (hashed << 13 & _WORD | hashed >> 19) * 5 + 0xE6546B64 & _WORD ^ 4
+    hashed = (hashed ^ hashed >> 16) * 0x85EBCA6B & _WORD
+    hashed = (hashed ^ hashed >> 13) * 0xC2B2AE35 & _WORD
+    hashed ^= hashed >> 16
+    return hashed - (hashed >> 31 << 32)
 
 
 def _writer_of(table: Table, events: DataFrame) -> Column:

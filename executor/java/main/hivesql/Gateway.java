@@ -20,6 +20,7 @@ import org.apache.spark.sql.catalyst.parser.ParserInterface;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.catalyst.plans.logical.RebalancePartitions;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias$;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.Dataset$;
@@ -119,11 +120,15 @@ final class PlannedQuery extends AbstractFunction0 {
         List found = new ArrayList();
         for (int i = 0; i < given.size(); i++) {
             Expression one = parsed(session, SortedInput.item(given, i).asText());
-            found.add(word.equals("sort") ? (Object) ascending(one) : named(one));
+            if (word.equals("select")) found.add(named(one));
+            else found.add(word.equals("sort") ? ascending(one) : one);
         }
         Seq all = Seqs.of(found);
         if (word.equals("select")) return new Project(all, plan);
         if (word.equals("sort")) return LogicalPlans.sorted(plan, all);
+        if (word.equals("rebalance")) {
+            return new RebalancePartitions(all, plan, Option.empty(), Option.empty());
+        }
         throw new IllegalArgumentException(word);
     }
 

@@ -5,7 +5,11 @@ import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
+import java.util.List;
+import org.apache.hadoop.hive.ql.io.sarg.SearchArgument;
 import org.apache.spark.sql.sources.Filter;
+import org.apache.spark.sql.types.StructType;
+import scala.Option;
 
 /** By which filters ORC may skip stripes: it compares some values otherwise than Spark does. */
 public final class StripeSkipping {
@@ -13,6 +17,12 @@ public final class StripeSkipping {
     private static final long FIRST_GREGORIAN = -12219292800000L;
 
     public StripeSkipping() {}
+
+    /** What ORC is told of filters over columns; null where no stripe can be skipped by them. */
+    public SearchArgument searchArgument(List filters, String columns) {
+        Option found = ScanPlans.searchArgument(StructType.fromDDL(columns), Seqs.of(filters));
+        return found.isDefined() ? (SearchArgument) found.get() : null;
+    }
 
     /** Whether all values in a filter compare alike. */
     public boolean isSound(Object part) {

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pyspark.sql import functions as f
 
 from acid_files import bucket_files, check_file
 from hivesql_executor.spark.write.partition_clustering import gathered
+from hivesql_executor.spark.write.write import shuffled_to
 from tables import make_table, numbers, parsed
 
 if TYPE_CHECKING:
@@ -102,3 +104,14 @@ def test_first_rows_tell(spark: SparkSession, query: str, threshold: int, gather
         # Other tests in this Spark want to see no view that is not theirs.
         spark.catalog.dropTempView("n")
     assert ("rebalance" in plan.toString().lower()) is gathers
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 200])
+def test_rows_are_shuffled_to_the_partition_of_their_number(
+    spark: SparkSession, count: int
+) -> None:
+    rows = shuffled_to(spark.range(-300, 300), count, "cast(id as int)")
+    assert rows.rdd.getNumPartitions() == count
+    where = rows.select("id", f.spark_partition_id()).collect()
+    assert {place for _, place in where} == set(range(count))
+    assert all(number % count == place for number, place in where)

@@ -1,0 +1,85 @@
+"""What PySpark's Python has otherwise from line to line, as the shims are for Java."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.serializers import ArrowStreamSerializer
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.types import StructType
+
+from hivesql_executor.jvm import spark_line
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql.classic.dataframe import DataFrame as ClassicFrame
+else:
+    # Before Spark 4.0 there is one class of frames alone.
+    _module = "pyspark.sql.classic.dataframe" if spark_line() >= (4, 0) else "pyspark.sql.dataframe"
+    ClassicFrame = importlib.import_module(_module).DataFrame
+
+__all__ = [
+    "ClassicFrame", "arrow_schema", "collect_arrow", "frame_of", "message_of", "settings_of",
+]  # fmt: skip
+
+
+def collect_arrow(frame: DataFrame) -> pa.Table:
+    """Return all rows of a frame as an Arrow table."""
+    if hasattr(frame, "toArrow"):
+        return frame.toArrow()
+    # Spark 3.5 has it for its own use alone.
+    import pyarrow as pa
+
+    own: Any = frame
+    return pa.Table.from_batches(own._collect_as_arrow(), to_arrow_schema(frame.schema))
+
+
+def frame_of(table: pa.Table, spark: SparkSession) -> DataFrame:
+    """Return the rows of an Arrow table as a frame; times without a zone are in UTC."""
+    if spark_line() >= (4, 0):
+        rows: DataFrame = spark.createDataFrame(table)
+        return rows
+    # Spark 3.5 does it for tables of pandas alone: these are the same steps.
+    own: Any = spark
+    schema = from_arrow_schema(table.schema)
+    batches = table.cast(to_arrow_schema(schema)).to_batches()
+    given = own._sc._serialize_to_jvm(
+        batches, ArrowStreamSerializer(), own._jvm.PythonSQLUtils.readArrowStreamFromFile,
+        own._jvm.ArrowIteratorServer,
+    )  # fmt: skip
+    made = own._jvm.PythonSQLUtils.toDataFrame(given, schema.json(), own._jsparkSession)
+    return DataFrame(made, spark)
+
+
+def message_of(error: PySparkException) -> tuple[str, str]:
+    """Return what Spark says of an error, and the name of its condition, empty where it has none.
+
+    Spark 3.5 calls the latter a class, and gives the former as a text alone.
+    """
+    asked: Any = error
+    if hasattr(error, "getCondition"):
+        return error.getMessage() or str(error), error.getCondition() or ""
+    return str(error).strip(), asked.getErrorClass() or ""
+
+
+def arrow_schema(schema: StructType) -> pa.Schema:
+    """Return the Arrow types of Spark's; instants are in UTC."""
+    if "timezone" in inspect.signature(to_arrow_schema).parameters:
+        return to_arrow_schema(schema, timezone="UTC")
+    # Before Spark 4.2 it knows no other zone.
+    return to_arrow_schema(schema)
+
+
+def settings_of(session: SparkSession) -> dict[str, str]:
+    """Return all settings of a session that somebody has set."""
+    found: Any = getattr(session.conf, "getAll", None)
+    if found is None:
+        # Of Spark 3.5 only the JVM knows.
+        own: Any = session
+        converters = own._jvm.scala.collection.JavaConverters
+        found = converters.mapAsJavaMap(own._jsparkSession.conf().getAll())
+    return dict(found)
