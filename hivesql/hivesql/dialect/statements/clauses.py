@@ -45,16 +45,6 @@ def constant(cursor: Cursor) -> str | None:
     return sign + number_text(cursor.next().text.rstrip("LSYBDlsybd"))
 
 
-def parse_filters(cursor: Cursor) -> tuple[PartitionFilter, ...]:
-    """``PARTITION (k op v, …)``."""
-    cursor.expect("partition", "(")
-    found = [_filter(cursor)]
-    while cursor.take(","):
-        found.append(_filter(cursor))
-    cursor.expect(")")
-    return tuple(found)
-
-
 def _filter(cursor: Cursor) -> PartitionFilter:
     key = cursor.name("a partition column")
     operator = cursor.peek().text

@@ -10,21 +10,10 @@ from hivesql.dialect.nodes.dml import DirectoryBody, MultiInsert, take_apart
 from hivesql.dialect.reading import StatementReader
 from hivesql.dialect.slices import RANGE, SPANS, Slice
 from hivesql.dialect.statements.storage import parse_file_format, parse_row_format
-from hivesql.dialect.structure import read_query
-from hivesql.dialect.tokens import Cursor, Kind
+from hivesql.dialect.tokens import Kind
 
 SOURCE = "SELECT * FROM "
 """What stands before the source of MERGE where it is a query of its own."""
-
-
-def rest_as_query(cursor: Cursor) -> Slice:
-    """Everything up to the end as one query."""
-    start = cursor.peek().start
-    if cursor.at_end:
-        cursor.fail("expected a query")
-    cursor.position = len(cursor.tokens) - 1
-    span = (start, cursor.tokens[-2].end)
-    return read_query(cursor.text, cursor.tokens, (span,))
 
 
 class QueryStatements(StatementReader):

@@ -13,12 +13,11 @@ from hivesql.dialect.nodes.ddl import (
     CreateMaterializedBody,
     CreateTableBody,
 )
-from hivesql.dialect.nodes.parts import table_of
+from hivesql.dialect.nodes.parts import slice_of, table_of
 from hivesql.dialect.nodes.views import PartitionedOn
 from hivesql.dialect.reading import StatementReader
 from hivesql.dialect.statements.clauses import parse_properties
 from hivesql.dialect.statements.constraints import parse_definitions
-from hivesql.dialect.statements.rows import rest_as_query
 from hivesql.dialect.statements.storage import (
     parse_buckets,
     parse_file_format,
@@ -128,7 +127,7 @@ def _view_column(cursor: StatementReader) -> exp.ColumnDef:
     return exp.ColumnDef(this=name, constraints=comments)
 
 
-def _create_materialized(cursor: Cursor) -> CreateMaterializedBody:
+def _create_materialized(cursor: StatementReader) -> CreateMaterializedBody:
     """MATERIALIZED VIEW [IF NOT EXISTS] v [DISABLE REWRITE] … AS, its clauses in Hive's order."""
     cursor.expect("materialized", "view")
     if_not_exists = _if_not_exists(cursor)
@@ -148,7 +147,7 @@ def _create_materialized(cursor: Cursor) -> CreateMaterializedBody:
         if cursor.at(*words):
             parts |= _table_clause(cursor)
     cursor.expect("as")
-    query = rest_as_query(cursor)
+    query = slice_of(cursor.rest_as_query())
     storage = CreateTableBody(
         table=table, if_not_exists=if_not_exists, external=False, transactional=False,
         query=query, **parts,
@@ -156,7 +155,7 @@ def _create_materialized(cursor: Cursor) -> CreateMaterializedBody:
     return CreateMaterializedBody(storage, query, rewrite)
 
 
-def _create_table(cursor: Cursor) -> CreateTableBody:
+def _create_table(cursor: StatementReader) -> CreateTableBody:
     words = set()
     while not cursor.at("table"):
         if cursor.peek().value not in _TABLE_WORDS:
@@ -178,7 +177,7 @@ def _create_table(cursor: Cursor) -> CreateTableBody:
     if cursor.take("as"):
         if "columns" in parts or "like" in parts:
             cursor.fail("CREATE TABLE … AS SELECT takes its columns from the query")
-        parts["query"] = rest_as_query(cursor)
+        parts["query"] = slice_of(cursor.rest_as_query())
     _check_complete(cursor, parts)
     return CreateTableBody(
         table=table, if_not_exists=if_not_exists, external="external" in words,
