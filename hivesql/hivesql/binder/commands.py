@@ -74,7 +74,10 @@ def bind_describe(body: DescribeBody, binding: Binding) -> Describe:
     table = binding.table(body.table)
     partition = binding.matching(table, body.partition)[0] if body.partition else None
     column = body.column.text if body.column else None
-    return Describe(table=table, style=body.style, partition=partition, column=column)
+    return Describe(
+        table=table, style=body.style, partition=partition, column=column,
+        column_text=body.column_text,
+    )  # fmt: skip
 
 
 def bind_lock(body: LockBody, binding: Binding) -> LockObject:

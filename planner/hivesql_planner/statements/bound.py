@@ -293,6 +293,8 @@ class Describe:
     style: Literal["", "extended", "formatted"] = ""
     partition: Partition | None = None
     column: str | None = None
+    column_text: str = ""
+    """The column's name with the capitals that it is written with: Hive repeats them."""
     stored: TableName | None = None
     """The table's name in the catalog, when it is not the one to show."""
 

@@ -69,6 +69,8 @@ SHOWN: dict[str, tuple[str, ...]] = {
         "# col_name|data_type|comment", "ds|string|pc", "hr|int|"),
     "DESCRIBE p a": ("a|int|from deserializer",),
     "DESCRIBE p b": ("b|string|from deserializer",),
+    "DESCRIBE P B": ("B|string|from deserializer",),
+    "DESCRIBE EXTENDED p `Ds`": ("ds|string|pc",),
     "DESCRIBE FORMATTED p a": (
         "col_name|a", "data_type|int", "min|", "max|", "num_nulls|", "distinct_count|",
         "avg_col_len|", "max_col_len|", "num_trues|", "num_falses|", "bit_vector|",

@@ -26,6 +26,7 @@ from hivesql_planner.model.table import (
     Partition,
     Table,
 )
+from hivesql_planner.statements.bound import Describe
 
 _COLUMNS = ("col_name", "data_type", "comment")
 _HEADER = ("# col_name", "data_type", "comment")
@@ -93,21 +94,24 @@ def describe_table(
 
 
 def describe_column(
-    table: Table, name: str, style: str, statistics: Statistics | None = None
+    table: Table, statement: Describe, style: str, statistics: Statistics | None = None
 ) -> Outcome:
     """Give one column, or with FORMATTED its properties one below the other."""
+    name, written = statement.column or "", statement.column_text
     found = next((column for column in table.all_columns if column.name == name), None)
     if found is None:
         known = ", ".join(f"{i}:{column.name}" for i, column in enumerate(table.columns))
         raise SemanticError(f"cannot find field {name} from [{known}]")
     # As in Hive, the serde answers, and it knows no comments.
-    comment = (found.comment or "") if found in table.partition_columns else "from deserializer"
+    comment = "from deserializer"
+    if found in table.partition_columns:
+        written, comment = found.name, found.comment or ""
     statistics = statistics or Statistics()
     accurate = accuracy_text(statistics)
     if style != "formatted":
-        return Outcome.of_table(_COLUMNS, [(found.name, found.type, comment)])
+        return Outcome.of_table(_COLUMNS, [(written, found.type, comment)])
     own = next((one for one in statistics.columns if one.name == name), None)
-    rows = [("col_name", found.name), ("data_type", found.type)]
+    rows = [("col_name", written), ("data_type", found.type)]
     measured = _without_values(own) if own and own.distinct == 0 else own
     rows += [(label, _shown(getattr(measured, field, None))) for label, field in _MEASURES]
     rows += [("bit_vector", ""), ("comment", comment)]

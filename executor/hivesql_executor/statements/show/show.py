@@ -81,7 +81,7 @@ def describe(statement: Describe, runtime: Runtime) -> Outcome:
         statistics = runtime.metastore.statistics(stored, values)
     if statement.column is not None:
         statistics = statistics and _with_partition_columns(statement, statistics, runtime)
-        return describe_column(statement.table, statement.column, statement.style, statistics)
+        return describe_column(statement.table, statement, statement.style, statistics)
     separately = runtime.settings.flag("hive.display.partition.cols.separately")
     return describe_table(
         statement.table, partition, statement.style, statistics, separately=separately,
@@ -120,7 +120,7 @@ def _described_as_json(statement: Describe, runtime: Runtime) -> Outcome:
         database = runtime.metastore.database(statement.database or "default")
         return database_as_json(database, extended=bool(statement.style))
     if statement.column is not None:
-        ((name, type_, comment),) = describe_column(table, statement.column, "").rows
+        ((name, type_, comment),) = describe_column(table, statement, "").rows
         return column_as_json(name, type_, comment)
     return table_as_json(table, statement.partition, statement.style)
 

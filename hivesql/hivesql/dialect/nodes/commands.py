@@ -82,6 +82,8 @@ class DescribeBody:
     style: Literal["", "extended", "formatted"] = ""
     partition: PartitionItems | None = None
     column: Name | None = None
+    column_text: str = ""
+    """The column's name with the capitals that it is written with."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -256,11 +256,14 @@ def parse_describe(cursor: Cursor) -> DescribeBody | ShowBody:
         style = "formatted"
     table = cursor.table()
     partition = parse_partition(cursor, dynamic=False) if cursor.at("partition") else None
-    column = cursor.name("a column name") if not cursor.at_end else None
+    written = "" if cursor.at_end else cursor.peek().text.strip("`")
+    column = None if cursor.at_end else cursor.name("a column name")
     if cursor.at("."):
         cursor.refuse("DESCRIBE of what is inside a column")
     cursor.end()
-    return DescribeBody(table=table, style=style, partition=partition, column=column)
+    return DescribeBody(
+        table=table, style=style, partition=partition, column=column, column_text=written
+    )
 
 
 def parse_abort(cursor: Cursor) -> AbortTransactions | AbortCompactions:
