@@ -89,7 +89,6 @@ class GoldenTable:
         spark: SparkSession,
         *,
         with_row_id: bool = True,
-        where: str | None = None,
         filter_rows: int = 0,
     ) -> DataFrame:
         """The table as the product reads it; row ids only where the table has them."""
@@ -100,7 +99,6 @@ class GoldenTable:
                 visible=self.visible,
                 files=FILES,
                 with_row_id=with_row_id,
-                where=where,
                 filter_rows=filter_rows,
             )
             return scan(spark, request).rows

@@ -61,6 +61,8 @@ def test_tests_mirror_the_folders_of_the_packages() -> None:
     for package in PACKAGES:
         top = tests / package.partition("/")[0]
         known = {path.stem for path in (ROOT / package).rglob("*") if path.suffix in {"", ".py"}}
+        # Java lies beside the package.
+        known |= {path.name for path in (ROOT / package).parent.iterdir()}
         for folder in {path.parent for path in top.rglob("*.py")} - {top}:
             assert folder.name in known, f"{name(folder)}: the package has nothing of this name"
     folders = {one.parent for one in tests.rglob("test_*.py")} - {tests}

@@ -40,6 +40,21 @@ def orc_type(hive_type: str) -> str:
     return text.replace(" ", "").replace(_MARK, "timestamp with local time zone")
 
 
+def converted_type(hive_type: str) -> str:
+    """Return the type to which ORC is to convert a column that files have by another type.
+
+    Both of Hive's timestamps are one: Spark's has no zone to it.
+    """
+    parts = [(name, converted_type(kind)) for name, kind in parts_of(hive_type)]
+    match hive_type.strip().lower().partition("<")[0].strip():
+        case "struct":
+            fields = ",".join(f"`{name}`:{kind}" for name, kind in parts)
+            return f"struct<{fields}>"
+        case "array" | "map" as outer:
+            return f"{outer}<{','.join(kind for _, kind in parts)}>"
+    return orc_type(hive_type).replace("timestamp with local time zone", "timestamp")
+
+
 def _plain(hive_type: str) -> str:
     text = " ".join(hive_type.lower().split())
     if _UNION.search(text):

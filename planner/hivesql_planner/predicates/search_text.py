@@ -1,4 +1,4 @@
-"""What ORC may know of a predicate, as Spark SQL, so that it skips stripes and row groups."""
+"""What ORC may know of a predicate, as Spark SQL: EXPLAIN tells it, the scan knows it by Spark."""
 
 from __future__ import annotations
 

@@ -151,9 +151,8 @@ KEYS: Mapping[str, Setting] = _table(
     ("hivesql.idempotency.retention", "30d", "duration",
      "How long idempotency keys are remembered; those of streams always are."),
     ("hivesql.deletes.broadcast.max", "4000000", "int",
-     "Up to this many 64-row words of delete events are broadcast; above it they are joined."),
-    ("hivesql.deletes.local.max", "1000000", "int",
-     "Up to this many delete events are read by the statement's own process, not by a Spark job."),
+     "Up to this many 64-row words of delete events each executor keeps those of a partition; "
+     "above it each task reads those of its own rows."),
     ("hivesql.scan.filter.min", "200000", "int",
      "Scans of at least this many rows decode what their filter does not need only for rows that "
      "pass it; -1: none does, and write ids are decoded even where footers tell them."),

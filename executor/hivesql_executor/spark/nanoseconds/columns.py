@@ -71,7 +71,9 @@ def as_text(hive_type: str) -> str:
 def with_texts(table: Table, nanoseconds: Collection[int]) -> Table:
     """Return the table as files are read: timestamps of some columns as texts."""
     columns = (
-        replace(column, type=as_text(column.type)) if i in nanoseconds else column
+        replace(column, type=_TIME.sub("string", column.type.lower()))
+        if i in nanoseconds
+        else column
         for i, column in enumerate(table.columns)
     )
     return replace(table, columns=tuple(columns))

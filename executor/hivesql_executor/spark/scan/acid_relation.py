@@ -1,21 +1,22 @@
-"""Event files as columns, read by a class of our own: deleted rows never reach Spark.
+"""ACID files as columns, read by a class of our own: deleted rows never reach Spark.
 
-Spark's reader decodes all six event columns, since ORC would shift what is left when one is
-missing, and looks each row up in the delete events by a join. ``AcidTable.java`` decodes what is
-wanted, and takes deleted rows out of ORC's own vectors. Files whose columns have other types than
-the table's are none of its affair: these need Spark's conversions.
+Spark's reader would decode all six event columns, since ORC shifts what is left when one is
+missing. ``AcidTable.java`` decodes what is wanted, has ORC convert columns that were of another
+type, gives ids to rows of files without any, and takes deleted rows out of ORC's own vectors.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 
 from hivesql_executor.orc.tail import OrcTail
-from hivesql_executor.orc.types import orc_type, spark_type
+from hivesql_executor.orc.types import converted_type, orc_type, spark_type
+from hivesql_executor.spark.nanoseconds.columns import nanosecond_columns, with_texts, with_values
+from hivesql_executor.spark.scan.event_schema import KEYS
 from hivesql_executor.spark.scan.partition_columns import (
     MOST_READS,
     PLACE,
@@ -23,45 +24,62 @@ from hivesql_executor.spark.scan.partition_columns import (
     with_place,
     with_places,
 )
-from hivesql_executor.spark.steps import Step, acid_rows
+from hivesql_executor.spark.steps import Step, acid_rows, after
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.model.statistics import ColumnStatistics
 from hivesql_planner.model.table import Table
 
+ID_COLUMNS = ("__write", "__bucket", "__row")
+"""How the parts of row ids travel, out of the way of a user's columns. Beside them goes PLACE."""
+
 _IDS = "`__write` bigint, `__bucket` int, `__row` bigint"
 _INSTANT = "local time zone"
 _NEVER = (1 << 63) - 1
-_Layout = tuple[int, tuple[str, ...]]
-"""How many of the table's columns files have, and those by whose statistics rows are skipped."""
+_INTEGERS = ("tinyint", "smallint", "int", "bigint")
 
 
 @dataclass(frozen=True, slots=True)
-class EventPath:
-    """A file of events; ``filtered`` when some of them belong to writes that are not visible."""
+class OriginalRows:
+    """The ids of an original's rows: write id and bucket property, and the first one's number."""
+
+    unit: tuple[int, int]
+    first: int
+
+
+@dataclass(frozen=True, slots=True)
+class AcidPath:
+    """A file of rows; ``filtered`` when some of them belong to writes that are not visible."""
+
+    place: Place
+    path: str
+    length: int
+    """What is behind it does not count."""
+    filtered: bool
+    tail: OrcTail
+    task: int | None = None
+    """The number of the task that reads it; None leaves that to the reader."""
+    original: OriginalRows | None = None
+    """None for a file of events."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndingPath:
+    """A file of a place with delete events, or with changes of version 1 among its rows."""
 
     place: Place
     path: str
     length: int
     filtered: bool
-    tail: OrcTail
-    task: int | None = None
-    """The number of the task that reads it; None leaves that to the reader."""
-
-
-@dataclass(frozen=True, slots=True)
-class DeletePath:
-    """A file of delete events of a place."""
-
-    place: Place
-    path: str
-    filtered: bool
-    version: str = ""
+    version: str
     """What is another when another file has its path; empty when nothing tells."""
+    holds_changes: bool
+    key_range: Mapping[str, tuple[int, int]]
+    """Ends of the ids in it; empty where they are not known."""
 
 
 @dataclass(frozen=True, slots=True)
-class EventScan:
-    """What all reads of a table's event files share.
+class AcidScan:
+    """What all reads of a table's files share.
 
     Spark plans with what is ``known`` of columns where its cost-based optimizer is on. Scans of at
     least ``filter_rows`` decode what Spark's filter needs first, others only for rows that pass;
@@ -71,72 +89,107 @@ class EventScan:
     spark: SparkSession
     table: Table
     visible: ValidWriteIdList
+    nanoseconds: tuple[int, ...] = ()
+    """Columns whose timestamps are wanted as texts too, see ``nanoseconds``."""
     known: Sequence[ColumnStatistics] = ()
     filter_rows: int = -1
+    whole: bool = True
+    """Whether executors keep all that was deleted in a partition; else each task reads what was
+    deleted of its own rows."""
+
+    def nanoseconds_in(self, tail: OrcTail) -> tuple[int, ...]:
+        """Return those of them that are read as texts in a file."""
+        found = nanosecond_columns(self.table, tail) if self.nanoseconds else ()
+        return tuple(i for i in found if i in self.nanoseconds)
 
 
-def is_direct(table: Table, tail: OrcTail) -> bool:
-    """Tell whether the table's columns are in the file as they are read."""
-    return all(
-        kind == orc_type(column.type) and _INSTANT not in kind
-        for column, kind in zip(table.columns, tail.row_types, strict=False)
-    )
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Files of one layout are read together."""
+
+    types: tuple[str | None, ...]
+    """Of the table's columns that they have: what ORC converts them to; None for as they are."""
+    searchable: tuple[str, ...]
+    """Columns by whose statistics rows are skipped."""
+    nanoseconds: tuple[int, ...]
 
 
-def direct_rows(
-    scan: EventScan,
-    files: Sequence[EventPath],
-    deletes: Sequence[DeletePath],
-    finish: Sequence[Step] = (),
+def layout(scan: AcidScan, tail: OrcTail) -> _Layout:
+    """Tell how a file's columns are read."""
+    nanoseconds = scan.nanoseconds_in(tail)
+    columns = with_texts(scan.table, nanoseconds).columns
+    types: list[str | None] = []
+    searchable = []
+    for column, kind in zip(columns, tail.row_types, strict=False):
+        same = kind == orc_type(column.type) and _INSTANT not in kind
+        types.append(None if same else converted_type(column.type))
+        if _compares_alike(kind) if same else _is_wider(kind, column.type):
+            searchable.append(column.name)
+    return _Layout(tuple(types), tuple(searchable), nanoseconds)
+
+
+def _compares_alike(kind: str) -> bool:
+    # The statistics of CHAR are those of padded values. A search argument with a timestamp loses
+    # what is below its milliseconds on the way to the task.
+    return not kind.startswith(("char", "timestamp"))
+
+
+def _is_wider(kind: str, hive_type: str) -> bool:
+    """Tell whether all integers of a type are of another."""
+    wider = orc_type(hive_type)
+    if kind not in _INTEGERS or wider not in _INTEGERS:
+        return False
+    return _INTEGERS.index(kind) < _INTEGERS.index(wider)
+
+
+def acid_frames(
+    scan: AcidScan,
+    files: Sequence[AcidPath],
+    deletes: Sequence[EndingPath],
+    finish: Sequence[Step],
 ) -> list[DataFrame]:
     """User columns, ID_COLUMNS, PLACE and partition values of the rows that are alive.
 
-    ``finish`` is done to the rows of tables without partitions.
+    ``finish`` is done to all of them, next to the scan.
     """
-    table = scan.table
-    layouts: dict[_Layout, list[EventPath]] = {}
+    layouts: dict[_Layout, list[AcidPath]] = {}
     for file in files:
-        layouts.setdefault(layout(table, file.tail), []).append(file)
+        layouts.setdefault(layout(scan, file.tail), []).append(file)
     frames = []
     for shared, found in layouts.items():
         places = {file.place.number: file.place for file in found}
         if len(places) > MOST_READS:
-            rows = _relation(scan, shared, found, deletes)
-            frames.append(with_places(rows, table, list(places.values())))
+            rows = with_places(
+                _relation(scan, shared, found, deletes), scan.table, list(places.values())
+            )
+            frames.append(after(_with_texts(scan, shared, rows), *finish))
             continue
         for number, place in places.items():
             of_place = [file for file in found if file.place.number == number]
             gone = [file for file in deletes if file.place.number == number]
-            whole = place.partition is None
-            rows = _relation(scan, shared, of_place, gone, finish if whole else ())
-            frames.append(rows if whole else with_place(rows.drop(PLACE), table, place))
+            if place.partition is None and not scan.nanoseconds:
+                frames.append(_relation(scan, shared, of_place, gone, finish))
+                continue
+            rows = _relation(scan, shared, of_place, gone)
+            if place.partition is not None:
+                rows = with_place(rows.drop(PLACE), scan.table, place)
+            frames.append(after(_with_texts(scan, shared, rows), *finish))
     return frames
 
 
-def layout(table: Table, tail: OrcTail) -> _Layout:
-    """Files of one layout are read together."""
-    columns = table.columns[: len(tail.row_fields)]
-    if [column.name for column in columns] != [
-        name.lower() for name in tail.row_fields[: len(columns)]
-    ]:
-        return len(columns), ()
-    # The statistics of CHAR are those of padded values. A search argument with a timestamp loses
-    # what is below its milliseconds on the way to the task.
-    return len(columns), tuple(
-        column.name
-        for column in columns
-        if not column.type.lower().startswith(("char", "timestamp"))
-    )
+def _with_texts(scan: AcidScan, shared: _Layout, rows: DataFrame) -> DataFrame:
+    return with_values(rows, scan.table, shared.nanoseconds, scan.nanoseconds)
 
 
 def _relation(
-    scan: EventScan,
+    scan: AcidScan,
     shared: _Layout,
-    files: Sequence[EventPath],
-    deletes: Sequence[DeletePath],
+    files: Sequence[AcidPath],
+    deletes: Sequence[EndingPath],
     finish: Sequence[Step] = (),
 ) -> DataFrame:
-    spark, table, filter_rows = scan.spark, scan.table, scan.filter_rows
+    spark, filter_rows = scan.spark, scan.filter_rows
+    table = with_texts(scan.table, shared.nanoseconds)
     highest = scan.visible.high_watermark
     plan = {
         "name": str(table.name),
@@ -152,30 +205,24 @@ def _relation(
             }
             for one in scan.known
         },
-        "present": shared[0],
-        "searchable": shared[1],
-        "files": [
-            {
-                "path": file.path,
-                "length": file.length,
-                "rows": file.tail.rows,
-                "place": file.place.number,
-                "filtered": file.filtered,
-                # Row numbers are always decoded: no footer tells that they are in order.
-                "ids": file.tail.unit if filter_rows >= 0 else None,
-                "task": file.task,
-            }
-            for file in files
-        ],
+        "types": shared.types,
+        "searchable": shared.searchable,
+        "files": [_file(file, filter_rows) for file in files],
         "deletes": [
             {
                 "path": file.path,
+                "length": file.length,
                 "place": file.place.number,
                 "filtered": file.filtered,
                 "version": file.version,
+                "changes": file.holds_changes,
+                "range": [end for key in KEYS for end in file.key_range[key]]
+                if file.key_range and not scan.whole
+                else None,
             }
             for file in deletes
         ],
+        "whole": scan.whole,
         "least": filter_rows if filter_rows >= 0 else _NEVER,
         "highest": highest,
         "hidden": sorted(one for one in scan.visible.exceptions if one <= highest),
@@ -183,3 +230,19 @@ def _relation(
     columns = [f"`{column.name}` {spark_type(column.type)}" for column in table.columns]
     ddl = ", ".join([*columns, _IDS, f"`{PLACE}` int"])
     return acid_rows(spark, json.dumps(plan), ddl, *finish)
+
+
+def _file(file: AcidPath, filter_rows: int) -> dict[str, object]:
+    original = file.original
+    # Row numbers of events are always decoded: no footer tells that they are in order.
+    told = file.tail.unit if filter_rows >= 0 else None
+    return {
+        "path": file.path,
+        "length": file.length,
+        "rows": file.tail.rows,
+        "place": file.place.number,
+        "filtered": file.filtered,
+        "ids": told if original is None else original.unit,
+        "first": -1 if original is None else original.first,
+        "task": file.task,
+    }

@@ -11,9 +11,13 @@ from pyspark.sql import functions as f
 from hivesql_executor.orc.tail import OrcTail
 from hivesql_executor.orc.types import spark_type
 from hivesql_executor.snapshot.partition_files import PartitionFiles
-from hivesql_executor.spark.scan.event_schema import are_generated, event_read, visible_writes
+from hivesql_executor.spark.scan.event_schema import (
+    KEYS,
+    are_generated,
+    event_read,
+    visible_writes,
+)
 from hivesql_executor.spark.scan.partition_columns import Place, read_placed, text_columns
-from hivesql_executor.spark.scan.row_id_keys import KEYS
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.model.table import Table
 

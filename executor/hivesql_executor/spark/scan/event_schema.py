@@ -8,7 +8,11 @@ from collections.abc import Sequence
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
+from hivesql_planner.acid.layout import ACID_FIELDS
 from hivesql_planner.acid.write_ids import ValidWriteIdList
+
+KEYS = ACID_FIELDS[1:4]
+"""The columns of a row's id inside a file."""
 
 _EVENTS = (
     "operation int, originalTransaction bigint, bucket int, rowId bigint, "

@@ -54,12 +54,6 @@ def text_columns(table: Table) -> list[str]:
     return [text_column(i) for i in range(len(table.partition_columns))]
 
 
-def value_columns(table: Table) -> list[str]:
-    """All of both, values and texts."""
-    values = [value_column(i) for i in range(len(table.partition_columns))]
-    return values + text_columns(table)
-
-
 def read_placed(
     spark: SparkSession,
     table: Table,

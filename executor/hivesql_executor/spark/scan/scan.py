@@ -1,10 +1,7 @@
 """Merge-on-read: the rows of ACID files that a snapshot sees, minus the deleted ones.
 
-Traps of reading ACID ORC with Spark shape this file. ORC treats a file with the six event columns
-specially, so a read that prunes any of them gets shifted values: every read asks for all six.
-Pushed-down filters would be resolved against the row struct under the wrong names: they stay off,
-and a search argument of our own goes along. And columns inside ``row`` are found by position, as
-in Hive, whatever the names in the file.
+Columns are found by position, as in Hive, whatever the names in a file. What kinds of files there
+are, and what has become of their columns since, is a matter of ``AcidReader.java``.
 """
 
 from __future__ import annotations
@@ -14,58 +11,29 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as f
 
 from hivesql_executor.files.api import Files
-from hivesql_executor.jvm import know_flushed_files
-from hivesql_executor.orc.footers import check_file, check_orphans, holds_changes, read_footers
+from hivesql_executor.orc.footers import check_file, check_orphans, read_footers
 from hivesql_executor.orc.tail import OrcTail
 from hivesql_executor.orc.types import spark_type
-from hivesql_executor.snapshot.flushed_lengths import spark_path
 from hivesql_executor.snapshot.partition_files import PartitionFiles
-from hivesql_executor.spark.nanoseconds.columns import (
-    nanosecond_column,
-    nanosecond_columns,
-    with_texts,
-    with_values,
-)
-from hivesql_executor.spark.original_files import by_position, numbered_rows, original_rows
+from hivesql_executor.spark.nanoseconds.columns import nanosecond_column, nanosecond_columns
 from hivesql_executor.spark.scan.acid_relation import (
-    DeletePath,
-    EventPath,
-    EventScan,
-    direct_rows,
-    is_direct,
+    ID_COLUMNS,
+    AcidPath,
+    AcidScan,
+    EndingPath,
+    OriginalRows,
+    acid_frames,
     layout,
 )
-from hivesql_executor.spark.scan.acid_v1 import OPERATION, WRITER, newest
-from hivesql_executor.spark.scan.delete_filter import (
-    ID_COLUMNS,
-    DeleteFiles,
-    DeleteSet,
-    delete_files,
-    without_deleted,
-)
-from hivesql_executor.spark.scan.event_schema import event_read, visible_writes
-from hivesql_executor.spark.scan.partition_columns import (
-    PLACE,
-    Found,
-    Place,
-    read_placed,
-    text_columns,
-    value_column,
-    value_columns,
-    with_place,
-)
-from hivesql_executor.spark.scan.row_id_keys import KEYS
-from hivesql_executor.spark.scan.search_argument import search_argument
-from hivesql_executor.spark.scan.task_assignment import tasks_by_path
-from hivesql_executor.spark.steps import Step, after
+from hivesql_executor.spark.scan.delete_filter import DeleteFiles, delete_files
+from hivesql_executor.spark.scan.partition_columns import Place, text_columns, value_column
+from hivesql_executor.spark.scan.task_assignment import tasks_by_path, writer_of
 from hivesql_executor.spark.values import check_instants
 from hivesql_planner.acid.files_to_read import DataFile, FilesToRead
-from hivesql_planner.acid.layout import INSERT_EVENT
+from hivesql_planner.acid.row_id import encode_bucket
 from hivesql_planner.acid.write_ids import ValidWriteIdList
-from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.statistics import ColumnStatistics
 from hivesql_planner.model.table import Table
 
@@ -78,8 +46,6 @@ class ScanRequest:
     parts: Sequence[PartitionFiles]
     visible: ValidWriteIdList
     files: Files
-    where: str | None = None
-    """Only helps to skip stripes; the caller filters all the same."""
     with_row_id: bool
     with_file_name: bool = False
     with_partition_texts: bool = False
@@ -88,9 +54,7 @@ class ScanRequest:
     with_nanosecond_texts: Collection[int] = ()
     """Adds a ``nanosecond_column`` for each of these that may hold nanoseconds."""
     broadcast_words: int = 4_000_000
-    """Up to so many 64-row words of deletes go to every executor."""
-    local_events: int = 1_000_000
-    """Up to so many delete events are read without a job."""
+    """Up to so many 64-row words of deletes are kept whole by every executor."""
     known: Sequence[ColumnStatistics] = ()
     """What Spark plans with."""
     filter_rows: int = -1
@@ -100,43 +64,12 @@ class ScanRequest:
     """Asks for tasks that have all rows of their writers, where that is worth it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """What all parts of one scan share."""
-
-    events: EventScan
-    where: str | None
-    with_events: bool = False
-    """Whether rows carry what their event does, and who wrote it."""
-    nanoseconds: tuple[int, ...] = ()
-    """Columns whose timestamps are wanted as texts too, see ``nanoseconds``."""
-
-    @property
-    def spark(self) -> SparkSession:
-        return self.events.spark
-
-    @property
-    def table(self) -> Table:
-        return self.events.table
-
-    @property
-    def visible(self) -> ValidWriteIdList:
-        return self.events.visible
-
-    def nanoseconds_in(self, tail: OrcTail) -> tuple[int, ...]:
-        """Return those of them that are read as texts in a file."""
-        found = nanosecond_columns(self.table, tail) if self.nanoseconds else ()
-        return tuple(i for i in found if i in self.nanoseconds)
-
-
 # Spark writes file:///a%20b, Hive file:/a b.
 FILE_NAME = (
     "regexp_replace(url_decode(replace(input_file_name(), '+', '%2B')), '^(?:file:)?/+', 'file:/') "
     "AS input__file__name"
 )
 """Spark SQL of the file that a row was read from; only right next to the scan."""
-_Columns = tuple[tuple[str, ...], tuple[str, ...]]
-"""Names and types of a file's columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +82,7 @@ class _Piece:
 
     @property
     def path(self) -> str:
-        return spark_path(self.place.location, self.file)
+        return f"{self.place.location}/{self.file.path}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,63 +102,36 @@ def scan(spark: SparkSession, request: ScanRequest) -> Scanned:
     """
     table, parts, files = request.table, request.parts, request.files
     check_instants(table)
-    events = EventScan(spark, table, request.visible, tuple(request.known), request.filter_rows)
-    read = _Read(events, request.where)
     _check_orphans(files, parts)
-    wanted = sorted((part for part in parts if part.files.data), key=lambda p: not p.files.deletes)
-    # Partitions with deletes come first, so that their numbers are small.
     placed = [
         (Place(number, part.partition, part.location), part.files)
-        for number, part in enumerate(wanted)
+        for number, part in enumerate(part for part in parts if part.files.data)
     ]
     pieces = _pieces(files, placed)
-    if any(piece.file.side_file for piece in pieces):
-        know_flushed_files(spark)
-    if request.with_nanosecond_texts:
-        nanoseconds = {i for piece in pieces for i in nanosecond_columns(table, piece.tail)}
-        wanted_texts = nanoseconds & set(request.with_nanosecond_texts)
-        read = replace(read, nanoseconds=tuple(sorted(wanted_texts)))
-    deletes = [(place, chosen.deletes) for place, chosen in placed if chosen.deletes]
-    gone = delete_files(deletes, files)
-    words = gone.count_bitmap_words(files, request.broadcast_words)
-    untouched = 0 if words <= request.broadcast_words else len(deletes)
-    direct = _direct(read, [piece for piece in pieces if piece.place.number >= untouched])
-    paths = {piece.path for piece in direct}
-    pieces = [piece for piece in pieces if piece.path not in paths]
-    tasks = _tasks(read, direct) if request.by_writer and not pieces else None
-    hit = [piece for piece in pieces if piece.place.number < len(deletes)]
-    spared = [piece for piece in pieces if piece.place.number >= len(deletes)]
     texts = text_columns(table) if request.with_partition_texts else []
-    texts += map(nanosecond_column, read.nanoseconds)
-    columns = _output(table, request.with_row_id, texts)
-    if request.with_file_name:
-        if hit or any(holds_changes(piece.tail) for piece in pieces):
-            raise NotSupported(f"INPUT__FILE__NAME: {table.name} has files that meet their deletes")
-        columns.append(FILE_NAME)
-    if direct and not pieces and not read.nanoseconds and not table.partition_columns:
-        frames = _direct_rows(read, direct, gone, tasks or {}, (("select", columns),))
-        return Scanned(reduce(DataFrame.union, frames), whole_writers=tasks is not None)
-    frames = _direct_rows(read, direct, gone, tasks or {})
-    frames += _live(read, spared, numbered=request.with_row_id)
-    if hit:
-        rows = reduce(DataFrame.unionByName, _live(read, hit, numbered=True))
-        deleted = DeleteSet.of(
-            spark,
-            table,
-            gone,
-            places=len(deletes),
-            visible=request.visible,
-            files=files,
-            words=words,
-            local_events=request.local_events,
-        )
-        frames.append(without_deleted(rows, deleted, broadcast_words=request.broadcast_words))
-    if not frames:
+    nanoseconds: tuple[int, ...] = ()
+    if request.with_nanosecond_texts:
+        found = {i for piece in pieces for i in nanosecond_columns(table, piece.tail)}
+        nanoseconds = tuple(sorted(found & set(request.with_nanosecond_texts)))
+        texts += map(nanosecond_column, nanoseconds)
+    if not pieces:
         schema = _schema(table, with_row_id=request.with_row_id, texts=texts)
         schema += ", input__file__name string" if request.with_file_name else ""
         return Scanned(spark.createDataFrame([], schema))
-    output = [after(one, ("select", columns)) for one in frames]
-    return Scanned(reduce(DataFrame.union, output), whole_writers=tasks is not None)
+    columns = _output(table, request.with_row_id, texts)
+    if request.with_file_name:
+        columns.append(FILE_NAME)
+    gone = delete_files([(place, chosen.deletes) for place, chosen in placed], files)
+    gone = gone.with_changes((one.place, one.file, one.path, one.tail) for one in pieces)
+    read = AcidScan(
+        spark, table, request.visible, nanoseconds, tuple(request.known), request.filter_rows,
+        whole=gone.count_bitmap_words(files, request.broadcast_words) <= request.broadcast_words,
+    )  # fmt: skip
+    tasks = _tasks(read, pieces) if request.by_writer else None
+    frames = acid_frames(
+        read, _acid_paths(pieces, tasks or {}), _ending_paths(gone), (("select", columns),)
+    )
+    return Scanned(reduce(DataFrame.union, frames), whole_writers=tasks is not None)
 
 
 def _check_orphans(files: Files, parts: Sequence[PartitionFiles]) -> None:
@@ -269,128 +175,48 @@ def _pieces(files: Files, placed: Sequence[tuple[Place, FilesToRead]]) -> list[_
     return pieces
 
 
-def _direct(read: _Read, pieces: Sequence[_Piece]) -> list[_Piece]:
-    """Choose those that a reader of our own can read."""
-    changed = {piece.place.number for piece in pieces if holds_changes(piece.tail)}
-    return [
-        piece
-        for piece in pieces
-        if piece.file.original is None
-        and not piece.file.side_file
-        and not read.nanoseconds_in(piece.tail)
-        and piece.place.number not in changed
-        and is_direct(read.table, piece.tail)
-    ]
-
-
-def _tasks(read: _Read, pieces: Sequence[_Piece]) -> dict[str, int] | None:
+def _tasks(read: AcidScan, pieces: Sequence[_Piece]) -> dict[str, int] | None:
     """Return the task for each file, all of a writer in one."""
-    if not pieces or len({layout(read.table, piece.tail) for piece in pieces}) > 1:
+    if len({layout(read, piece.tail) for piece in pieces}) > 1:
         return None
-    files = ((one.path, one.file.length, one.place.number, one.tail) for one in pieces)
+    files = (
+        (one.path, one.file.length, one.place.number, _writer_of(one.file, one.tail))
+        for one in pieces
+    )
     return tasks_by_path(files, read.spark.sparkContext.defaultParallelism)
 
 
-def _direct_rows(
-    read: _Read,
-    pieces: Sequence[_Piece],
-    gone: DeleteFiles,
-    tasks: Mapping[str, int],
-    finish: Sequence[Step] = (),
-) -> list[DataFrame]:
-    found = [
-        EventPath(
-            one.place, one.path, one.file.length, one.file.write_id_filter, one.tail,
-            tasks.get(one.path),
-        )
-        for one in pieces
-    ]  # fmt: skip
-    deletes = [
-        DeletePath(place, path, file.write_id_filter, gone.version(file, path))
-        for place, file, path in gone.found
-    ]
-    frames = direct_rows(read.events, found, deletes, finish)
-    return [with_values(rows, read.table, (), read.nanoseconds) for rows in frames]
+def _writer_of(file: DataFile, tail: OrcTail) -> int | None:
+    return writer_of(tail) if file.original is None else file.bucket
 
 
-def _live(read: _Read, pieces: Sequence[_Piece], *, numbered: bool) -> list[DataFrame]:
-    """``_rows``, with the events of version 1 already merged."""
-    changed = {piece.place for piece in pieces if holds_changes(piece.tail)}
-    plain = [piece for piece in pieces if piece.place not in changed]
-    frames = _rows(read, plain, numbered=numbered)
-    if changed:
-        merged = [piece for piece in pieces if piece.place in changed]
-        # A row's latest event must not be skipped because an earlier one fits the predicate.
-        events = _rows(replace(read, where=None, with_events=True), merged, numbered=True)
-        frames.append(newest(reduce(DataFrame.unionByName, events)))
-    return frames
-
-
-def _rows(read: _Read, pieces: Sequence[_Piece], *, numbered: bool) -> list[DataFrame]:
-    """User columns, ID_COLUMNS, PLACE and partition values of some data files."""
-    groups: dict[tuple[_Columns, bool, tuple[int, ...]], dict[Place, list[tuple[str, int]]]] = {}
-    originals = []
-    for piece in pieces:
-        if piece.file.original is not None:
-            originals.append(piece)
-            continue
-        nanoseconds = read.nanoseconds_in(piece.tail)
-        columns = piece.tail.row_fields, piece.tail.row_types
-        group = groups.setdefault((columns, piece.file.write_id_filter, nanoseconds), {})
-        group.setdefault(piece.place, []).append((piece.path, piece.file.length))
-    frames = [
-        _acid_rows(read, list(group.items()), columns, nanoseconds, filtered=filtered)
-        for (columns, filtered, nanoseconds), group in groups.items()
-    ]
-    return frames + _original_frames(read, originals, numbered=numbered)
-
-
-def _acid_rows(
-    read: _Read,
-    found: Found,
-    columns: _Columns,
-    nanoseconds: tuple[int, ...],
-    *,
-    filtered: bool,
-) -> DataFrame:
-    names, types = columns
-    table = with_texts(read.table, nanoseconds)
-    schema, where = event_read(names, [spark_type(column.type) for column in table.columns])
-    options: dict[str, str] = {}
-    present = read.table.columns[: len(names)]
-    if read.where and [name.lower() for name in names] == [column.name for column in present]:
-        options = search_argument(read.spark, read.where, present, types)
-    rows = read_placed(read.spark, table, schema, found, options, where)
-    if filtered:
-        rows = rows.where(visible_writes("currentTransaction", read.visible))
-    user = by_position(table, names, inside="row.")
-    ids = (f.col(key).alias(name) for key, name in zip(KEYS, ID_COLUMNS, strict=True))
-    event = [f.col("operation").alias(OPERATION), f.col("currentTransaction").alias(WRITER)]
-    event = event if read.with_events else []
-    rows = rows.select(*user, *ids, PLACE, *value_columns(table), *event)
-    return with_values(rows, read.table, nanoseconds, read.nanoseconds)
-
-
-def _original_frames(
-    read: _Read, originals: Sequence[_Piece], *, numbered: bool
-) -> list[DataFrame]:
-    """Files without ACID columns; their rows get ids from their place in the file."""
+def _acid_paths(pieces: Sequence[_Piece], tasks: Mapping[str, int]) -> list[AcidPath]:
+    """Return what the reader has to know of each file; rows of originals are numbered here."""
     counts: dict[tuple[Place, str, int], int] = {}
-    frames = []
-    for piece in originals:
-        file, names = piece.file, piece.tail.row_fields
-        assert file.original is not None
-        # Originals of a root are counted together, those of a delta or base on their own.
-        scope = file.path.partition("/")[0] if file.original.write_id else ""
-        key = (piece.place, scope, file.bucket)
-        first = counts.get(key, 0)
-        counts[key] = first + piece.tail.rows
-        nanoseconds = read.nanoseconds_in(piece.tail)
-        table = with_texts(read.table, nanoseconds)
-        about = (read.spark, table, piece.path, names, file.original, file.bucket)
-        rows = numbered_rows(*about, first) if numbered else original_rows(*about)
-        rows = with_values(rows, read.table, nanoseconds, read.nanoseconds)
-        if read.with_events:
-            rows = rows.withColumns({OPERATION: f.lit(INSERT_EVENT), WRITER: f.col(ID_COLUMNS[0])})
-        frames.append(with_place(rows, read.table, piece.place))
-    return frames
+    paths = []
+    for piece in pieces:
+        file, original = piece.file, piece.file.original
+        path = AcidPath(
+            piece.place, piece.path, file.length, file.write_id_filter, piece.tail,
+            tasks.get(piece.path),
+        )  # fmt: skip
+        if original is not None:
+            # Originals of a root are counted together, those of a delta or base on their own.
+            scope = file.path.partition("/")[0] if original.write_id else ""
+            key = (piece.place, scope, file.bucket)
+            first = counts.get(key, 0)
+            counts[key] = first + piece.tail.rows
+            unit = original.write_id, encode_bucket(file.bucket, original.statement_id)
+            path = replace(path, original=OriginalRows(unit, first))
+        paths.append(path)
+    return paths
+
+
+def _ending_paths(gone: DeleteFiles) -> list[EndingPath]:
+    return [
+        EndingPath(
+            place, path, file.length, file.write_id_filter, gone.version(file, path),
+            isinstance(file, DataFile), gone.tails[path].key_range,
+        )
+        for place, file, path in gone.found
+    ]  # fmt: skip

@@ -27,7 +27,6 @@ from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.statistics import ColumnStatistics
 from hivesql_planner.model.table import Table
-from hivesql_planner.predicates.search_text import search_of
 from hivesql_planner.relations import Query, Scan, Source
 
 # View names are only unique within a statement; analysis happens while they are registered.
@@ -125,12 +124,10 @@ def _scanned(
         visible=_visible(wanted, txn, runtime),
         with_row_id=wanted.with_row_id,
         with_file_name=wanted.with_file_name,
-        where=search_of(table, wanted.where),
         files=runtime.files(table.location),
         with_partition_texts=with_partition_texts,
         with_nanosecond_texts=with_nanosecond_texts,
         broadcast_words=runtime.settings.integer("hivesql.deletes.broadcast.max"),
-        local_events=runtime.settings.integer("hivesql.deletes.local.max"),
         known=_known(table, runtime),
         filter_rows=runtime.settings.integer("hivesql.scan.filter.min"),
         by_writer=by_writer,

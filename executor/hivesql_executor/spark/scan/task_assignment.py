@@ -55,13 +55,15 @@ def shared_out(sizes: Mapping[_Key, int], cores: int) -> dict[_Key, int] | None:
 
 
 def tasks_by_path(
-    files: Iterable[tuple[str, int, int, OrcTail]], cores: int
+    files: Iterable[tuple[str, int, int, int | None]], cores: int
 ) -> dict[str, int] | None:
-    """Return the task for each file, given as path, bytes, partition's number and footer."""
+    """Return the task for each file, given as path, bytes, partition's number and writer.
+
+    None too when a file may have rows of several writers.
+    """
     sizes: dict[tuple[int, int], int] = {}
     keys = {}
-    for path, length, place, tail in files:
-        writer = writer_of(tail)
+    for path, length, place, writer in files:
         if writer is None:
             return None
         keys[path] = place, writer

@@ -13,9 +13,8 @@ from pyspark.sql import functions as f
 from hivesql_executor.orc.tail import OrcTail
 from hivesql_executor.orc.types import spark_type
 from hivesql_executor.spark.lines import frame_of
-from hivesql_executor.spark.scan.event_schema import are_generated, event_read
+from hivesql_executor.spark.scan.event_schema import KEYS, are_generated, event_read
 from hivesql_executor.spark.scan.listed_files import listed_number, read_listed
-from hivesql_executor.spark.scan.row_id_keys import KEYS
 from hivesql_planner.model.table import Table
 
 MOST = 20

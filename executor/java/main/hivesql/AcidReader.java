@@ -4,21 +4,20 @@ import java.io.IOException;
 import java.io.Serializable;
 import java.lang.reflect.Method;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hive.ql.exec.vector.ColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.Decimal64ColumnVector;
-import org.apache.hadoop.hive.ql.exec.vector.StructColumnVector;
-import org.apache.hadoop.hive.ql.exec.vector.VectorizedRowBatch;
+import org.apache.hadoop.hive.ql.exec.vector.LongColumnVector;
 import org.apache.orc.OrcConf;
 import org.apache.orc.OrcFile;
 import org.apache.orc.Reader;
 import org.apache.orc.TypeDescription;
 import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.rdd.InputFileBlockHolder;
+import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.connector.read.PartitionReader;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
@@ -32,73 +31,59 @@ import org.apache.spark.sql.vectorized.ColumnarBatch;
 import org.apache.spark.util.SerializableConfiguration;
 
 /** What one task reads. */
-final class ScanPartition implements InputPartition {
-    final FileRange[] all;
-    private final String[] hosts;
-
-    ScanPartition(List pieces, String[] hosts) {
-        this.all = (FileRange[]) pieces.toArray(new FileRange[0]);
-        this.hosts = hosts;
-    }
-
+record ScanPartition(FileRange[] all, String[] hosts) implements InputPartition {
+    @Override
     public String[] preferredLocations() {
         return hosts;
     }
 }
 
-/** What all tasks of a scan share. */
-final class AcidReaders implements PartitionReaderFactory {
-    final StructType wanted;
-    /** Where each wanted column is: in the row, or beyond it as ROW_ID_PARTS tells. */
-    final int[] positions;
-    final int width;
-    final int present;
-    final Map deletes;
-    /** What the deleted rows of each place are called among those that an executor keeps. */
-    final Map names = new HashMap();
-    final long highest;
-    final long[] hidden;
-    final Broadcast settings;
-    /** The search argument and its columns, as ORC takes them from settings; null without one. */
-    final String[] search;
-    /** What rows must fulfil, over the wanted columns, and which it needs; null to read all rows. */
-    final TaskCondition condition;
-    final boolean[] leads;
-    /** Rows of a scan from which on it does. */
-    final long least;
+/**
+ * What all tasks of a scan share.
+ *
+ * @param positions where each wanted column is: in the row, or beyond it
+ * @param columns names of the table's columns
+ * @param types of the first of them, which files have, as ORC is to read them; null as they are
+ * @param deletes by place
+ * @param names what the deleted rows of each place are called among those that an executor keeps
+ * @param whole whether it keeps them all
+ * @param search the search argument and its columns, as ORC takes them from settings; null without one
+ * @param condition what rows must fulfil, over the wanted columns; null to read all rows
+ * @param leads the wanted columns that it needs
+ * @param least rows of a scan from which on it does
+ */
+record AcidReaders(
+        StructType wanted, int[] positions, String[] columns, String[] types,
+        Map<Integer, List<EndingFile>> deletes, Map<Integer, String> names, boolean whole,
+        long highest, long[] hidden, Broadcast<SerializableConfiguration> settings, String[] search,
+        TaskCondition condition, boolean[] leads, long least) implements PartitionReaderFactory {
+    /** Columns after the table's: write id, bucket property, row number, and the place's number. */
+    static final int OWN = 4;
+    static final int PLACE = 3;
 
     AcidReaders(
-            StructType wanted, int[] positions, int width, int present, Map deletes,
-            long highest, long[] hidden, Configuration settings, String[] search,
+            StructType wanted, int[] positions, String[] columns, String[] types,
+            Map<Integer, List<EndingFile>> deletes, boolean whole, long highest, long[] hidden,
+            Broadcast<SerializableConfiguration> settings, String[] search,
             TaskCondition condition, boolean[] leads, long least) {
-        this.wanted = wanted;
-        this.positions = positions;
-        this.width = width;
-        this.present = present;
-        this.deletes = deletes;
-        this.highest = highest;
-        this.hidden = hidden;
-        for (Iterator places = deletes.keySet().iterator(); places.hasNext();) {
-            Object place = places.next();
-            names.put(place, DeleteBitmaps.name((List) deletes.get(place), highest, hidden));
-        }
-        this.settings = Settings.share(settings);
-        this.search = search;
-        this.condition = condition;
-        this.leads = leads;
-        this.least = least;
+        this(wanted, positions, columns, types, deletes, new HashMap<>(), whole, highest, hidden,
+                settings, search, condition, leads, least);
+        deletes.forEach((place, files) -> names.put(place, DeleteBitmaps.name(files, highest, hidden)));
     }
 
+    @Override
     public boolean supportColumnarReads(InputPartition partition) {
         return true;
     }
 
-    public PartitionReader createReader(InputPartition partition) {
+    @Override
+    public PartitionReader<InternalRow> createReader(InputPartition partition) {
         throw new UnsupportedOperationException("events are read in columns");
     }
 
-    public PartitionReader createColumnarReader(InputPartition partition) {
-        return new AcidReader(this, ((ScanPartition) partition).all);
+    @Override
+    public PartitionReader<ColumnarBatch> createColumnarReader(InputPartition partition) {
+        return new AcidReader(this, ((ScanPartition) partition).all());
     }
 }
 
@@ -109,11 +94,10 @@ final class AcidReaders implements PartitionReaderFactory {
  * tell them. Deleted rows leave ORC's vectors before Spark sees these, and so do rows that the scan's
  * condition leaves out, whose other columns are not decoded at all.
  */
-final class AcidReader implements PartitionReader {
+final class AcidReader implements PartitionReader<ColumnarBatch> {
     private static final int BATCH = StripeReader.BATCH;
-    private static final int WRITER = 4;
     /** Shorter files are decoded at once: to read one in two steps has its price. */
-    private static final long LONG = 4L * (long) BATCH;
+    private static final long LONG = 4L * BATCH;
 
     private final AcidReaders plan;
     private final FileRange[] pieces;
@@ -122,6 +106,8 @@ final class AcidReader implements PartitionReader {
     private final int[] kept = new int[BATCH];
     private int next;
     private FileRange piece;
+    private AcidFile file;
+    private FileSchema schema;
     private StripeReader first;
     /** Columns that are decoded for rows that pass the condition; null where there are none. */
     private StripeReader rest;
@@ -130,28 +116,32 @@ final class AcidReader implements PartitionReader {
     /** What Spark sees, and what it sees it in; null for what no file has. */
     private org.apache.spark.sql.vectorized.ColumnVector[] columns;
     private ColumnVector[] vectors;
+    /** Numbers of an original's rows; null where nobody asks for them. */
+    private LongColumnVector numbers;
     private ColumnarBatch result;
+    /** Null where nothing was deleted. */
     private DeleteBitmaps deleted;
+    /** Whether some rows may have been changed by events of version 1. */
+    private boolean changed;
 
     AcidReader(AcidReaders plan, FileRange[] pieces) {
         this.plan = plan;
         this.pieces = pieces;
-        Configuration shared = ((SerializableConfiguration) plan.settings.value()).value();
-        this.settings = plan.search == null ? shared : new Configuration(shared);
-        if (plan.search != null) {
-            settings.set(OrcConf.KRYO_SARG.getAttribute(), plan.search[0]);
-            settings.set(OrcConf.SARG_COLUMNS.getAttribute(), plan.search[1]);
+        Configuration shared = plan.settings().value().value();
+        this.settings = plan.search() == null ? shared : new Configuration(shared);
+        if (plan.search() != null) {
+            settings.set(OrcConf.KRYO_SARG.getAttribute(), plan.search()[0]);
+            settings.set(OrcConf.SARG_COLUMNS.getAttribute(), plan.search()[1]);
         }
-        this.snapshot = new Snapshot(plan.highest, plan.hidden);
+        this.snapshot = new Snapshot(plan.highest(), plan.hidden());
     }
 
+    @Override
     public boolean next() throws IOException {
         try {
             return advance();
-        } catch (IOException error) {
-            throw SortedInput.unreadable(piece.path, error);
-        } catch (RuntimeException error) {
-            throw SortedInput.unreadable(piece.path, error);
+        } catch (IOException | RuntimeException error) {
+            throw SortedInput.unreadable(file.path(), error);
         }
     }
 
@@ -160,6 +150,7 @@ final class AcidReader implements PartitionReader {
             if (first == null) {
                 if (next == pieces.length) return false;
                 piece = pieces[next++];
+                file = piece.file();
                 begin();
             }
             long start = first.position();
@@ -168,7 +159,7 @@ final class AcidReader implements PartitionReader {
                 close();
                 continue;
             }
-            int count = live(size);
+            int count = live(start, size);
             if (conditional) {
                 count = condition.pass(kept, count);
             }
@@ -181,10 +172,12 @@ final class AcidReader implements PartitionReader {
         }
     }
 
-    public Object get() {
+    @Override
+    public ColumnarBatch get() {
         return result;
     }
 
+    @Override
     public void close() throws IOException {
         if (rest != null) {
             rest.close();
@@ -197,27 +190,27 @@ final class AcidReader implements PartitionReader {
     }
 
     private void begin() throws IOException {
-        Integer place = Integer.valueOf(piece.place);
-        List files = (List) plan.deletes.get(place);
-        deleted = files == null
-                ? null
-                : DeleteBitmaps.of((String) plan.names.get(place), files, snapshot, settings);
-        Path path = new Path(piece.path);
+        Path path = new Path(file.path());
         // What input_file_name() tells of the rows that follow.
         InputFileBlockHolder.set(path.toUri().toString(), 0L, 0L);
-        Reader reader = OrcFile.createReader(path, OrcFile.readerOptions(settings));
-        TypeDescription schema = reader.getSchema();
+        // What is behind the length is of a writer that goes on, or died there.
+        Reader reader = OrcFile.createReader(
+                path, OrcFile.readerOptions(settings).maxLength(file.length()));
+        List<EndingFile> deletes = plan.deletes().getOrDefault(file.place(), List.of());
+        changed = deletes.stream().anyMatch(EndingFile::holdsChanges);
+        deleted = deletes.isEmpty() ? null
+                : plan.whole()
+                ? DeleteBitmaps.of(plan.names().get(file.place()), deletes, snapshot, settings)
+                : DeleteBitmaps.within(KeyRange.of(piece, reader), deletes, snapshot, settings);
+        schema = FileSchema.of(reader.getSchema(), !file.isOriginal(), plan.columns(), plan.types());
         first = new StripeReader(schema);
-        conditional = plan.condition != null
-                && reader.getNumberOfRows() >= Math.min(plan.least, LONG);
-        show(schema);
-        if (deleted != null) {
-            for (int column = piece.ids == null ? 1 : 3; column < 4; column++) {
-                first.include((TypeDescription) schema.getChildren().get(column));
-            }
-        }
-        if (piece.filtered) {
-            first.include((TypeDescription) schema.getChildren().get(WRITER));
+        // ORC converts all rows of a batch: nothing is known of those that it did not decode.
+        conditional = plan.condition() != null && !schema.isChanged
+                && reader.getNumberOfRows() >= Math.min(plan.least(), LONG);
+        numbers = null;
+        show();
+        if (!file.isOriginal()) {
+            includeIds();
         }
         first.open(reader, piece, settings);
         if (rest != null) {
@@ -225,43 +218,57 @@ final class AcidReader implements PartitionReader {
         }
         if (conditional) {
             if (condition == null) {
-                condition = new RowFilter(plan.condition.condition);
+                condition = new RowFilter(plan.condition().condition);
             }
-            condition.over(new VectorRow(plan.wanted, vectors, columns, plan.condition.numbers));
+            condition.over(new VectorRow(plan.wanted(), vectors, columns, plan.condition().numbers));
+        }
+    }
+
+    /** What tells whether a row is visible and alive. */
+    private void includeIds() {
+        if (deleted != null) {
+            for (int column = file.ids() == null ? FileSchema.WRITE : FileSchema.ROW;
+                    column <= FileSchema.ROW; column++) {
+                first.include(schema.event(column));
+            }
+        }
+        if (changed) {
+            first.include(schema.event(FileSchema.OPERATION));
+        }
+        if (file.filtered() || changed) {
+            first.include(schema.event(FileSchema.WRITER));
         }
     }
 
     /** Make Spark's vectors over ORC's, and mark what they need. */
-    private void show(TypeDescription schema) {
-        columns = new org.apache.spark.sql.vectorized.ColumnVector[plan.positions.length];
+    private void show() {
+        columns = new org.apache.spark.sql.vectorized.ColumnVector[plan.positions().length];
         vectors = new ColumnVector[columns.length];
+        int width = plan.columns().length;
         for (int i = 0; i < columns.length; i++) {
-            int at = plan.positions[i];
-            DataType type = plan.wanted.apply(i).dataType();
-            if (at < plan.present) {
-                vectors[i] = user(part(!plan.leads[i], schema), at, type, schema);
+            int at = plan.positions()[i];
+            DataType type = plan.wanted().apply(i).dataType();
+            if (at < plan.types().length) {
+                vectors[i] = user(part(!plan.leads()[i]), at, type);
                 columns[i] = shownAs(type, vectors[i]);
-            } else if (at < plan.width) {
+            } else if (at < width) {
                 ConstantColumnVector missing = new ConstantColumnVector(BATCH, type);
                 missing.setNull();
                 columns[i] = missing;
-            } else if (at == plan.width + 3) {
-                columns[i] = constant(type, (long) piece.place);
+            } else if (at == width + AcidReaders.PLACE) {
+                columns[i] = constant(type, file.place());
             } else {
-                int which = at - plan.width;
-                // Deleted rows are found by their ids.
-                StripeReader part = part(!plan.leads[i] && deleted == null, schema);
-                vectors[i] = id(part, which, schema);
+                int which = at - width;
+                vectors[i] = id(plan.leads()[i], which);
                 columns[i] = vectors[i] == null
-                        ? constant(type, piece.ids[which]) : shownAs(type, vectors[i]);
+                        ? constant(type, file.ids()[which]) : shownAs(type, vectors[i]);
             }
         }
-        if (rest != null && plan.search != null) {
+        if (rest != null && plan.search() != null) {
             // ORC skips no rows by columns that are not read, and both parts must skip the same.
-            TypeDescription row = (TypeDescription) schema.getChildren().get(5);
             for (int i = 0; i < columns.length; i++) {
-                if (plan.leads[i] && plan.positions[i] < plan.present) {
-                    rest.include((TypeDescription) row.getChildren().get(plan.positions[i]));
+                if (plan.leads()[i] && plan.positions()[i] < plan.types().length) {
+                    rest.include(schema.column(plan.positions()[i]));
                 }
             }
         }
@@ -269,7 +276,7 @@ final class AcidReader implements PartitionReader {
     }
 
     /** What reads a column: the first part, or the rest if that will do. */
-    private StripeReader part(boolean later, TypeDescription schema) {
+    private StripeReader part(boolean later) {
         if (!conditional || !later) return first;
         if (rest == null) {
             rest = new StripeReader(schema);
@@ -277,12 +284,10 @@ final class AcidReader implements PartitionReader {
         return rest;
     }
 
-    private static ColumnVector user(
-            StripeReader part, int at, DataType type, TypeDescription schema) {
-        TypeDescription row = (TypeDescription) schema.getChildren().get(5);
-        ColumnVector[] fields = ((StructColumnVector) part.batch.cols[5]).fields;
-        part.include((TypeDescription) row.getChildren().get(at));
-        if (isLong(type)) {
+    private ColumnVector user(StripeReader part, int at, DataType type) {
+        ColumnVector[] fields = schema.vectors(part.batch);
+        part.include(schema.column(at));
+        if (isLong(type) && plan.types()[at] == null) {
             DecimalType kind = (DecimalType) type;
             fields[at] = new Decimal64ColumnVector(BATCH, kind.precision(), kind.scale());
         }
@@ -291,11 +296,18 @@ final class AcidReader implements PartitionReader {
     }
 
     /** A part of the row ids; null where it is the same for all rows. */
-    private ColumnVector id(StripeReader part, int which, TypeDescription schema) {
-        if (piece.ids != null && which < piece.ids.length) return null;
-        part.include((TypeDescription) schema.getChildren().get(1 + which));
-        part.use(part.batch.cols[1 + which]);
-        return part.batch.cols[1 + which];
+    private ColumnVector id(boolean leads, int which) {
+        if (file.ids() != null && which < file.ids().length) return null;
+        if (file.isOriginal()) {
+            numbers = new LongColumnVector(BATCH);
+            first.use(numbers);
+            return numbers;
+        }
+        // Deleted rows are found by their ids.
+        StripeReader part = part(!leads && deleted == null);
+        part.include(schema.event(FileSchema.WRITE + which));
+        part.use(part.batch.cols[FileSchema.WRITE + which]);
+        return part.batch.cols[FileSchema.WRITE + which];
     }
 
     private static ConstantColumnVector constant(DataType type, long value) {
@@ -309,56 +321,80 @@ final class AcidReader implements PartitionReader {
     }
 
     private static boolean isLong(DataType type) {
-        return type instanceof DecimalType
-                && ((DecimalType) type).precision() <= TypeDescription.MAX_DECIMAL64_PRECISION;
+        return type instanceof DecimalType decimal
+                && decimal.precision() <= TypeDescription.MAX_DECIMAL64_PRECISION;
     }
 
     private static org.apache.spark.sql.vectorized.ColumnVector shownAs(
             DataType type, ColumnVector vector) {
-        if (vector instanceof Decimal64ColumnVector) {
-            return new LongDecimals(type, (Decimal64ColumnVector) vector);
-        }
+        if (vector instanceof Decimal64ColumnVector decimals) return new LongDecimals(type, decimals);
         try {
             // Spark's own choice of a vector is not public.
-            Class choice = Class.forName(
+            Class<?> choice = Class.forName(
                     "org.apache.spark.sql.execution.datasources.orc.OrcColumnVectorUtils",
                     true, OrcColumnVector.class.getClassLoader());
-            Method method = choice.getDeclaredMethod(
-                    "toOrcColumnVector", new Class[] {DataType.class, ColumnVector.class});
+            Method method =
+                    choice.getDeclaredMethod("toOrcColumnVector", DataType.class, ColumnVector.class);
             method.setAccessible(true);
-            return (org.apache.spark.sql.vectorized.ColumnVector)
-                    method.invoke(null, new Object[] {type, vector});
-        } catch (Exception error) {
+            return (org.apache.spark.sql.vectorized.ColumnVector) method.invoke(null, type, vector);
+        } catch (ReflectiveOperationException error) {
             throw new IllegalStateException(error);
         }
     }
 
-    /** Choose the rows that are visible and alive; how many. */
-    private int live(int size) {
-        int count = 0;
-        long write = 0L, bucket = 0L;
-        VectorizedRowBatch batch = first.batch;
-        DeleteBitmaps.Rows gone = null;
-        if (deleted != null && piece.ids != null) {
-            gone = deleted.of(piece.ids[0], piece.ids[1]);
+    /** Choose the rows that are visible and alive among those from a position on; how many. */
+    private int live(long start, int size) {
+        long number = file.first() + start;
+        if (numbers != null) {
+            numbers.isRepeating = false;
+            for (int i = 0; i < size; i++) {
+                numbers.vector[i] = number + i;
+            }
         }
+        boolean filtered = file.filtered();
+        boolean looksCloser = changed || !plan.whole();
+        long[] ids = file.ids();
+        long write = ids == null ? 0L : ids[0];
+        long bucket = ids == null ? 0L : ids[1];
+        DeleteBitmaps.Rows gone = deleted == null || ids == null ? null : deleted.of(write, bucket);
+        int count = 0;
         for (int i = 0; i < size; i++) {
-            if (piece.filtered && !snapshot.sees(DeleteBitmaps.value(batch, WRITER, i))) continue;
+            if (filtered && !snapshot.sees(event(FileSchema.WRITER, i))) continue;
             if (deleted != null) {
-                if (piece.ids == null) {
-                    long thisWrite = DeleteBitmaps.value(batch, 1, i);
-                    long thisBucket = DeleteBitmaps.value(batch, 2, i);
+                if (ids == null) {
+                    long thisWrite = event(FileSchema.WRITE, i);
+                    long thisBucket = event(FileSchema.BUCKET, i);
                     if (i == 0 || write != thisWrite || bucket != thisBucket) {
                         write = thisWrite;
                         bucket = thisBucket;
                         gone = deleted.of(write, bucket);
                     }
                 }
-                if (gone != null && gone.has(DeleteBitmaps.value(batch, 3, i))) continue;
+                if (gone != null || looksCloser) {
+                    long row = file.isOriginal() ? number + i : event(FileSchema.ROW, i);
+                    if (gone != null && gone.has(row)) continue;
+                    if (looksCloser && isReplaced(write, bucket, row, i)) continue;
+                }
             }
             kept[count++] = i;
         }
         return count;
+    }
+
+    private long event(int column, int row) {
+        return DeleteBitmaps.value(first.batch, column, row);
+    }
+
+    /** Whether an event of version 1 is not what has become of its row; raises for an unknown row. */
+    private boolean isReplaced(long write, long bucket, long row, int at) {
+        if (!plan.whole()) {
+            deleted.check(write, bucket, row);
+        }
+        if (!changed) return false;
+        if (file.isOriginal()) return deleted.isReplaced(write, bucket, row, write, 0L);
+        long operation = event(FileSchema.OPERATION, at);
+        return operation == DeleteBitmaps.DELETE
+                || deleted.isReplaced(write, bucket, row, event(FileSchema.WRITER, at), operation);
     }
 
     /** Let Spark have the rows that are kept. */
@@ -369,11 +405,11 @@ final class AcidReader implements PartitionReader {
                 rest.keep(kept, count);
             }
         }
-        for (int i = 0; i < columns.length; i++) {
-            if (columns[i] instanceof LongDecimals) {
-                ((LongDecimals) columns[i]).setBatchSize(count);
-            } else if (columns[i] instanceof OrcColumnVector) {
-                ((OrcColumnVector) columns[i]).setBatchSize(count);
+        for (org.apache.spark.sql.vectorized.ColumnVector column : columns) {
+            if (column instanceof LongDecimals decimals) {
+                decimals.setBatchSize(count);
+            } else if (column instanceof OrcColumnVector vector) {
+                vector.setBatchSize(count);
             }
         }
         result.setNumRows(count);

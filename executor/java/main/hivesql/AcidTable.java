@@ -3,6 +3,7 @@ package hivesql;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -20,9 +21,11 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hive.ql.io.sarg.SearchArgument;
 import org.apache.orc.OrcConf;
 import org.apache.orc.mapred.OrcInputFormat;
+import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.connector.catalog.SupportsRead;
 import org.apache.spark.sql.connector.catalog.TableCapability;
 import org.apache.spark.sql.connector.expressions.FieldReference$;
+import org.apache.spark.sql.connector.expressions.NamedReference;
 import org.apache.spark.sql.connector.expressions.filter.Predicate;
 import org.apache.spark.sql.connector.read.Batch;
 import org.apache.spark.sql.connector.read.InputPartition;
@@ -32,6 +35,7 @@ import org.apache.spark.sql.connector.read.ScanBuilder;
 import org.apache.spark.sql.connector.read.Statistics;
 import org.apache.spark.sql.connector.read.SupportsPushDownRequiredColumns;
 import org.apache.spark.sql.connector.read.SupportsReportStatistics;
+import org.apache.spark.sql.connector.read.colstats.ColumnStatistics;
 import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.internal.connector.SupportsPushDownCatalystFilters;
 import org.apache.spark.sql.sources.Filter;
@@ -44,38 +48,92 @@ import scala.collection.immutable.Nil$;
 import scala.collection.immutable.Seq;
 
 /**
+ * A file of rows: of events, or an original, whose rows get ids.
+ *
+ * <p>ids are write id and bucket property if all rows have the same, else null; first is the number of
+ * an original's first row, and -1 for a file of events.
+ */
+record AcidFile(
+        String path, long length, long rows, int place, boolean filtered, long[] ids, long first)
+        implements Serializable {
+    boolean isOriginal() {
+        return first >= 0L;
+    }
+}
+
+/** Some bytes of such a file. */
+record FileRange(AcidFile file, long start, long length)
+        implements Serializable, Comparable<FileRange> {
+    /** The longest first. */
+    @Override
+    public int compareTo(FileRange other) {
+        return Long.compare(other.length, length);
+    }
+}
+
+/**
  * ACID files of one layout, as a table that Spark reads in columns; deleted rows are left out.
  *
  * <p>Its columns are the user's, then write id, bucket property, row number, and the number of the
- * partition. The plan, as JSON: name, statistics (of columns, by name), parallelism, present (how
- * many of the columns the files have), searchable (names of columns by which stripes may be skipped),
- * files (path, length, rows, place, filtered, ids: write id and bucket property if
- * all rows have the same, else null; task: its number or null), deletes (path,
- * place, filtered, version), the snapshot (highest, hidden), and least (rows of a scan that filters them).
+ * partition. The plan, as JSON: name, statistics (of columns, by name), parallelism, types (of the first
+ * columns, which the files have: ORC's to convert them to, null where they have them as they are),
+ * searchable (names of columns by which stripes may be skipped), files (as AcidFile, and task: its number
+ * or null), deletes (as EndingFile, and place), whole (whether executors keep all deletes of a place, or
+ * tasks read those of their rows), the snapshot (highest, hidden), and least (rows of a scan that filters
+ * them).
  */
 public final class AcidTable implements SupportsRead {
     final JsonNode plan;
     final StructType schema;
     final Configuration settings;
+    final List<AcidFile> files = new ArrayList<>();
 
     public AcidTable(String plan, StructType schema, Configuration settings) throws IOException {
         this.plan = new ObjectMapper().readTree(plan);
         this.schema = schema;
         this.settings = settings;
+        for (JsonNode file : this.plan.get("files")) {
+            files.add(new AcidFile(
+                    file.get("path").asText(), file.get("length").asLong(), file.get("rows").asLong(),
+                    file.get("place").asInt(), file.get("filtered").asBoolean(),
+                    longs(file.get("ids")), file.get("first").asLong()));
+        }
     }
 
+    /** Null for null. */
+    static long[] longs(JsonNode found) {
+        if (found.isNull()) return null;
+        long[] longs = new long[found.size()];
+        for (int i = 0; i < longs.length; i++) {
+            longs[i] = found.get(i).asLong();
+        }
+        return longs;
+    }
+
+    long rows() {
+        return files.stream().mapToLong(AcidFile::rows).sum();
+    }
+
+    long length() {
+        return files.stream().mapToLong(AcidFile::length).sum();
+    }
+
+    @Override
     public String name() {
         return plan.get("name").asText();
     }
 
+    @Override
     public StructType schema() {
         return schema;
     }
 
-    public Set capabilities() {
+    @Override
+    public Set<TableCapability> capabilities() {
         return Collections.singleton(TableCapability.BATCH_READ);
     }
 
+    @Override
     public ScanBuilder newScanBuilder(CaseInsensitiveStringMap options) {
         return new AcidScanBuilder(this);
     }
@@ -93,25 +151,29 @@ final class AcidScanBuilder
         this.wanted = table.schema;
     }
 
+    @Override
     public void pruneColumns(StructType required) {
         StructType whole = new StructType();
-        for (int i = 0; i < required.length(); i++) {
+        for (StructField field : required.fields()) {
             // Spark would also leave out parts of structs.
-            whole = whole.add(table.schema.apply(table.schema.fieldIndex(required.apply(i).name())));
+            whole = whole.add(table.schema.apply(table.schema.fieldIndex(field.name())));
         }
         wanted = whole;
     }
 
     /** Filters only help to read less: Spark applies all of them again. */
-    public Seq pushFilters(Seq found) {
+    @Override
+    public Seq<Expression> pushFilters(Seq<Expression> found) {
         condition = new ScanCondition(found);
         return found;
     }
 
+    @Override
     public Predicate[] pushedFilters() {
         return new Predicate[0];
     }
 
+    @Override
     public Scan build() {
         return new AcidScan(table, wanted, condition);
     }
@@ -133,33 +195,38 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
         this.condition = condition;
     }
 
+    @Override
     public StructType readSchema() {
         return wanted;
     }
 
+    @Override
     public String description() {
         return "acid " + table.name() + " " + wanted.simpleString() + " " + Arrays.toString(condition.filters);
     }
 
+    @Override
     public Batch toBatch() {
         return this;
     }
 
+    @Override
     public Scan.ColumnarSupportMode columnarSupportMode() {
         return Scan.ColumnarSupportMode.SUPPORTED;
     }
 
+    @Override
     public boolean equals(Object other) {
-        if (!(other instanceof AcidScan)) return false;
-        AcidScan scan = (AcidScan) other;
-        return table == scan.table && wanted.equals(scan.wanted)
+        return other instanceof AcidScan scan && table == scan.table && wanted.equals(scan.wanted)
                 && condition.equals(scan.condition);
     }
 
+    @Override
     public int hashCode() {
         return System.identityHashCode(table) * 31 + wanted.hashCode();
     }
 
+    @Override
     public Statistics estimateStatistics() {
         return this;
     }
@@ -168,22 +235,24 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
      * What the rows take in memory, since Spark broadcasts what is small: ORC may keep a narrow read
      * of millions of rows in a twentieth of it.
      */
+    @Override
     public OptionalLong sizeInBytes() {
-        double share = (double) wanted.defaultSize() / (double) table.schema.defaultSize();
-        long rows = sum("rows") * (ROW_HEADER + wanted.defaultSize());
-        return OptionalLong.of(Math.max(rows, Math.max(1L, (long) (share * (double) sum("length")))));
+        double share = (double) wanted.defaultSize() / table.schema.defaultSize();
+        long rows = table.rows() * (ROW_HEADER + wanted.defaultSize());
+        return OptionalLong.of(Math.max(rows, Math.max(1L, (long) (share * table.length()))));
     }
 
+    @Override
     public OptionalLong numRows() {
-        return OptionalLong.of(sum("rows"));
+        return OptionalLong.of(table.rows());
     }
 
     /** What the catalog knows of columns; Spark asks for it where its cost-based optimizer is on. */
-    public Map columnStats() {
-        Map found = new HashMap();
+    @Override
+    public Map<NamedReference, ColumnStatistics> columnStats() {
+        Map<NamedReference, ColumnStatistics> found = new HashMap<>();
         JsonNode known = table.plan.get("statistics");
-        for (int i = 0; i < wanted.length(); i++) {
-            StructField field = wanted.apply(i);
+        for (StructField field : wanted.fields()) {
             JsonNode of = known.get(field.name());
             if (of != null) {
                 found.put(
@@ -194,112 +263,71 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
         return found;
     }
 
-    private long sum(String what) {
-        JsonNode files = table.plan.get("files");
-        long sum = 0L;
-        for (int i = 0; i < files.size(); i++) {
-            sum += SortedInput.item(files, i).get(what).asLong();
-        }
-        return sum;
-    }
-
+    @Override
     public InputPartition[] planInputPartitions() {
         JsonNode files = table.plan.get("files");
-        return files.size() > 0 && SortedInput.item(files, 0).get("task").isNull() ? cut(files) : given(files);
+        return files.size() > 0 && files.get(0).get("task").isNull() ? cut() : given(files);
     }
 
     /** Each file where the plan says. */
     private InputPartition[] given(JsonNode files) {
-        Map byTask = new TreeMap();
+        Map<Integer, List<FileRange>> byTask = new TreeMap<>();
         for (int i = 0; i < files.size(); i++) {
-            JsonNode file = SortedInput.item(files, i);
-            Integer task = Integer.valueOf(file.get("task").asInt());
-            listOf(byTask, task).add(piece(file, 0L, file.get("length").asLong()));
+            AcidFile file = table.files.get(i);
+            byTask.computeIfAbsent(files.get(i).get("task").asInt(), unknown -> new ArrayList<>())
+                    .add(new FileRange(file, 0L, file.length()));
         }
-        List partitions = new ArrayList();
-        List tasks = new ArrayList(byTask.values());
         boolean local = files.size() > MOST_LOOKED_UP;
-        for (int i = 0; i < tasks.size(); i++) {
-            partitions.add(partition((List) tasks.get(i), local));
-        }
-        return (InputPartition[]) partitions.toArray(new InputPartition[0]);
+        return byTask.values().stream()
+                .map(pieces -> partition(pieces, local)).toArray(InputPartition[]::new);
     }
 
-    private static FileRange piece(JsonNode file, long start, long length) {
-        return new FileRange(
-                file.get("path").asText(), start, length,
-                file.get("place").asInt(), file.get("filtered").asBoolean(),
-                longs(file.get("ids")));
-    }
-
-    /** Null for null. */
-    private static long[] longs(JsonNode found) {
-        if (found.isNull()) return null;
-        long[] longs = new long[found.size()];
-        for (int i = 0; i < longs.length; i++) {
-            longs[i] = SortedInput.item(found, i).asLong();
-        }
-        return longs;
-    }
-
-    private ScanPartition partition(List pieces, boolean local) {
-        return new ScanPartition(pieces, local ? new String[0] : hosts((FileRange) pieces.get(0)));
+    private ScanPartition partition(List<FileRange> pieces, boolean local) {
+        return new ScanPartition(
+                pieces.toArray(FileRange[]::new), local ? new String[0] : hosts(pieces.get(0)));
     }
 
     /** As Spark plans files: long ones are cut, short ones share a task. */
-    private InputPartition[] cut(JsonNode files) {
+    private InputPartition[] cut() {
         SQLConf conf = SQLConf.get();
         long cost = conf.filesOpenCostInBytes();
-        Option least = conf.filesMinPartitionNum();
+        Option<Object> least = conf.filesMinPartitionNum();
         long tasks = least.isDefined()
                 ? ((Number) least.get()).longValue() : table.plan.get("parallelism").asLong();
-        long share = (sum("length") + cost * (long) files.size()) / Math.max(1L, tasks);
+        long share = (table.length() + cost * table.files.size()) / Math.max(1L, tasks);
         long most = Math.min(conf.filesMaxPartitionBytes(), Math.max(cost, share));
-        List pieces = new ArrayList();
-        for (int i = 0; i < files.size(); i++) {
-            JsonNode file = SortedInput.item(files, i);
-            long length = file.get("length").asLong();
-            for (long start = 0L; start < length; start += most) {
-                pieces.add(piece(file, start, Math.min(most, length - start)));
+        List<FileRange> pieces = new ArrayList<>();
+        for (AcidFile file : table.files) {
+            for (long start = 0L; start < file.length(); start += most) {
+                pieces.add(new FileRange(file, start, Math.min(most, file.length() - start)));
             }
         }
         Collections.sort(pieces);
-        List partitions = new ArrayList();
-        List open = new ArrayList();
+        List<InputPartition> partitions = new ArrayList<>();
+        List<FileRange> open = new ArrayList<>();
         long size = 0L;
         boolean local = pieces.size() > MOST_LOOKED_UP;
-        for (int i = 0; i < pieces.size(); i++) {
-            FileRange piece = (FileRange) pieces.get(i);
-            if (size + piece.length > most && !open.isEmpty()) {
+        for (FileRange piece : pieces) {
+            if (size + piece.length() > most && !open.isEmpty()) {
                 partitions.add(partition(open, local));
-                open = new ArrayList();
+                open = new ArrayList<>();
                 size = 0L;
             }
-            size += piece.length + cost;
+            size += piece.length() + cost;
             open.add(piece);
         }
         if (!open.isEmpty()) {
             partitions.add(partition(open, local));
         }
-        return (InputPartition[]) partitions.toArray(new InputPartition[0]);
-    }
-
-    /** The list under a key, a new one where there is none. */
-    private static List listOf(Map lists, Integer key) {
-        List found = (List) lists.get(key);
-        if (found == null) {
-            found = new ArrayList();
-            lists.put(key, found);
-        }
-        return found;
+        return partitions.toArray(InputPartition[]::new);
     }
 
     private String[] hosts(FileRange piece) {
         try {
-            Path path = new Path(piece.path);
+            Path path = new Path(piece.file().path());
             FileSystem system = path.getFileSystem(table.settings);
             if (system.getUri().getScheme().equals("file")) return new String[0];
-            BlockLocation[] blocks = system.getFileBlockLocations(path, piece.start, piece.length);
+            BlockLocation[] blocks = system.getFileBlockLocations(path, piece.start(), piece.length());
             return blocks.length == 0 ? new String[0] : blocks[0].getHosts();
         } catch (IOException unknown) {
             // The task will say what is wrong with the file.
@@ -307,27 +335,33 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
         }
     }
 
+    @Override
     public PartitionReaderFactory createReaderFactory() {
         JsonNode plan = table.plan;
-        Map deletes = new HashMap();
-        JsonNode files = plan.get("deletes");
-        for (int i = 0; i < files.size(); i++) {
-            JsonNode file = SortedInput.item(files, i);
-            Integer place = Integer.valueOf(file.get("place").asInt());
-            listOf(deletes, place).add(new Object[] {
-                file.get("path").asText(), Boolean.valueOf(file.get("filtered").asBoolean()),
-                file.get("version").asText()});
+        Map<Integer, List<EndingFile>> deletes = new HashMap<>();
+        for (JsonNode file : plan.get("deletes")) {
+            deletes.computeIfAbsent(file.get("place").asInt(), unknown -> new ArrayList<>())
+                    .add(new EndingFile(
+                            file.get("path").asText(), file.get("length").asLong(),
+                            file.get("filtered").asBoolean(), file.get("version").asText(),
+                            file.get("changes").asBoolean(), AcidTable.longs(file.get("range"))));
         }
+        int width = table.schema.length() - AcidReaders.OWN;
         int[] positions = new int[wanted.length()];
         for (int i = 0; i < positions.length; i++) {
             positions[i] = table.schema.fieldIndex(wanted.apply(i).name());
         }
+        String[] types = new String[plan.get("types").size()];
+        for (int i = 0; i < types.length; i++) {
+            types[i] = plan.get("types").get(i).asText(null);
+        }
         long least = plan.get("least").asLong();
-        TaskCondition asked = sum("rows") < least ? null : condition.over(wanted);
+        TaskCondition asked = table.rows() < least ? null : condition.over(wanted);
         return new AcidReaders(
-                wanted, positions, table.schema.length() - 4,
-                plan.get("present").asInt(), deletes, plan.get("highest").asLong(), longs(plan.get("hidden")),
-                table.settings, search(asked != null), asked, condition.uses(wanted), least);
+                wanted, positions, Arrays.copyOf(table.schema.fieldNames(), width), types,
+                deletes, plan.get("whole").asBoolean(),
+                plan.get("highest").asLong(), AcidTable.longs(plan.get("hidden")),
+                Settings.share(table.settings), search(asked != null), asked, condition.uses(wanted), least);
     }
 
     /**
@@ -335,44 +369,41 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
      * where tasks ask rows themselves and it would only leave out row groups of NULLs.
      */
     private String[] search(boolean asked) {
-        JsonNode searchable = table.plan.get("searchable");
-        Set names = new HashSet();
-        for (int i = 0; i < searchable.size(); i++) {
-            names.add(SortedInput.item(searchable, i).asText());
+        Set<String> names = new HashSet<>();
+        for (JsonNode name : table.plan.get("searchable")) {
+            names.add(name.asText());
         }
         StructType columns = new StructType();
-        for (int i = 0; i < table.schema.length(); i++) {
-            StructField field = table.schema.apply(i);
+        for (StructField field : table.schema.fields()) {
             if (names.contains(field.name())) {
                 columns = columns.add(field);
             }
         }
-        List usable = new ArrayList();
+        List<Filter> usable = new ArrayList<>();
         boolean worth = !asked;
-        Filter[] filters = condition.filters;
-        for (int i = 0; i < filters.length; i++) {
-            if (!new StripeSkipping().isSound(filters[i])) continue;
+        for (Filter filter : condition.filters) {
+            if (!new StripeSkipping().isSound(filter)) continue;
             try {
-                searchArgument(columns, Collections.singletonList(filters[i]));
-                usable.add(filters[i]);
-                worth |= !(filters[i] instanceof IsNotNull);
+                searchArgument(columns, Collections.singletonList(filter));
+                usable.add(filter);
+                worth |= !(filter instanceof IsNotNull);
             } catch (RuntimeException unknown) {
                 // Spark's translation stumbles over a NULL in a list, for one: the scan reads more.
                 continue;
             }
         }
         if (!worth) return null;
-        Option argument = searchArgument(columns, usable);
+        Option<SearchArgument> argument = searchArgument(columns, usable);
         if (argument.isEmpty()) return null;
         Configuration settings = new Configuration(false);
-        OrcInputFormat.setSearchArgument(
-                settings, (SearchArgument) argument.get(), columns.fieldNames());
+        OrcInputFormat.setSearchArgument(settings, argument.get(), columns.fieldNames());
         return new String[] {
             settings.get(OrcConf.KRYO_SARG.getAttribute()),
             settings.get(OrcConf.SARG_COLUMNS.getAttribute())};
     }
 
-    private static Option searchArgument(StructType columns, List filters) {
+    @SuppressWarnings("unchecked")
+    private static Option<SearchArgument> searchArgument(StructType columns, List<Filter> filters) {
         return ScanPlans.searchArgument(columns, Seqs.of(filters));
     }
 }

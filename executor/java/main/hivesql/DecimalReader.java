@@ -57,14 +57,14 @@ final class DecimalReader extends TreeReaderFactory.TreeReader {
     }
 
     /** Read a table's columns so where their vectors are for it. */
-    static void install(RecordReader rows, VectorizedRowBatch batch) {
-        ColumnVector[] vectors = ((StructColumnVector) batch.cols[5]).fields;
+    static void install(RecordReader rows, VectorizedRowBatch batch, FileSchema schema) {
+        ColumnVector[] vectors = schema.vectors(batch);
         try {
             BatchReader all = (BatchReader) inside(RecordReaderImpl.class, "reader", rows);
-            if (all.rootType instanceof TreeReaderFactory.NullTreeReader) return;
-            TypeReader[] events = ((TreeReaderFactory.StructTreeReader) all.rootType).fields;
-            if (events[5] == null || events[5] instanceof TreeReaderFactory.NullTreeReader) return;
-            TypeReader[] columns = ((TreeReaderFactory.StructTreeReader) events[5]).fields;
+            TypeReader[] columns = fields(all.rootType);
+            if (schema.place() >= 0 && columns.length > 0) {
+                columns = fields(columns[schema.place()]);
+            }
             for (int i = 0; i < columns.length; i++) {
                 if (columns[i] == null || !(vectors[i] instanceof Decimal64ColumnVector)
                         || !columns[i].getClass().equals(TreeReaderFactory.DecimalTreeReader.class)) {
@@ -88,7 +88,13 @@ final class DecimalReader extends TreeReaderFactory.TreeReader {
         }
     }
 
-    private static Object inside(Class known, String name, Object of) throws Exception {
+    /** The readers of a struct's columns; none where it is not read. */
+    private static TypeReader[] fields(TypeReader struct) {
+        if (struct == null || struct instanceof TreeReaderFactory.NullTreeReader) return new TypeReader[0];
+        return ((TreeReaderFactory.StructTreeReader) struct).fields;
+    }
+
+    private static Object inside(Class<?> known, String name, Object of) throws Exception {
         Field field = known.getDeclaredField(name);
         field.setAccessible(true);
         return field.get(of);

@@ -1,7 +1,6 @@
 package hivesql;
 
 import java.io.IOException;
-import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -12,32 +11,6 @@ import org.apache.orc.Reader;
 import org.apache.orc.RecordReader;
 import org.apache.orc.TypeDescription;
 import org.apache.orc.mapred.OrcInputFormat;
-
-/** Some bytes of a file of events. */
-final class FileRange implements Serializable, Comparable {
-    final String path;
-    final long start;
-    final long length;
-    final int place;
-    final boolean filtered;
-    /** Write id and bucket property of all rows; null where they vary. */
-    final long[] ids;
-
-    FileRange(
-            String path, long start, long length, int place, boolean filtered, long[] ids) {
-        this.path = path;
-        this.start = start;
-        this.length = length;
-        this.place = place;
-        this.filtered = filtered;
-        this.ids = ids;
-    }
-
-    /** The longest first. */
-    public int compareTo(Object other) {
-        return Long.compare(((FileRange) other).length, length);
-    }
-}
 
 /** A batch that tells ORC which rows to decode; ORC itself would have it so only under filters of its own. */
 final class SelectiveBatch extends VectorizedRowBatch {
@@ -62,47 +35,51 @@ final class SelectiveBatch extends VectorizedRowBatch {
         this.most = most;
     }
 
+    @Override
     public int getMaxSize() {
         return most;
     }
 
+    @Override
     public boolean isSelectedInUse() {
         return chosen != null;
     }
 
+    @Override
     public int[] getSelected() {
         return chosen;
     }
 
+    @Override
     public int getSelectedSize() {
         return count;
     }
 }
 
 /**
- * Some columns of the events of a piece of a file.
+ * Some columns of a piece of a file.
  *
  * <p>The columns that a filter needs are read first, then others for the rows that pass. ORC's row
  * filters are not used: they decode the columns of one struct, as all of a table's are, in two steps,
  * and StructBatchReader resets the whole struct when it skips rows in the second.
  */
-public final class StripeReader {
-    public static final int BATCH = 4096;
+final class StripeReader {
+    static final int BATCH = 4096;
     /** Rows that take longer to decode and drop than to look for what comes after them. */
     private static final long FAR = 16384L;
     /** One in so many rows must be chosen at most, that choosing takes less than decoding all. */
-    public static final int SPARSE = 8;
+    static final int SPARSE = 8;
 
     final SelectiveBatch batch;
-    private final TypeDescription schema;
+    private final FileSchema schema;
     private final boolean[] include;
-    private final List used = new ArrayList();
+    private final List<ColumnVector> used = new ArrayList<>();
     private RecordReader rows;
 
-    StripeReader(TypeDescription schema) {
+    StripeReader(FileSchema schema) {
         this.schema = schema;
-        batch = new SelectiveBatch(schema.createRowBatch(BATCH));
-        include = new boolean[schema.getMaximumId() + 1];
+        batch = new SelectiveBatch(schema.root.createRowBatch(BATCH));
+        include = new boolean[schema.root.getMaximumId() + 1];
         include[0] = true;
     }
 
@@ -122,9 +99,14 @@ public final class StripeReader {
     void open(Reader reader, FileRange piece, Configuration settings) throws IOException {
         // Options from the settings have the search argument; the whole schema keeps columns in place.
         Reader.Options options = OrcInputFormat.buildOptions(
-                settings, reader, piece.start, piece.length);
-        rows = reader.rows(options.schema(schema).include(include));
-        DecimalReader.install(rows, batch);
+                settings, reader, piece.start(), piece.length());
+        options.schema(schema.root).include(include);
+        if (schema.isChanged) {
+            // Fields inside of columns are found by name, as Spark and Hive do.
+            options.forcePositionalEvolution(true).isSchemaEvolutionCaseAware(false);
+        }
+        rows = reader.rows(options);
+        DecimalReader.install(rows, batch, schema);
     }
 
     /** The number in the file of the row that comes next. */
@@ -155,8 +137,8 @@ public final class StripeReader {
     }
 
     void keep(int[] kept, int count) {
-        for (int i = 0; i < used.size(); i++) {
-            VectorCompactor.keep((ColumnVector) used.get(i), kept, count);
+        for (ColumnVector vector : used) {
+            VectorCompactor.keep(vector, kept, count);
         }
     }
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
 import pytest
-from pyspark.errors import PySparkException
 
-from hivesql_executor.spark.scan.delete_filter import ID_COLUMNS, DeleteSet, without_deleted
-from hivesql_executor.spark.scan.partition_columns import PLACE
-from tables import property_of
+from acid_files import write_events
+from hivesql_executor.files.local import LocalFiles
+from hivesql_executor.snapshot.partition_files import PartitionFiles
+from hivesql_executor.spark.scan.scan import ScanRequest, scan
+from hivesql_planner.acid.files_to_read import DataFile, DeleteFile, FilesToRead
+from hivesql_planner.acid.write_ids import ValidWriteIdList
+from hivesql_planner.model.table import Column, Partition
+from tables import make_table, property_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -21,48 +26,10 @@ pytestmark = pytest.mark.spark
 
 RowKey = tuple[int, int, int, int]
 """Write id, bucket property, row number, place."""
-SCHEMA = f"{ID_COLUMNS[0]} bigint, {ID_COLUMNS[1]} int, {ID_COLUMNS[2]} bigint, {PLACE} int"
-KEY_NAMES = ("originalTransaction", "bucket", "rowId")
 PLAIN, OTHER = property_of(0), property_of(4095, 4095)
-
-
-def delete_set(
-    spark: SparkSession, deleted: Collection[RowKey], *, known: bool = True, **given: Any
-) -> DeleteSet:
-    """The delete set that the footers of files with these events would tell."""
-    ranges = {
-        name: (min(key[i] for key in deleted), max(key[i] for key in deleted))
-        for i, name in enumerate(KEY_NAMES)
-    }
-    fields: dict[str, Any] = {
-        "events": spark.createDataFrame(sorted(deleted), SCHEMA),
-        "ranges": ranges if known else None,
-        "places": max(key[3] for key in deleted) + 1,
-        "words": len(deleted),
-    }
-    return DeleteSet(**{**fields, **given})
-
-
-def here(deleted: Collection[RowKey]) -> pa.Table:
-    """Events that were read in this process."""
-    types = (pa.int64(), pa.int32(), pa.int64(), pa.int32())
-    columns = [pa.array(values, kind) for values, kind in zip(zip(*deleted, strict=True), types,
-                                                              strict=True)]  # fmt: skip
-    return pa.table(columns, names=[*ID_COLUMNS, PLACE])
-
-
-def left(
-    spark: SparkSession, rows: Collection[RowKey], deletes: DeleteSet, *, broadcast: bool = True
-) -> set[RowKey]:
-    frame = spark.createDataFrame(sorted(rows), SCHEMA)
-    found = without_deleted(frame, deletes, broadcast_words=10**6 if broadcast else 0)
-    assert found.columns == frame.columns
-    collected = [tuple(row) for row in found.collect()]
-    assert len(collected) == len(set(collected)), "no row comes twice"
-    return set(collected)
-
-
-EDGES = [0, 1, 62, 63, 64, 127, 128, 2**31, 2**33 - 1, 2**40]
+SMALL = {"stripe_size": 1 << 16, "row_index_stride": 1000}
+"""Stripes and row groups that few rows fill."""
+EDGES = [0, 1, 62, 63, 64, 127, 128, 2**31, 2**33 - 1]
 ROWS: dict[str, tuple[list[RowKey], list[RowKey]]] = {
     "bits of a word": (
         [(1, PLAIN, n, 0) for n in range(200)],
@@ -74,69 +41,107 @@ ROWS: dict[str, tuple[list[RowKey], list[RowKey]]] = {
     ),
     "outside the ranges": (
         [(w, PLAIN, n, 0) for w in (1, 5, 9) for n in EDGES],
-        [(5, PLAIN, 63, 0), (5, PLAIN, 64, 0)],
+        [(5, PLAIN, 63, 0), (5, PLAIN, 64, 0), (7, PLAIN, 64, 0), (5, PLAIN, 65, 0)],
     ),
-    "original files": (
-        [(0, b, n, 0) for b in (0, 1) for n in range(5)],
-        [(0, 0, 3, 0), (0, 1, 0, 0)],
+    "buckets as version 1 wrote them": (
+        [(3, b, n, 0) for b in (0, 1) for n in range(5)],
+        [(3, 0, 3, 0), (3, 1, 0, 0)],
+    ),
+    "buckets of both versions": (
+        [(3, b, n, 0) for b in (0, PLAIN) for n in range(5)],
+        [(3, 0, 3, 0), (3, PLAIN, 4, 0)],
     ),
     "statement ids": (
         [(7, property_of(0, s), n, 0) for s in range(4) for n in range(3)],
         [(7, property_of(0, 2), n, 0) for n in range(3)],
     ),
-    "too wide for 62 bits": (
+    "far apart": (
         [(w, b, n, 0) for w in (1, 2**40) for b in (PLAIN, OTHER) for n in EDGES],
-        [(1, PLAIN, 2**40, 0), (2**40, OTHER, 0, 0), (2**40, PLAIN, 64, 0)],
-    ),
-    "exactly 62 bits": (
-        [(w, b, n, 0) for w in (0, 2**20 - 1) for b in (0, 2**30) for n in (0, 2**17 - 1, 64)],
-        [(2**20 - 1, 2**30, 2**17 - 1, 0), (0, 0, 0, 0)],
+        [(1, PLAIN, 2**31, 0), (2**40, OTHER, 0, 0), (2**40, PLAIN, 64, 0)],
     ),
     "everything": ([(1, PLAIN, n, 0) for n in range(70)], [(1, PLAIN, n, 0) for n in range(70)]),
+    "many row groups": (
+        [(w, PLAIN, n, 0) for w in (1, 2) for n in range(30_000)],
+        [(w, PLAIN, n, 0) for w in (1, 2) for n in range(0, 30_000, 7)],
+    ),
+    "few of many row groups": (
+        [(1, PLAIN, n, 0) for n in range(100, 30_000)],
+        [(1, PLAIN, n, 0) for n in (*range(50, 150), 999, 1000, 1001, *range(29_990, 40_000))],
+    ),
 }  # fmt: skip
 
 
+def files_of(
+    home: Path, name: str, keys: Iterable[RowKey], operation: int
+) -> dict[int, tuple[str, int, int]]:
+    """A file for each place: path below the place, bytes and bucket."""
+    found = {}
+    for place, group in groupby(sorted(keys, key=lambda key: key[3]), key=lambda key: key[3]):
+        row = None if operation else (0, "x")
+        events = [(operation, *key[:3], key[0], row) for key in sorted(group)]
+        path = write_events(home / f"a={place}" / name, events, **SMALL)
+        found[place] = (f"{name}/{path.name}", path.stat().st_size, 0)
+    return found
+
+
+def left(
+    spark: SparkSession,
+    home: Path,
+    rows: Collection[RowKey],
+    deleted: Iterable[Collection[RowKey]],
+    *,
+    words: int,
+) -> set[RowKey]:
+    """The rows that are left under some delete files, when ``words`` of deletes are kept whole."""
+    partitioned = {"partition_columns": (Column("p", "int"),)}
+    table = make_table(home, "a int, b string", **partitioned)
+    data = files_of(home, "base_1", rows, 0)
+    deletes = [files_of(home, f"delete_delta_2_2_{i}", keys, 2) for i, keys in enumerate(deleted)]
+    parts = [
+        PartitionFiles(
+            partition=Partition(values=(str(place),), location=str(home / f"a={place}")),
+            location=str(home / f"a={place}"),
+            files=FilesToRead(
+                (DataFile(*file),),
+                tuple(DeleteFile(*found[place]) for found in deletes if place in found),
+            ),
+        )
+        for place, file in data.items()
+    ]
+    request = ScanRequest(
+        table=table,
+        parts=parts,
+        visible=ValidWriteIdList(2**41),
+        files=LocalFiles(),
+        with_row_id=True,
+        broadcast_words=words,
+    )
+    found = scan(spark, request).rows.select("row__id.*", "p").collect()
+    assert len(found) == len(set(found)), "no row comes twice"
+    return {(row[0], row[1], row[2], row[3]) for row in found}
+
+
+@pytest.mark.parametrize("words", [10**6, 0], ids=["kept whole", "by task"])
 @pytest.mark.parametrize(("rows", "deleted"), ROWS.values(), ids=ROWS)
 def test_exactly_the_deleted_rows_go(
-    spark: SparkSession, rows: list[RowKey], deleted: list[RowKey]
+    spark: SparkSession, tmp_path: Path, rows: list[RowKey], deleted: list[RowKey], words: int
 ) -> None:
-    expected = set(rows) - set(deleted)
-    assert left(spark, rows, delete_set(spark, deleted)) == expected
-    assert left(spark, rows, delete_set(spark, deleted), broadcast=False) == expected
-    assert left(spark, rows, delete_set(spark, deleted, known=False)) == expected
-    assert left(spark, rows, delete_set(spark, deleted, events=here(deleted))) == expected
+    assert left(spark, tmp_path, rows, [deleted], words=words) == set(rows) - set(deleted)
 
 
-def test_many_rows_at_random(spark: SparkSession) -> None:
+@pytest.mark.parametrize("words", [10**6, 0], ids=["kept whole", "by task"])
+def test_many_rows_at_random(spark: SparkSession, tmp_path: Path, words: int) -> None:
     chosen = random.Random(20241121)
     rows = {
         (
             chosen.choice([1, 2, 10_000_001, 10_000_002]),
             property_of(chosen.choice([0, 1, 4095]), chosen.choice([0, 1])),
-            chosen.choice([chosen.randrange(300), chosen.randrange(2**33)]),
+            chosen.choice([chosen.randrange(300), chosen.randrange(2**25)]),
             chosen.randrange(3),
         )
         for _ in range(5000)
     }
     deleted = set(chosen.sample(sorted(rows), 1500)) | {(1, PLAIN, 10**9, 2)}
-    twice = spark.createDataFrame([*sorted(deleted), *sorted(deleted)], SCHEMA)
-    for events in (twice, here([*sorted(deleted), *sorted(deleted)])):
-        deletes = delete_set(spark, deleted, events=events)
-        assert left(spark, rows, deletes) == rows - deleted
-
-
-def test_ranges_too_wide_take_the_plain_join(spark: SparkSession) -> None:
-    for name, join in (("bits of a word", "BroadcastHashJoin"),
-                       ("too wide for 62 bits", "SortMergeJoin")):  # fmt: skip
-        rows, deleted = ROWS[name]
-        frame = spark.createDataFrame(sorted(rows), SCHEMA)
-        alive = without_deleted(frame, delete_set(spark, deleted), broadcast_words=10**6)
-        assert join in alive._jdf.queryExecution().executedPlan().toString()
-
-
-def test_statistics_that_lie_bring_no_row_back(spark: SparkSession) -> None:
-    rows, deleted = ROWS["outside the ranges"]
-    lie = {"originalTransaction": (1, 1), "bucket": (PLAIN, PLAIN), "rowId": (0, 1)}
-    deletes = delete_set(spark, deleted, ranges=lie)
-    with pytest.raises(PySparkException, match="outside its file's statistics"):
-        left(spark, rows, deletes)
+    files = [set(chosen.sample(sorted(deleted), 500)) for _ in range(2)]
+    files.append(deleted - files[0])
+    assert left(spark, tmp_path, rows, files, words=words) == rows - deleted

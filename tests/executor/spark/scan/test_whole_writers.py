@@ -72,16 +72,15 @@ def test_files_are_shared_out_evenly_or_not_at_all(
 
 
 def test_files_of_one_writer_in_one_partition_go_to_one_task() -> None:
-    files = [
-        ("a/base/bucket_00000", MIB, 0, tail(of_writer(0))),
-        ("a/delta/bucket_00000", MIB, 0, tail(of_writer(0, 1))),
-        ("a/base/bucket_00001", 2 * MIB, 0, tail(of_writer(1))),
-        ("b/base/bucket_00000", 2 * MIB, 1, tail(of_writer(0))),
-        ("b/base/bucket_00001", 2 * MIB, 1, tail(of_writer(1))),
+    files: list[tuple[str, int, int, int | None]] = [
+        ("a/base/bucket_00000", MIB, 0, 0),
+        ("a/delta/bucket_00000", MIB, 0, 0),
+        ("a/base/bucket_00001", 2 * MIB, 0, 1),
+        ("b/base/bucket_00000", 2 * MIB, 1, 0),
+        ("b/base/bucket_00001", 2 * MIB, 1, 1),
     ]
     tasks = tasks_by_path(files, 2)
     assert tasks is not None
     assert tasks["a/base/bucket_00000"] == tasks["a/delta/bucket_00000"]
     assert len(set(tasks.values())) == 2
-    mixed = tail(of_writer(0), of_writer(1))
-    assert tasks_by_path([*files, ("b/delta/bucket_00000", 1, 1, mixed)], 2) is None
+    assert tasks_by_path([*files, ("b/delta/bucket_00000", 1, 1, None)], 2) is None
