@@ -44,7 +44,6 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 import scala.Option;
-import scala.collection.immutable.Nil$;
 import scala.collection.immutable.Seq;
 
 /**
@@ -144,7 +143,7 @@ final class AcidScanBuilder
         implements SupportsPushDownRequiredColumns, SupportsPushDownCatalystFilters {
     private final AcidTable table;
     private StructType wanted;
-    private ScanCondition condition = new ScanCondition(Nil$.MODULE$);
+    private ScanCondition condition = new ScanCondition(Seqs.of(List.of()));
 
     AcidScanBuilder(AcidTable table) {
         this.table = table;
@@ -382,7 +381,7 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
         List<Filter> usable = new ArrayList<>();
         boolean worth = !asked;
         for (Filter filter : condition.filters) {
-            if (!new StripeSkipping().isSound(filter)) continue;
+            if (!StripeSkipping.isSound(filter)) continue;
             try {
                 searchArgument(columns, Collections.singletonList(filter));
                 usable.add(filter);
@@ -402,7 +401,6 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
             settings.get(OrcConf.SARG_COLUMNS.getAttribute())};
     }
 
-    @SuppressWarnings("unchecked")
     private static Option<SearchArgument> searchArgument(StructType columns, List<Filter> filters) {
         return ScanPlans.searchArgument(columns, Seqs.of(filters));
     }

@@ -59,6 +59,6 @@ final class ScanParameterizer extends AbstractPartialFunction {
         Project made = (Project) node;
         int row = rowOf(made);
         Expression loose = ExpressionParameterizer.in((Expression) made.projectList().apply(row));
-        return new Project(Seqs.updated(made.projectList(), row, loose), made.child());
+        return new Project(Seqs.updated(made.projectList(), row, (NamedExpression) loose), made.child());
     }
 }

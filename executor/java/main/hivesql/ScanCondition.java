@@ -30,14 +30,13 @@ final class ScanCondition {
     /** By which stripes may be skipped. */
     final Filter[] filters;
     /** Those that tasks may evaluate, in Spark's order: what stands before guards what comes after. */
-    private final List plain = new ArrayList();
+    private final List<Expression> plain = new ArrayList<>();
 
-    ScanCondition(Seq found) {
-        List filters = new ArrayList();
+    ScanCondition(Seq<Expression> found) {
+        List<Filter> filters = new ArrayList<>();
         boolean guarded = true;
-        for (int i = 0; i < found.size(); i++) {
-            Expression one = (Expression) found.apply(i);
-            Option filter = DataSourceStrategy$.MODULE$.translateFilter(one, true);
+        for (Expression one : Seqs.toJava(found)) {
+            Option<Filter> filter = DataSourceStrategy$.MODULE$.translateFilter(one, true);
             if (filter.isDefined()) {
                 filters.add(filter.get());
             }
@@ -46,7 +45,7 @@ final class ScanCondition {
                 plain.add(one);
             }
         }
-        this.filters = (Filter[]) filters.toArray(new Filter[0]);
+        this.filters = filters.toArray(Filter[]::new);
     }
 
     /** Whether it gives the same wherever, and however often, it is evaluated; users' code is not asked. */
@@ -56,25 +55,20 @@ final class ScanCondition {
                 || one instanceof UserDefinedExpression || one instanceof PlanExpression) {
             return false;
         }
-        Seq children = one.children();
-        for (int i = 0; i < children.size(); i++) {
-            if (!isPlain((Expression) children.apply(i))) return false;
-        }
-        return true;
+        return Seqs.toJava(one.children()).stream().allMatch(ScanCondition::isPlain);
     }
 
     /** All of these as one, over rows of some columns and then of its own numbers; null for none. */
     TaskCondition over(StructType columns) {
-        for (int i = 0; i < filters.length; i++) {
-            String[] names = filters[i].references();
-            for (int j = 0; j < names.length; j++) {
-                if (place(names[j], columns) < 0) return null;
+        for (Filter filter : filters) {
+            for (String name : filter.references()) {
+                if (place(name, columns) < 0) return null;
             }
         }
         Expression all = null;
-        for (int i = 0; i < plain.size(); i++) {
+        for (Expression term : plain) {
             ColumnBinder bound = new ColumnBinder(columns);
-            Expression one = (Expression) ((Expression) plain.get(i)).transform(bound);
+            Expression one = term.transform(bound);
             if (bound.lacks) break;
             all = all == null ? one : new And(all, one);
         }
@@ -93,42 +87,42 @@ final class ScanCondition {
     /** The columns that {@link #over} and the filters need, by their places. */
     boolean[] uses(StructType columns) {
         boolean[] uses = new boolean[columns.length()];
-        for (int i = 0; i < filters.length; i++) {
-            String[] names = filters[i].references();
-            for (int j = 0; j < names.length; j++) {
-                int place = place(names[j], columns);
+        for (Filter filter : filters) {
+            for (String name : filter.references()) {
+                int place = place(name, columns);
                 if (place >= 0) {
                     uses[place] = true;
                 }
             }
         }
-        for (int i = 0; i < plain.size(); i++) {
+        for (Expression term : plain) {
             ColumnBinder bound = new ColumnBinder(columns);
-            ((Expression) plain.get(i)).transform(bound);
-            for (int j = 0; j < uses.length; j++) {
-                uses[j] |= bound.used.contains(Integer.valueOf(j));
+            term.transform(bound);
+            for (int place : bound.used) {
+                uses[place] = true;
             }
         }
         return uses;
     }
 
     /** Scans that leave out other rows must not be taken for one another. */
+    @Override
     public boolean equals(Object other) {
-        if (!(other instanceof ScanCondition)) return false;
-        ScanCondition one = (ScanCondition) other;
-        return Arrays.equals(filters, one.filters) && canonical().equals(one.canonical());
+        return other instanceof ScanCondition one
+                && Arrays.equals(filters, one.filters) && canonical().equals(one.canonical());
     }
 
+    @Override
     public int hashCode() {
         return Arrays.hashCode(filters);
     }
 
     /** Without the ids of columns, which each mention of a table numbers anew. */
-    private List canonical() {
-        List all = new ArrayList();
-        for (int i = 0; i < plain.size(); i++) {
+    private List<Object> canonical() {
+        List<Object> all = new ArrayList<>();
+        for (Expression term : plain) {
             ColumnCanonicalizer named = new ColumnCanonicalizer();
-            all.add(((Expression) plain.get(i)).transform(named));
+            all.add(term.transform(named));
             all.add(named.names);
         }
         return all;
@@ -142,18 +136,15 @@ final class TaskCondition implements Serializable {
     final long[] numbers;
 
     TaskCondition(Expression condition, int width) {
-        List found = new ArrayList();
+        List<Long> found = new ArrayList<>();
         this.condition = ExpressionParameterizer.in(condition, width, found);
-        this.numbers = new long[found.size()];
-        for (int i = 0; i < numbers.length; i++) {
-            numbers[i] = ((Long) found.get(i)).longValue();
-        }
+        this.numbers = found.stream().mapToLong(Long::longValue).toArray();
     }
 }
 
 /** Columns as places in a row. */
-final class ColumnBinder extends AbstractPartialFunction {
-    final Set used = new HashSet();
+final class ColumnBinder extends AbstractPartialFunction<Expression, Expression> {
+    final Set<Integer> used = new HashSet<>();
     boolean lacks;
     private final StructType columns;
 
@@ -161,37 +152,44 @@ final class ColumnBinder extends AbstractPartialFunction {
         this.columns = columns;
     }
 
-    public boolean isDefinedAt(Object node) {
+    @Override
+    public boolean isDefinedAt(Expression node) {
         return node instanceof AttributeReference;
     }
 
-    public Object applyOrElse(Object node, Function1 otherwise) {
-        if (!isDefinedAt(node)) return otherwise.apply(node);
-        AttributeReference column = (AttributeReference) node;
-        Option place = columns.getFieldIndex(column.name());
+    @Override
+    @SuppressWarnings("unchecked")
+    public <N extends Expression, R> R applyOrElse(N node, Function1<N, R> otherwise) {
+        return node instanceof AttributeReference column ? (R) bound(column) : otherwise.apply(node);
+    }
+
+    private Expression bound(AttributeReference column) {
+        Option<Object> place = columns.getFieldIndex(column.name());
         if (place.isEmpty()) {
             lacks = true;
-            return node;
+            return column;
         }
-        int at = ((Integer) place.get()).intValue();
+        int at = (Integer) place.get();
         lacks |= !columns.apply(at).dataType().equals(column.dataType());
-        used.add(Integer.valueOf(at));
+        used.add(at);
         return new BoundReference(at, column.dataType(), true);
     }
 }
 
 /** Columns as places in the order in which they are mentioned. */
-final class ColumnCanonicalizer extends AbstractPartialFunction {
-    final List names = new ArrayList();
+final class ColumnCanonicalizer extends AbstractPartialFunction<Expression, Expression> {
+    final List<String> names = new ArrayList<>();
 
-    public boolean isDefinedAt(Object node) {
+    @Override
+    public boolean isDefinedAt(Expression node) {
         return node instanceof AttributeReference;
     }
 
-    public Object applyOrElse(Object node, Function1 otherwise) {
-        if (!isDefinedAt(node)) return otherwise.apply(node);
-        AttributeReference column = (AttributeReference) node;
+    @Override
+    @SuppressWarnings("unchecked")
+    public <N extends Expression, R> R applyOrElse(N node, Function1<N, R> otherwise) {
+        if (!(node instanceof AttributeReference column)) return otherwise.apply(node);
         names.add(column.name());
-        return new BoundReference(names.size() - 1, column.dataType(), true);
+        return (R) new BoundReference(names.size() - 1, column.dataType(), true);
     }
 }

@@ -10,23 +10,27 @@ import scala.collection.immutable.Seq;
 final class Seqs {
     private Seqs() {}
 
-    static Seq of(List items) {
+    static <T> Seq<T> of(List<T> items) {
         return JavaConverters.asScalaBuffer(items).toList();
     }
 
-    static Seq appended(Seq items, Object last) {
-        List all = new ArrayList(JavaConverters.seqAsJavaList(items));
+    static <T> Seq<T> appended(Seq<? extends T> items, T last) {
+        List<T> all = new ArrayList<>(toJava(items));
         all.add(last);
         return of(all);
     }
 
-    static Seq updated(Seq items, int at, Object item) {
-        List all = new ArrayList(JavaConverters.seqAsJavaList(items));
+    static <T> Seq<T> updated(Seq<T> items, int at, T item) {
+        List<T> all = new ArrayList<>(toJava(items));
         all.set(at, item);
         return of(all);
     }
 
-    static Map toJava(scala.collection.Map items) {
+    static <T> List<T> toJava(Seq<T> items) {
+        return JavaConverters.seqAsJavaList(items);
+    }
+
+    static <K, V> Map<K, V> toJava(scala.collection.Map<K, V> items) {
         return JavaConverters.mapAsJavaMap(items);
     }
 }

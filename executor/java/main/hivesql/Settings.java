@@ -16,9 +16,10 @@ import org.apache.spark.util.SerializableConfiguration;
  */
 final class Settings extends Configuration {
     private static final int MOST_KEPT = 8;
-    private static final Map SHARED = new LinkedHashMap(16, 0.75f, true);
+    private static final Map<Properties, Broadcast<SerializableConfiguration>> SHARED =
+            new LinkedHashMap<>(16, 0.75f, true);
     /** The application whose broadcasts are kept: those of one that has ended are gone. */
-    private static WeakReference owner = new WeakReference(null);
+    private static WeakReference<SparkContext> owner = new WeakReference<>(null);
 
     private Settings(Configuration settings) {
         super(settings);
@@ -28,16 +29,16 @@ final class Settings extends Configuration {
         return getProps();
     }
 
-    static Broadcast share(Configuration settings) {
+    static Broadcast<SerializableConfiguration> share(Configuration settings) {
         Settings copy = new Settings(settings);
         Properties all = copy.all();
         SparkContext running = SparkContext.getOrCreate();
         synchronized (SHARED) {
             if (owner.get() != running) {
                 SHARED.clear();
-                owner = new WeakReference(running);
+                owner = new WeakReference<>(running);
             }
-            Broadcast found = (Broadcast) SHARED.get(all);
+            Broadcast<SerializableConfiguration> found = SHARED.get(all);
             if (found == null) {
                 JavaSparkContext context = JavaSparkContext.fromSparkContext(running);
                 found = context.broadcast(new SerializableConfiguration(copy));

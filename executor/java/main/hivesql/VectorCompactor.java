@@ -16,10 +16,9 @@ final class VectorCompactor {
 
     /** Move the values that are kept to the beginning. */
     static void keep(ColumnVector column, int[] kept, int count) {
-        if (column instanceof StructColumnVector) {
-            ColumnVector[] fields = ((StructColumnVector) column).fields;
-            for (int i = 0; i < fields.length; i++) {
-                keep(fields[i], kept, count);
+        if (column instanceof StructColumnVector struct) {
+            for (ColumnVector field : struct.fields) {
+                keep(field, kept, count);
             }
         }
         if (column.isRepeating) return;
@@ -28,37 +27,34 @@ final class VectorCompactor {
                 column.isNull[i] = column.isNull[kept[i]];
             }
         }
-        if (column instanceof LongColumnVector) {
-            keep(((LongColumnVector) column).vector, kept, count);
-        } else if (column instanceof DoubleColumnVector) {
-            double[] values = ((DoubleColumnVector) column).vector;
+        if (column instanceof LongColumnVector longs) {
+            keep(longs.vector, kept, count);
+        } else if (column instanceof DoubleColumnVector doubles) {
+            double[] values = doubles.vector;
             for (int i = 0; i < count; i++) {
                 values[i] = values[kept[i]];
             }
-        } else if (column instanceof BytesColumnVector) {
-            BytesColumnVector bytes = (BytesColumnVector) column;
+        } else if (column instanceof BytesColumnVector bytes) {
             for (int i = 0; i < count; i++) {
                 int from = kept[i];
                 bytes.vector[i] = bytes.vector[from];
                 bytes.start[i] = bytes.start[from];
                 bytes.length[i] = bytes.length[from];
             }
-        } else if (column instanceof DecimalColumnVector) {
+        } else if (column instanceof DecimalColumnVector decimals) {
             // The objects are used again: each stays in the vector once.
-            HiveDecimalWritable[] values = ((DecimalColumnVector) column).vector;
+            HiveDecimalWritable[] values = decimals.vector;
             for (int i = 0; i < count; i++) {
                 HiveDecimalWritable value = values[kept[i]];
                 values[kept[i]] = values[i];
                 values[i] = value;
             }
-        } else if (column instanceof TimestampColumnVector) {
-            TimestampColumnVector times = (TimestampColumnVector) column;
+        } else if (column instanceof TimestampColumnVector times) {
             keep(times.time, kept, count);
             for (int i = 0; i < count; i++) {
                 times.nanos[i] = times.nanos[kept[i]];
             }
-        } else if (column instanceof MultiValuedColumnVector) {
-            MultiValuedColumnVector lists = (MultiValuedColumnVector) column;
+        } else if (column instanceof MultiValuedColumnVector lists) {
             keep(lists.offsets, kept, count);
             keep(lists.lengths, kept, count);
         } else if (!(column instanceof StructColumnVector)) {

@@ -13,29 +13,27 @@ import org.apache.spark.sql.sources.IsNotNull;
 import org.apache.spark.sql.sources.LessThan;
 
 final class StripeSkippingTest {
-    private static final StripeSkipping SKIPPING = new StripeSkipping();
-
     private StripeSkippingTest() {}
 
     static void plainValuesAreSound() {
-        same(SKIPPING.isSound(new EqualTo("a", 1)), true);
-        same(SKIPPING.isSound(new EqualTo("s", "a")), true);
-        same(SKIPPING.isSound(new LessThan("d", LocalDate.of(1582, 10, 15))), true);
-        same(SKIPPING.isSound(new IsNotNull("t")), true);
+        same(StripeSkipping.isSound(new EqualTo("a", 1)), true);
+        same(StripeSkipping.isSound(new EqualTo("s", "a")), true);
+        same(StripeSkipping.isSound(new LessThan("d", LocalDate.of(1582, 10, 15))), true);
+        same(StripeSkipping.isSound(new IsNotNull("t")), true);
     }
 
     static void nothingIsSkippedByWhatOrcComparesOtherwise() {
-        same(SKIPPING.isSound(new EqualTo("t", Timestamp.valueOf("2012-10-15 12:57:18.000396"))), false);
-        same(SKIPPING.isSound(new EqualTo("t", Instant.EPOCH)), false);
-        same(SKIPPING.isSound(new LessThan("d", LocalDate.of(1582, 10, 4))), false);
-        same(SKIPPING.isSound(new LessThan("d", new Date(-12219292800001L))), false);
-        same(SKIPPING.isSound(new EqualTo("s", "\uff0c")), false);
-        same(SKIPPING.isSound(new EqualTo("s", "\ud83d\ude00")), false);
+        same(StripeSkipping.isSound(new EqualTo("t", Timestamp.valueOf("2012-10-15 12:57:18.000396"))), false);
+        same(StripeSkipping.isSound(new EqualTo("t", Instant.EPOCH)), false);
+        same(StripeSkipping.isSound(new LessThan("d", LocalDate.of(1582, 10, 4))), false);
+        same(StripeSkipping.isSound(new LessThan("d", new Date(-12219292800001L))), false);
+        same(StripeSkipping.isSound(new EqualTo("s", "\uff0c")), false);
+        same(StripeSkipping.isSound(new EqualTo("s", "\ud83d\ude00")), false);
     }
 
     static void aPartThatIsNotSoundSpoilsTheWhole() {
-        same(SKIPPING.isSound(new And(new EqualTo("a", 1), new EqualTo("s", "\uff0c"))), false);
-        same(SKIPPING.isSound(new In("s", new Object[] {"a", "\uff0c"})), false);
-        same(SKIPPING.isSound(new In("s", new Object[] {"a", "b"})), true);
+        same(StripeSkipping.isSound(new And(new EqualTo("a", 1), new EqualTo("s", "\uff0c"))), false);
+        same(StripeSkipping.isSound(new In("s", new Object[] {"a", "\uff0c"})), false);
+        same(StripeSkipping.isSound(new In("s", new Object[] {"a", "b"})), true);
     }
 }
