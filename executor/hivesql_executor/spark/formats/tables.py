@@ -16,6 +16,7 @@ from hivesql_executor.orc.types import spark_type
 from hivesql_executor.spark.file_paths import literal_paths
 from hivesql_executor.spark.formats.avro import avro_values, decode_avro
 from hivesql_executor.spark.formats.containers import CONTAINERS, READER, container_options
+from hivesql_executor.spark.formats.orc_columns import by_position, position_schema
 from hivesql_executor.spark.formats.text_tables import (
     LINE,
     is_of_lines,
@@ -23,7 +24,6 @@ from hivesql_executor.spark.formats.text_tables import (
     read_numbered,
     skipped_lines,
 )
-from hivesql_executor.spark.original_files import by_position, position_schema
 from hivesql_executor.spark.values import check_instants, partition_value
 from hivesql_planner.errors import DataError, NotSupported
 from hivesql_planner.model.table import Partition, Table, default_value

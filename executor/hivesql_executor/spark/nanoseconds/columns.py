@@ -19,8 +19,8 @@ from hivesql_executor.orc.footers import read_footers
 from hivesql_executor.orc.tail import OrcTail
 from hivesql_executor.orc.types import spark_type
 from hivesql_executor.spark.file_paths import literal_paths
+from hivesql_executor.spark.formats.orc_columns import position_schema
 from hivesql_executor.spark.formats.text_values import is_instant
-from hivesql_executor.spark.original_files import position_schema
 from hivesql_planner.acid.files_to_read import DataFile
 from hivesql_planner.acid.layout import NANOSECONDS
 from hivesql_planner.errors import NotSupported
