@@ -284,7 +284,7 @@ def _altered(columns: tuple[Column, ...], name: str, steps: list[_Step]) -> tupl
         if (added := _ADD.match(step.statement)) and added[1] == name:
             columns += parsed(_one_line(added[2]))
         if (changed := _RENAME.match(step.statement)) and changed[1] == name:
-            new = Column(changed[3], changed[4])
+            new = Column.of(changed[3], changed[4])
             columns = tuple(new if one.name == changed[2] else one for one in columns)
     return columns
 

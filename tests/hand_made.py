@@ -50,9 +50,9 @@ class Warehouse:
         self.table = self.store.create_table(
             Table(
                 name=T,
-                columns=(Column("a", "int"),),
+                columns=(Column.of("a", "int"),),
                 location="",
-                partition_columns=(Column("p", "int"),) if partitioned else (),
+                partition_columns=(Column.of("p", "int"),) if partitioned else (),
                 properties={"transactional": "true", **properties},
             ),
             if_not_exists=True,

@@ -19,7 +19,7 @@ INSERT_ONLY = {"transactional": "true", "transactional_properties": "insert_only
 
 def columns(text: str) -> tuple[Column, ...]:
     """``id int, name string`` as columns."""
-    return tuple(Column(*part.split(maxsplit=1)) for part in text.split(", ") if part)
+    return tuple(Column.of(*part.split(maxsplit=1)) for part in text.split(", ") if part)
 
 
 def table(name: str, data: str, partitioned: str = "", **more: object) -> Table:

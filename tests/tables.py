@@ -21,7 +21,7 @@ def make_table(root: Path, columns: str = "a int, b string", **fields: Any) -> T
 
 
 def parsed(columns: str) -> tuple[Column, ...]:
-    return tuple(Column(*column.split(" ", 1)) for column in columns.split(", "))
+    return tuple(Column.of(*column.split(" ", 1)) for column in columns.split(", "))
 
 
 def numbers(spark: SparkSession, count: int, partitions: int, *more: str) -> Any:

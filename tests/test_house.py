@@ -85,6 +85,84 @@ def test_docstrings_of_functions_begin_with_a_verb(path: Path) -> None:
     assert [found for found, word in docs.items() if word in NO_VERBS] == []
 
 
+# Where the text of a type is read, is the public form of it, or is no Hive type.
+OF_TYPE_TEXTS = frozenset(
+    (
+        "planner/hivesql_planner/model/hive_type.py",
+        "hivesql/hivesql/dialect/statements/types.py",  # CREATE TABLE, with errors and places
+        "hivesql/hivesql/dialect/tokens.py",  # >> is two brackets there
+        "planner/hivesql_planner/model/avro_schema.py",  # Avro's types
+        "executor/hivesql_executor/spark/formats/avro_rows.py",
+        "executor/hivesql_executor/orc/bucket_hash.py",  # runs on workers, without our package
+    )
+)
+TYPE_WORDS = frozenset(("tinyint", "smallint", "bigint", "varchar", "uniontype", "decimal(", "<"))
+CUTS = frozenset(("partition", "rpartition", "split", "startswith", "endswith", "removeprefix"))
+TYPE_PATTERN = re.compile(r"(?:decimal|char|array|map|struct|uniontype)\)?\s*\\?\*?\\?[(<]")
+
+
+def asked_texts(node: ast.AST) -> list[ast.expr]:
+    """What a comparison, a pattern or a cut of texts looks for."""
+    match node:
+        case ast.Compare(left=left, ops=ops, comparators=others):
+            # A sign may be compared with "<"; only a search for it is of types.
+            searched = [left] if any(isinstance(one, (ast.In, ast.NotIn)) for one in ops) else []
+            named = [one for one in (left, *others) if getattr(one, "value", None) != "<"]
+            return searched + named
+        case ast.MatchValue(value=value):
+            return [] if getattr(value, "value", None) == "<" else [value]
+        case ast.Call(func=ast.Attribute(attr=name), args=args) if name in CUTS:
+            return args
+    return []
+
+
+def type_texts(tree: ast.AST) -> list[int]:
+    """Lines in which the text of a type is taken apart or compared."""
+    lines = []
+    for node in ast.walk(tree):
+        asked = asked_texts(node)
+        members = [part for one in asked if isinstance(one, (ast.Tuple, ast.Set, ast.List))
+                   for part in one.elts if getattr(part, "value", None) != "<"]  # fmt: skip
+        for one in (*asked, *members):
+            if isinstance(one, ast.Constant) and one.value in TYPE_WORDS:
+                lines.append(one.lineno)
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="re")), args=[first, *_]):
+                if isinstance(first, ast.Constant) and TYPE_PATTERN.search(str(first.value)):
+                    lines.append(first.lineno)
+    return sorted(set(lines))
+
+
+def test_types_are_values_and_not_texts() -> None:
+    """A type is understood once, by ``HiveType``: nobody else looks into its text."""
+    found = {
+        name(path): lines
+        for package in PACKAGES
+        for path in sorted((ROOT / package).rglob("*.py"))
+        if name(path) not in OF_TYPE_TEXTS
+        and (lines := type_texts(ast.parse(path.read_text(encoding="utf-8"))))
+    }
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'kind.partition("<")', 'kind.split("<")', '"<" in kind', 'kind == "bigint"',
+        'kind in ("tinyint", "int")', 'kind.startswith(("string", "varchar"))',
+        're.compile(r"decimal\\((\\d+)")', 're.fullmatch(r"(?:var)?char\\((\\d+)\\)", kind)',
+        'kind.startswith("decimal(")', 'match kind:\n case "smallint": pass',
+    ],
+)  # fmt: skip
+def test_types_taken_apart_are_found(code: str) -> None:
+    assert type_texts(ast.parse(code))
+
+
+@pytest.mark.parametrize("code", ['sign == "<"', 'sign in ("<", "<=")', '{"<": ">"}'])
+def test_signs_are_no_types(code: str) -> None:
+    assert not type_texts(ast.parse(code))
+
+
 def drawn_tree(drawing: str) -> dict[str, str]:
     """Each class of the drawing with its parent."""
     parents: dict[str, str] = {}

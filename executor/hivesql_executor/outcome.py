@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from datetime import datetime
 
 from hivesql_planner.errors import DataError
+from hivesql_planner.model.hive_type import TIMESTAMPS, HiveType, Kind
 
 HIVE_TYPE = "hivesql.type"
 """Key of a column's metadata: its type in Hive, where Spark's does not tell enough."""
@@ -63,8 +64,7 @@ class Outcome:
 def types_of(schema: StructType) -> tuple[str, ...]:
     """Name the types of a query's columns: as Spark, but as Hive where instants are inside."""
     return tuple(
-        field.metadata.get(HIVE_TYPE)
-        or field.dataType.simpleString().replace("timestamp_ntz", "timestamp")
+        field.metadata.get(HIVE_TYPE) or str(HiveType.parse(field.dataType.simpleString()))
         for field in schema.fields
     )
 
@@ -186,7 +186,8 @@ def naming_times(columns: Sequence[tuple[str, str]]) -> Iterator[None]:
     try:
         yield
     except (ValueError, OverflowError) as error:
-        times = [name for name, kind in columns if "date" in kind or "timestamp" in kind]
+        types = [(name, HiveType.parse(kind)) for name, kind in columns]
+        times = [name for name, type_ in types if type_.holds(Kind.DATE, *TIMESTAMPS)]
         if not times or not is_outside_years(error):
             raise
         raise outside_years(times) from error

@@ -11,6 +11,7 @@ from hivesql.dialect.slices import PartitionItems
 from hivesql.dialect.tokens import Name, TableRef, Token, at, tokenize
 from hivesql.script import StatementText
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported, SemanticError
+from hivesql_planner.model.hive_type import HiveType
 from hivesql_planner.model.names import check_table_name
 from hivesql_planner.model.partition_values import normal_value
 from hivesql_planner.model.table import DEFAULT_PARTITION, Database, Partition, Table, TableName
@@ -261,7 +262,7 @@ def _not_found(table: Table, given: str) -> NoSuchObject:
     return NoSuchObject(f"Partition not found {given} in {table.name}", code=10006)
 
 
-def _is_same(given: str | None, value: str | None, type_: str) -> bool:
+def _is_same(given: str | None, value: str | None, type_: HiveType) -> bool:
     """Tell whether a constant names a partition: ``01`` names ``1`` of an INT."""
     if given == value or given is None or value is None:
         return given == value

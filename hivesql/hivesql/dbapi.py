@@ -33,6 +33,7 @@ from hivesql.script import StatementText
 from hivesql.session import Session
 from hivesql_executor.statements.context import OrRows
 from hivesql_executor.translate_errors import as_user_errors, translate_errors
+from hivesql_planner.model.hive_type import HiveType
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,7 +94,7 @@ class _TypeGroup(frozenset[str]):
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):
-            return other.partition("(")[0].partition("<")[0].lower() in self
+            return HiveType.parse(other).kind.value in self
         return super().__eq__(other)
 
     def __ne__(self, other: object) -> bool:
@@ -360,7 +361,6 @@ def _python_values(column: pa.Array) -> list[Any]:
 
 
 def _described(name: str, kind: str) -> Description:
-    precision = scale = None
-    if kind.startswith("decimal("):
-        precision, scale = map(int, kind[8:-1].split(","))
+    type_ = HiveType.parse(kind)
+    precision, scale = type_.arguments if type_.scale is not None else (None, None)
     return name, kind, None, None, precision, scale, True

@@ -13,6 +13,7 @@ from hivesql.script import split, split_key
 from hivesql.session import Session
 from hivesql_planner.errors import HiveSqlError, NoSuchObject
 from hivesql_planner.explain import explain
+from hivesql_planner.model.hive_type import STRING
 from hivesql_planner.model.table import Database, Partition, Table, TableName
 from hivesql_planner.planning import plan
 from hivesql_planner.predicates.partitions import PartitionTest, may_pass
@@ -53,7 +54,7 @@ from hivesql_planner.statements.functions import (
 
 Name = TypeVar("Name", str, TableName)
 
-_UNKNOWN_TYPE = "string"
+_UNKNOWN_TYPE = STRING
 """Of a CREATE TABLE AS SELECT column: only Spark knows it, and names are enough to plan."""
 
 
@@ -253,7 +254,9 @@ class _Functions(Mapping[str, OwnFunction | Macro]):
 
 
 def _typed(table: Table) -> Table:
-    columns = tuple(replace(one, type=one.type or _UNKNOWN_TYPE) for one in table.columns)
+    columns = tuple(
+        replace(one, type=one.type if one.type.is_known else _UNKNOWN_TYPE) for one in table.columns
+    )
     return replace(table, columns=columns)
 
 

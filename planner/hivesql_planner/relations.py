@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from hivesql_planner.model.hive_type import BIGINT, STRING
 from hivesql_planner.model.table import Column, Partition, Table
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Changes:
         return f"writes {self.low} to {'the last' if self.high is None else self.high}"
 
 
-CHANGE_COLUMNS = (Column("_change_type", "string"), Column("_write_id", "bigint"))
+CHANGE_COLUMNS = (Column("_change_type", STRING), Column("_write_id", BIGINT))
 """insert, update_preimage, update_postimage or delete; and the write that did it."""
 
 

@@ -30,10 +30,10 @@ def opened(url: str) -> Metastore:
 
 
 def fill(store: Metastore, partitions: int) -> None:
-    columns = tuple(Column(f"c{number}", "string") for number in range(20))
+    columns = tuple(Column.of(f"c{number}", "string") for number in range(20))
     plain = Table(
         name=MANY, columns=columns, location="", properties={"transactional": "true"},
-        partition_columns=(Column("p", "int"),),
+        partition_columns=(Column.of("p", "int"),),
     )  # fmt: skip
     store.create_table(plain)
     new = [Partition(values=(str(number),), location="") for number in range(partitions)]

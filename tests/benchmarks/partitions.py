@@ -33,9 +33,9 @@ def fill(store: DatabaseMetastore, count: int) -> None:
     store.create_table(
         Table(
             name=NAME,
-            columns=(Column("a", "int"),),
+            columns=(Column.of("a", "int"),),
             location="",
-            partition_columns=(Column("day", "date"), Column("hour", "int")),
+            partition_columns=(Column.of("day", "date"), Column.of("hour", "int")),
         )
     )
     first = date(1950, 1, 1)

@@ -31,6 +31,7 @@ from fuzz.upkeep import (
     Truncate,
 )  # fmt: skip
 from fuzz.world import Refused, TableModel, World
+from hivesql_planner.model.hive_type import HiveType
 from hivesql_planner.model.table import default_value
 
 MOST_ROWS = 120
@@ -76,7 +77,7 @@ class Walk:
             place
             for place in sorted(table.places, key=repr)
             if not any(
-                value == default_value(kind.type)
+                value == default_value(HiveType.parse(kind.type))
                 for value, (_, kind) in zip(place, table.parts, strict=True)
             )
         ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from fuzz.conditions import Row, Schema
 from fuzz.kinds import Kind, Value, shown
+from hivesql_planner.model.hive_type import HiveType
 from hivesql_planner.model.table import default_value
 
 Bag = Counter[tuple[str | None, ...]]
@@ -89,7 +90,7 @@ class TableModel:
         cells = zip(self.parts, values[width:], strict=True)
         return (
             *values[:width],
-            *(default_value(kind.type) if value in ("", None) else value
+            *(default_value(HiveType.parse(kind.type)) if value in ("", None) else value
               for (_, kind), value in cells),
         )  # fmt: skip
 

@@ -121,8 +121,8 @@ def test_real_hive_changes_tables_between_look_ups(tmp_path: Path) -> None:
     with hive.metastore(tmp_path / "hms", log=True) as url:
         back = open_metastore(url, "", timeout=60)
         host: Any = CachingMetastore(open_metastore(url, "", timeout=60))
-        made = Table(name=T, columns=(Column("a", "int"),), location="", properties=ACID)
-        back.create_table(replace(made, partition_columns=(Column("p", "int"),)))
+        made = Table(name=T, columns=(Column.of("a", "int"),), location="", properties=ACID)
+        back.create_table(replace(made, partition_columns=(Column.of("p", "int"),)))
         back.create_table(replace(made, name=U, properties={}, type="EXTERNAL_TABLE"))
         warehouse = back.database("default").location
         places = ("hive.metastore.warehouse.dir", "hive.metastore.warehouse.external.dir")

@@ -35,12 +35,15 @@ from hivesql_planner.statements.bound import (
 
 ACID = {"transactional": "true"}
 T = Table(
-    name=TableName("d", "t"), columns=(Column("id", "int"),), location="/w/d.db/t", id=1,
+    name=TableName("d", "t"), columns=(Column.of("id", "int"),), location="/w/d.db/t", id=1,
     properties=ACID,
 )  # fmt: skip
 PLAIN = replace(T, name=TableName("d", "plain"), location="/w/d.db/plain", id=2, properties={})
 P = replace(
-    PLAIN, name=TableName("d", "p"), partition_columns=(Column("k", "int"),), location="/w/d.db/p"
+    PLAIN,
+    name=TableName("d", "p"),
+    partition_columns=(Column.of("k", "int"),),
+    location="/w/d.db/p",
 )
 OTHER = replace(P, name=TableName("d", "q"), location="/w/d.db/q")
 VIEW = replace(

@@ -42,7 +42,7 @@ from hivesql_planner.statements.ddl import AlterTable
 
 T = Table(
     name=TableName("d", "t"),
-    columns=(Column("id", "int"),),
+    columns=(Column.of("id", "int"),),
     location="/w/t",
     properties={"transactional": "true"},
 )

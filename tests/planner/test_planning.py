@@ -30,14 +30,14 @@ from hivesql_planner.transactional_plans import requested
 ACID = {"transactional": "true"}
 T = Table(
     name=TableName("d", "t"),
-    columns=(Column("id", "int"), Column("v", "string")),
+    columns=(Column.of("id", "int"), Column.of("v", "string")),
     location="/w/t",
     properties=ACID,
 )
 P = Table(
     name=TableName("d", "p"),
-    columns=(Column("id", "int"),),
-    partition_columns=(Column("k", "int"),),
+    columns=(Column.of("id", "int"),),
+    partition_columns=(Column.of("k", "int"),),
     location="/w/p",
     properties=ACID,
 )

@@ -22,7 +22,7 @@ from hivesql_planner.plan import InsertBranch, WriteKind
 from hivesql_planner.predicates.predicate import SmallInsert
 from hivesql_planner.relations import Query
 
-_COLUMNS = (Column("id", "int"), Column("k", "int"), Column("v", "int"))
+_COLUMNS = (Column.of("id", "int"), Column.of("k", "int"), Column.of("v", "int"))
 
 
 def shape(table: Table, branch: InsertBranch, work: Work) -> Table:

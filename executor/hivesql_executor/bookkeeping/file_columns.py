@@ -12,16 +12,17 @@ from hivesql_executor.files.api import Files, RangeFile
 from hivesql_planner.errors import DataError, NotSupported
 from hivesql_planner.model.avro_schema import columns_of as columns_of_schema
 from hivesql_planner.model.avro_schema import parsed_schema
+from hivesql_planner.model.hive_type import TIMESTAMP, HiveType, Kind
 from hivesql_planner.model.table import Column, FileFormat
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _PLAIN = {
-    "bool": "boolean", "int8": "tinyint", "int16": "smallint", "int32": "int", "int64": "bigint",
-    "float": "float", "double": "double", "string": "string", "large_string": "string",
-    "binary": "binary", "large_binary": "binary", "date32[day]": "date", "uint8": "smallint",
-    "uint16": "int", "uint32": "bigint",
+    "bool": Kind.BOOLEAN, "int8": Kind.TINYINT, "int16": Kind.SMALLINT, "int32": Kind.INT,
+    "int64": Kind.BIGINT, "float": Kind.FLOAT, "double": Kind.DOUBLE, "string": Kind.STRING,
+    "large_string": Kind.STRING, "binary": Kind.BINARY, "large_binary": Kind.BINARY,
+    "date32[day]": Kind.DATE, "uint8": Kind.SMALLINT, "uint16": Kind.INT, "uint32": Kind.BIGINT,
 }  # fmt: skip
 
 
@@ -66,23 +67,23 @@ def _of_avro(files: Files, path: str) -> tuple[Column, ...]:
     return columns_of_schema(parsed_schema(json.dumps(schema)))
 
 
-def _of_arrow(kind: pa.DataType, path: str) -> str:
-    """Hive's name of a type of Parquet, as Arrow reads it."""
+def _of_arrow(kind: pa.DataType, path: str) -> HiveType:
+    """Return Hive's type for one of Parquet, as Arrow reads it."""
     import pyarrow as pa
 
     text = str(kind)
     if text in _PLAIN:
-        return _PLAIN[text]
+        return HiveType(_PLAIN[text])
     if pa.types.is_timestamp(kind):
-        return "timestamp"
+        return TIMESTAMP
     if pa.types.is_decimal(kind):
-        return f"decimal({kind.precision},{kind.scale})"
+        return HiveType.decimal(kind.precision, kind.scale)
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return f"array<{_of_arrow(kind.value_type, path)}>"
+        return HiveType.array(_of_arrow(kind.value_type, path))
     if pa.types.is_map(kind):
-        return f"map<{_of_arrow(kind.key_type, path)},{_of_arrow(kind.item_type, path)}>"
+        return HiveType.map(_of_arrow(kind.key_type, path), _of_arrow(kind.item_type, path))
     if pa.types.is_struct(kind):
         fields = (kind.field(i) for i in range(kind.num_fields))
-        inner = ",".join(f"{field.name.lower()}:{_of_arrow(field.type, path)}" for field in fields)
-        return f"struct<{inner}>"
+        inner = ((field.name.lower(), _of_arrow(field.type, path)) for field in fields)
+        return HiveType.struct(*inner)
     raise NotSupported(f"the type {re.sub(r'[^ -~]', '?', text)} in {path}")

@@ -12,7 +12,6 @@ from hivesql_executor.files.api import Files
 from hivesql_executor.jvm import know_flushed_files
 from hivesql_executor.orc.footers import check_file, check_orphans, foreign_writes, holds_changes
 from hivesql_executor.orc.tail import OrcTail, cached_tail
-from hivesql_executor.orc.types import orc_type
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.flushed_lengths import spark_path
 from hivesql_executor.snapshot.partition_files import PartitionFiles
@@ -27,7 +26,6 @@ from hivesql_planner.errors import DataError, NotSupported
 from hivesql_planner.model.table import Table
 
 _File = TypeVar("_File", DataFile, DeleteFile)
-_NESTED = ("array", "map", "struct", "uniontype")
 
 
 def event_findings(
@@ -148,15 +146,11 @@ def _footer_findings(table: Table, path: str, tail: OrcTail) -> Iterator[Finding
         wrong = f"{', '.join(names)} where the table has {', '.join(known)}"
         yield Finding(path, f"has the columns {wrong}: they are read by position")
     for column, kind in zip(table.columns, tail.row_types, strict=False):
-        if _shape(kind) != _shape(orc_type(column.type)):
+        shapes = [one.kind if one.is_nested else None for one in (kind, column.type)]
+        # No conversion leads away from these.
+        if shapes[0] is not shapes[1]:
             wrong = f"{kind} where the table has {column.type}"
             yield Finding(path, f"its column {column.name} is {wrong}: it cannot be read")
-
-
-def _shape(orc_text: str) -> str:
-    """Tell what no conversion leads away from."""
-    kind = orc_text.partition("<")[0]
-    return kind if kind in _NESTED else ""
 
 
 def _key_index(tail: OrcTail) -> tuple[Key, ...] | str:

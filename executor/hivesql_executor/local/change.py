@@ -18,7 +18,7 @@ from hivesql_executor.local.types import arrow_type, row_type
 from hivesql_executor.orc.publish import Publication, WrittenFile, publish_events
 from hivesql_executor.snapshot.partition_files import EventFile
 from hivesql_planner.acid.row_id import BUCKET_MASK
-from hivesql_planner.local.values import base_type
+from hivesql_planner.model.hive_type import Kind
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Write, WriteKind
 from hivesql_planner.predicates.predicate import Computed, Given, Kept, SmallChange
@@ -172,8 +172,8 @@ def _events(hit: Hit, write: Write, table: Table, write_id: int) -> pa.Table:
 def _padded(row: pa.StructArray, table: Table) -> pa.StructArray:
     """CHAR as files hold it."""
     arrays = [
-        pc.utf8_rpad(row.field(i), base_type(column.type)[1][0], " ")
-        if base_type(column.type)[0] == "char"
+        pc.utf8_rpad(row.field(i), column.type.length, " ")
+        if column.type.kind is Kind.CHAR
         else row.field(i)
         for i, column in enumerate(table.columns)
     ]

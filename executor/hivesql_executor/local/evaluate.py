@@ -8,8 +8,8 @@ from functools import reduce
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hivesql_planner.local.values import base_type
 from hivesql_planner.model.constraints import violation
+from hivesql_planner.model.hive_type import Kind
 from hivesql_planner.model.table import Table
 from hivesql_planner.predicates.predicate import (
     AllOf,
@@ -79,7 +79,7 @@ def enforce_check(check: Predicate | None, row: pa.StructArray, table: Table) ->
     # CHAR compares without the blanks that pad it.
     columns = {
         column.name: pc.utf8_rtrim(row.field(i), " ")
-        if base_type(column.type)[0] == "char"
+        if column.type.kind is Kind.CHAR
         else row.field(i)
         for i, column in enumerate(table.columns)
     }

@@ -30,7 +30,6 @@ from hivesql_planner.acid.layout import (
     VERSION,
 )
 from hivesql_planner.acid.row_id import encode_bucket
-from hivesql_planner.local.values import base_type
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Write, WriteKind
 
@@ -158,7 +157,7 @@ def bucket_numbers(
     total = np.zeros(len(row), np.int64)
     types = {column.name: column.type for column in table.columns}
     for name in columns:
-        kind, _ = base_type(types[name])
+        kind = types[name].kind.value
         hashes = hash_array(row.field(name), kind, table.bucketing_version)
         total = (total * 31 + hashes) & 0xFFFFFFFF
     return (total & 0x7FFFFFFF) % table.bucket_count

@@ -27,7 +27,7 @@ from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_planner.acid.files_to_read import DataFile, DeleteFile
 from hivesql_planner.acid.layout import ACID_FIELDS
 from hivesql_planner.local.decide import is_small
-from hivesql_planner.local.values import base_type
+from hivesql_planner.model.hive_type import Kind
 from hivesql_planner.model.table import Column, Partition, Table
 from hivesql_planner.predicates.predicate import Predicate, columns_of
 from hivesql_planner.predicates.ranges import any_of_ids
@@ -356,7 +356,7 @@ def partition_columns(partition: Partition | None, table: Table, count: int) -> 
         kind = arrow_type(column.type)
         if text is None:
             found[column.name] = pa.nulls(count, kind)
-        elif base_type(column.type)[0] == "string":
+        elif column.type.kind is Kind.STRING:
             found[column.name] = pa.repeat(pa.scalar(text), count)
         elif pa.types.is_integer(kind) or pa.types.is_date(kind):
             found[column.name] = pa.repeat(_typed(text, kind), count)

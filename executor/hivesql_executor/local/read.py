@@ -19,15 +19,13 @@ from hivesql_executor.local.times import has_plain_times
 from hivesql_executor.local.types import arrow_type
 from hivesql_executor.orc.footers import check_file, check_orphans, holds_changes, read_footers
 from hivesql_executor.orc.tail import OrcTail
-from hivesql_executor.orc.types import orc_type
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_planner.acid.files_to_read import DataFile, DeleteFile
 from hivesql_planner.acid.layout import ACID_FIELDS
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.local.decide import is_small
-from hivesql_planner.local.values import base_type
+from hivesql_planner.model.hive_type import SIZED_TEXTS, TIMESTAMPS, Kind
 from hivesql_planner.model.table import Column, Table
-from hivesql_planner.model.types import text_limit
 
 MOST_FILES = 2_000
 """Of more files, not even what they say about themselves is read here unless all are small."""
@@ -146,7 +144,7 @@ def _fields(snapshot: SmallSnapshot, path: str, columns: Sequence[Column]) -> tu
     for column in columns:
         position = places[column.name]
         known = position < len(tail.row_fields)
-        if known and text_limit(column.type) and not is_as_stored(tail, position, column):
+        if known and column.type.kind in SIZED_TEXTS and not is_as_stored(tail, position, column):
             raise OnlySpark
         name = tail.row_fields[position] if known else None
         found.append(_Field(column, position, name))
@@ -155,7 +153,7 @@ def _fields(snapshot: SmallSnapshot, path: str, columns: Sequence[Column]) -> tu
 
 def is_as_stored(tail: OrcTail, position: int, column: Column) -> bool:
     """Tell whether the file has the column, and of the type that it has in the table."""
-    return position < len(tail.row_types) and tail.row_types[position] == orc_type(column.type)
+    return position < len(tail.row_types) and str(tail.row_types[position]) == column.type.orc
 
 
 def _of_runs(
@@ -247,7 +245,7 @@ def _value(found: pa.Array, column: Column) -> pa.Array:
         return _microseconds(found)
     if not _is_same(found.type, wanted):
         raise OnlySpark
-    if base_type(column.type)[0] == "char":
+    if column.type.kind is Kind.CHAR:
         # CHAR compares without its padding.
         return pc.utf8_rtrim(found, " ")
     return found.cast(wanted)
@@ -284,5 +282,4 @@ def _microseconds(found: pa.Array) -> pa.Array:
 
 
 def _is_timed(column: Column) -> bool:
-    text = column.type.lower()
-    return "date" in text or "timestamp" in text
+    return column.type.holds(Kind.DATE, *TIMESTAMPS)

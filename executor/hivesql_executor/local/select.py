@@ -12,9 +12,8 @@ from hivesql_executor.local.count import living_rows
 from hivesql_executor.local.fitting import Fitting, first_rows, fitting, partition_columns
 from hivesql_executor.local.read import OnlySpark, SmallSnapshot
 from hivesql_executor.local.types import arrow_type
-from hivesql_executor.orc.types import has_instant, orc_type, spark_type
 from hivesql_executor.outcome import NamedRow, Outcome, is_outside_years
-from hivesql_planner.local.values import base_type
+from hivesql_planner.model.hive_type import HiveType, Kind
 from hivesql_planner.model.table import Column, Table
 from hivesql_planner.predicates.predicate import Given, Shown, SmallSelect, Sorting, Total
 
@@ -120,9 +119,8 @@ def _array(
     if isinstance(item, Given):
         return pa.repeat(pa.scalar(item.value, arrow_type(column.type)), count)
     assert isinstance(item, Shown)
-    kind, numbers = base_type(column.type)
-    found = known[item.column]
-    return pc.utf8_rpad(found, numbers[0], " ") if kind == "char" else found
+    found, kind = known[item.column], column.type.kind
+    return pc.utf8_rpad(found, column.type.length, " ") if kind is Kind.CHAR else found
 
 
 def _total(item: Total, known: dict[str, pa.Array], count: int) -> Any:
@@ -150,9 +148,9 @@ def _outcome(rows: pa.Table, columns: Sequence[Column]) -> Outcome:
     return Outcome(columns=names, types=types, rows=found, value=found, table=rows)
 
 
-def _told_type(hive_type: str) -> str:
+def _told_type(hive_type: HiveType) -> str:
     """Spark's name of the type, but Hive's where there are instants inside."""
-    return hive_type if has_instant(hive_type) else orc_type(spark_type(hive_type))
+    return str(hive_type) if hive_type.holds(Kind.INSTANT) else hive_type.spark
 
 
 def _python_values(array: pa.Array) -> list[Any]:

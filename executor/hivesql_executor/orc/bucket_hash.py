@@ -24,11 +24,10 @@ _Words = npt.NDArray[np.uint32]
 _Bytes = npt.NDArray[np.uint8]
 
 
-def hash_array(array: pa.Array, hive_type: str, version: int) -> Ints:
-    """Return the hash of each value; NULL hashes to 0. ``hive_type`` is a primitive type's text."""
+def hash_array(array: pa.Array, kind: str, version: int) -> Ints:
+    """Return the hash of each value; NULL hashes to 0. ``kind`` names a primitive type."""
     if array.null_count == len(array):
         return np.zeros(len(array), np.int32)
-    kind = hive_type.partition("(")[0].strip().lower()
     hashes = (_hash_v2 if version == 2 else _hash_v1)(array, kind)
     hashes[np.asarray(pc.is_null(array))] = 0
     return hashes

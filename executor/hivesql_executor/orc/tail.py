@@ -24,6 +24,7 @@ from hivesql_executor.orc.tail_bytes import (
 )
 from hivesql_planner.acid.layout import ACID_FIELDS
 from hivesql_planner.errors import DataError
+from hivesql_planner.model.hive_type import HiveType
 
 _TAIL_GUESS = 16 * 1024
 _MOST_POSTSCRIPT = 256
@@ -47,8 +48,8 @@ class OrcTail:
     schema: str
     metadata: Mapping[str, bytes]
     key_range: Mapping[str, tuple[int, int]]
-    row_types: tuple[str, ...]
-    """The types of ``row_fields`` in ORC's words."""
+    row_types: tuple[HiveType, ...]
+    """The types of ``row_fields``."""
     operations: tuple[int, int] | None = None
     """Least and greatest operation code of an ACID file's events, where the file has statistics."""
     writers: tuple[int, int] | None = None
@@ -121,7 +122,7 @@ def read_tail(files: Files, path: str, length: int | None = None) -> OrcTail:
         stripe_rows=tuple(len(stripe) for stripe in reader.iter_stripes()),
         is_acid=is_acid,
         row_fields=tuple(row.fields),
-        row_types=tuple(str(row.fields[name]) for name in row.fields),
+        row_types=tuple(HiveType.as_stored(str(row.fields[name])) for name in row.fields),
         schema=str(reader.schema),
         metadata=dict(reader.user_metadata),
         key_range=key_range,

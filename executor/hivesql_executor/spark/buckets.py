@@ -14,8 +14,8 @@ from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as f
 
 from hivesql_executor.jvm import call_static
-from hivesql_executor.orc.types import is_nested, spark_type
 from hivesql_planner.errors import NotSupported
+from hivesql_planner.model.hive_type import TIMESTAMPS, Kind
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Change
 
@@ -42,18 +42,17 @@ def bucket_column(table: Table, values: Sequence[Column]) -> Column:
 
 
 def _hashed(value: Column, column: TableColumn, version: int) -> Column:
-    kind = column.type.lower()
-    typed = spark_type(kind)
-    instant = typed == "timestamp" and kind != "timestamp"
-    if is_nested(kind) or (instant and version == 1):
+    kind = column.type.kind
+    if column.type.is_nested or (kind is Kind.INSTANT and version == 1):
         raise NotSupported(f"CLUSTERED BY a column of type {column.type}")
-    if version == 1 and typed in ("tinyint", "smallint", "int"):
+    if version == 1 and kind in (Kind.TINYINT, Kind.SMALLINT, Kind.INT):
         return f.coalesce(value.cast("int"), f.lit(0))
-    if typed == "timestamp":
+    typed = column.type.spark
+    if kind in TIMESTAMPS:
         typed = "timestamp_ntz"
         value = value.cast(typed)
     # CHAR and VARCHAR hash differently from STRING.
-    told = kind.partition("(")[0] if typed == "string" else ""
+    told = kind.value if column.type.is_text else ""
     made: Any = value  # the JVM's column has no public name
     return Column(
         call_static(SparkSession.active(), "BucketHash", "hashed", made._jc, version, told, typed)

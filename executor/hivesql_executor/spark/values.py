@@ -12,16 +12,15 @@ from pyspark.sql import types as t
 from pyspark.sql.types import StructType
 
 from hivesql_executor.jvm import spark_line
-from hivesql_executor.orc.types import decimal_scale, has_instant, has_sized_text, spark_type
 from hivesql_executor.outcome import HIVE_TYPE
 from hivesql_executor.spark.charsets import cleaned
 from hivesql_executor.spark.lines import arrow_schema
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.conversions import conversion
+from hivesql_planner.model.hive_type import SIZED_TEXTS, HiveType, Kind
 from hivesql_planner.model.partition_values import FALSE
 from hivesql_planner.model.table import DEFAULT_PARTITION, Table
 from hivesql_planner.model.table import Column as TableColumn
-from hivesql_planner.model.types import parts_of, text_limit
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,62 +31,62 @@ _INSTANTS_SINCE = (4, 2)
 _UNICODE = ("parquet", "avro")
 
 
-def stored_value(value: Column, hive_type: str) -> Column:
+def stored_value(value: Column, hive_type: HiveType) -> Column:
     """Return a value as the table stores it: cast, VARCHAR cut, CHAR padded with blanks."""
-    return _each_sized(value.cast(spark_type(hive_type)), hive_type, _stored_text)
+    return _each_sized(value.cast(hive_type.spark), hive_type, _stored_text)
 
 
-def converted(name: str, source: str, hive_type: str) -> Column:
-    """Convert a column of the Spark type ``source`` as Hive does for a column of another type."""
-    template = conversion(source.replace("_ntz", ""), hive_type)
+def converted(name: str, source: HiveType, hive_type: HiveType) -> Column:
+    """Convert a column of the type ``source`` as Hive does for a column of another type."""
+    template = conversion(source, hive_type)
     return f.expr(template.replace("@0", f"`{name}`")) if template else f.col(name)
 
 
-def written_value(value: Column, hive_type: str, file_format: str) -> Column:
+def written_value(value: Column, hive_type: HiveType, file_format: str) -> Column:
     """Return the same for a file that holds no text but UTF-8."""
     stored = stored_value(value, hive_type)
-    is_plain = spark_type(hive_type) == "string" and text_limit(hive_type) is None
+    is_plain = hive_type.kind is Kind.STRING
     return cleaned(stored) if is_plain and file_format in _UNICODE else stored
 
 
-def _stored_text(text: Column, kind: str, size: int) -> Column:
+def _stored_text(text: Column, hive_type: HiveType, size: int) -> Column:
     text = cleaned(text)
-    return f.rpad(text, size, " ") if kind == "char" else f.substring(text, 1, size)
+    is_char = hive_type.kind is Kind.CHAR
+    return f.rpad(text, size, " ") if is_char else f.substring(text, 1, size)
 
 
 def _each_sized(
-    value: Column, hive_type: str, change: Callable[[Column, str, int], Column]
+    value: Column, hive_type: HiveType, change: Callable[[Column, HiveType, int], Column]
 ) -> Column:
     """Return the value with each CHAR and VARCHAR in it changed, at any depth."""
-    limit = text_limit(hive_type)
-    if limit is not None:
-        return change(value, *limit)
-    if not has_sized_text(hive_type):
+    if hive_type.length is not None:
+        return change(value, hive_type, hive_type.length)
+    if not hive_type.holds(*SIZED_TEXTS):
         return value
-    parts = parts_of(hive_type)
-    match spark_type(hive_type).partition("<")[0]:
-        case "array":
-            return f.transform(value, lambda one: _each_sized(one, parts[0][1], change))
-        case "map":
+    inside = hive_type.children
+    match hive_type.kind:
+        case Kind.ARRAY:
+            return f.transform(value, lambda one: _each_sized(one, inside[0], change))
+        case Kind.MAP:
 
             def entry(one: Column) -> Column:
                 return f.struct(
-                    _each_sized(one["key"], parts[0][1], change).alias("key"),
-                    _each_sized(one["value"], parts[1][1], change).alias("value"),
+                    _each_sized(one["key"], inside[0], change).alias("key"),
+                    _each_sized(one["value"], inside[1], change).alias("value"),
                 )
 
             return f.map_from_entries(f.transform(f.map_entries(value), entry))
-    fields = (_each_sized(value[name], kind, change).alias(name) for name, kind in parts)
+    fields = (_each_sized(value[name], kind, change).alias(name) for name, kind in hive_type.fields)
     return f.when(value.isNotNull(), f.struct(*fields))
 
 
 def as_shown(frame: DataFrame, columns: Sequence[TableColumn]) -> DataFrame:
     """Pad the CHAR values of a query's rows; ``columns`` are known ones of its own."""
-    if not any(has_sized_text(column.type) for column in columns):
+    if not any(column.type.holds(*SIZED_TEXTS) for column in columns):
         return frame
 
-    def shown(text: Column, kind: str, size: int) -> Column:
-        return f.rpad(text, size, " ") if kind == "char" else text
+    def shown(text: Column, hive_type: HiveType, size: int) -> Column:
+        return f.rpad(text, size, " ") if hive_type.kind is Kind.CHAR else text
 
     # Two columns may have one name.
     numbered = frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
@@ -101,7 +100,7 @@ def as_shown(frame: DataFrame, columns: Sequence[TableColumn]) -> DataFrame:
 
 def stored_row(table: Table, row: str) -> Column:
     """Return a struct column of the table's data columns with stored values; NULL stays NULL."""
-    if not any(has_sized_text(column.type) for column in table.columns):
+    if not any(column.type.holds(*SIZED_TEXTS) for column in table.columns):
         return f.col(row)
     values = (
         stored_value(f.col(row)[column.name], column.type).alias(column.name)
@@ -110,34 +109,34 @@ def stored_row(table: Table, row: str) -> Column:
     return f.when(f.col(row).isNotNull(), f.struct(*values))
 
 
-def partition_text(value: Column, hive_type: str) -> Column:
+def partition_text(value: Column, hive_type: HiveType) -> Column:
     """Hive's text of a partition value; NULL and '' give the default partition.
 
     Never NULL, so that Spark adds no sort of its own before it writes.
     """
     text = value_text(value, hive_type)
-    if decimal_scale(hive_type):
+    if hive_type.scale:
         text = f.regexp_replace(text, r"\.?0*$", "")
     return f.coalesce(f.nullif(text, f.lit("")), f.lit(DEFAULT_PARTITION))
 
 
-def partition_value(text: Column, hive_type: str) -> Column:
+def partition_value(text: Column, hive_type: HiveType) -> Column:
     """Return the value of a partition's text: NULL where it is none of the type."""
-    if hive_type == "boolean":
+    if hive_type.kind is Kind.BOOLEAN:
         # Hive's, of texts that another program may have written.
         return ~f.lower(text).isin(*FALSE)
-    return read_value(text, hive_type).cast(spark_type(hive_type))
+    return read_value(text, hive_type).cast(hive_type.spark)
 
 
-def read_value(value: Column, hive_type: str) -> Column:
+def read_value(value: Column, hive_type: HiveType) -> Column:
     """Give a stored value as it compares: cut to its size, CHAR without the blanks that pad it."""
     return _each_sized(value, hive_type, _read_text)
 
 
-def _read_text(text: Column, kind: str, size: int) -> Column:
+def _read_text(text: Column, hive_type: HiveType, size: int) -> Column:
     # Longer texts are from before the column was made shorter.
     cut = f.substring(text, 1, size)
-    return f.rtrim(cut) if kind == "char" else cut
+    return f.rtrim(cut) if hive_type.kind is Kind.CHAR else cut
 
 
 def as_wall_clock(frame: DataFrame) -> DataFrame:
@@ -164,7 +163,7 @@ def check_instants(table: Table) -> None:
     if table.format != "orc" or spark_line() >= _INSTANTS_SINCE:
         return
     for column in table.columns:
-        if has_instant(column.type):
+        if column.type.holds(Kind.INSTANT):
             own, since = (".".join(map(str, line)) for line in (spark_line(), _INSTANTS_SINCE))
             raise NotSupported(
                 f"reading the column {column.name} of {table.name} by Spark {own}: ORC files with "
@@ -174,7 +173,7 @@ def check_instants(table: Table) -> None:
 
 def with_instants_marked(frame: DataFrame, columns: Sequence[TableColumn]) -> DataFrame:
     """Mark columns with instants in their metadata, since all is wall clock."""
-    marks = {i: one.type for i, one in enumerate(columns) if has_instant(one.type)}
+    marks = {i: str(one.type) for i, one in enumerate(columns) if one.type.holds(Kind.INSTANT)}
     if not marks:
         return frame
     # Two columns may have one name.
@@ -207,13 +206,13 @@ def retyped(kind: t.DataType, before: t.DataType, after: t.DataType) -> t.DataTy
     return kind
 
 
-def value_text(value: Column, hive_type: str) -> Column:
+def value_text(value: Column, hive_type: HiveType) -> Column:
     """Hive's text of a primitive value; NULL stays NULL."""
-    scale = decimal_scale(hive_type)
+    scale = hive_type.scale
     if scale is None:
         return stored_value(value, hive_type).cast("string")
     # Spark's cast would write small decimals with an exponent.
-    plain = f.format_number(value.cast(spark_type(hive_type)), scale)
+    plain = f.format_number(value.cast(hive_type.spark), scale)
     return f.translate(plain, ",", "")
 
 

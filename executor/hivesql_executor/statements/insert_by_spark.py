@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 
 from hivesql_executor.bookkeeping.partitions import foreign_partitions, staging_directory
 from hivesql_executor.orc.publish import Publication, StagedRows
-from hivesql_executor.orc.types import has_sized_text, hive_type
+from hivesql_executor.orc.types import hive_type
 from hivesql_executor.snapshot.listing import data_sizes, table_roots
 from hivesql_executor.spark.scan.nanoseconds import nanosecond_rows_of
 from hivesql_executor.spark.scan.sources import explained, rows_of
@@ -18,6 +18,7 @@ from hivesql_executor.spark.write.write import stage_insert
 from hivesql_executor.statements.context import Work
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.conversions import check_conversion
+from hivesql_planner.model.hive_type import SIZED_TEXTS, UNKNOWN, HiveType
 from hivesql_planner.model.table import Column, Table
 from hivesql_planner.plan import InsertBranch
 
@@ -25,15 +26,15 @@ from hivesql_planner.plan import InsertBranch
 def shaped(table: Table, branch: InsertBranch, work: Work) -> Table:
     """Return the table with the columns that the query gives, partition columns last."""
     rows = rows_of(branch.query, work.txn, work.runtime)
-    known = [column.type for column in branch.query.columns] or [""] * len(rows.columns)
+    known = [column.type for column in branch.query.columns] or [UNKNOWN] * len(rows.columns)
     return _shaped(table, rows, known)
 
 
-def _shaped(table: Table, rows: DataFrame, known: Sequence[str]) -> Table:
+def _shaped(table: Table, rows: DataFrame, known: Sequence[HiveType]) -> Table:
     """``known``: Hive's types where the query tells; Spark has no CHAR and VARCHAR."""
     columns = [
         Column(field.name.lower(),
-               kind if has_sized_text(kind) else hive_type(field.dataType.simpleString()))
+               kind if kind.holds(*SIZED_TEXTS) else hive_type(field.dataType.simpleString()))
         for field, kind in zip(rows.schema.fields, known, strict=True)
     ]  # fmt: skip
     for field in rows.schema.fields:
@@ -53,7 +54,7 @@ def _check_types(rows: DataFrame, branch: InsertBranch, table: Table, work: Work
     names = (*table.column_names, *branch.dynamic_partition)
     strict = work.runtime.settings.flag("hive.strict.timestamp.conversion")
     for name, field in zip(names, rows.schema.fields, strict=True):
-        source = field.dataType.simpleString().replace("_ntz", "")
+        source = HiveType.parse(field.dataType.simpleString())
         check_conversion(source, types[name], strict=strict)
 
 

@@ -19,6 +19,7 @@ from hivesql_executor.spark.write.write import stage_insert
 from hivesql_executor.transactions.file_changes import FileChanges
 from hivesql_executor.transactions.transaction import Transaction
 from hivesql_planner.errors import ExecutionError, SemanticError
+from hivesql_planner.model.hive_type import UNKNOWN
 from hivesql_planner.model.table import Column, Table, TableName
 from hivesql_planner.plan import Write, WriteKind
 from hivesql_planner.statements.bound import WriteDirectory
@@ -69,9 +70,9 @@ def write_directory(statement: WriteDirectory, txn: Transaction, runtime: Runtim
 def _table(statement: WriteDirectory, rows: DataFrame, location: str) -> Table:
     """Files are those of a table; Hive numbers its columns."""
     fields = rows.schema.fields
-    known = [column.type for column in statement.query.columns] or [""] * len(fields)
+    known = [column.type for column in statement.query.columns] or [UNKNOWN] * len(fields)
     types = [
-        kind or hive_type(field.dataType.simpleString())
+        kind if kind.is_known else hive_type(field.dataType.simpleString())
         for kind, field in zip(known, fields, strict=True)
     ]
     return Table(

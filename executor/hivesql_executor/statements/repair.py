@@ -11,7 +11,8 @@ from hivesql_executor.transactions.transaction import Transaction
 from hivesql_planner.acid.layout import parse_directory
 from hivesql_planner.definitions.steps import FollowDirectories
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.model.partition_values import BITS, normal_value
+from hivesql_planner.model.hive_type import INTEGERS
+from hivesql_planner.model.partition_values import normal_value
 from hivesql_planner.model.table import Partition, Table, parse_partition_name, partition_name
 
 
@@ -72,7 +73,7 @@ def _on_disk(files: Files, table: Table) -> Iterator[Partition]:
                     )
                 deeper.append(f"{above}/{name}")
         found = deeper
-    whole = [column.type in BITS for column in table.partition_columns]
+    whole = [column.type.kind in INTEGERS for column in table.partition_columns]
     for path in found:
         # Hive writes whole numbers as they are elsewhere, and leaves all other texts.
         values = tuple(

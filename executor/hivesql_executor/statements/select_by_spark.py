@@ -6,6 +6,7 @@ from hivesql_executor.outcome import Outcome, naming_times
 from hivesql_executor.spark.scan.nanoseconds import NanosecondFrame, nanosecond_rows_of
 from hivesql_executor.spark.values import as_shown, as_wall_clock, with_instants_marked
 from hivesql_executor.statements.context import OrRows, Work
+from hivesql_planner.model.hive_type import STRING
 from hivesql_planner.model.table import Column
 from hivesql_planner.relations import Query
 
@@ -25,7 +26,7 @@ def query_rows(query: Query, work: Work) -> Outcome:
         texts = [f"c{width + found.nanoseconds.index(i)}" for i in nanoseconds]
         numbered = found.whole.toDF(*(f"c{i}" for i in range(len(found.whole.columns))))
         whole = numbered.select(*(f"c{i}" for i in range(width)), *texts)
-        more = [Column(text, "string") for text in texts] if columns else []
+        more = [Column(text, STRING) for text in texts] if columns else []
         frame = NanosecondFrame(
             frame, as_wall_clock(as_shown(whole, [*columns, *more])), nanoseconds
         )

@@ -18,6 +18,7 @@ from hivesql_planner.acid.layout import METADATA_FILE, base_name
 from hivesql_planner.definitions.steps import EmptyTable, NewTable
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError, StaleSnapshot
 from hivesql_planner.locks.lock import Operation
+from hivesql_planner.model.hive_type import Kind
 from hivesql_planner.model.names import check_table
 from hivesql_planner.model.statistics import StatisticsChange
 from hivesql_planner.model.table import (
@@ -49,7 +50,7 @@ def _with_columns_of(table: Table, format_: FileFormat, path: str, runtime: Runt
         raise SemanticError(f"Invalid path '{path}': No files matching path {path}", code=10028)
     columns = kept_columns(table.format, columns_of_file(files, path, format_))
     for column in columns:
-        if "uniontype" in column.type:
+        if column.type.holds(Kind.UNION):
             raise NotSupported(f"the type {column.type} of the column {column.name} in {path}")
         if column.name in table.partition_names:
             raise SemanticError(

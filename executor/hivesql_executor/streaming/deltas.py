@@ -18,6 +18,7 @@ from hivesql_executor.streaming.growing import GrowingFile
 from hivesql_executor.streaming.records import RecordWriter, Row
 from hivesql_planner.acid.layout import AcidDirectory
 from hivesql_planner.errors import CommitUnknown, HiveSqlError, NotSupported
+from hivesql_planner.model.hive_type import HiveType
 from hivesql_planner.model.table import (
     DEFAULT_PARTITION,
     Partition,
@@ -207,7 +208,7 @@ class Deltas:
             rows_by_partition[names[values]].append(number)
         return rows_by_partition
 
-    def _partition_texts(self, values: Sequence[Any], hive_type: str) -> list[str]:
+    def _partition_texts(self, values: Sequence[Any], hive_type: HiveType) -> list[str]:
         typed = self.stream.writer.column(values, hive_type)
         if pa.types.is_floating(typed.type) or pa.types.is_timestamp(typed.type):
             raise NotSupported(f"dynamic partitions of type {hive_type} in a stream")

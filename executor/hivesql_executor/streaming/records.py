@@ -17,12 +17,12 @@ from hivesql_executor.local.types import arrow_type
 from hivesql_executor.streaming.texts import (
     Delimiters,
     decimal_of,
-    inner_types,
+    refuse_union,
     sized,
     typed,
 )
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.local.values import WHOLE, base_type, decimal_size
+from hivesql_planner.model.hive_type import BITS, TEXTS, HiveType, Kind
 from hivesql_planner.model.table import Column
 from hivesql_planner.older_python import read_datetime
 from hivesql_planner.streaming_errors import SerializationError
@@ -31,7 +31,6 @@ LINES = r"[\r\n]"
 Row = Sequence[Any]
 Converter = Callable[[Any], Any]
 _DECODER = json.JSONDecoder(parse_float=Decimal)
-_TEXTS = ("string", "char", "varchar")
 
 
 class RecordWriter(Protocol):
@@ -42,7 +41,7 @@ class RecordWriter(Protocol):
     """
 
     def rows(self, data: str, columns: Sequence[Column]) -> list[Row]: ...
-    def column(self, values: Sequence[Any], hive_type: str) -> pa.Array: ...
+    def column(self, values: Sequence[Any], hive_type: HiveType) -> pa.Array: ...
 
 
 def _lines(data: str, pattern: str) -> list[str]:
@@ -75,7 +74,7 @@ class StrictDelimitedInputWriter:
             found.append(parts[:width])
         return found
 
-    def column(self, values: Sequence[Any], hive_type: str) -> pa.Array:
+    def column(self, values: Sequence[Any], hive_type: HiveType) -> pa.Array:
         """Texts as a column."""
         texts = [None if one == "\\N" else one for one in values]
         return typed(
@@ -105,7 +104,7 @@ class StrictRegexWriter:
         matches = map(pattern.fullmatch, _lines(data, self.line_delimiter_pattern))
         return [match.groups() if match else nothing for match in matches]
 
-    def column(self, values: Sequence[Any], hive_type: str) -> pa.Array:
+    def column(self, values: Sequence[Any], hive_type: HiveType) -> pa.Array:
         """Texts as a column."""
         return typed(values, hive_type, Delimiters())
 
@@ -121,11 +120,10 @@ class StrictJsonWriter:
         fields = _fields(tuple(columns))
         return [_object(line, fields) for line in _lines(data, self.line_delimiter_pattern)]
 
-    def column(self, values: Sequence[Any], hive_type: str) -> pa.Array:
+    def column(self, values: Sequence[Any], hive_type: HiveType) -> pa.Array:
         """Convert values to a column."""
         array = pa.array(values, arrow_type(hive_type))
-        name, numbers = base_type(hive_type)
-        return sized(array, name, numbers) if name in _TEXTS else array
+        return sized(array, hive_type)
 
 
 @functools.lru_cache(maxsize=64)
@@ -146,31 +144,31 @@ def _object(line: str, fields: Sequence[tuple[str, Converter]]) -> Row:
         ) from error
 
 
-def converter(hive_type: str) -> Converter:
+def converter(hive_type: HiveType) -> Converter:
     """Choose what makes a JSON value one of a type, and raises ValueError or TypeError otherwise.
 
     Decimals that do not fit are NULL, as in Hive.
     """
-    if "<" in hive_type:
+    kind = hive_type.kind
+    if hive_type.is_nested:
         return _nested(hive_type)
-    name, numbers = base_type(hive_type)
-    if name in WHOLE:
-        limit = 2 ** (WHOLE[name] - 1)
+    if kind in BITS:
+        limit = 2 ** (BITS[kind] - 1)
         return lambda value: _within(int(value), limit)
-    if name == "decimal":
-        precision, scale = decimal_size(numbers)
+    if kind is Kind.DECIMAL:
+        precision, scale = hive_type.arguments
         return lambda value: _decimal(value, precision, scale)
-    known: dict[str, Converter] = {
-        **dict.fromkeys(_TEXTS, _text),
-        "float": float,
-        "double": float,
-        "boolean": lambda value: {"true": True, "false": False}[_text(value).lower()],
-        "date": datetime.date.fromisoformat,
-        "timestamp": _timestamp,
+    known: dict[Kind, Converter] = {
+        **dict.fromkeys(TEXTS, _text),
+        Kind.FLOAT: float,
+        Kind.DOUBLE: float,
+        Kind.BOOLEAN: lambda value: {"true": True, "false": False}[_text(value).lower()],
+        Kind.DATE: datetime.date.fromisoformat,
+        Kind.TIMESTAMP: _timestamp,
     }
-    if name not in known:
+    if kind not in known:
         raise NotSupported(f"the type {hive_type} in a stream of JSON")
-    return known[name]
+    return known[kind]
 
 
 def _decimal(value: Any, precision: int, scale: int) -> Decimal | None:
@@ -208,19 +206,19 @@ def _timestamp(value: str) -> datetime.datetime:
     return instant
 
 
-def _nested(hive_type: str) -> Converter:
-    kind, inner = inner_types(hive_type)
-    convert = [_or_null(converter(one)) for _, one in inner]
-    if kind == "array":
+def _nested(hive_type: HiveType) -> Converter:
+    refuse_union(hive_type)
+    convert = [_or_null(converter(one)) for one in hive_type.children]
+    if hive_type.kind is Kind.ARRAY:
         return lambda value: list(map(convert[0], value))
-    if kind == "map":
+    if hive_type.kind is Kind.MAP:
         return lambda value: [(convert[0](key), convert[1](one)) for key, one in value.items()]
-    names = [name for name, _ in inner]
+    names = [name for name, _ in hive_type.fields]
 
     def struct(value: Any) -> Any:
         lowered = {key.lower(): one for key, one in value.items()}
         known = zip(names, convert, strict=True)
-        return {name: one(lowered.get(name.lower())) for name, one in known}
+        return {name: one(lowered.get(name)) for name, one in known}
 
     return struct
 

@@ -21,8 +21,7 @@ import pyarrow.compute as pc
 
 from hivesql_executor.local.types import arrow_type
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.local.values import WHOLE, base_type, decimal_size
-from hivesql_planner.model.types import parts_of
+from hivesql_planner.model.hive_type import BITS, FLOATS, HiveType, Kind
 
 _WHOLE = re.compile(r"[+-]?\d+(?:\.\d*)?")
 _PLAIN_WHOLE = r"^-?\d{1,18}$"
@@ -41,43 +40,43 @@ class Delimiters:
     key: str = "\x03"
 
 
-def typed(texts: Texts, hive_type: str, delimiters: Delimiters) -> pa.Array:
+def typed(texts: Texts, hive_type: HiveType, delimiters: Delimiters) -> pa.Array:
     """Read texts as values of a type; None stays NULL. NotSupported for collections in others."""
-    if "<" in hive_type:
+    if hive_type.is_nested:
         values = [None if one is None else _nested(one, hive_type, delimiters) for one in texts]
         return pa.array(values, arrow_type(hive_type))
     array = pa.array(texts, pa.string())
-    name, numbers = base_type(hive_type)
-    if name in WHOLE:
-        return _whole(array, texts, WHOLE[name], hive_type)
-    if name in ("string", "varchar", "char"):
-        return sized(array, name, numbers)
-    if name in ("float", "double") and _all_match(array, _PLAIN_DOUBLE):
+    kind = hive_type.kind
+    if kind in BITS:
+        return _whole(array, texts, BITS[kind], hive_type)
+    if hive_type.is_text:
+        return sized(array, hive_type)
+    if kind in FLOATS and _all_match(array, _PLAIN_DOUBLE):
         return array.cast(arrow_type(hive_type))
-    if name == "timestamp" and _all_match(array, _PLAIN_TIMESTAMP):
+    if kind is Kind.TIMESTAMP and _all_match(array, _PLAIN_TIMESTAMP):
         with contextlib.suppress(pa.ArrowInvalid):
             return array.cast(pa.timestamp("us"))
-    if name == "decimal":
-        precision, scale = decimal_size(numbers)
+    if kind is Kind.DECIMAL:
+        precision, scale = hive_type.arguments
         if _all_match(array, _plain_decimal(precision - scale, scale)):
             return array.cast(pa.decimal128(precision, scale))
-    read = _reader(name, numbers)
+    read = _reader(hive_type)
     return pa.array([None if one is None else read(one) for one in texts], arrow_type(hive_type))
 
 
-def sized(array: pa.Array, name: str, numbers: Sequence[int]) -> pa.Array:
+def sized(array: pa.Array, hive_type: HiveType) -> pa.Array:
     """VARCHAR cut, CHAR cut and padded."""
-    if name == "string":
+    if hive_type.length is None:
         return array
-    cut = pc.utf8_slice_codeunits(array, 0, numbers[0])
-    return pc.utf8_rpad(cut, numbers[0], " ") if name == "char" else cut
+    cut = pc.utf8_slice_codeunits(array, 0, hive_type.length)
+    return pc.utf8_rpad(cut, hive_type.length, " ") if hive_type.kind is Kind.CHAR else cut
 
 
 def _all_match(array: pa.Array, pattern: str) -> bool:
     return bool(pc.all(pc.match_substring_regex(array, pattern), min_count=0).as_py())
 
 
-def _whole(array: pa.Array, texts: Texts, bits: int, hive_type: str) -> pa.Array:
+def _whole(array: pa.Array, texts: Texts, bits: int, hive_type: HiveType) -> pa.Array:
     limit = 2 ** (bits - 1)
     if _all_match(array, _PLAIN_WHOLE):
         values = array.cast(pa.int64())
@@ -103,19 +102,19 @@ def _whole_number(text: str | None) -> int | None:
     return int(text.partition(".")[0])
 
 
-def _reader(name: str, numbers: Sequence[int]) -> Callable[[str], Any]:
-    readers: dict[str, Callable[[str], Any]] = {
-        "boolean": lambda text: {"true": True, "false": False}.get(text.lower()),
-        "float": _double,
-        "double": _double,
-        "decimal": lambda text: decimal_of(text, *decimal_size(numbers)),
-        "date": _date,
-        "timestamp": _timestamp,
-        "binary": _binary,
+def _reader(hive_type: HiveType) -> Callable[[str], Any]:
+    readers: dict[Kind, Callable[[str], Any]] = {
+        Kind.BOOLEAN: lambda text: {"true": True, "false": False}.get(text.lower()),
+        Kind.FLOAT: _double,
+        Kind.DOUBLE: _double,
+        Kind.DECIMAL: lambda text: decimal_of(text, *hive_type.arguments),
+        Kind.DATE: _date,
+        Kind.TIMESTAMP: _timestamp,
+        Kind.BINARY: _binary,
     }
-    if name not in readers:
-        raise NotSupported(f"the type {name} in a stream")
-    return readers[name]
+    if hive_type.kind not in readers:
+        raise NotSupported(f"the type {hive_type} in a stream")
+    return readers[hive_type.kind]
 
 
 def _double(text: str) -> float | None:
@@ -165,33 +164,32 @@ def _binary(text: str) -> bytes:
     return text.encode()
 
 
-def _nested(text: str, hive_type: str, delimiters: Delimiters) -> Any:
-    kind, inner = inner_types(hive_type)
-    if any("<" in one for _, one in inner):
+def _nested(text: str, hive_type: HiveType, delimiters: Delimiters) -> Any:
+    refuse_union(hive_type)
+    inside = hive_type.children
+    if any(one.is_nested for one in inside):
         raise NotSupported(f"the type {hive_type} in delimited or matched text")
     items = text.split(delimiters.item) if text else []
-    if kind == "array":
-        return _values(items, [inner[0][1]] * len(items), delimiters)
-    if kind == "map":
+    if hive_type.kind is Kind.ARRAY:
+        return _values(items, [inside[0]] * len(items), delimiters)
+    if hive_type.kind is Kind.MAP:
         pairs = [one.partition(delimiters.key)[::2] for one in items]
-        keys = _values([key for key, _ in pairs], [inner[0][1]] * len(pairs), delimiters)
-        values = _values([value for _, value in pairs], [inner[1][1]] * len(pairs), delimiters)
+        keys = _values([key for key, _ in pairs], [inside[0]] * len(pairs), delimiters)
+        values = _values([value for _, value in pairs], [inside[1]] * len(pairs), delimiters)
         return [(key, value) for key, value in zip(keys, values, strict=True) if key is not None]
-    padded = [*items, *([None] * len(inner))][: len(inner)]
-    found = _values(padded, [one for _, one in inner], delimiters)
-    return {name: value for (name, _), value in zip(inner, found, strict=True)}
+    padded = [*items, *([None] * len(inside))][: len(inside)]
+    found = _values(padded, inside, delimiters)
+    return {name: value for (name, _), value in zip(hive_type.fields, found, strict=True)}
 
 
-def _values(texts: Texts, types: Sequence[str], delimiters: Delimiters) -> list[Any]:
+def _values(texts: Texts, types: Sequence[HiveType], delimiters: Delimiters) -> list[Any]:
     nulled = [None if text == "\\N" else text for text in texts]
     return [
         typed([text], one, delimiters)[0].as_py() for text, one in zip(nulled, types, strict=True)
     ]
 
 
-def inner_types(hive_type: str) -> tuple[str, list[tuple[str, str]]]:
-    """``array``, ``map`` or ``struct``, and the names and types inside; uniontype is refused."""
-    kind = hive_type.partition("<")[0].strip().lower()
-    if kind not in ("array", "map", "struct"):
+def refuse_union(hive_type: HiveType) -> None:
+    """Refuse a union, which no stream can write."""
+    if hive_type.kind is Kind.UNION:
         raise NotSupported(f"the type {hive_type} in a stream")
-    return kind, parts_of(hive_type)

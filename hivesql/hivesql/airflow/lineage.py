@@ -52,7 +52,9 @@ def _inputs(tables: Iterable[Table], conn_id: str) -> Iterable[InputDataset]:
 
 def _named(table: Table, conn_id: str) -> dict[str, Any]:
     fields = [
-        SchemaDatasetFacetFields(name=column.name, type=column.type, description=column.comment)
+        SchemaDatasetFacetFields(
+            name=column.name, type=str(column.type), description=column.comment
+        )
         for column in table.all_columns
     ]
     return {

@@ -12,7 +12,7 @@ from hivesql.dialect.edits import Edit, apply_edits
 from hivesql.dialect.slices import Slice
 from hivesql.dialect.spark_differences import tokens_in
 from hivesql.dialect.structure import read_expression
-from hivesql.dialect.value_types import Type, normal
+from hivesql.dialect.value_types import Type
 from hivesql.expressions.calls import Call
 from hivesql.expressions.casts import write_template
 from hivesql.query.checks.aggregation import AGGREGATES
@@ -31,6 +31,7 @@ from hivesql_planner.model.constraints import (
     with_constraints,
 )
 from hivesql_planner.model.conversions import check_conversion
+from hivesql_planner.model.hive_type import BOOLEAN
 from hivesql_planner.model.table import Column, Constraint, Table, TableName
 from hivesql_planner.predicates.predicate import Given, IsNull, Not, Predicate, UnlessFalse
 from hivesql_planner.relations import Expr
@@ -125,7 +126,7 @@ def _check_condition(one: Constraint, tree: exp.Expr, walk: Walk) -> None:
             code=10326,
         )
     kind = walk.translator.type_of(tree)
-    if kind not in (None, "boolean"):
+    if kind not in (None, BOOLEAN):
         raise SemanticError(
             f"{what}. Invalid Constraint syntax Only boolean type is supported for CHECK "
             f"constraint: {one.text}. Found: {kind}",
@@ -136,7 +137,7 @@ def _check_condition(one: Constraint, tree: exp.Expr, walk: Walk) -> None:
 def _check_default(one: Constraint, table: Table, source: Type) -> None:
     """Refuse a default of another type than its column; what only Spark knows is left to it."""
     (type_,) = (column.type for column in table.columns if column.name in one.columns)
-    if source is not None and normal(source) != normal(type_):
+    if source is not None and source != type_:
         raise SemanticError(
             f"Invalid Constraint syntax Invalid type: {source} for default value: {one.text}. "
             f"Please make sure that the type is compatible with column type: {type_}, "
@@ -188,7 +189,7 @@ def _as_written(value: Expr, part: Slice, column: Column, walk: Walk) -> Expr:
     except SemanticError as error:
         binding.fail(error, *part.spans[0])
     literal = part.tree.name if isinstance(part.tree, exp.Literal) else None
-    template = write_template(Call("", (source,), (literal,)), normal(column.type))
+    template = write_template(Call("", (source,), (literal,)), column.type)
     # A value may end in a comment.
     return Expr(template.replace("@0", f"({value}\n)")) if template else value
 

@@ -21,6 +21,7 @@ from hivesql.query.walk import bind_query
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
 from hivesql_planner.model.avro_schema import LITERAL, columns_of, parsed_schema
+from hivesql_planner.model.hive_type import UNKNOWN
 from hivesql_planner.model.materialized import NEEDS_ACID, IncrementalRebuild, Materialized
 from hivesql_planner.model.names import check_table
 from hivesql_planner.model.table import (
@@ -45,7 +46,7 @@ def bind_create_table(body: CreateTableBody, binding: Binding) -> CreateTable:
     table = _like(body, binding, name) if body.like else _described(body, binding, name)
     rows = _rows(body, binding)
     if body.partitioned_by:
-        columns = tuple(Column(one.text, "") for one in body.partitioned_by)
+        columns = tuple(Column(one.text, UNKNOWN) for one in body.partitioned_by)
         table = replace(table, partition_columns=columns)
     _check_transactional(table, body, binding)
     try:
@@ -152,7 +153,7 @@ def _check_regex(table: Table, start: int, binding: Binding) -> None:
     if "input.regex" not in table.serde_properties:
         problem = 'This table does not have serde property "input.regex"!'
     for i, column in enumerate(table.columns):
-        if "<" in column.type:
+        if column.type.is_nested:
             where = f"column [{i}] named {column.name} with type {column.type}"
             problem = problem or f"{STORAGE['regex'].serde} doesn't allow {where}"
     if problem is not None:

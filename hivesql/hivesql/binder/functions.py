@@ -16,7 +16,6 @@ from hivesql.dialect.nodes.functions import (
     StoreFunctionBody,
 )
 from hivesql.dialect.tokens import Name
-from hivesql.dialect.value_types import normal
 from hivesql.query.checks.aggregation import check_places
 from hivesql.query.scope import Output, Relation, Scope
 from hivesql.query.walk import Walk
@@ -79,7 +78,7 @@ def bind_create_macro(body: CreateMacroBody, binding: Binding) -> CreateMacro:
     if len(set(names)) < len(names):
         message = f"At least one parameter name was used more than once [{', '.join(names)}]"
         binding.fail(SemanticError(message), body.name.start)
-    parameters = tuple((name.text, normal(kind)) for name, kind in body.parameters)
+    parameters = tuple((name.text, kind) for name, kind in body.parameters)
     part = body.body
     if part.tree.find(exp.Select) is not None:
         binding.fail(NotSupported("subqueries in macros"), *part.spans[0])

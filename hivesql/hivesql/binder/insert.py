@@ -16,7 +16,6 @@ from hivesql.dialect.nodes.parts import names_of, partition_of, slice_of, table_
 from hivesql.dialect.slices import RANGE, PartitionItems, Slice
 from hivesql.dialect.structure import is_constant_select, read_query
 from hivesql.dialect.tokens import Cursor, Name, TableRef, first_from
-from hivesql.dialect.value_types import normal
 from hivesql.expressions.session_zone import check_zone_of
 from hivesql.query.meaning.rows import Row, rows_of
 from hivesql.query.scope import Output
@@ -251,7 +250,7 @@ def _check_types(
     types = {column.name: column.type for column in table.all_columns}
     for column, name in zip(bound.columns or (), given, strict=False):
         try:
-            check_conversion(normal(column.type or ""), types[name], strict=strict)
+            check_conversion(column.type, types[name], strict=strict)
         except SemanticError as error:
             binding.fail(error, *part.spans[0])
 

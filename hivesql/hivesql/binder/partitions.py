@@ -27,6 +27,17 @@ from hivesql.dialect.nodes.parts import (
 )
 from hivesql.dialect.slices import RANGE, PartitionFilter, PartitionItems
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
+from hivesql_planner.model.hive_type import (
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    FLOATS,
+    INTEGERS,
+    TIMESTAMPS,
+    HiveType,
+    Kind,
+)
 from hivesql_planner.model.partition_values import normal_value
 from hivesql_planner.model.statistics import BASICS, told_statistics
 from hivesql_planner.model.table import (
@@ -213,7 +224,7 @@ def bind_drop_partitions(node: exp.Expr, binding: Binding) -> DropPartitions:
 
 
 def all_of(
-    filters: tuple[PartitionFilter, ...], table: Table, types: dict[str, str], binding: Binding
+    filters: tuple[PartitionFilter, ...], table: Table, types: dict[str, HiveType], binding: Binding
 ) -> Predicate:
     """Return the predicate that all filters make together."""
     found: list[Predicate] = []
@@ -227,9 +238,9 @@ def all_of(
     return AllOf(tuple(found))
 
 
-def _filter(one: PartitionFilter, type_: str, binding: Binding) -> Predicate:
+def _filter(one: PartitionFilter, type_: HiveType, binding: Binding) -> Predicate:
     value = partition_value(one.value)
-    if one.value is None or (value == "" and type_.startswith(("string", "varchar"))):
+    if one.value is None or (value == "" and type_.kind in (Kind.STRING, Kind.VARCHAR)):
         error = SemanticError(
             f"Partition spec is incorrect: {one.key.text} is compared with nothing. The partition "
             f"of rows without a value is '{DEFAULT_PARTITION}'"
@@ -237,10 +248,10 @@ def _filter(one: PartitionFilter, type_: str, binding: Binding) -> Predicate:
         binding.fail(error, one.key.start, one.end)
     if value is None:
         return _is_default(one, type_, binding)
-    text = type_.startswith(("string", "varchar", "char", "date", "timestamp"))
-    if type_ in ("boolean", "date", "float"):
+    text = type_.is_text or type_.kind in (Kind.DATE, *TIMESTAMPS)
+    if type_ in (BOOLEAN, DATE, FLOAT):
         value = normal_value(value, type_) or value
-    constant = value if text else value == "true" if type_ == "boolean" else _number(value)
+    constant = value if text else value == "true" if type_ == BOOLEAN else _number(value)
     operator = "<>" if one.operator == "!=" else one.operator
     compare = Compare(one.key.text, operator, constant)
     # What cannot be decided must not be dropped.
@@ -251,9 +262,9 @@ def _filter(one: PartitionFilter, type_: str, binding: Binding) -> Predicate:
     return compare
 
 
-def _kind(type_: str) -> str:
+def _kind(type_: HiveType) -> HiveType:
     """Return how values of a type are compared: a FLOAT's shortest text is that of one number."""
-    return "double" if type_ == "float" else type_
+    return DOUBLE if type_ == FLOAT else type_
 
 
 def _number(text: str) -> Value:
@@ -275,7 +286,7 @@ def _chosen(wanted: Predicate, listed: Iterable[Partition], table: Table) -> lis
     ]
 
 
-def _is_default(one: PartitionFilter, type_: str, binding: Binding) -> Predicate:
+def _is_default(one: PartitionFilter, type_: HiveType, binding: Binding) -> Predicate:
     """Tell whether a value is that of the default partition."""
     if one.operator not in ("=", "!=", "<>"):
         error = SemanticError(
@@ -311,7 +322,7 @@ def chosen_names(
             error = SemanticError(f"{table.name} has no partition column {name.text}", code=10006)
             binding.fail(error, name.start)
         at = table.partition_names.index(name.text)
-        number = types[name.text] in ("tinyint", "smallint", "int", "bigint", "double", "float")
+        number = types[name.text].kind in INTEGERS | FLOATS
         found.sort(key=partial(_order_by, at, number), reverse=descending)
     names = (partition_name(table.partition_names, one.values) for one in found)
     return tuple(names)[: chosen.limit]

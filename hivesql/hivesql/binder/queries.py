@@ -7,10 +7,10 @@ from sqlglot import exp
 from hivesql.binding import Binding
 from hivesql.dialect.nodes.dml import DirectoryBody
 from hivesql.dialect.nodes.parts import slice_of
-from hivesql.dialect.value_types import YEAR_MONTH
 from hivesql.expressions.intervals import TEXTS
 from hivesql.query.expanded_text import quote_name
 from hivesql.query.walk import BoundQuery, bind_query
+from hivesql_planner.model.hive_type import STRING, YEAR_MONTH
 from hivesql_planner.relations import Query
 from hivesql_planner.statements.bound import SelectRows, WriteDirectory
 
@@ -44,5 +44,5 @@ def _with_texts_of_months(bound: BoundQuery, binding: Binding) -> Query:
     )
     names = ", ".join(f"c{i}" for i in range(len(columns)))
     sql = f"SELECT {', '.join(items)} FROM ({bound.sql}) AS q({names})"
-    texts = tuple(one._replace(type="string") if one.type == YEAR_MONTH else one for one in columns)
+    texts = tuple(one._replace(type=STRING) if one.type == YEAR_MONTH else one for one in columns)
     return bound.query(binding, sql, texts)

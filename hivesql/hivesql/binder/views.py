@@ -15,6 +15,7 @@ from hivesql.dialect.tokens import Name
 from hivesql.query.expanded_text import quote_name
 from hivesql.query.walk import BoundQuery, bind_query
 from hivesql_planner.errors import HiveSqlError, SemanticError
+from hivesql_planner.model.hive_type import UNKNOWN
 from hivesql_planner.model.names import check_column_name
 from hivesql_planner.model.table import TEMPORARY, Column, Table, TableName
 from hivesql_planner.statements.bound import CreateView
@@ -138,13 +139,13 @@ def view_of(
         check_column(one, binding)
     check_distinct((Name(one.name, start) for one in known or ()), binding)
     if given:
-        types = [one.type or "" for one in known] if known else [""] * len(given)
+        types = [one.type or UNKNOWN for one in known] if known else [UNKNOWN] * len(given)
         columns = tuple(
             Column(one.text, type_, comment)
             for (one, comment), type_ in zip(given, types, strict=True)
         )
     else:
-        columns = tuple(Column(one.name, one.type or "") for one in known or ())
+        columns = tuple(Column(one.name, one.type or UNKNOWN) for one in known or ())
     check_distinct((Name(one.name, start) for one in columns), binding)
     text = binding.text.text
     view = Table(

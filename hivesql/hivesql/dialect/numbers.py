@@ -6,9 +6,10 @@ import re
 
 from hivesql.dialect.value_types import Type
 from hivesql_planner.errors import ParseError
+from hivesql_planner.model.hive_type import BIGINT, DOUBLE, INT, SMALLINT, TINYINT, HiveType
 
 _NUMBER = re.compile(r"([\d.]+)([eE][+-]?\d+)?(BD|[LSYDlsyd])?")
-_SUFFIX_TYPES = {"L": "bigint", "S": "smallint", "Y": "tinyint", "D": "double"}
+_SUFFIX_TYPES = {"L": BIGINT, "S": SMALLINT, "Y": TINYINT, "D": DOUBLE}
 
 
 def number(text: str) -> tuple[Type, str | None]:
@@ -25,13 +26,13 @@ def number(text: str) -> tuple[Type, str | None]:
     if suffix in _SUFFIX_TYPES:
         return _SUFFIX_TYPES[suffix], None
     if exponent:
-        return (None if suffix else "double"), None
+        return (None if suffix else DOUBLE), None
     if "." not in digits and not suffix and int(digits) < 2**63:
-        return ("int" if int(digits) < 2**31 else "bigint"), None
+        return (INT if int(digits) < 2**31 else BIGINT), None
     whole, _, fraction = digits.partition(".")
     whole, fraction = whole.lstrip("0"), fraction.rstrip("0")
     shown = f"{whole or '0'}.{fraction}" if fraction else f"{whole or '0'}BD"
-    kind = f"decimal({len(whole) + len(fraction) or 1},{len(fraction)})"
+    kind = HiveType.decimal(len(whole) + len(fraction) or 1, len(fraction))
     return kind, shown if "." in digits and not suffix and shown != digits else None
 
 

@@ -2,70 +2,81 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from hivesql.dialect.value_types import TIMES, Type, family, is_number, is_text
+from hivesql.dialect.value_types import TIMES, Type, is_decimal, is_number, is_text, kind_of
 from hivesql.expressions.calls import Call
 from hivesql.expressions.date_rules import as_date, as_timestamp
 from hivesql.expressions.function_rules import text_of
 from hivesql_planner.model.conversions import conversion, conversion_of_any
-from hivesql_planner.model.types import check_length
+from hivesql_planner.model.hive_type import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INSTANT,
+    STRING,
+    TIMESTAMP,
+    VOID,
+    HiveType,
+    Kind,
+    check_length,
+)
 
 
-def cast_template(call: Call, target: str) -> str | None:
+def cast_template(call: Call, target: HiveType) -> str | None:
     """Tell how Spark must cast the one argument of a call; None where both agree."""
     (source,) = call.types
-    name = family(target)
     text = text_of(source, "@0")
-    size = re.fullmatch(r"(?:var)?char\((\d+)\)", target)
-    if size:
-        check_length(name, int(size[1]))
+    if target.length is not None:
+        check_length(target.kind, target.length)
         # Spark keeps such a cast as a plain string, Hive cuts it to length.
-        cut = f"substring(CAST({text} AS STRING), 1, {size[1]})"
-        return f"rtrim({cut})" if name == "char" else cut
-    if target == "string" and text != "@0":
+        cut = f"substring(CAST({text} AS STRING), 1, {target.length})"
+        return f"rtrim({cut})" if target.kind is Kind.CHAR else cut
+    if target == STRING and text != "@0":
         return text
     found = write_template(call, target) if source is not None else None
-    return "CAST(@0 AS TIMESTAMP_LTZ)" if found is None and target == "timestamplocaltz" else found
+    return "CAST(@0 AS TIMESTAMP_LTZ)" if found is None and target == INSTANT else found
 
 
-def write_template(call: Call, target: str) -> str | None:
+def write_template(call: Call, target: HiveType) -> str | None:
     """Tell how Spark must see the one argument of a call that is written into a column."""
     (source,) = call.types
     if source is None:
         return conversion_of_any(target)
     if is_text(source) and target in TIMES:
-        template = as_date(call, 0) if target == "date" else as_timestamp(call, 0)
+        template = as_date(call, 0) if target == DATE else as_timestamp(call, 0)
         return None if template == "@0" else template
     return conversion(source, target)
 
 
 def comparison(kinds: Sequence[Type]) -> Type:
     """Return the type to bring all to; None when they can be compared as they are."""
-    known = [kind for kind in kinds if kind not in (None, "void")]
-    families = {"text" if is_text(kind) else family(kind) for kind in known}
+    known = [kind for kind in kinds if kind not in (None, VOID)]
+    # Texts of all sizes are one kind here.
+    families = {Kind.STRING if is_text(kind) else kind_of(kind) for kind in known}
     if len(families) < 2:
         return None
-    numbers = any(map(is_number, known))
-    if numbers and families & set(TIMES):
-        return "double" if "timestamp" in families else "string"
-    if "text" in families and (numbers or "boolean" in families):
-        return "double"
-    if numbers and "boolean" in families:
-        return "double"
-    if "text" in families and families & set(TIMES):
-        return "timestamp" if "timestamp" in families else "date"
-    if "float" in families and "decimal" in families and "double" not in families:
-        return "float"
+    numbers, times = any(map(is_number, known)), any(kind in TIMES for kind in known)
+    if numbers and times:
+        return DOUBLE if TIMESTAMP in known else STRING
+    if Kind.STRING in families and (numbers or BOOLEAN in known):
+        return DOUBLE
+    if numbers and BOOLEAN in known:
+        return DOUBLE
+    if Kind.STRING in families and times:
+        return TIMESTAMP if TIMESTAMP in known else DATE
+    if Kind.FLOAT in families and Kind.DECIMAL in families and Kind.DOUBLE not in families:
+        return FLOAT
     return None
 
 
 def unsafe(left: Type, right: Type) -> bool:
     """Refuse what hive.strict.checks.type.safety does: large numbers beside texts or doubles."""
     for one, other in ((left, right), (right, left)):
-        if is_text(other) and (one == "bigint" or family(one) == "decimal"):
+        if is_text(other) and (one == BIGINT or is_decimal(one)):
             return True
-        if one == "bigint" and other == "double":
+        if one == BIGINT and other == DOUBLE:
             return True
     return False

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from hivesql.dialect.value_types import family, field_of, inside
+from hivesql.dialect.value_types import field_of
 from hivesql.expressions.calls import Call, Rule, takes
 from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.hive_type import Kind
 
 _PARTS = ("HOST", "PATH", "QUERY", "REF", "PROTOCOL", "AUTHORITY", "FILE", "USERINFO")
 
@@ -37,9 +38,10 @@ def _sorted_by_fields(call: Call) -> str:
         raise NotSupported("sort_array_by with fields that are no constants")
     fields = [str(name).lower() for name in names]
     order = fields.pop() if fields[-1] in ("asc", "desc") and len(fields) > 1 else "asc"
-    members = inside(call.type(0)) if family(call.type(0)) == "array" else []
+    kind = call.type(0)
+    member = kind.children[0] if kind is not None and kind.kind is Kind.ARRAY else None
     for field in fields:
-        if members and field_of(members[0][1], field) is None:
+        if member is not None and field_of(member, field) is None:
             raise SemanticError(f"{field} is not in the struct field names of sort_array_by",
                                 code=10016)  # fmt: skip
     less, more = ("-1", "1") if order == "asc" else ("1", "-1")

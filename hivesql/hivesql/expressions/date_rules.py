@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
-from hivesql.dialect.value_types import FLOATS, INTEGERS, family, is_number, is_text
+from hivesql.dialect.value_types import is_float, is_integer, is_number, is_text
 from hivesql.expressions.calls import Call, Rule, rest, takes
 from hivesql.expressions.intervals import part_of_interval
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.conversions import TEXT_TO_DATE, TEXT_TO_TIMESTAMP, WHOLE_TIME
+from hivesql_planner.model.hive_type import DATE, INT, SMALLINT, TINYINT, VOID
 
 _LITERAL_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _LITERAL_TIME = re.compile(r"\d{4}-\d{2}-\d{2}( ([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?)?")
@@ -87,7 +88,7 @@ def _months_added(call: Call) -> str:
 
 
 def _truncated(call: Call) -> str | None:
-    if family(call.type(0)) in ("decimal", *FLOATS, *INTEGERS):
+    if is_number(call.type(0)):
         return _truncated_number(call)
     takes(2, 2)(call)
     unit = call.literal(1)
@@ -116,14 +117,14 @@ _TRUNC_UNITS = {
 def _truncated_number(call: Call) -> str:
     digits = "@1" if len(call.types) > 1 else "0"
     if len(call.types) > 1 and not re.fullmatch(r"-?\s*\d+", call.texts[1]):
-        if call.type(0) not in FLOATS:
+        if not is_float(call.type(0)):
             raise NotSupported("trunc of a whole number or decimal with a scale that is no literal")
         # A NULL leaves the number as it is.
         moved = "(@0 * pow(10, @1))"
         cut = f"if(@0 < 0, ceil({moved}), floor({moved})) / pow(10, @1)"
         return f"if(@1 IS NULL, CAST(@0 AS DOUBLE), {cut})"
     cut = f"if(@0 < 0, ceil(@0, {digits}), floor(@0, {digits}))"
-    return f"CAST({cut} AS DOUBLE)" if call.type(0) in FLOATS else cut
+    return f"CAST({cut} AS DOUBLE)" if is_float(call.type(0)) else cut
 
 
 def _pattern(call: Call, i: int) -> str:
@@ -150,7 +151,7 @@ def _formatted_date(call: Call) -> str | None:
 def _from_seconds(call: Call) -> str | None:
     takes(1, 2)(call)
     kind = call.type(0)
-    if kind is not None and kind not in INTEGERS and kind != "void":
+    if kind is not None and not is_integer(kind) and kind != VOID:
         raise SemanticError(
             f"The function from_unixtime takes only int/long types, not {kind}", code=10014
         )
@@ -173,7 +174,7 @@ def _to_seconds(call: Call) -> str | None:
 
 def _days_added(call: Call) -> str | None:
     takes(2, 2)(call)
-    if call.type(1) is not None and call.type(1) not in ("tinyint", "smallint", "int", "void"):
+    if call.type(1) is not None and call.type(1) not in (TINYINT, SMALLINT, INT, VOID):
         raise SemanticError(
             f"{call.name.upper()}() only takes TINYINT/SMALLINT/INT types as second argument, "
             f"got {call.type(1)}",
@@ -187,7 +188,7 @@ def _days_added(call: Call) -> str | None:
 def _floored(unit: str) -> Rule:
     def rule(call: Call) -> str:
         takes(1, 1)(call)
-        if call.type(0) == "date" or is_text(call.type(0)):
+        if call.type(0) == DATE or is_text(call.type(0)):
             raise SemanticError(f"{call.name} takes a timestamp, not {call.type(0)}", code=10014)
         return f"date_trunc('{unit}', @0)"
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-Type = str | None
+from hivesql.dialect.value_types import Type, is_integer
+from hivesql_planner.model.hive_type import STRING
 
 _LONG = 100
 """So many comparisons are left as they are: plans are easier to read."""
@@ -14,7 +15,6 @@ _LISTS: dict[type[exp.Expr], tuple[type[exp.Expr], str]] = {
     exp.Or: (exp.EQ, "IN"),
     exp.And: (exp.NEQ, "NOT IN"),
 }
-_WHOLE = ("tinyint", "smallint", "int", "bigint")
 
 
 def list_of_equals(
@@ -53,5 +53,5 @@ def list_of_equals(
 def _is_plain(value: exp.Literal, kind: Type) -> bool:
     """Tell whether a column of that type is compared with the value without a conversion."""
     if value.is_string:
-        return kind == "string" and "@" not in value.name
-    return kind in _WHOLE and value.name.isdigit()
+        return kind == STRING and "@" not in value.name
+    return is_integer(kind) and value.name.isdigit()

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
-from hivesql.dialect.value_types import FLOATS, TIMES, Type, element, family, is_number, is_text
+from hivesql.dialect.value_types import (
+    TIMES,
+    Type,
+    element,
+    is_decimal,
+    is_float,
+    is_number,
+    is_text,
+    kind_of,
+)
 from hivesql.expressions.calls import Call, Rule, rest, takes, unknown_if_any_null
 from hivesql.expressions.composed_functions import BUILT
 from hivesql.expressions.date_rules import DATE_RULES
@@ -13,22 +20,34 @@ from hivesql.expressions.hash_functions import HASHES
 from hivesql.expressions.intervals import INTERVALS, TEXTS
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.conversions import conversion
+from hivesql_planner.model.hive_type import (
+    BIGINT,
+    BOOLEAN,
+    DOUBLE,
+    INSTANT,
+    SMALLINT,
+    STRING,
+    TINYINT,
+    VOID,
+    HiveType,
+    Kind,
+)
 from hivesql_planner.statements.functions import CLASS_PREFIX
 
 
 def _null_if_any_null(call: Call) -> str:
     """GREATEST and LEAST: NULL as soon as one argument is; texts become what the others are."""
     takes(2, 10_000)(call)
-    groups = {"number" if is_number(kind) else kind for kind in call.types}
-    is_mixed = any(map(is_text, call.types)) or ("number" in groups and groups & set(TIMES))
+    has_times = any(kind in TIMES for kind in call.types)
+    is_mixed = any(map(is_text, call.types)) or (has_times and any(map(is_number, call.types)))
     target = type_of_call(call) if is_mixed else None
     given = rest(call, 0)
-    if target == "double":
+    if target == DOUBLE:
         given = [f"CAST({arg} AS DOUBLE)" for arg in given]
-    elif target == "string":
+    elif target == STRING:
         pairs = zip(call.types, given, strict=True)
         given = [f"CAST({text_of(kind, arg)} AS STRING)" for kind, arg in pairs]
-    elif target in TIMES:
+    elif target is not None and target in TIMES:
         given = [_converted(kind, arg, target) for kind, arg in zip(call.types, given, strict=True)]
     nulls = " OR ".join(f"{arg} IS NULL" for arg in given)
     return f"CASE WHEN {nulls} THEN NULL ELSE {call.name}({', '.join(given)}) END"
@@ -36,11 +55,11 @@ def _null_if_any_null(call: Call) -> str:
 
 def text_of(kind: Type, argument: str) -> str:
     """Tell how Hive writes a value into text: booleans in capitals, instants with their zone."""
-    return argument if is_text(kind) else _converted(kind, argument, "string")
+    return argument if is_text(kind) else _converted(kind, argument, STRING)
 
 
-def _converted(kind: Type, argument: str, target: str) -> str:
-    template = TEXTS.get(kind or "") if target == "string" else None
+def _converted(kind: Type, argument: str, target: HiveType) -> str:
+    template = TEXTS.get(kind) if kind is not None and target == STRING else None
     template = template or conversion(kind, target)
     return template.replace("@0", argument) if template else argument
 
@@ -49,7 +68,7 @@ def _as_texts(call: Call, start: int = 0) -> list[str]:
     """Return the arguments from a place on; booleans are written as texts beside a text."""
     mixed = any(map(is_text, call.types[start:]))
     return [
-        text_of(kind, arg) if mixed and kind == "boolean" else arg
+        text_of(kind, arg) if mixed and kind == BOOLEAN else arg
         for kind, arg in zip(call.types[start:], rest(call, start), strict=True)
     ]
 
@@ -67,13 +86,13 @@ def _concatenated(call: Call) -> str | None:
 
 def _joined(call: Call) -> str | None:
     for i, kind in enumerate(call.types[1:], 2):
-        if is_number(kind) or kind == "boolean" or kind in TIMES:
+        if is_number(kind) or kind in (BOOLEAN, *TIMES):
             raise SemanticError(
                 f'Argument {i} of function CONCAT_WS must be "string or array<string>", '
                 f'but "{kind}" was found.',
                 code=10016,
             )
-    arrays = [i for i, kind in enumerate(call.types) if family(kind) == "array"]
+    arrays = [i for i, kind in enumerate(call.types) if kind_of(kind) is Kind.ARRAY]
     if not arrays:
         return None
     # A NULL inside an array is written as it is; a NULL argument is left out.
@@ -85,7 +104,7 @@ def _joined(call: Call) -> str | None:
 
 
 def _text_only(call: Call) -> None:
-    if is_number(call.type(0)) or call.type(0) in ("boolean", "void", *TIMES):
+    if is_number(call.type(0)) or call.type(0) in (BOOLEAN, VOID, *TIMES):
         raise SemanticError(
             f"{call.name} takes only STRING/CHAR/VARCHAR types. Found {call.type(0)}", code=10014
         )
@@ -118,7 +137,7 @@ def _padded(call: Call) -> str:
 def _part(call: Call) -> str | None:
     """Hive gives nothing where a negative start lies before the text, Spark what is left."""
     takes(2, 3)(call)
-    if "bigint" in call.types[1:]:
+    if BIGINT in call.types[1:]:
         return _part_of_long(call)
     if call.texts[1].isdigit():
         return "substring(@*)" if call.name == "mid" else None
@@ -129,7 +148,7 @@ def _part_of_long(call: Call) -> str:
     """Return a place that is no INT is NULL to Hive; Spark takes its lowest bits."""
     start, *others = (
         f"if({arg} BETWEEN {-(2**31)} AND {2**31 - 1}, CAST({arg} AS INT), NULL)"
-        if kind == "bigint"
+        if kind == BIGINT
         else arg
         for arg, kind in zip(rest(call, 1), call.types[1:], strict=True)
     )
@@ -139,11 +158,11 @@ def _part_of_long(call: Call) -> str:
 def _position_in_list(call: Call) -> str:
     takes(2, 10_000)(call)
     # Values of other types are never the same in Hive.
-    kinds = [family(kind) for kind in call.types]
+    kinds = [kind_of(kind) for kind in call.types]
     tests = " ".join(
         f"WHEN @0 = @{i} THEN {i}"
         for i, kind in enumerate(kinds)
-        if i and (kind == kinds[0] or {kind, kinds[0]} & {"", "void"})
+        if i and (kind == kinds[0] or {kind, kinds[0]} & {None, Kind.VOID})
     )
     return f"CASE {tests} ELSE 0 END" if tests else "0"
 
@@ -155,17 +174,17 @@ def _printed(call: Call) -> str | None:
 
 
 def _printable(kind: Type, argument: str) -> str:
-    if family(kind) == "decimal":
+    if is_decimal(kind):
         return f"CAST({argument} AS DOUBLE)"
     if kind in TIMES:
         return f"CAST({argument} AS STRING)"
-    return text_of(kind, argument) if kind == "timestamplocaltz" else argument
+    return text_of(kind, argument) if kind == INSTANT else argument
 
 
 def _joined_array(call: Call) -> str:
     takes(2, 3)(call)
     items = "@0"
-    if family(element(call.type(0))) == "decimal":
+    if is_decimal(element(call.type(0))):
         # Hive leaves out zeros behind the last digit here.
         items = "transform(@0, x -> regexp_replace(regexp_replace(CAST(x AS STRING), "
         items += "'([.][0-9]*?)0+$', '$1'), '[.]$', ''))"
@@ -173,7 +192,7 @@ def _joined_array(call: Call) -> str:
 
 
 def _masked(call: Call) -> str | None:
-    if not (is_text(call.type(0)) or call.type(0) in (None, "void")):
+    if not (is_text(call.type(0)) or call.type(0) in (None, VOID)):
         # Hive masks their digits; the classes of older Hive do so otherwise.
         raise NotSupported(f"{call.name} of {call.type(0)}")
     if call.name == "mask":
@@ -203,12 +222,12 @@ def _logarithm(call: Call) -> str | None:
 
 
 def _sign(call: Call) -> str | None:
-    return "CAST(sign(@0) AS INT)" if family(call.type(0)) == "decimal" else None
+    return "CAST(sign(@0) AS INT)" if is_decimal(call.type(0)) else None
 
 
 def _hex(call: Call) -> str | None:
-    kind = family(call.type(0))
-    return "hex(CAST(@0 AS STRING))" if kind in ("decimal", *FLOATS) else None
+    kind = call.type(0)
+    return "hex(CAST(@0 AS STRING))" if is_decimal(kind) or is_float(kind) else None
 
 
 def _split(call: Call) -> str | None:
@@ -231,7 +250,7 @@ def _any_like(call: Call) -> str:
 def _condition(call: Call) -> str | None:
     takes(3, 3)(call)
     kind = call.type(0)
-    if kind not in (None, "boolean", "void"):
+    if kind not in (None, BOOLEAN, VOID):
         raise SemanticError(
             f'The first argument of function IF should be "boolean", but "{kind}" is found',
             code=10016,
@@ -252,10 +271,10 @@ def _json_path(call: Call) -> str | None:
 
 def _map_of_text(call: Call) -> str | None:
     """CHAR has its blanks here, as in Hive."""
-    size = re.fullmatch(r"char\((\d+)\)", call.type(0) or "")
-    if size is None:
+    kind = call.type(0)
+    if kind is None or kind.kind is not Kind.CHAR:
         return None
-    padded = f"rpad(@0, {size[1]}, ' ')"
+    padded = f"rpad(@0, {kind.length}, ' ')"
     return f"str_to_map({', '.join([padded, *rest(call, 1)])})"
 
 
@@ -267,7 +286,7 @@ def _with_key(call: Call) -> str:
 
 def _approximated(call: Call) -> str | None:
     takes(2, 3)(call)
-    if call.type(0) == "double" or call.texts[0].lower().startswith("distinct"):
+    if call.type(0) == DOUBLE or call.texts[0].lower().startswith("distinct"):
         return None
     return f"percentile_approx(CAST(@0 AS DOUBLE), {', '.join(rest(call, 1))})"
 
@@ -302,7 +321,7 @@ RULES: dict[str, Rule] = {
     **INTERVALS,
     "aes_encrypt": _with_key,
     "aes_decrypt": _with_key,
-    "abs": lambda call: "abs(CAST(@0 AS INT))" if call.type(0) in ("tinyint", "smallint") else None,
+    "abs": lambda call: "abs(CAST(@0 AS INT))" if call.type(0) in (TINYINT, SMALLINT) else None,
     "acos": _not_nan,
     "array": lambda call: None if call.types else "CAST(array() AS ARRAY<STRING>)",
     "map": lambda call: None if call.types else "CAST(map() AS MAP<STRING,STRING>)",

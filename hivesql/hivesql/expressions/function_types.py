@@ -2,31 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from hivesql.dialect.value_types import (
-    DAY_TIME,
-    FLOATS,
-    INTEGERS,
     TIMES,
-    YEAR_MONTH,
     Type,
     averaged,
     common,
-    decimal_of,
     element,
-    family,
-    inside,
+    is_decimal,
+    is_float,
+    is_integer,
     is_number,
     is_text,
     summed,
 )
 from hivesql.expressions.calls import Call
+from hivesql_planner.model.hive_type import (
+    BIGINT,
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DAY_TIME,
+    DOUBLE,
+    FLOAT,
+    INT,
+    SMALLINT,
+    STRING,
+    TIMESTAMP,
+    TINYINT,
+    YEAR_MONTH,
+    HiveType,
+    Kind,
+)
 
-TypeRule = str | Callable[[Call], Type]
+TypeRule = HiveType | Callable[[Call], Type]
 
 
-def _named(kind: str, names: str) -> dict[str, TypeRule]:
+def _named(kind: HiveType, names: str) -> dict[str, TypeRule]:
     return dict.fromkeys(names.split(), kind)
 
 
@@ -36,7 +49,7 @@ def _first(call: Call) -> Type:
 
 def _text(call: Call) -> Type:
     """CHAR and VARCHAR stay what they are."""
-    return call.type(0) if is_text(call.type(0)) else "string"
+    return call.type(0) if is_text(call.type(0)) else STRING
 
 
 def _all(call: Call) -> Type:
@@ -47,80 +60,83 @@ def _mixed(call: Call) -> Type:
     kinds = [kind for kind in call.types if kind]
     others = [kind for kind in kinds if not is_text(kind)]
     if any(map(is_number, others)) and (times := set(others) & set(TIMES)):
-        return "double" if "timestamp" in times else "string"
+        return DOUBLE if TIMESTAMP in times else STRING
     if len(others) < len(kinds):
-        if any(kind == "boolean" or is_number(kind) for kind in others):
-            return "double"
+        if any(kind == BOOLEAN or is_number(kind) for kind in others):
+            return DOUBLE
         if others and None not in call.types and (kind := common(others)) in TIMES:
             return kind
     return _all(call)
 
 
 def _list(call: Call) -> Type:
-    inner = common(call.types) if call.types else "string"
-    return f"array<{inner}>" if inner else None
+    inner = common(call.types) if call.types else STRING
+    return HiveType.array(inner) if inner else None
 
 
 def _list_of_first(call: Call) -> Type:
-    return f"array<{call.type(0)}>" if call.type(0) else None
+    inner = call.type(0)
+    return HiveType.array(inner) if inner else None
 
 
 def _map(call: Call) -> Type:
     key, value = common(call.types[::2]), common(call.types[1::2])
-    return f"map<{key},{value}>" if key and value and call.types else None
+    return HiveType.map(key, value) if key and value and call.types else None
 
 
 def _struct(call: Call) -> Type:
-    if any(kind is None for kind in call.types):
-        return None
-    fields = (f"col{i}:{kind}" for i, kind in enumerate(call.types, 1))
-    return f"struct<{','.join(fields)}>"
+    return _of_fields([f"col{i}" for i in range(1, len(call.types) + 1)], call.types)
 
 
 def _named_struct(call: Call) -> Type:
-    names, kinds = call.literals[::2], call.types[1::2]
-    if any(name is None for name in names) or any(kind is None for kind in kinds):
-        return None
-    fields = (f"{name}:{kind}" for name, kind in zip(names, kinds, strict=False))
-    return f"struct<{','.join(fields)}>".lower()
+    return _of_fields(call.literals[::2], call.types[1::2])
+
+
+def _of_fields(names: Sequence[str | None], types: Sequence[Type]) -> Type:
+    pairs = zip(names, types, strict=False)
+    fields = [(name.lower(), type_) for name, type_ in pairs if name is not None and type_]
+    is_known = len(fields) == len(names) == len(types)
+    return HiveType.struct(*fields) if is_known and fields else None
 
 
 def _rounded(call: Call) -> Type:
     kind = call.type(0)
-    if family(kind) == "decimal":
+    if is_decimal(kind):
         return None  # depends on the number of digits: Spark knows
-    return "double" if is_text(kind) else kind
+    return DOUBLE if is_text(kind) else kind
 
 
 def _floored(call: Call) -> Type:
     kind = call.type(0)
-    return "bigint" if kind in (*INTEGERS, *FLOATS) or is_text(kind) else None
+    return BIGINT if is_integer(kind) or is_float(kind) or is_text(kind) else None
 
 
 def _absolute(call: Call) -> Type:
     kind = call.type(0)
     if is_text(kind):
-        return "double"
-    return "int" if kind in ("tinyint", "smallint") else kind
+        return DOUBLE
+    return INT if kind in (TINYINT, SMALLINT) else kind
 
 
 def _remainder(call: Call) -> Type:
-    size = decimal_of(call.type(0))
-    return None if size and family(call.type(0)) == "decimal" else common(call.types)
+    return None if is_decimal(call.type(0)) else common(call.types)
 
 
 def _keys(call: Call) -> Type:
-    found = inside(call.type(0))
-    return f"array<{found[0][1]}>" if len(found) == 2 else None
+    return HiveType.array(kind.children[0]) if (kind := _map_of(call)) else None
 
 
 def _values(call: Call) -> Type:
-    found = inside(call.type(0))
-    return f"array<{found[1][1]}>" if len(found) == 2 else None
+    return HiveType.array(kind.children[1]) if (kind := _map_of(call)) else None
+
+
+def _map_of(call: Call) -> Type:
+    kind = call.type(0)
+    return kind if kind is not None and kind.kind is Kind.MAP else None
 
 
 TYPES: dict[str, TypeRule] = {
-    **_named("string", """
+    **_named(STRING, """
         concat concat_ws trim ltrim rtrim lpad rpad repeat reverse space
         substr substring mid substring_index regexp_replace regexp_extract replace translate chr
         initcap hex bin conv soundex format_number printf quote base64 decode md5 sha sha1 sha2 mask
@@ -128,29 +144,29 @@ TYPES: dict[str, TypeRule] = {
         parse_url elt last_day next_day add_months from_unixtime date_format typeof uuid
         current_database current_user current_catalog current_schema array_join java_method reflect
         xpath_string version"""),
-    **_named("int", """
+    **_named(INT, """
         length char_length character_length octet_length ascii instr locate find_in_set field
         levenshtein year month day dayofmonth dayofweek quarter weekofyear hour minute second
         datediff size row_number rank dense_rank ntile width_bucket array_position xpath_int hash
         murmur_hash"""),
-    **_named("bigint", """
+    **_named(BIGINT, """
         count to_epoch_milli unix_timestamp to_unix_timestamp crc32 factorial xpath_long regr_count
         grouping_id"""),
-    **_named("double", """
+    **_named(DOUBLE, """
         sqrt exp ln log log2 log10 pow power cbrt sin cos tan asin acos atan sinh cosh tanh degrees
         radians e pi rand stddev std stddev_pop stddev_samp variance var_pop var_samp corr covar_pop
         covar_samp percent_rank cume_dist months_between xpath_double percentile_cont
         percentile_disc double"""),
-    **_named("boolean", """
+    **_named(BOOLEAN, """
         isnull isnotnull array_contains likeany likeall istrue isfalse isnottrue isnotfalse
         is_not_distinct_from xpath_boolean boolean"""),
-    **_named("date", "to_date date_add date_sub current_date date"),
-    **_named("timestamp", """
+    **_named(DATE, "to_date date_add date_sub current_date date"),
+    **_named(TIMESTAMP, """
         current_timestamp from_utc_timestamp to_utc_timestamp timestamp floor_year floor_quarter
         floor_month floor_week floor_day floor_hour floor_minute floor_second"""),
-    **_named("binary", "unhex unbase64 encode aes_encrypt aes_decrypt binary"),
-    **_named("array<string>", "split xpath"),
-    **{name: name for name in ("tinyint", "smallint", "int", "bigint", "float", "string")},
+    **_named(BINARY, "unhex unbase64 encode aes_encrypt aes_decrypt binary"),
+    **_named(HiveType.array(STRING), "split xpath"),
+    **{type_.kind.value: type_ for type_ in (TINYINT, SMALLINT, INT, BIGINT, FLOAT, STRING)},
     **dict.fromkeys(("upper", "lower", "ucase", "lcase"), _text),
     "coalesce": _all, "nvl": _all, "greatest": _mixed, "least": _mixed,
     "if": lambda call: common(call.types[1:]),
@@ -168,16 +184,16 @@ TYPES: dict[str, TypeRule] = {
     "array_min": lambda call: element(call.type(0)),
     "array_max": lambda call: element(call.type(0)),
     "index": lambda call: element(call.type(0)),
-    "str_to_map": "map<string,string>",
+    "str_to_map": HiveType.map(STRING, STRING),
     "interval_year_month": YEAR_MONTH, "interval_day_time": DAY_TIME,
-    "json_read": lambda call: call.literal(1),
-    "shiftleft": lambda call: "bigint" if call.type(0) == "bigint" else "int",
-    "shiftright": lambda call: "bigint" if call.type(0) == "bigint" else "int",
-    "sign": lambda call: "int" if family(call.type(0)) == "decimal" else "double",
+    "json_read": lambda call: HiveType.parse(text) if (text := call.literal(1)) else None,
+    "shiftleft": lambda call: BIGINT if call.type(0) == BIGINT else INT,
+    "shiftright": lambda call: BIGINT if call.type(0) == BIGINT else INT,
+    "sign": lambda call: INT if is_decimal(call.type(0)) else DOUBLE,
 }  # fmt: skip
 
 
 def type_of_call(call: Call) -> Type:
     """Return the Hive type of a call's result."""
     rule = TYPES.get(call.name)
-    return rule if rule is None or isinstance(rule, str) else rule(call)
+    return rule(call) if callable(rule) else rule

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-import re
-
-from hivesql.dialect.value_types import INTEGERS, Type, family
+from hivesql.dialect.value_types import Type
 from hivesql.expressions.calls import Call, Rule
 from hivesql_planner.errors import NotSupported
+from hivesql_planner.model.hive_type import (
+    BOOLEAN,
+    FLOATS,
+    INTEGERS,
+    SIZED_TEXTS,
+    TEXTS,
+    TIMESTAMP,
+    TINYINT,
+    VOID,
+    Kind,
+)
 
-_SMALL = ("tinyint", "smallint", "int")
-_BY_BYTES = ("string", "varchar", "char", "binary", "decimal", "float", "double", "timestamp")
+_SMALL = (Kind.TINYINT, Kind.SMALLINT, Kind.INT)
+_BY_BYTES = TEXTS | FLOATS | {Kind.BINARY, Kind.DECIMAL, Kind.TIMESTAMP}
 # Inside of others, Spark does not tell these apart.
-_UNTOLD = re.compile(r"\b(?:var)?char\b|timestamplocaltz|uniontype")
+_UNTOLD = (*SIZED_TEXTS, Kind.INSTANT, Kind.UNION)
 
 
 def hash_template(call: Call) -> str:
@@ -26,34 +35,33 @@ def hash_template(call: Call) -> str:
 def _java(kind: Type, value: str) -> str:
     """By the hash codes of Java, which numbers and dates have without a look at their bytes."""
     plain = {
-        "void": "0",
-        "boolean": f"CAST({value} AS INT)",
-        "bigint": f"CAST(shiftrightunsigned({value}, 32) ^ {value} AS INT)",
-        "date": f"unix_date({value})",
+        Kind.VOID: "0",
+        Kind.BOOLEAN: f"CAST({value} AS INT)",
+        Kind.BIGINT: f"CAST(shiftrightunsigned({value}, 32) ^ {value} AS INT)",
+        Kind.DATE: f"unix_date({value})",
         **dict.fromkeys(_SMALL, f"CAST({value} AS INT)"),
     }
-    found = plain.get(kind or "") or _by_bytes(1, kind, value)
+    found = (plain.get(kind.kind) if kind else None) or _by_bytes(1, kind, value)
     return f"coalesce({found}, 0)"
 
 
 def _murmur(kind: Type, value: str) -> str:
-    if kind in ("boolean", "tinyint"):
+    if kind in (BOOLEAN, TINYINT):
         return f"coalesce(CAST({value} AS INT), 0)"
-    if kind == "void":
+    if kind == VOID:
         return "0"
     return f"coalesce({_by_bytes(2, kind, value)}, 0)"
 
 
 def _by_bytes(version: int, kind: Type, value: str) -> str:
-    name = (kind or "").partition("(")[0]
-    if family(kind) in ("array", "map", "struct") and not _UNTOLD.search(kind or ""):
+    if kind is not None and kind.is_nested and not kind.holds(*_UNTOLD):
         return f"hive_hash_{version}_nested({value})"
-    known = _BY_BYTES if version == 1 else (*_BY_BYTES, *INTEGERS, "date")
-    if name not in known:
+    known = _BY_BYTES if version == 1 else _BY_BYTES | INTEGERS | {Kind.DATE}
+    if kind is None or kind.kind not in known:
         what = kind or "an expression whose type only Spark knows"
         raise NotSupported(f"{'hash' if version == 1 else 'murmur_hash'} of {what}")
-    given = f"CAST({value} AS TIMESTAMP_NTZ)" if name == "timestamp" else value
-    return f"hive_hash_{version}_{name}({given})"
+    given = f"CAST({value} AS TIMESTAMP_NTZ)" if kind == TIMESTAMP else value
+    return f"hive_hash_{version}_{kind.kind}({given})"
 
 
 HASHES: dict[str, Rule] = {"hash": hash_template, "murmur_hash": hash_template}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from hivesql.dialect.value_types import DAY_TIME, YEAR_MONTH, Type, is_interval, is_text
+from hivesql.dialect.value_types import Type, is_interval, is_text
 from hivesql.expressions.calls import Call, Rule, takes
 from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.hive_type import DAY_TIME, VOID, YEAR_MONTH, HiveType
 
 _MONTHS = "CAST(CAST(@0 AS INTERVAL YEAR TO MONTH) AS STRING)"
 _SECONDS = "CAST(CAST(@0 AS INTERVAL DAY TO SECOND) AS STRING)"
@@ -37,13 +38,13 @@ def interval_of(unit: str) -> str:
     return template
 
 
-def _of_text(kind: str) -> Rule:
+def _of_text(kind: HiveType) -> Rule:
     target = "YEAR TO MONTH" if kind == YEAR_MONTH else "DAY TO SECOND"
 
     def rule(call: Call) -> str:
         takes(1, 1)(call)
         given = call.type(0)
-        if given is not None and given not in (kind, "void") and not is_text(given):
+        if given is not None and given not in (kind, VOID) and not is_text(given):
             raise SemanticError(f"{call.name} takes texts, not {given}", code=10016)
         # Spark takes an interval that is none for an error, Hive for NULL.
         return "@0" if given == kind else f"try_cast(@0 AS INTERVAL {target})"

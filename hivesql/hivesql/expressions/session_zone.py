@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from hivesql.binding import Binding
 from hivesql.expressions.calls import Call
 from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
+from hivesql_planner.model.hive_type import Kind
 from hivesql_planner.model.table import Table
 from hivesql_planner.settings.settings import Settings
 
@@ -16,7 +17,6 @@ _UTC = ("", "local", "utc", "gmt", "etc/utc", "z", "zulu", "+00:00")
 _OFFSET = re.compile(r"[+-](?:0\d|1[0-8]):[0-5]\d")
 # Letters of a pattern that tell a zone, in which Spark has UTC.
 _ZONE_LETTERS = re.compile(r"[VzOXxZ]")
-_INSTANTS = re.compile(r"timestamp with local time zone|timestamplocaltz", re.IGNORECASE)
 
 
 def session_zone(settings: Settings) -> str | None:
@@ -34,7 +34,7 @@ def session_zone(settings: Settings) -> str | None:
 
 def check_zone_of(table: Table, start: int, binding: Binding) -> None:
     """Refuse a table with TIMESTAMP WITH LOCAL TIME ZONE in a zone other than UTC."""
-    if any(_INSTANTS.search(column.type) for column in table.all_columns):
+    if any(column.type.holds(Kind.INSTANT) for column in table.all_columns):
         try:
             check_instants(binding.settings)
         except HiveSqlError as error:

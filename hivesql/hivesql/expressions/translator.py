@@ -16,20 +16,18 @@ from hivesql.dialect.numbers import number
 from hivesql.dialect.structure import RANGE, place_of
 from hivesql.dialect.tokens import first_from, unescape
 from hivesql.dialect.value_types import (
-    DAY_TIME,
-    INTEGERS,
     TIMES,
-    YEAR_MONTH,
     Type,
     arithmetic,
     common,
     element,
-    family,
     field_of,
+    is_decimal,
+    is_integer,
     is_interval,
     is_number,
     is_text,
-    normal,
+    kind_of,
 )
 from hivesql.expressions.calls import Call
 from hivesql.expressions.casts import cast_template, comparison, unsafe
@@ -47,6 +45,23 @@ from hivesql.expressions.windows import Windows
 from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError, SemanticError
 from hivesql_planner.model.cast_formats import format_template, parse_template
 from hivesql_planner.model.conversions import TEXT_TO_BOOLEAN, check_conversion
+from hivesql_planner.model.hive_type import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DAY_TIME,
+    DOUBLE,
+    FLOAT,
+    INSTANT,
+    INT,
+    STRING,
+    TIMESTAMP,
+    UNKNOWN,
+    VOID,
+    YEAR_MONTH,
+    HiveType,
+    Kind,
+)
 from hivesql_planner.statements.functions import Macro, OwnFunction
 
 _BACKSLASHES = "regexp_replace(@0, '\\\\\\\\(?![%_])', '\\\\\\\\\\\\\\\\')"
@@ -91,13 +106,13 @@ class Translator:
 
     def _leave(self, node: exp.Expr) -> Type:  # noqa: C901 - one flat dispatch
         if isinstance(node, exp.Literal):
-            return "string" if node.is_string else self._number(node)
+            return STRING if node.is_string else self._number(node)
         if edit := quantified_edit(node, self.binding.text.text):
             self.edits.append(edit)
-            return "boolean"
+            return BOOLEAN
         if isinstance(node, _COMPARISONS):
             self._compared([node.this, node.expression], node)
-            return "boolean"
+            return BOOLEAN
         for kind, operator in _ARITHMETIC.items():
             if type(node) is kind:
                 return self._arithmetic(operator, node.this, node.expression, node)
@@ -108,7 +123,7 @@ class Translator:
         if isinstance(node, exp.Anonymous):
             return self._call(str(node.this).lower(), node.expressions, node)
         if isinstance(node, exp.Trim) and node.args.get("position"):
-            return "string"
+            return STRING
         if type(node) in _GRAMMAR_CALLS and not isinstance(node.parent, exp.Case):
             name, parts = _GRAMMAR_CALLS[type(node)]
             word = re.match(r"\w+", self._text(node))
@@ -130,7 +145,7 @@ class Translator:
             if (found := list_of_equals(node, self._text, self.type_of)) is not None:
                 self._replace(node, found[0], [found[1]])
         if isinstance(node, _TRUTHS):
-            return "boolean"
+            return BOOLEAN
         if isinstance(node, exp.Case):
             return self._case(node)
         if isinstance(node, exp.Distinct):
@@ -143,27 +158,27 @@ class Translator:
             return self.type_of(node.this)
         if isinstance(node, exp.Neg):
             inner = self.type_of(node.this)
-            return "double" if is_text(inner) else inner
+            return DOUBLE if is_text(inner) else inner
         return self._leave_rest(node)
 
     def _leave_rest(self, node: exp.Expr) -> Type:  # noqa: C901 - one flat dispatch
         match node:
             case exp.Null():
-                return "void"
+                return VOID
             case exp.Concat():
-                return "string"
+                return STRING
             case exp.DPipe():
                 for part in (node.this, node.expression):
                     if (text := text_of(self.type_of(part), "@0")) != "@0":
                         self._replace(part, text, [part])
-                return "string"
+                return STRING
             case exp.IntDiv():
                 return self._whole_division(node)
             case exp.Interval():
                 return self._interval(node)
             case exp.Bracket():
                 inside = self.type_of(node.this)
-                if inside is not None and family(inside) not in ("array", "map"):
+                if inside is not None and inside.kind not in (Kind.ARRAY, Kind.MAP):
                     what = f"[] not valid on non-collection types: {inside}"
                     raise SemanticError(what, code=10033)
                 return element(self.type_of(node.this))
@@ -175,10 +190,10 @@ class Translator:
                 return self._floor(node)
             case exp.CurrentDate():
                 self._now(node, "CAST({} AS DATE)")
-                return "date"
+                return DATE
             case exp.CurrentTimestamp():
                 self._now(node, "{}")
-                return "timestamp"
+                return TIMESTAMP
         if isinstance(node, _BITS):
             return common([self.type_of(node.this), self.type_of(node.expression)])
         return None
@@ -190,7 +205,7 @@ class Translator:
         if len(groups) < 2 or None in groups:
             return
         if "text" not in groups:
-            first = next(kind for kind in kinds if kind != "void")
+            first = next(kind for kind in kinds if kind != VOID)
             value, kind = next(
                 pair for pair in zip(values, kinds, strict=True)
                 if _group(pair[1]) not in (_group(first), "void")
@@ -217,8 +232,8 @@ class Translator:
         if text[:4].lower() != "cast":
             if isinstance(node.this, exp.Literal) and not node.this.is_string:
                 return self._number(node)  # a number with a suffix: 1L
-            kind = normal(re.split(r"['\"]", text)[0])  # DATE '2020-01-01'
-            if kind == "timestamplocaltz":
+            kind = HiveType.parse(re.split(r"['\"]", text)[0])  # DATE '2020-01-01'
+            if kind == INSTANT:
                 check_instants(self.binding.settings)
             return kind
         after = self.binding.text.text[place_of(node.this)[1] : place_of(node)[1]]
@@ -226,10 +241,11 @@ class Translator:
         format_ = re.search(r"\sformat\s*(?=['\"])", found[1], re.IGNORECASE) if found else None
         if found and format_:
             pattern = found[1][format_.end() :].strip()
-            return self._cast_by(node, normal(found[1][: format_.start()]), unescape(pattern))
-        target = normal(found[1]) if found else ""
+            target = HiveType.parse(found[1][: format_.start()])
+            return self._cast_by(node, target, unescape(pattern))
+        target = HiveType.parse(found[1]) if found else UNKNOWN
         source = self.type_of(node.this)
-        if "timestamplocaltz" in (source, target):
+        if INSTANT in (source, target):
             check_instants(self.binding.settings)
         check_conversion(source, target, strict=self._is_strict_of_times())
         literal = node.this.name if isinstance(node.this, exp.Literal) else None
@@ -240,15 +256,15 @@ class Translator:
             self._replace(node, template, [node.this])
         return target
 
-    def _cast_by(self, node: exp.Cast, target: str, pattern: str) -> Type:
+    def _cast_by(self, node: exp.Cast, target: HiveType, pattern: str) -> Type:
         """CAST … FORMAT: between texts and times."""
         source = self.type_of(node.this)
-        if is_text(target) and (source in TIMES or source in (None, "void")):
+        if is_text(target) and (source in TIMES or source in (None, VOID)):
             template = format_template(pattern)
-            cut = cast_template(Call("cast", ("string",), (None,)), target)
+            cut = cast_template(Call("cast", (STRING,), (None,)), target)
             template = cut.replace("@0", template) if cut else template
-        elif target in TIMES and (is_text(source) or source in (None, "void")):
-            template = parse_template(pattern, target)
+        elif target in TIMES and (is_text(source) or source in (None, VOID)):
+            template = parse_template(pattern, target.kind)
         else:
             raise SemanticError(
                 "Function CAST...as ... FORMAT ... only converts datetime objects to string types "
@@ -285,19 +301,18 @@ class Translator:
         kinds = self.type_of(left), self.type_of(right)
         if operator in "+-" and (any(map(is_interval, kinds)) or set(kinds) <= set(TIMES)):
             return self._time_arithmetic(left, right)
-        if kinds[0] == "date" and kinds[1] in INTEGERS and operator in "+-":
-            return "date"
+        if kinds[0] == DATE and is_integer(kinds[1]) and operator in "+-":
+            return DATE
         for kind in kinds:
-            if kind == "boolean":
+            if kind == BOOLEAN:
                 raise SemanticError(
                     f"No matching method for {operator} with ({kinds[0]}, {kinds[1]})", code=10014
                 )
-        families = family(kinds[0]), family(kinds[1])
-        if "decimal" in families:
+        if any(map(is_decimal, kinds)):
             for part, kind in ((left, kinds[0]), (right, kinds[1])):
-                if kind == "bigint":
+                if kind == BIGINT:
                     self._replace(part, "CAST(@0 AS DECIMAL(19,0))", [part])
-                elif family(kind) == "decimal" and "float" in families and operator != "/":
+                elif is_decimal(kind) and FLOAT in kinds and operator != "/":
                     self._replace(part, "CAST(@0 AS FLOAT)", [part])
         return arithmetic(operator, *_with_digits((left, right), kinds))
 
@@ -309,7 +324,7 @@ class Translator:
             return None
         if DAY_TIME in kinds:
             for part, kind in ((left, kinds[0]), (right, kinds[1])):
-                if kind == "date":
+                if kind == DATE:
                     # A day added to a DATE makes a TIMESTAMP in Hive.
                     self._replace(part, "CAST(@0 AS TIMESTAMP)", [part])
         times = [kind for kind in kinds if kind in TIMES]
@@ -317,15 +332,15 @@ class Translator:
             return DAY_TIME
         if not times:
             return kinds[0]
-        return "timestamp" if DAY_TIME in kinds else times[0]
+        return TIMESTAMP if DAY_TIME in kinds else times[0]
 
     def _whole_division(self, node: exp.Expr) -> Type:
         kinds = self.type_of(node.this), self.type_of(node.expression)
         for kind in kinds:
-            if kind is not None and kind not in (*INTEGERS, "void"):
+            if kind is not None and not is_integer(kind) and kind != VOID:
                 raise SemanticError(f"No matching method for div with ({kinds[0]}, {kinds[1]}): "
                                     "it takes whole numbers", code=10014)  # fmt: skip
-        return "bigint" if "bigint" in kinds else common(kinds)
+        return BIGINT if BIGINT in kinds else common(kinds)
 
     def _compared(self, parts: Sequence[exp.Expr], node: exp.Expr, *, safe: bool = False) -> None:
         """Bring operands to the type in which Hive compares them; ``safe`` skips its check."""
@@ -336,18 +351,18 @@ class Translator:
         if strict and not safe and unsafe(kinds[0], kinds[1]):
             raise strict_error("type.safety", f"{kinds[0]} and {kinds[1]}", code=10014)
         target = comparison(kinds)
-        if target == "double" and "timestamp" in kinds:
-            check_conversion("timestamp", "double", strict=self._is_strict_of_times())
+        if target == DOUBLE and TIMESTAMP in kinds:
+            check_conversion(TIMESTAMP, DOUBLE, strict=self._is_strict_of_times())
         for part, kind in zip(parts, kinds, strict=True):
             literal = part.name if isinstance(part, exp.Literal) and part.is_string else None
             call = Call("", (kind,), (literal,))
-            if target == "date" and is_text(kind):
+            if target == DATE and is_text(kind):
                 template = as_date(call, 0)
-            elif target == "timestamp" and is_text(kind):
+            elif target == TIMESTAMP and is_text(kind):
                 template = as_timestamp(call, 0)
-            elif target in ("double", "float", "string") and kind != target:
-                template = f"CAST(@0 AS {target.upper()})"
-            elif literal and literal.endswith(" ") and "char" in map(family, kinds):
+            elif target is not None and target in (DOUBLE, FLOAT, STRING) and kind != target:
+                template = f"CAST(@0 AS {target.kind.upper()})"
+            elif literal and literal.endswith(" ") and Kind.CHAR in map(kind_of, kinds):
                 template = _without_blanks(self._text(part))
             else:
                 continue
@@ -390,7 +405,7 @@ class Translator:
         """Double each backslash for Spark that stands for itself: no % or _ follows it."""
         pattern = node.expression
         text = self._text(pattern)
-        if self.type_of(pattern) != "string" or "\\" not in text:
+        if self.type_of(pattern) != STRING or "\\" not in text:
             return
         self._replace(pattern, _BACKSLASHES, [pattern])
 
@@ -399,7 +414,7 @@ class Translator:
         if node.this is not None:
             self._compared([node.this, *(one.this for one in whens)], node, safe=True)
         for one in whens if node.this is None else ():
-            if (kind := self.type_of(one.this)) not in (None, "boolean", "void"):
+            if (kind := self.type_of(one.this)) not in (None, BOOLEAN, VOID):
                 error = SemanticError(
                     f'Argument type mismatch: "boolean" is expected after WHEN, but "{kind}" is '
                     "found", code=10016)  # fmt: skip
@@ -410,7 +425,7 @@ class Translator:
         kinds = [self.type_of(value) for value in values]
         if any(map(is_text, kinds)):
             for value, kind in zip(values, kinds, strict=True):
-                if kind == "boolean":
+                if kind == BOOLEAN:
                     self._replace(value, text_of(kind, "@0"), [value])
         return common(kinds)
 
@@ -464,7 +479,7 @@ class Translator:
             literal = value.name if isinstance(value, exp.Literal) and value.is_string else None
             template = cast_template(Call("cast", (source,), (literal,)), kind)
             if template is None:
-                template = "@0" if source == kind else f"CAST(@0 AS {kind})"
+                template = "@0" if source == kind else f"CAST(@0 AS {kind.spark})"
             values.append(tuple(filled(f"({template})", [place_of(value)])))
         parts: list[str | Span] = []
         for piece in macro.pieces:
@@ -484,20 +499,20 @@ class Translator:
         if unit == "second":
             self._replace(node, "second(@0)", [node.expression])
         elif is_text(self.type_of(node.expression)):
-            call = Call("", ("string",), (None,))
+            call = Call("", (STRING,), (None,))
             template = f"extract({unit} FROM {as_timestamp(call, 0)})"
             self._replace(node, template, [node.expression])
-        return "int"
+        return INT
 
     def _floor(self, node: exp.Expr) -> Type:
         unit = node.args.get("to")
         kind = self.type_of(node.this)
         if unit is None:
             return type_of_call(Call("floor", (kind,), (None,)))
-        if kind == "date" or is_text(kind):
+        if kind == DATE or is_text(kind):
             raise SemanticError(f"floor … TO takes a timestamp, not {kind}", code=10014)
         self._replace(node, f"date_trunc('{unit.name.lower()}', @0)", [node.this])
-        return "timestamp"
+        return TIMESTAMP
 
     # -- edits
     def _text(self, node: exp.Expr) -> str:
@@ -517,11 +532,11 @@ def _without_blanks(literal: str) -> str:
 
 def _with_digits(parts: tuple[exp.Expr, ...], kinds: tuple[Type, Type]) -> tuple[Type, Type]:
     """Beside a decimal, a whole number in the text is a decimal of just its digits."""
-    if "decimal" not in map(family, kinds):
+    if not any(map(is_decimal, kinds)):
         return kinds
     left, right = (
-        f"decimal({len(part.name)},0)"
-        if isinstance(part, exp.Literal) and kind in INTEGERS
+        HiveType.decimal(len(part.name), 0)
+        if isinstance(part, exp.Literal) and is_integer(kind)
         else kind
         for part, kind in zip(parts, kinds, strict=True)
     )
@@ -549,4 +564,6 @@ def _group(kind: Type) -> str | None:
         return "text"
     if is_number(kind):
         return "number"
-    return "time" if kind in TIMES else kind if kind in ("boolean", "void") else None
+    if kind in TIMES:
+        return "time"
+    return kind.kind if kind is not None and kind in (BOOLEAN, VOID) else None

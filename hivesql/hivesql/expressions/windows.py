@@ -12,13 +12,14 @@ from sqlglot import exp
 from hivesql.dialect.edits import Edit, Span, filled, insert
 from hivesql.dialect.structure import place_of, span_of
 from hivesql.dialect.value_types import (
-    FLOATS,
-    INTEGERS,
+    TIMES,
     Type,
     averaged,
-    decimal_of,
+    is_float,
+    is_integer,
     summed,
 )
+from hivesql_planner.model.hive_type import FLOAT, TIMESTAMP
 
 _OF_ORDER = (
     "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lead", "lag",
@@ -28,7 +29,7 @@ _FRAME = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _BOUND = re.compile(r"(\d+(?:\.\d+)?)\s+(preceding|following)", re.IGNORECASE)
-_MEASURED: dict[Type, str] = {"timestamp": "unix_seconds(@0)", "float": "CAST(@0 AS DOUBLE)"}
+_MEASURED: dict[Type, str] = {TIMESTAMP: "unix_seconds(@0)", FLOAT: "CAST(@0 AS DOUBLE)"}
 """How Hive measures values: whole seconds, and FLOAT as DOUBLE."""
 _LEAST = Decimal("0.000000001")  # what is nearer than this is as far, to FLOAT and DOUBLE
 
@@ -153,15 +154,14 @@ class Windows:
 
 def _distance(number: str, kind: Type, *, beyond: bool) -> str | None:
     """Say a distance as Spark measures it, or the next one ``beyond``; None to leave it."""
-    if kind in (*INTEGERS, "date", "timestamp") and number.isdigit():
+    if (is_integer(kind) or kind in TIMES) and number.isdigit():
         return str(int(number) + 1) if beyond else None
-    if kind in FLOATS:
+    if is_float(kind):
         return f"{Decimal(number) + _LEAST}D" if beyond else None
-    size = decimal_of(kind)
-    if size is None or not number.isdigit():
+    if kind is None or kind.scale is None or not number.isdigit():
         return None
     # Hive looks at the whole part of how far decimals are from each other.
-    return f"{int(number) + 1 - (0 if beyond else Decimal(1).scaleb(-size[1]))}BD"
+    return f"{int(number) + 1 - (0 if beyond else Decimal(1).scaleb(-kind.scale))}BD"
 
 
 def definition_of(node: exp.Window) -> exp.Window | None:

@@ -14,8 +14,9 @@ from sqlglot import exp
 from hivesql.dialect.edits import Edit, Span, Spans
 from hivesql.dialect.structure import RANGE, is_constant_select, place_of
 from hivesql.dialect.tokens import Token, first_from
-from hivesql.dialect.value_types import INTEGERS, Type, common, decimal_of, family
+from hivesql.dialect.value_types import Type, common
 from hivesql.query.scope import Output
+from hivesql_planner.model.hive_type import VOID, HiveType
 
 _MOST_DIGITS = 19
 """Of numbers that come together: what they become has room for all of them, whatever they are."""
@@ -106,14 +107,13 @@ def _together(
 def _joined(known: Type, new: Type, *, first: bool) -> Type:
     if known is None or new is None or known == new:
         return new
-    if "void" in (known, new):
-        return known if new == "void" else new
+    if VOID in (known, new):
+        return known if new == VOID else new
     return common([known, new]) if first and _is_exact(known) and _is_exact(new) else None
 
 
-def _is_exact(kind: str) -> bool:
-    digits = decimal_of(kind) if kind in INTEGERS or family(kind) == "decimal" else None
-    return digits is not None and digits[0] <= _MOST_DIGITS
+def _is_exact(kind: HiveType) -> bool:
+    return kind.digits is not None and kind.digits[0] <= _MOST_DIGITS
 
 
 def _rows_edit(rows: Sequence[ConstantRow], tokens: tuple[Token, ...]) -> Edit:

@@ -15,8 +15,8 @@ from hivesql.expressions.translator import BY_FORMAT, OWN_KIND
 from hivesql.expressions.windows import definition_of
 from hivesql.query.scope import Output, Outputs, Scope, outputs_of
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
+from hivesql_planner.model.hive_type import INT
 from hivesql_planner.model.table import Table
-from hivesql_planner.model.types import parts_of, text_limit
 from hivesql_planner.settings.settings import Settings
 
 # Functions that give rows; their columns keep the names that Hive and Spark agree on.
@@ -88,14 +88,14 @@ def _name(item: exp.Expr, position: int, windows: int | None) -> str | None:
 
 def generated_types(function: str, given: Type) -> tuple[Type, ...]:
     """Give the column types that a function makes of what it is given; () if unknown."""
-    inside = [kind for _, kind in parts_of(given)] if given else []
+    inside = given.children if given else ()
     match function.lower().removesuffix("_outer"):
         case "explode":
-            return tuple(inside)
+            return inside
         case "posexplode" if len(inside) == 1:
-            return ("int", inside[0])
+            return (INT, inside[0])
         case "inline" if len(inside) == 1:
-            return tuple(kind for _, kind in parts_of(inside[0]))
+            return inside[0].children
     return ()
 
 
@@ -146,10 +146,9 @@ def united(left: Outputs, right: Outputs) -> Outputs:
 
 def _wider_char(left: Type, right: Type) -> Type:
     """Return the longer of two CHAR, or of two VARCHAR; None for other types."""
-    one, other = text_limit(left or ""), text_limit(right or "")
-    if one is None or other is None or one[0] != other[0]:
+    if left is None or right is None or left.kind is not right.kind:
         return None
-    return f"{one[0]}({max(one[1], other[1])})"
+    return max(left, right, key=lambda one: one.length or 0) if left.length else None
 
 
 def _mixable(left: Type, right: Type) -> bool:

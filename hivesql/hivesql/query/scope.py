@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from hivesql.binding import Binding
 from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.model.hive_type import HiveType
 from hivesql_planner.model.table import Partition, Table
 from hivesql_planner.predicates.predicate import AllOf, Predicate
 from hivesql_planner.predicates.pruning import PartitionPruner, partition_tests
@@ -24,7 +25,7 @@ class Output(NamedTuple):
     """A column that a query or table gives; its Hive type when that is known."""
 
     name: str
-    type: str | None = None
+    type: HiveType | None = None
     origins: tuple[tuple[TableUse, str], ...] = ()
     """The partition columns that it is, of several tables below a UNION."""
 
@@ -35,7 +36,8 @@ Outputs = tuple[Output, ...] | None
 
 def outputs_of(table: Table) -> tuple[Output, ...]:
     """Return the columns of a table as SELECT * gives them."""
-    return tuple(Output(column.name, column.type or None) for column in table.all_columns)
+    known = ((one.name, one.type if one.type.is_known else None) for one in table.all_columns)
+    return tuple(Output(name, type_) for name, type_ in known)
 
 
 @dataclass(slots=True, eq=False)

@@ -12,9 +12,9 @@ from hivesql.binding import Binding
 from hivesql.dialect.edits import Edit
 from hivesql.dialect.structure import place_of, span_of
 from hivesql.dialect.tokens import Kind, Token
-from hivesql.dialect.value_types import normal
 from hivesql.query.scope import Output
 from hivesql_planner.errors import NotSupported
+from hivesql_planner.model.hive_type import STRING, HiveType
 
 _KNOWN = frozenset(
     f"org.apache.hadoop.hive.{name}"
@@ -41,8 +41,8 @@ def transform_outputs(node: exp.QueryTransform, binding: Binding) -> tuple[Outpu
     found = []
     for one in schema.expressions:
         kind = one.args.get("kind") if isinstance(one, exp.ColumnDef) else None
-        type_ = normal(kind.sql("hive")) if kind is not None else "string"
-        if "<" in type_:
+        type_ = HiveType.parse(kind.sql("hive")) if kind is not None else STRING
+        if type_.is_nested:
             feature = f"columns of type {type_} that a program gives"
             binding.fail(NotSupported(feature), *span_of(one))
         found.append(Output(one.name.lower(), type_))

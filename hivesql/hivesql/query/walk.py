@@ -19,7 +19,7 @@ from hivesql.dialect.edits import Edit, Span, Spans, apply_edits, filled, insert
 from hivesql.dialect.slices import Slice
 from hivesql.dialect.spark_differences import spark_edits, tokens_in
 from hivesql.dialect.structure import RANGE, is_join, place_of, read_query, span_of
-from hivesql.dialect.value_types import Type, family, field_of, normal
+from hivesql.dialect.value_types import Type, field_of
 from hivesql.expressions.calls import Call
 from hivesql.expressions.hash_functions import HASHES, hash_template
 from hivesql.expressions.session_zone import check_zone_of
@@ -61,6 +61,7 @@ from hivesql.query.table_changes import changes_in
 from hivesql.query.time_travel import clause_after, name_end
 from hivesql.query.transform import transform_edits, transform_of, transform_outputs
 from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.hive_type import INT, UNKNOWN, Kind
 from hivesql_planner.model.table import Column, Table, TableName
 from hivesql_planner.predicates.predicate import ALWAYS, Look, Predicate
 from hivesql_planner.relations import Expr, Query
@@ -98,7 +99,7 @@ class BoundQuery:
         return Query(
             sql=sql or self.sql,
             sources=tuple(use.source(binding) for use in self.uses),
-            columns=tuple(Column(one.name, one.type or "") for one in known or ()),
+            columns=tuple(Column(one.name, one.type or UNKNOWN) for one in known or ()),
             look=self.look if sql is None else None,
         )
 
@@ -462,7 +463,7 @@ class Walk:
         except NotSupported as error:
             self.binding.fail(error, *span_of(node))
         self.edits.append(Edit(*place_of(node), "", tuple(filled(template, names))))
-        self.translator.types[id(node)] = "int"
+        self.translator.types[id(node)] = INT
 
     def _column(self, node: exp.Column, scope: Scope, aliases: frozenset[str]) -> None:
         parts = node.parts
@@ -501,10 +502,9 @@ class Walk:
         if meaning is None or meaning.column is None:
             return None
         types = {one.name: one.type for one in meaning.relation.columns or ()}
-        found = types.get(meaning.column)
-        kind = normal(found) if found else None
+        kind = types.get(meaning.column)
         for part in node.parts[meaning.used :]:
-            if kind is not None and family(kind) not in ("struct", "array"):
+            if kind is not None and kind.kind not in (Kind.STRUCT, Kind.ARRAY):
                 what = ". Operator is only supported on struct or list of struct types"
                 error = SemanticError(f"{what}: {part.name} of {kind}", code=10042)
                 self.binding.fail(error, *span_of(node))

@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from sqlalchemy import types
 from sqlalchemy.exc import CompileError
 from sqlalchemy.sql import compiler
 
-_PLAIN: dict[str, type[types.TypeEngine[Any]]] = {
-    "boolean": types.BOOLEAN,
-    "smallint": types.SMALLINT,
-    "int": types.INTEGER,
-    "bigint": types.BIGINT,
-    "float": types.REAL,
-    "double": types.DOUBLE,
-    "string": types.String,
-    "binary": types.BINARY,
-    "date": types.DATE,
-    "timestamp": types.TIMESTAMP,
-}
-_DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
-_TEXT = re.compile(r"(var)?char\((\d+)\)")
+from hivesql_planner.model import hive_type
 
 
 class TINYINT(types.Integer):
     """Eight bits."""
 
     __visit_name__ = "TINYINT"
+
+
+_KINDS: dict[hive_type.Kind, type[types.TypeEngine[Any]]] = {
+    hive_type.Kind.BOOLEAN: types.BOOLEAN,
+    hive_type.Kind.TINYINT: TINYINT,
+    hive_type.Kind.SMALLINT: types.SMALLINT,
+    hive_type.Kind.INT: types.INTEGER,
+    hive_type.Kind.BIGINT: types.BIGINT,
+    hive_type.Kind.FLOAT: types.REAL,
+    hive_type.Kind.DOUBLE: types.DOUBLE,
+    hive_type.Kind.DECIMAL: types.DECIMAL,
+    hive_type.Kind.STRING: types.String,
+    hive_type.Kind.VARCHAR: types.VARCHAR,
+    hive_type.Kind.CHAR: types.CHAR,
+    hive_type.Kind.BINARY: types.BINARY,
+    hive_type.Kind.DATE: types.DATE,
+    hive_type.Kind.TIMESTAMP: types.TIMESTAMP,
+}
 
 
 class HiveType(types.UserDefinedType[Any]):
@@ -47,18 +51,10 @@ class HiveType(types.UserDefinedType[Any]):
         return self.text
 
 
-def type_of(text: str) -> types.TypeEngine[Any]:
+def type_of(type_: hive_type.HiveType) -> types.TypeEngine[Any]:
     """Return the SQLAlchemy type of a column of the catalog."""
-    kind = " ".join(text.lower().split())
-    if kind in _PLAIN:
-        return _PLAIN[kind]()
-    if kind == "tinyint":
-        return TINYINT()
-    if match := _DECIMAL.fullmatch(kind):
-        return types.DECIMAL(int(match[1]), int(match[2]))
-    if match := _TEXT.fullmatch(kind):
-        return (types.VARCHAR if match[1] else types.CHAR)(int(match[2]))
-    return HiveType(kind)
+    known = _KINDS.get(type_.kind)
+    return known(*type_.arguments) if known else HiveType(str(type_))
 
 
 class TypeCompiler(compiler.GenericTypeCompiler):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from hivesql_planner.local.values import WHOLE, Unclear, base_type, compared
+from hivesql_planner.local.values import Unclear, compared
+from hivesql_planner.model.hive_type import INTEGERS, HiveType, Kind
 from hivesql_planner.model.table import Table
 from hivesql_planner.predicates.predicate import (
     ALWAYS,
@@ -21,14 +22,14 @@ from hivesql_planner.predicates.predicate import (
     columns_of,
 )
 
-_PARTITIONED = (*WHOLE, "string", "date")
+_PARTITIONED = INTEGERS | {Kind.STRING, Kind.DATE}
 """Types of partition columns whose texts are read here."""
 
 
 def check_partitions(names: Collection[str], table: Table) -> None:
     """Unclear where one of the columns is a partition column whose texts only Spark reads."""
-    partitioned = {column.name: base_type(column.type)[0] for column in table.partition_columns}
-    if any(partitioned.get(name, "string") not in _PARTITIONED for name in names):
+    partitioned = {column.name: column.type.kind for column in table.partition_columns}
+    if any(partitioned.get(name, Kind.STRING) not in _PARTITIONED for name in names):
         raise Unclear
 
 
@@ -41,7 +42,7 @@ def table_condition(predicate: Predicate, table: Table) -> Predicate | None:
     return of_own_types(predicate, types)
 
 
-def of_own_types(predicate: Predicate, types: Mapping[str, str]) -> Predicate:
+def of_own_types(predicate: Predicate, types: Mapping[str, HiveType]) -> Predicate:
     """Return the predicate with constants of its columns' own types, by which files are read."""
     match predicate:
         case Compare(column=name, operator=sign, value=value) if sign != "<=>":
@@ -51,7 +52,7 @@ def of_own_types(predicate: Predicate, types: Mapping[str, str]) -> Predicate:
             return OneOf(name, tuple(sorted(found)), has_null)
         case IsNull():
             return predicate
-        case IsTrue(column=name) if base_type(types[name])[0] == "boolean":
+        case IsTrue(column=name) if types[name].kind is Kind.BOOLEAN:
             return predicate
         case Not(part=part):
             return Not(of_own_types(part, types))

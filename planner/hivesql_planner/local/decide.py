@@ -8,12 +8,12 @@ from dataclasses import replace
 from hivesql_planner.local.conditions import of_own_types, table_condition
 from hivesql_planner.local.values import (
     Unclear,
-    base_type,
     operand,
     partition_text,
     same_kind,
     stored,
 )
+from hivesql_planner.model.hive_type import HiveType, Kind
 from hivesql_planner.model.table import Column, Table
 from hivesql_planner.plan import Body, Change, ChangeBranch, Insert, InsertBranch, Select, WriteKind
 from hivesql_planner.predicates.predicate import (
@@ -107,8 +107,8 @@ def _insert(branch: InsertBranch) -> SmallInsert:
 
 
 def _check_hashed(table: Table) -> None:
-    kinds = {column.name: base_type(column.type)[0] for column in table.columns}
-    if table.is_bucketed and any("<" in kinds[name] for name in table.bucket_columns):
+    nested = {column.name for column in table.columns if column.type.is_nested}
+    if table.is_bucketed and not nested.isdisjoint(table.bucket_columns):
         raise Unclear
 
 
@@ -131,9 +131,8 @@ def _change(change: Change, most: int) -> SmallChange:
 
 def is_carried(column: Column) -> bool:
     """Tell whether old values go over into new files as they are."""
-    text = column.type.lower()
-    nested_time = "<" in text and "timestamp" in text
-    return not nested_time and "local" not in text and "uniontype" not in text
+    nested_time = column.type.is_nested and column.type.holds(Kind.TIMESTAMP)
+    return not nested_time and not column.type.holds(Kind.INSTANT, Kind.UNION)
 
 
 def _new_row(branch: ChangeBranch, table: Table) -> tuple[Kept | Given | Computed, ...]:
@@ -143,21 +142,17 @@ def _new_row(branch: ChangeBranch, table: Table) -> tuple[Kept | Given | Compute
 
 
 def _new_value(
-    meaning: Meaning | None, column: Column, types: Mapping[str, str]
+    meaning: Meaning | None, column: Column, types: Mapping[str, HiveType]
 ) -> Kept | Given | Computed:
     match meaning:
         case Given(value=value):
             return Given(stored(value, column.type))
-        case Kept(column=name) | Computed(column=name) if _is_same(types.get(name), column.type):
+        case Kept(column=name) | Computed(column=name) if types.get(name) == column.type:
             if isinstance(meaning, Kept):
                 return meaning
             number = operand(meaning.number, meaning.operator, types[name])
             return Computed(name, meaning.operator, number)
     raise Unclear
-
-
-def _is_same(one: str | None, other: str) -> bool:
-    return one is not None and one.lower().split() == other.lower().split()
 
 
 def _condition(of: Expr) -> Predicate:

@@ -5,14 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hivesql_planner.local.conditions import check_partitions, table_condition
-from hivesql_planner.local.values import WHOLE, Unclear, base_type, stored
+from hivesql_planner.local.values import Unclear, stored
+from hivesql_planner.model.hive_type import (
+    BOOLEAN,
+    INT,
+    INTEGERS,
+    INTERVALS,
+    SIZED_TEXTS,
+    STRING,
+    TEXTS,
+    TIMESTAMPS,
+    HiveType,
+    Kind,
+)
 from hivesql_planner.model.table import Column, Table
 from hivesql_planner.predicates.predicate import Given, Shown, SmallSelect, Sorting, Total
 from hivesql_planner.relations import Query, Scan
 
-_EXTREME = (*WHOLE, "decimal", "string", "date", "timestamp")
-_ORDERED = (*_EXTREME, "varchar", "char")
-_GIVEN = {int: "int", str: "string", bool: "boolean"}
+_EXTREME = INTEGERS | {Kind.DECIMAL, Kind.STRING, Kind.DATE, Kind.TIMESTAMP}
+_ORDERED = _EXTREME | TEXTS
+_GIVEN = {int: INT, str: STRING, bool: BOOLEAN}
+_NOT_INSIDE = (*TIMESTAMPS, *SIZED_TEXTS)
+_NOT_SHOWN = (Kind.INSTANT, Kind.UNION, *INTERVALS, Kind.OTHER)
 
 
 def small_select(query: Query, most_bytes: int) -> SmallSelect:
@@ -52,9 +66,9 @@ def _item(item: Shown | Given | Total, table: Table) -> Shown | Given | Total:
                 raise Unclear
             return Given(stored(value, _GIVEN[type(value)]))
         case Total(function=function, column=str() as name):
-            kind = base_type(types[name])[0]
+            kind = types[name].kind
             ordered = function in ("min", "max") and kind in _EXTREME
-            if function != "count" and not ordered and kind not in WHOLE:
+            if function != "count" and not ordered and kind not in INTEGERS:
                 raise Unclear
     return item
 
@@ -67,11 +81,11 @@ def _check_types(
     if len(items) != len(columns):
         raise Unclear
     for item, column in zip(items, columns, strict=True):
-        if isinstance(item, Shown) and _words(types[item.column]) != _words(column.type):
+        if isinstance(item, Shown) and types[item.column] != column.type:
             raise Unclear
         if isinstance(item, Given) and column.type not in _GIVEN.values():
             raise Unclear
-        if isinstance(item, Total) and not column.type:
+        if isinstance(item, Total) and not column.type.is_known:
             raise Unclear
         if not _is_shown(column.type):
             raise Unclear
@@ -79,18 +93,12 @@ def _check_types(
     check_partitions(names, table)
 
 
-def _words(hive_type: str) -> str:
-    return " ".join(hive_type.lower().split())
-
-
-def _is_shown(hive_type: str) -> bool:
-    text = _words(hive_type)
-    nested = "<" in text and any(one in text for one in ("timestamp", "char", "interval"))
-    return not nested and not any(one in text for one in ("local", "uniontype", "interval"))
+def _is_shown(type_: HiveType) -> bool:
+    return not (type_.is_nested and type_.holds(*_NOT_INSIDE)) and not type_.holds(*_NOT_SHOWN)
 
 
 def _check_order(order: Sequence[Sorting], table: Table) -> None:
     types = {column.name: column.type for column in table.all_columns}
-    if any(base_type(types[one.column])[0] not in _ORDERED for one in order):
+    if any(types[one.column].kind not in _ORDERED for one in order):
         raise Unclear
     check_partitions([one.column for one in order], table)

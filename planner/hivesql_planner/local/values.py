@@ -11,18 +11,17 @@ import struct
 from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal, localcontext
 
+from hivesql_planner.model.hive_type import BITS, INTEGERS, SIZED_TEXTS, TEXTS, HiveType, Kind
 from hivesql_planner.model.table import DEFAULT_PARTITION
 from hivesql_planner.predicates.constants import day, wall_clock
 from hivesql_planner.predicates.predicate import Value
 
-WHOLE = {"tinyint": 8, "smallint": 16, "int": 32, "integer": 32, "bigint": 64}
-"""Types of whole numbers, with their bits."""
-_PARAMETERS = re.compile(r"(\w+) ?\( ?(\d+) ?(?:, ?(\d+) ?)?\)")
 _NUMBER = re.compile(r"-?\d{1,30}(?:\.\d{1,15})?")
 _WHOLE = re.compile(r"-?\d{1,19}")
 _GREGORIAN = datetime.date(1582, 10, 15)
 _EPOCH_YEAR = 1970
 _EXACT_DOUBLE = 2**53
+_PARTITIONED = INTEGERS | {Kind.STRING, Kind.VARCHAR, Kind.DATE, Kind.BOOLEAN}
 _HALF_WAY = 1 << 28
 
 
@@ -30,39 +29,21 @@ class Unclear(Exception):
     """The statement says something that is not understood here."""
 
 
-def base_type(hive_type: str) -> tuple[str, tuple[int, ...]]:
-    """``decimal(10,2)`` as its name and its numbers."""
-    text = " ".join(hive_type.lower().split())
-    match = _PARAMETERS.fullmatch(text)
-    if match is None:
-        return {"numeric": "decimal", "dec": "decimal", "double precision": "double"}.get(
-            text, text
-        ), ()
-    name = "decimal" if match[1] in ("numeric", "dec") else match[1]
-    return name, tuple(int(number) for number in match.groups()[1:] if number is not None)
-
-
-def decimal_size(numbers: Sequence[int]) -> tuple[int, int]:
-    """Precision and scale of a decimal type; both have defaults."""
-    precision = numbers[0] if numbers else 10
-    return precision, numbers[1] if len(numbers) > 1 else 0
-
-
-def stored(value: Value, hive_type: str) -> Value:
+def stored(value: Value, hive_type: HiveType) -> Value:
     """Return the constant cast to a column's type; CHAR is padded, VARCHAR cut."""
     if value is None:
         return None
-    name, numbers = base_type(hive_type)
-    if name in WHOLE:
-        return _whole(value, WHOLE[name])
-    if name == "decimal":
-        return _decimal(value, *decimal_size(numbers))
-    if name in ("char", "varchar"):
-        text = _text(value)[: numbers[0]]
-        return text.ljust(numbers[0]) if name == "char" else text
-    if name not in _CASTS:
+    kind = hive_type.kind
+    if kind in BITS:
+        return _whole(value, BITS[kind])
+    if kind is Kind.DECIMAL:
+        return _decimal(value, *hive_type.arguments)
+    if kind in SIZED_TEXTS:
+        text = _text(value)[: hive_type.length]
+        return text.ljust(hive_type.length or 0) if kind is Kind.CHAR else text
+    if kind not in _CASTS:
         raise Unclear
-    return _CASTS[name](value)
+    return _CASTS[kind](value)
 
 
 def _whole(value: Value, bits: int) -> int:
@@ -166,27 +147,27 @@ def _binary(value: Value) -> bytes:
     return value.encode()
 
 
-_CASTS: dict[str, Callable[[Value], Value]] = {
-    "double": _double,
-    "float": _float,
-    "string": _text,
-    "boolean": _boolean,
-    "date": _date,
-    "timestamp": _timestamp,
-    "binary": _binary,
+_CASTS: dict[Kind, Callable[[Value], Value]] = {
+    Kind.DOUBLE: _double,
+    Kind.FLOAT: _float,
+    Kind.STRING: _text,
+    Kind.BOOLEAN: _boolean,
+    Kind.DATE: _date,
+    Kind.TIMESTAMP: _timestamp,
+    Kind.BINARY: _binary,
 }
 
 
-def operand(value: Value, operator: str, hive_type: str) -> int | float | Decimal:
+def operand(value: Value, operator: str, hive_type: HiveType) -> int | float | Decimal:
     """Tell what to compute with a column; Unclear if the result is not exact or of another kind."""
-    name, numbers = base_type(hive_type)
+    wanted = hive_type.kind
     kind = type(value)
-    if name in ("int", "integer", "bigint") and kind is int:
+    if wanted in (Kind.INT, Kind.BIGINT) and kind is int:
         return _whole(value, 32)
-    if name == "double" and kind in (int, Decimal, float):
+    if wanted is Kind.DOUBLE and kind in (int, Decimal, float):
         return _double(value)
-    if name == "decimal" and kind in (int, Decimal):
-        return _exact(value, operator, *decimal_size(numbers))
+    if wanted is Kind.DECIMAL and kind in (int, Decimal):
+        return _exact(value, operator, *hive_type.arguments)
     raise Unclear
 
 
@@ -207,47 +188,46 @@ def _exact(value: Value, operator: str, precision: int, scale: int) -> Decimal:
     return number
 
 
-def partition_text(value: Value, hive_type: str) -> str:
+def partition_text(value: Value, hive_type: HiveType) -> str:
     """Hive's text of a dynamic partition's value; NULL and '' are the default partition."""
-    name, _ = base_type(hive_type)
     found = stored(value, hive_type)
     if found is None:
         return DEFAULT_PARTITION
-    if name not in (*WHOLE, "string", "varchar", "date", "boolean"):
+    if hive_type.kind not in _PARTITIONED:
         raise Unclear
     if isinstance(found, bool):
         return "true" if found else "false"
     return str(found) or DEFAULT_PARTITION
 
 
-def same_kind(values: Sequence[Value], hive_type: str) -> bool:
+def same_kind(values: Sequence[Value], hive_type: HiveType) -> bool:
     """Tell whether the values of a column agree, so that none changes what another one is."""
     kinds = set(map(type, values)) - {type(None)}
-    return len(kinds) <= 1 or (kinds == {int, Decimal} and base_type(hive_type)[0] == "decimal")
+    return len(kinds) <= 1 or (kinds == {int, Decimal} and hive_type.kind is Kind.DECIMAL)
 
 
-def compared(value: Value, hive_type: str) -> Value:
+def compared(value: Value, hive_type: HiveType) -> Value:
     """Tell what a column of this type is compared with; Unclear unless both sides stay the same."""
-    name, numbers = base_type(hive_type)
+    wanted = hive_type.kind
     kind = type(value)
     if value is None:
         return None
-    if name in WHOLE and kind is int:
+    if wanted in INTEGERS and kind is int:
         return _whole(value, 64)
-    if name == "decimal" and kind in (int, Decimal):
-        precision, scale = decimal_size(numbers)
+    if wanted is Kind.DECIMAL and kind in (int, Decimal):
+        precision, scale = hive_type.arguments
         _, digits, exponent = _number(value).as_tuple()
         assert isinstance(exponent, int)
         if -exponent > scale or len(digits) + precision > 38:
             raise Unclear
         return _decimal(value, precision, scale)
-    if name in ("string", "varchar", "char") and isinstance(value, str):
+    if wanted in TEXTS and isinstance(value, str):
         # CHAR compares without the blanks at its end.
-        return value.rstrip(" ") if name == "char" else value
-    if name == "boolean" and kind is bool:
+        return value.rstrip(" ") if wanted is Kind.CHAR else value
+    if wanted is Kind.BOOLEAN and kind is bool:
         return value
-    if name == "date" and kind in (datetime.date, str):
+    if wanted is Kind.DATE and kind in (datetime.date, str):
         return _date(value)
-    if name == "timestamp" and kind in (datetime.datetime, str):
+    if wanted is Kind.TIMESTAMP and kind in (datetime.datetime, str):
         return _timestamp(value)
     raise Unclear

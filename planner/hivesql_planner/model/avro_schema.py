@@ -4,44 +4,53 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.hive_type import (
+    BIGINT,
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    STRING,
+    TIMESTAMP,
+    HiveType,
+    Kind,
+)
 from hivesql_planner.model.table import Column, Table
-from hivesql_planner.model.types import parts_of
 
 LITERAL, URL = "avro.schema.literal", "avro.schema.url"
 Schema = Any
 """Parsed JSON: a name, a list (a union) or an object."""
 
-_TO_AVRO: dict[str, Schema] = {
-    "boolean": "boolean",
-    "tinyint": "int",
-    "smallint": "int",
-    "int": "int",
-    "bigint": "long",
-    "float": "float",
-    "double": "double",
-    "string": "string",
-    "binary": "bytes",
-    "date": {"type": "int", "logicalType": "date"},
-    "timestamp": {"type": "long", "logicalType": "timestamp-millis"},
+_TO_AVRO: dict[Kind, Schema] = {
+    Kind.BOOLEAN: "boolean",
+    Kind.TINYINT: "int",
+    Kind.SMALLINT: "int",
+    Kind.INT: "int",
+    Kind.BIGINT: "long",
+    Kind.FLOAT: "float",
+    Kind.DOUBLE: "double",
+    Kind.STRING: "string",
+    Kind.BINARY: "bytes",
+    Kind.DATE: {"type": "int", "logicalType": "date"},
+    Kind.TIMESTAMP: {"type": "long", "logicalType": "timestamp-millis"},
 }
 _TO_HIVE = {
-    "boolean": "boolean",
-    "int": "int",
-    "long": "bigint",
-    "float": "float",
-    "double": "double",
-    "string": "string",
-    "bytes": "binary",
-    "fixed": "binary",
-    "enum": "string",
+    "boolean": BOOLEAN,
+    "int": INT,
+    "long": BIGINT,
+    "float": FLOAT,
+    "double": DOUBLE,
+    "string": STRING,
+    "bytes": BINARY,
+    "fixed": BINARY,
+    "enum": STRING,
 }
-_SIZED = re.compile(r"(char|varchar)\s*\(\s*(\d+)\s*\)")
-_DECIMAL = re.compile(r"decimal(?:\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?")
 
 
 def schema_of(table: Table, literal: str | None = None) -> Schema:
@@ -73,39 +82,42 @@ def columns_of(schema: Schema) -> tuple[Column, ...]:
     )
 
 
-def _field(name: str, hive_type: str, numbers: Iterator[int], **more: str) -> Schema:
+def _field(name: str, hive_type: HiveType, numbers: Iterator[int], **more: str) -> Schema:
     return {"name": name, "type": _nullable(hive_type, numbers), "default": None, **more}
 
 
-def _nullable(hive_type: str, numbers: Iterator[int]) -> Schema:
+def _nullable(hive_type: HiveType, numbers: Iterator[int]) -> Schema:
     return ["null", _avro_type(hive_type, numbers)]
 
 
-def _avro_type(hive_type: str, numbers: Iterator[int]) -> Schema:
-    text = hive_type.strip().lower()
-    kind, parts = text.partition("<")[0], parts_of(text)
-    if kind == "array":
-        return {"type": "array", "items": _nullable(parts[0][1], numbers)}
-    if kind == "map":
-        (_, key), (_, value) = parts
-        if key != "string":
-            raise NotSupported(f"a map in Avro whose keys are {key}, not string")
-        return {"type": "map", "values": _nullable(value, numbers)}
-    if kind == "struct":
-        record: dict[str, Schema] = {"type": "record", "name": f"record_{next(numbers)}"}
-        fields = [_field(name, inner, numbers, doc=inner) for name, inner in parts]
-        return {**record, "doc": text, "fields": fields}
-    if sized := _SIZED.fullmatch(text):
-        return {"type": "string", "logicalType": sized[1], "maxLength": int(sized[2])}
-    if decimal := _DECIMAL.fullmatch(text):
-        digits = {"precision": int(decimal[1] or 10), "scale": int(decimal[2] or 0)}
-        return {"type": "bytes", "logicalType": "decimal", **digits}
-    if text not in _TO_AVRO:
-        raise NotSupported(f"the type {hive_type} in Avro")
-    return _TO_AVRO[text]
+def _avro_type(hive_type: HiveType, numbers: Iterator[int]) -> Schema:
+    match hive_type.kind:
+        case Kind.ARRAY:
+            return {"type": "array", "items": _nullable(hive_type.children[0], numbers)}
+        case Kind.MAP:
+            key, value = hive_type.children
+            if key.kind is not Kind.STRING:
+                raise NotSupported(f"a map in Avro whose keys are {key}, not string")
+            return {"type": "map", "values": _nullable(value, numbers)}
+        case Kind.STRUCT:
+            record: dict[str, Schema] = {"type": "record", "name": f"record_{next(numbers)}"}
+            pairs = hive_type.fields
+            fields = [_field(name, inner, numbers, doc=str(inner)) for name, inner in pairs]
+            return {**record, "doc": str(hive_type).lower(), "fields": fields}
+        case Kind.CHAR | Kind.VARCHAR as kind:
+            return {
+                "type": "string", "logicalType": kind.value, "maxLength": hive_type.length,
+            }  # fmt: skip
+        case Kind.DECIMAL:
+            precision, scale = hive_type.arguments
+            digits = {"precision": precision, "scale": scale}
+            return {"type": "bytes", "logicalType": "decimal", **digits}
+        case kind if kind in _TO_AVRO:
+            return _TO_AVRO[kind]
+    raise NotSupported(f"the type {hive_type} in Avro")
 
 
-def _hive_type(schema: Schema) -> str:
+def _hive_type(schema: Schema) -> HiveType:
     if isinstance(schema, list):
         return _of_union(schema)
     if isinstance(schema, str):
@@ -115,35 +127,33 @@ def _hive_type(schema: Schema) -> str:
     return _logical_type(schema) or _nested_type(schema)
 
 
-def _logical_type(schema: Schema) -> str | None:
+def _logical_type(schema: Schema) -> HiveType | None:
     match schema.get("logicalType"):
         case "char" | "varchar" as kind:
-            return f"{kind}({schema['maxLength']})"
+            return HiveType(Kind(kind), (schema["maxLength"],))
         case "decimal":
-            return f"decimal({schema['precision']},{schema.get('scale', 0)})"
+            return HiveType.decimal(schema["precision"], schema.get("scale", 0))
         case "date":
-            return "date"
+            return DATE
         case "timestamp-millis":
-            return "timestamp"
+            return TIMESTAMP
     return None
 
 
-def _nested_type(schema: Schema) -> str:
+def _nested_type(schema: Schema) -> HiveType:
     match schema["type"]:
         case "array":
-            return f"array<{_hive_type(schema['items'])}>"
+            return HiveType.array(_hive_type(schema["items"]))
         case "map":
-            return f"map<string,{_hive_type(schema['values'])}>"
+            return HiveType.map(STRING, _hive_type(schema["values"]))
         case "record":
-            fields = (
-                f"{one['name'].lower()}:{_hive_type(one['type'])}" for one in schema["fields"]
-            )
-            return f"struct<{','.join(fields)}>"
+            fields = ((one["name"].lower(), _hive_type(one["type"])) for one in schema["fields"])
+            return HiveType.struct(*fields)
         case inner:
             return _hive_type(inner)
 
 
-def _of_union(schemas: Sequence[Schema]) -> str:
+def _of_union(schemas: Sequence[Schema]) -> HiveType:
     kinds = [one for one in schemas if one != "null"]
     if len(kinds) != 1:
         raise NotSupported(f"an Avro union of {len(kinds)} types")

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from hivesql_planner.errors import ConstraintViolation, SemanticError
+from hivesql_planner.model.hive_type import HiveType
 from hivesql_planner.model.table import Constraint, ConstraintKind, Table, TableName
 
 _PREFIXES: dict[ConstraintKind, str] = {
@@ -74,7 +75,7 @@ def check_reference(new: Constraint, table: Table, parent: Table) -> None:
         )
 
 
-def _listed(columns: tuple[tuple[str, str], ...]) -> str:
+def _listed(columns: tuple[tuple[str, HiveType], ...]) -> str:
     return "".join(f"{name}:{kind};" for name, kind in columns)
 
 

@@ -1,30 +1,32 @@
 """How Hive makes a value of one type one of another: by CAST, and where a column takes it.
 
-Types are texts of Hive or Spark in lower case; a template is Spark SQL in which ``@0`` stands for
-the value.
+A template is Spark SQL in which ``@0`` stands for the value.
 """
 
 from __future__ import annotations
 
-import re
-
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.model.types import text_limit
+from hivesql_planner.model.hive_type import (
+    FLOATS,
+    INTEGERS,
+    NUMBERS,
+    TEXTS,
+    TIMESTAMPS,
+    HiveType,
+    Kind,
+)
 
-_TEXTS = ("string", "varchar", "char")
-_INTEGERS = ("tinyint", "smallint", "int", "bigint")
-_NUMBERS = (*_INTEGERS, "float", "double", "decimal")
-_INSTANTS = ("timestamplocaltz", "timestamp with local time zone")
-_TIMES = ("date", "timestamp", *_INSTANTS)
-_NOT_OF_TIMES = (*_INTEGERS, "float", "double", "boolean")
-_RANGES = {"tinyint": 2**7 - 1, "smallint": 2**15 - 1, "int": 2**31 - 1}
+_TIMES = TIMESTAMPS | {Kind.DATE}
+_NOT_OF_TIMES = INTEGERS | FLOATS | {Kind.BOOLEAN}
+_RANGES = {Kind.TINYINT: 2**7 - 1, Kind.SMALLINT: 2**15 - 1, Kind.INT: 2**31 - 1}
+_SIMPLE = TEXTS | NUMBERS | _TIMES | {Kind.BOOLEAN}
 _POSSIBLE = {
-    "binary": (*_TEXTS, "binary"),
-    "date": (*_TEXTS, *_TIMES),
-    "timestamp": (*_TEXTS, *_NUMBERS, *_TIMES, "boolean"),
-    **dict.fromkeys(_INSTANTS, (*_TEXTS, *_TIMES)),
-    **dict.fromkeys((*_NUMBERS, "boolean"), (*_TEXTS, *_NUMBERS, *_TIMES, "boolean")),
-    "decimal": (*_TEXTS, *_NUMBERS, "timestamp", *_INSTANTS, "boolean"),
+    Kind.BINARY: TEXTS | {Kind.BINARY},
+    Kind.DATE: TEXTS | _TIMES,
+    Kind.TIMESTAMP: _SIMPLE,
+    Kind.INSTANT: TEXTS | _TIMES,
+    **dict.fromkeys((*NUMBERS, Kind.BOOLEAN), _SIMPLE),
+    Kind.DECIMAL: _SIMPLE - {Kind.DATE},
 }
 """From what Hive makes values of a type."""
 _DAY = "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
@@ -50,38 +52,39 @@ INSTANT_TEXT = "concat(regexp_replace(CAST(@0 AS STRING), ':[0-9][0-9]$', '$0.0'
 """Hive's text of an instant: at least one digit behind the seconds, and the zone."""
 _MOST_MILLIS = 2**63 // 1000
 _OF_TEXT = {
-    "boolean": TEXT_TO_BOOLEAN,
-    "date": TEXT_TO_DATE,
-    "timestamp": TEXT_TO_TIMESTAMP,
-    **dict.fromkeys(_INSTANTS, TEXT_TO_INSTANT),
+    Kind.BOOLEAN: TEXT_TO_BOOLEAN,
+    Kind.DATE: TEXT_TO_DATE,
+    Kind.TIMESTAMP: TEXT_TO_TIMESTAMP,
+    Kind.INSTANT: TEXT_TO_INSTANT,
 }
 
 
-def conversion(source: str | None, target: str) -> str | None:
+def conversion(source: HiveType | None, target: HiveType) -> str | None:
     """Tell how Spark must convert; None where its CAST does as Hive, or nothing is known."""
-    given, wanted = _family(source), _family(target)
-    if given in _TEXTS:
-        limit = text_limit(source or "")
-        padded = f"CAST(rpad(@0, {limit[1]}, ' ') AS BINARY)" if limit and given == "char" else None
-        return padded if wanted == "binary" else _OF_TEXT.get(wanted)
-    if given == "boolean" and wanted in _TEXTS:
+    if source is None:
+        return None
+    given, wanted = source.kind, target.kind
+    if given in TEXTS:
+        padded = f"CAST(rpad(@0, {source.length}, ' ') AS BINARY)" if given is Kind.CHAR else None
+        return padded if wanted is Kind.BINARY else _OF_TEXT.get(wanted)
+    if given is Kind.BOOLEAN and wanted in TEXTS:
         return "upper(CAST(@0 AS STRING))"
-    if given in _INSTANTS and wanted in _TEXTS:
+    if given is Kind.INSTANT and wanted in TEXTS:
         return INSTANT_TEXT
-    if wanted == "timestamp" and given in ("boolean", *_INTEGERS):
+    if wanted is Kind.TIMESTAMP and given in (Kind.BOOLEAN, *INTEGERS):
         millis = "CAST(@0 AS BIGINT)"
         return f"if(abs({millis}) <= {_MOST_MILLIS}, timestamp_millis({millis}), NULL)"
-    if given == "float" and wanted == "decimal":
+    if given is Kind.FLOAT and wanted is Kind.DECIMAL:
         # The digits of the FLOAT's text, not those of the DOUBLE that it is.
-        return f"CAST(CAST(@0 AS STRING) AS {target.upper()})"
-    if given == "timestamp" and wanted in _RANGES:
+        return f"CAST(CAST(@0 AS STRING) AS {target.spark.upper()})"
+    if given is Kind.TIMESTAMP and wanted in _RANGES:
         return _fitting("CAST(@0 AS BIGINT)", wanted)
-    if given == "decimal" and wanted in _INTEGERS:
-        return _whole_part(source or "", wanted)
+    if given is Kind.DECIMAL and wanted in INTEGERS:
+        return _whole_part(source, wanted)
     return None
 
 
-def _fitting(seconds: str, wanted: str) -> str:
+def _fitting(seconds: str, wanted: Kind) -> str:
     """Seconds as a smaller number; NULL where it cannot hold them."""
     most = _RANGES[wanted]
     return (
@@ -89,10 +92,9 @@ def _fitting(seconds: str, wanted: str) -> str:
     )
 
 
-def _whole_part(source: str, wanted: str) -> str | None:
+def _whole_part(source: HiveType, wanted: Kind) -> str | None:
     """Return a decimal's digits before the point; NULL where the type cannot hold them."""
-    precision, scale, *_ = [*map(int, re.findall(r"[0-9]+", source)), 0, 0]
-    precision = precision or 10
+    precision, scale = source.arguments
     most = _RANGES.get(wanted, 2**63 - 1)
     if precision - scale < len(str(most)):
         return None
@@ -100,26 +102,26 @@ def _whole_part(source: str, wanted: str) -> str | None:
     return f"if({inside}, CAST(@0 AS {wanted.upper()}), NULL)"
 
 
-def conversion_of_any(target: str) -> str | None:
+def conversion_of_any(target: HiveType) -> str | None:
     """Return the same for a value whose type only Spark knows; None where that does not matter."""
-    if of_text := _OF_TEXT.get(_family(target)):
-        kind = "TIMESTAMP" if _family(target) in _INSTANTS else target.upper()
+    if of_text := _OF_TEXT.get(target.kind):
+        kind = target.spark.upper()
         converted = of_text.replace("@0", "CAST(@0 AS STRING)")
         return f"if(typeof(@0) = 'string', {converted}, CAST(@0 AS {kind}))"
-    if _family(target) in _TEXTS:
+    if target.is_text:
         return "if(typeof(@0) = 'boolean', upper(CAST(@0 AS STRING)), CAST(@0 AS STRING))"
     return None
 
 
-def check_conversion(source: str | None, target: str, *, strict: bool) -> None:
+def check_conversion(source: HiveType | None, target: HiveType, *, strict: bool) -> None:
     """Refuse what Hive does not convert (SemanticError 10014).
 
     ``strict`` is hive.strict.timestamp.conversion: times and numbers are not made of each other.
     """
-    given, wanted = _family(source), _family(target)
-    if given not in (*_TEXTS, *_NUMBERS, *_TIMES, "boolean", "binary"):
+    if source is None or not (source.kind in _SIMPLE or source.kind is Kind.BINARY):
         return
-    if strict and wanted == "timestamp" and given in _NUMBERS:
+    given, wanted = source.kind, target.kind
+    if strict and wanted is Kind.TIMESTAMP and given in NUMBERS:
         problem = "Casting NUMERIC types to TIMESTAMP is prohibited"
     elif strict and given in _TIMES and wanted in _NOT_OF_TIMES:
         problem = "Casting DATE/TIMESTAMP types to NUMERIC is prohibited"
@@ -128,7 +130,3 @@ def check_conversion(source: str | None, target: str, *, strict: bool) -> None:
     else:
         return
     raise SemanticError(f"{problem} (hive.strict.timestamp.conversion)", code=10014)
-
-
-def _family(kind: str | None) -> str:
-    return re.split(r"[(<]", kind, maxsplit=1)[0].strip() if kind else ""

@@ -116,7 +116,7 @@ def _check_columns(table: Table, before: Table | None) -> None:
         if column.name not in old:
             check_column_name(column.name, in_partition=column in table.partition_columns)
     for column in table.partition_columns if before is None else ():
-        if "<" in column.type:
+        if column.type.is_nested:
             raise SemanticError(
                 "Partition column must be of primitive type. "
                 f"Found {column.name} of type: {column.type}",

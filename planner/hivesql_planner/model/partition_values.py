@@ -7,7 +7,8 @@ import struct
 from datetime import date, datetime
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation, localcontext
 
-BITS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
+from hivesql_planner.model.hive_type import BITS, FLOATS, SIZED_TEXTS, HiveType, Kind
+
 FALSE = ("", "false", "no", "off", "0")
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -16,29 +17,28 @@ _DATE = re.compile(_DAY + r"([ T].*)?", re.DOTALL)
 _TIME = re.compile(_DAY + r"(?:[ T]([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:\.([0-9]{1,9}))?)?")
 
 
-def normal_value(text: str, type_: str) -> str | None:
+def normal_value(text: str, type_: HiveType) -> str | None:
     """Give the text that Hive keeps of a constant in a column of the type; None if it is not one.
 
     CHAR has its blanks; complex types stay as they are.
     """
-    base, _, size = type_.partition("(")
-    if base == "boolean":
+    kind = type_.kind
+    if kind is Kind.BOOLEAN:
         return "false" if text.lower() in FALSE else "true"
-    if base in BITS:
-        return _whole(text, BITS[base])
-    if base in ("float", "double"):
-        return _fraction(text, single=base == "float")
-    if base == "decimal":
-        precision, _, scale = size.rstrip(") ").partition(",")
-        return _decimal(text, int(precision or 10), int(scale or 0))
-    if base == "date":
+    if kind in BITS:
+        return _whole(text, BITS[kind])
+    if kind in FLOATS:
+        return _fraction(text, single=kind is Kind.FLOAT)
+    if kind is Kind.DECIMAL:
+        return _decimal(text, *type_.arguments)
+    if kind is Kind.DATE:
         found = _DATE.fullmatch(text)
         return _day(*found.group(1, 2, 3)) if found else None
-    if base == "timestamp":
+    if kind is Kind.TIMESTAMP:
         return _timestamp(text)
-    if base in ("varchar", "char"):
-        length = int(size.rstrip(") "))
-        return text[:length].ljust(length if base == "char" else 0)
+    if kind in SIZED_TEXTS:
+        cut = text[: type_.length]
+        return cut.ljust(type_.length or 0) if kind is Kind.CHAR else cut
     return text
 
 

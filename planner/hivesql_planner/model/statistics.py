@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.model.hive_type import NUMBERS, TEXTS, TIMESTAMPS, HiveType, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -20,9 +21,8 @@ BASICS = ("numRows", "numFiles", "totalSize")
 """The parameters in which the catalog keeps what is known of rows and files."""
 ACCURATE = "COLUMN_STATS_ACCURATE"
 """The parameter in which Hive keeps which statistics are those of the present."""
-_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
-_TIMES = ("date", "timestamp")
-_TEXTS = ("string", "varchar", "char", "binary")
+_ORDERED = NUMBERS | TIMESTAMPS | {Kind.DATE}
+_TEXTS = TEXTS | {Kind.BINARY}
 _GUESSED_LENGTH = 100
 _DISTINCT_ERROR = 0.01
 """The relative error at which some dozens of values are counted exactly, as Hive counts them."""
@@ -33,7 +33,7 @@ class ColumnStatistics:
     """One column; what does not apply to its type is None. Lengths are in characters or bytes."""
 
     name: str
-    type: str
+    type: HiveType
     nulls: int
     distinct: int | None = None
     low: str | None = None
@@ -156,7 +156,7 @@ def _both(one: ColumnStatistics, other: ColumnStatistics) -> ColumnStatistics:
 
     bounds = [x for x in (one.low, other.low) if x is not None]
     tops = [x for x in (one.high, other.high) if x is not None]
-    is_number = _kind(one) in _NUMBERS
+    is_number = one.type.is_number
     order: Any = Decimal if is_number else str
     return replace(
         one,
@@ -174,9 +174,9 @@ def _both(one: ColumnStatistics, other: ColumnStatistics) -> ColumnStatistics:
 def of_partition_column(column: Column, values: Collection[str | None]) -> ColumnStatistics:
     """Tell what the values of the partitions tell of a partition column."""
     present = {value for value in values if value is not None}
-    kind = _kind(column)
-    order: Any = Decimal if kind in _NUMBERS else str
-    ordered = kind in (*_NUMBERS, *_TIMES)
+    kind = column.type.kind
+    order: Any = Decimal if column.type.is_number else str
+    ordered = kind in _ORDERED
     return ColumnStatistics(
         name=column.name,
         type=column.type,
@@ -279,7 +279,7 @@ def written_basics(known: Statistics) -> dict[str, str]:
 
 def is_simple(column: Column) -> bool:
     """Tell whether a column has statistics: nested ones have none, as in Hive."""
-    return "<" not in column.type
+    return not column.type.is_nested
 
 
 def statistics_sql(table: Table, view: str, columns: tuple[Column, ...]) -> str:
@@ -296,11 +296,11 @@ def statistics_sql(table: Table, view: str, columns: tuple[Column, ...]) -> str:
 
 
 def _items(column: Column) -> list[str]:
-    name, kind = f"`{column.name}`", _kind(column)
+    name, kind = f"`{column.name}`", column.type.kind
     length = f"length({name})" if kind in _TEXTS else None
-    ordered = kind in (*_NUMBERS, *_TIMES)
+    ordered = kind in _ORDERED
     low = f"CAST(min({name}) AS STRING)" if ordered else "CAST(NULL AS STRING)"
-    if kind == "boolean":
+    if kind is Kind.BOOLEAN:
         low = f"CAST(count_if({name}) AS STRING)"
     return [
         f"count({name})",
@@ -312,10 +312,6 @@ def _items(column: Column) -> list[str]:
     ]
 
 
-def _kind(column: Column | ColumnStatistics) -> str:
-    return column.type.partition("(")[0].partition(" ")[0]
-
-
 def column_statistics(
     column: Column, rows: int, found: tuple[int, int, str | None, str | None, float | None,
                                             int | None]
@@ -323,7 +319,7 @@ def column_statistics(
     """Return the statistics of one column from its six values."""
     present, distinct, low, high, average, longest = found
     nulls = rows - present
-    if _kind(column) == "boolean":
+    if column.type.kind is Kind.BOOLEAN:
         trues = int(low or 0)
         return ColumnStatistics(
             name=column.name, type=column.type, nulls=nulls, trues=trues, falses=present - trues

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.model.hive_type import INT, STRING, HiveType, Kind
 from hivesql_planner.model.materialized import Materialized
 from hivesql_planner.model.skew import Skew
 
@@ -58,11 +59,16 @@ class TableName:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: lower-case name and Hive type text such as ``decimal(10,2)``."""
+    """A column, with its name in lower case."""
 
     name: str
-    type: str
+    type: HiveType
     comment: str | None = None
+
+    @classmethod
+    def of(cls, name: str, type_: str, comment: str | None = None) -> Column:
+        """Return a column of a catalog or an engine, by the text of its type there."""
+        return cls(name, HiveType.as_stored(type_), comment)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -328,27 +334,24 @@ class Table:
         return tuple(column.name for column in self.partition_columns)
 
 
-def _described(columns: Sequence[Column]) -> list[tuple[str, str]]:
+def _described(columns: Sequence[Column]) -> list[tuple[str, HiveType]]:
     """Columns without their comments."""
     return [(one.name, one.type) for one in columns]
 
 
-def default_value(type_: str) -> str | None:
+def default_value(type_: HiveType) -> str | None:
     """Tell what queries read of the default partition: its name in columns of text, as in Hive."""
-    base, _, size = type_.partition("(")
-    if base not in ("string", "varchar", "char"):
-        return None
-    return DEFAULT_PARTITION[: int(size.rstrip(") "))] if size else DEFAULT_PARTITION
+    return DEFAULT_PARTITION[: type_.length] if type_.is_text else None
 
 
 def kept_columns(file_format: FileFormat, columns: Sequence[Column]) -> tuple[Column, ...]:
     """Give the columns as a format has them: CSV has text alone, Avro no small numbers."""
     if file_format == "csv":
-        return tuple(replace(column, type="string") for column in columns)
+        return tuple(replace(column, type=STRING) for column in columns)
     if file_format == "avro":
-        small = ("tinyint", "smallint")
+        small = (Kind.TINYINT, Kind.SMALLINT)
         return tuple(
-            replace(column, type="int") if column.type in small else column for column in columns
+            replace(column, type=INT) if column.type.kind in small else column for column in columns
         )
     return tuple(columns)
 

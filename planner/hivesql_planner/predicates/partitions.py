@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from hivesql_planner.model import hive_type
 from hivesql_planner.model.table import DEFAULT_PARTITION, Column, Table
 
 Kind = Literal["text", "integer", "date"]
@@ -15,11 +16,11 @@ OPERATORS: Final[tuple[Operator, ...]] = ("=", "<", "<=", ">", ">=")
 COMPARE: Final[Mapping[Operator, Callable[[Any, Any], Any]]] = {
     "=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
-KINDS: Final[Mapping[str, Kind]] = {
-    "tinyint": "integer", "smallint": "integer", "int": "integer", "bigint": "integer",
-    "string": "text", "varchar": "text", "date": "date",
+KINDS: Final[Mapping[hive_type.Kind, Kind]] = {
+    **dict.fromkeys(hive_type.INTEGERS, "integer"),
+    hive_type.Kind.STRING: "text", hive_type.Kind.VARCHAR: "text", hive_type.Kind.DATE: "date",
 }  # fmt: skip
-"""How partition columns are compared, by the names of their types; others are not."""
+"""How partition columns are compared, by the kinds of their types; others are not."""
 MOST_DIGITS: Final = 18
 """Longer texts than this are compared by nobody as numbers."""
 DATE_LENGTH: Final = 10
@@ -68,7 +69,7 @@ def among(table: Table, wanted: Collection[tuple[str | None, ...]]) -> tuple[Par
 
 def _equal(position: int, column: Column, values: Collection[str | None]) -> PartitionTest | None:
     """Test for one of the values; None where a database cannot tell, or they are too many."""
-    kind = KINDS.get(column.type.partition("(")[0])
+    kind = KINDS.get(column.type.kind)
     known = tuple(sorted(value for value in values if value is not None))
     if kind is None or not 0 < len(known) == len(values) <= MOST_VALUES:
         return None

@@ -13,7 +13,9 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
-from hivesql_planner.model.partition_values import BITS, normal_value
+from hivesql_planner.model import hive_type
+from hivesql_planner.model.hive_type import BITS, BOOLEAN, TEXTS, TIMESTAMP, HiveType
+from hivesql_planner.model.partition_values import normal_value
 from hivesql_planner.model.table import DEFAULT_PARTITION, Table, default_value
 from hivesql_planner.predicates.constants import DATE, NUMBER
 from hivesql_planner.predicates.partitions import (
@@ -57,12 +59,12 @@ class PartitionPruner:
     partition's values are given by column, as texts.
     """
 
-    def __init__(self, predicate: Predicate, types: Mapping[str, str]) -> None:
+    def __init__(self, predicate: Predicate, types: Mapping[str, HiveType]) -> None:
         self._predicate = predicate
         self._tests: dict[int, Callable[[str | None], Outcomes]] = {}
         for leaf in _leaves(predicate):
             if leaf.column in types:
-                self._tests[id(leaf)] = _test(leaf, types[leaf.column].partition("(")[0])
+                self._tests[id(leaf)] = _test(leaf, types[leaf.column].kind)
 
     def may_hold(self, values: _Values) -> bool:
         """Tell whether some row of a partition may satisfy the predicate."""
@@ -91,7 +93,7 @@ def _leaves(predicate: Predicate) -> Iterator[Compare | OneOf | IsNull]:
                 yield from _leaves(part)
 
 
-def _test(leaf: Compare | OneOf | IsNull, base: str) -> Callable[[str | None], Outcomes]:
+def _test(leaf: Compare | OneOf | IsNull, base: hive_type.Kind) -> Callable[[str | None], Outcomes]:
     match leaf:
         case Compare(operator="<=>", value=None) | IsNull():
             return lambda value: frozenset({value is None})
@@ -101,7 +103,7 @@ def _test(leaf: Compare | OneOf | IsNull, base: str) -> Callable[[str | None], O
             return _membership(leaf, base)
 
 
-def _comparison(compare: Compare, base: str) -> Callable[[str | None], Outcomes]:
+def _comparison(compare: Compare, base: hive_type.Kind) -> Callable[[str | None], Outcomes]:
     side = _side(compare.value, base)
     of_null: Outcomes = frozenset({False}) if compare.operator == "<=>" else UNKNOWN
     signs = _SIGNS[compare.operator]
@@ -121,7 +123,7 @@ def _comparison(compare: Compare, base: str) -> Callable[[str | None], Outcomes]
     return test
 
 
-def _membership(one_of: OneOf, base: str) -> Callable[[str | None], Outcomes]:
+def _membership(one_of: OneOf, base: hive_type.Kind) -> Callable[[str | None], Outcomes]:
     sides = frozenset(_side(one, base) for one in one_of.values)
     manners = {side.manner for side in sides if side is not None}
     otherwise: Outcomes = UNKNOWN if one_of.has_null else frozenset({False})
@@ -138,29 +140,30 @@ def _membership(one_of: OneOf, base: str) -> Callable[[str | None], Outcomes]:
     return test
 
 
-def _side(value: Value, base: str) -> _Side | None:
+def _side(value: Value, base: hive_type.Kind) -> _Side | None:
     """Give a constant as Hive compares it with columns of a type; None if that is not certain."""
-    is_exact = base in BITS or base == "decimal"
+    is_exact = base in BITS or base is hive_type.Kind.DECIMAL
     match value:
         case bool():
-            return _normal_side(str(value).lower(), base) if base == "boolean" else None
+            is_boolean = base is hive_type.Kind.BOOLEAN
+            return _normal_side(str(value).lower(), "boolean") if is_boolean else None
         case int() | Decimal() if is_exact:
             return _Side("decimal", Decimal(value))
         case int() | Decimal() | float():
-            is_number = is_exact or base in ("string", "varchar", "char", "double")
+            is_number = is_exact or base in TEXTS or base is hive_type.Kind.DOUBLE
             return _float_side(_text_of_number(value)) if is_number else None
         case str() if is_exact:
             # Texts and numbers meet as DOUBLE.
             return _float_side(value)
-        case str() if base in ("string", "varchar"):
+        case str() if base in (hive_type.Kind.STRING, hive_type.Kind.VARCHAR):
             return _Side("text", value)
-        case str() if base == "char":
+        case str() if base is hive_type.Kind.CHAR:
             return _Side("padded", value.rstrip(" "))
-        case str() if base == "timestamp":
-            return _normal_side(value, base)
+        case str() if base is hive_type.Kind.TIMESTAMP:
+            return _normal_side(value, "timestamp")
         case datetime():
             return None
-        case date() | str() if base == "date":
+        case date() | str() if base is hive_type.Kind.DATE:
             text = str(value)
             return _Side("date", text) if DATE.fullmatch(text) else None
     return None
@@ -172,9 +175,9 @@ def _text_of_number(value: int | float | Decimal) -> str:
     return str(value)
 
 
-def _normal_side(text: str, base: str) -> _Side | None:
-    found = normal_value(text, base)
-    return _Side("boolean" if base == "boolean" else "timestamp", found) if found else None
+def _normal_side(text: str, manner: Literal["boolean", "timestamp"]) -> _Side | None:
+    found = normal_value(text, BOOLEAN if manner == "boolean" else TIMESTAMP)
+    return _Side(manner, found) if found else None
 
 
 def _float_side(text: str) -> _Side | None:
@@ -225,7 +228,7 @@ def _comparisons(
         return
     position = table.partition_names.index(column)
     type_ = table.partition_columns[position].type
-    kind = KINDS.get(type_.partition("(")[0])
+    kind = KINDS.get(type_.kind)
     if default_value(type_) not in (None, DEFAULT_PARTITION):
         # The catalog does not know that the default partition's name is cut to the column's size.
         return

@@ -9,7 +9,7 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any
 
-from hivesql_planner.model.partition_values import BITS
+from hivesql_planner.model.hive_type import HiveType, Kind
 from hivesql_planner.model.table import Table
 from hivesql_planner.predicates.constants import DATE
 from hivesql_planner.predicates.predicate import (
@@ -35,7 +35,7 @@ def search_of(table: Table, where: Predicate | None) -> str | None:
     return search_text(where, types) if where is not None else None
 
 
-def search_text(predicate: Predicate, types: Mapping[str, str]) -> str | None:
+def search_text(predicate: Predicate, types: Mapping[str, HiveType]) -> str | None:
     """Spark SQL over data columns that every wanted row satisfies; None when there is none.
 
     ``types`` are the Hive types of the data columns. Parts of an AND that have no such form are
@@ -60,7 +60,7 @@ def search_text(predicate: Predicate, types: Mapping[str, str]) -> str | None:
     return None
 
 
-def _list_text(one_of: OneOf, type_: str) -> str | None:
+def _list_text(one_of: OneOf, type_: HiveType) -> str | None:
     """Equality with each constant; with many of them, what lies between the least and the last."""
     texts = [_literal(one, type_) for one in one_of.values]
     if not all(texts):
@@ -77,21 +77,20 @@ def _list_text(one_of: OneOf, type_: str) -> str | None:
     return f"({name} >= {texts[low]} AND {name} <= {texts[high]})"
 
 
-def _literal(value: Value, type_: str) -> str | None:
-    base = type_.partition("(")[0]
+def _literal(value: Value, type_: HiveType) -> str | None:
+    base = type_.kind
     match value:
         case bool():
-            return str(value).lower() if base == "boolean" else None
+            return str(value).lower() if base is Kind.BOOLEAN else None
         case int() | float() | Decimal():
-            is_number = base in BITS or base in ("decimal", "float", "double")
-            return _number(value) if is_number else None
-        case str() if base in ("string", "varchar"):
+            return _number(value) if type_.is_number else None
+        case str() if base in (Kind.STRING, Kind.VARCHAR):
             # Escapes are left to the filter above.
             plain = value.isprintable() and "\\" not in value
             return "'" + value.replace("'", "\\'") + "'" if plain else None
         case datetime():
             return None
-        case date() | str() if base == "date":
+        case date() | str() if base is Kind.DATE:
             text = str(value)
             certain = DATE.fullmatch(text) and text >= _FIRST_GREGORIAN
             return f"DATE '{text}'" if certain else None

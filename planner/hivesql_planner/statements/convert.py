@@ -7,16 +7,18 @@ from dataclasses import replace
 from typing import Final
 
 from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.hive_type import HiveType, Kind
 from hivesql_planner.model.table import Table
 
 _EXTERNAL = "EXTERNAL"
 TRANSACTIONAL, KIND = "transactional", "transactional_properties"
-_NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "decimal", "float", "double")
-_TEXTS: Final = ("string", "varchar", "char")
-_TIMES: Final = ("date", "timestamp", "timestamp with local time zone")
+_NUMBERS: Final = (
+    Kind.TINYINT, Kind.SMALLINT, Kind.INT, Kind.BIGINT, Kind.DECIMAL, Kind.FLOAT, Kind.DOUBLE,
+)  # fmt: skip
+"""From the narrowest to the widest."""
 
 
-def check_compatible(old: str, new: str) -> bool:
+def check_compatible(old: HiveType, new: HiveType) -> bool:
     """Tell whether the metastore lets a column's type change so.
 
     TypeInfoUtils.implicitConvertible: a number to a wider one, everything plain to text, text to
@@ -24,22 +26,18 @@ def check_compatible(old: str, new: str) -> bool:
     """
     if old == new:
         return True
-    before, after = _family(old), _family(new)
-    if "<" in old or "<" in new:
-        return before == after and before in ("struct", "array", "map")
-    if after in _TEXTS:
-        return before != "binary"
-    if before == "void":
+    before, after = old.kind, new.kind
+    if old.is_nested or new.is_nested:
+        return before is after and before is not Kind.UNION
+    if new.is_text:
+        return before is not Kind.BINARY
+    if before is Kind.VOID:
         return True
-    if before in _TEXTS:
-        return after in ("double", "decimal")
+    if old.is_text:
+        return after in (Kind.DOUBLE, Kind.DECIMAL)
     if before in _NUMBERS and after in _NUMBERS:
         return _NUMBERS.index(before) <= _NUMBERS.index(after)
-    return before == "date" and after == "timestamp"
-
-
-def _family(type_: str) -> str:
-    return type_.partition("(")[0].partition("<")[0].strip()
+    return before is Kind.DATE and after is Kind.TIMESTAMP
 
 
 def altered_properties(

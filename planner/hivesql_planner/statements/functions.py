@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hivesql_planner.model.functions import ResourceKind, StoredFunction
+from hivesql_planner.model.hive_type import HiveType
 
 FunctionKind = Literal["scalar", "aggregate", "rows"]
 """Whether a function makes a value of one row, of many rows, or rows of one."""
@@ -32,10 +33,9 @@ class Macro:
     """
 
     name: str
-    parameters: tuple[tuple[str, str], ...]
-    """Names and Hive types."""
+    parameters: tuple[tuple[str, HiveType], ...]
     pieces: tuple[str | int, ...]
-    type: str | None = None
+    type: HiveType | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

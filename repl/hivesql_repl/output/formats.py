@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
-from hivesql_planner.model.types import parts_of
+from hivesql_planner.model.hive_type import HiveType, Kind
 from hivesql_repl.output.java_digits import java_digits
 
 Row = Sequence[Any]
@@ -122,7 +122,7 @@ def _interval_text(value: datetime.timedelta) -> str:
 
 def with_hive_types(types: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterable[Sequence[Any]]:
     """Return the rows with FLOAT values and instants marked as such, at any depth."""
-    marks = {i: mark for i, kind in enumerate(types) if (mark := _mark_of(kind)) is not None}
+    marks = {i: mark for i, kind in enumerate(types) if (mark := _mark_of(HiveType.parse(kind)))}
     if not marks:
         return rows
     return (
@@ -133,24 +133,22 @@ def with_hive_types(types: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iter
 _Mark = Callable[[Any], Any]
 
 
-def _mark_of(kind: str) -> _Mark | None:
+def _mark_of(type_: HiveType) -> _Mark | None:
     """Tell what marks the values of a type; None where they are printed as they are."""
-    name = kind.partition("<")[0].strip().lower()
-    if name == "float":
+    if type_.kind is Kind.FLOAT:
         return _unless_null(Single)
-    if name in ("timestamplocaltz", "timestamp with local time zone"):
+    if type_.kind is Kind.INSTANT:
         return _unless_null(Instant)
-    parts = [(field.strip("`"), _mark_of(inner)) for field, inner in parts_of(kind)]
-    if all(mark is None for _, mark in parts):
+    if not type_.holds(Kind.FLOAT, Kind.INSTANT):
         return None
-    marks = [mark or _same for _, mark in parts]
-    if name == "array":
+    marks = [_mark_of(inner) or _same for inner in type_.children]
+    if type_.kind is Kind.ARRAY:
         return _unless_null(lambda value: [marks[0](item) for item in value])
-    if name == "map":
+    if type_.kind is Kind.MAP:
         return _unless_null(
             lambda value: {marks[0](key): marks[1](item) for key, item in value.items()}
         )
-    names = [field for field, _ in parts]
+    names = type_.names
     return _unless_null(
         lambda value: Struct(
             (field, mark(item)) for field, mark, item in zip(names, marks, value, strict=True)

@@ -185,6 +185,6 @@ def _columns(name: TableName, names: Names) -> Iterator[Suggestion]:
     except HiveSqlError:
         return
     for column in table.all_columns:
-        yield Suggestion(column.name, "column", 0, column.type)
+        yield Suggestion(column.name, "column", 0, str(column.type))
     if table.is_full_acid:
         yield Suggestion("row__id", "column", 0, "struct<writeid:bigint,bucketid:int,rowid:bigint>")

@@ -16,6 +16,7 @@ from hivesql.dialect.tokens import tokenize
 from hivesql.query.meaning.constants import constant_of
 from hivesql.script import StatementText
 from hivesql_planner.local.values import stored
+from hivesql_planner.model.hive_type import HiveType
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -200,4 +201,4 @@ def test_literals_are_cast_as_spark_casts_them(spark: SparkSession) -> None:
         part = read_expression(written, tokenize(written), (7, len(written.text)))
         given = constant_of(part.tree, written.text)
         assert given is not None, text
-        assert stored(given.value, kind) == value, (text, kind)
+        assert stored(given.value, HiveType.parse(kind)) == value, (text, kind)

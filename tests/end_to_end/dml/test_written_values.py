@@ -19,6 +19,7 @@ import hivesql
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.local.values import Unclear, stored
 from hivesql_planner.model.conversions import check_conversion
+from hivesql_planner.model.hive_type import HiveType
 from hivesql_repl.output.formats import Single, hive_text
 
 RECORDED = Path(__file__).parents[2] / "hive_results" / "writes.tsv"
@@ -165,7 +166,7 @@ def test_what_hive_refuses() -> None:
             for strict in (True, False):
                 refused = cell == REFUSED or (strict and cell.startswith(STRICT))
                 with pytest.raises(SemanticError) if refused else nullcontext():
-                    check_conversion(source.lower(), target.lower(), strict=strict)
+                    check_conversion(HiveType.parse(source), HiveType.parse(target), strict=strict)
 
 
 def test_values_stored_without_spark() -> None:
@@ -176,7 +177,7 @@ def test_values_stored_without_spark() -> None:
             continue
         for target, hive in one.stored.items():
             try:
-                value = stored(one.value[1:-1], target)
+                value = stored(one.value[1:-1], HiveType.parse(target))
             except Unclear:
                 continue
             clear += 1

@@ -68,7 +68,7 @@ def test_columns_of_another_type(session: hivesql.Session, stored: str) -> None:
     store = session.runtime.metastore
     name = TableName("default", "t")
     table = store.table(name)
-    changed = [Column(f"c{i}", one.after.lower()) for i, one in enumerate(cases)]
+    changed = [Column.of(f"c{i}", one.after.lower()) for i, one in enumerate(cases)]
     store.alter_table(name, replace(table, columns=(table.columns[0], *changed)))
     shown = ", ".join(
         f"hex(c{i})" if one.after == "BINARY"

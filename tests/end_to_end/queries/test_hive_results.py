@@ -58,7 +58,7 @@ def same_type(ours: str, hive: str) -> bool:
     if hive == "interval_day_time":
         return ours.startswith("interval ")
     if hive == "timestamp with local time zone":
-        return ours == "timestamplocaltz"
+        return ours == "timestamp with local time zone"
     if hive == "interval_year_month":
         return ours == "string"
     return ours == plain

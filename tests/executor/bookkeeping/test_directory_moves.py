@@ -36,7 +36,7 @@ def root(tmp_path: Path) -> Path:
 def runtime(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
     """A metastore with a table in the directory ``a``."""
     store = DatabaseMetastore.open(f"sqlite:///{tmp_path_factory.mktemp('store')}/m.db", str(root))
-    store.create_table(Table(name=T, columns=(Column("x", "int"),), location=f"{root}/a"))
+    store.create_table(Table(name=T, columns=(Column.of("x", "int"),), location=f"{root}/a"))
     yield Runtime(
         metastore=store,
         spark=lambda: pytest.fail("needs no Spark"),
@@ -240,7 +240,7 @@ def test_what_was_dropped_does_not_come_back_with_another_of_its_name(
     name = TableName("default", "p")
     table = store.create_table(
         Table(
-            name=name, columns=(Column("x", "int"),), partition_columns=(Column("k", "int"),),
+            name=name, columns=(Column.of("x", "int"),), partition_columns=(Column.of("k", "int"),),
             location=f"{root}/p",
         )
     )  # fmt: skip

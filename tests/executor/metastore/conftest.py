@@ -149,9 +149,9 @@ def make_table(metastore: Metastore) -> Callable[..., Table]:
 
 def _transactional(name: str, partitioned_by: Sequence[str], **fields: Any) -> Table:
     fields = {
-        "columns": (Column("a", "int"),),
+        "columns": (Column.of("a", "int"),),
         "properties": {"transactional": "true"},
-        "partition_columns": tuple(Column(key, "string") for key in partitioned_by),
+        "partition_columns": tuple(Column.of(key, "string") for key in partitioned_by),
     } | fields
     return Table(name=TableName("default", name), location="", **fields)
 

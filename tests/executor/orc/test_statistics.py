@@ -177,7 +177,7 @@ def test_no_row_that_fits_is_left_out(path: str) -> None:
 
 
 def test_rows_out_of_the_middle(path: str) -> None:
-    stored = [(name, Column(name, TYPES[name])) for name in ("t", "ts", "c", "gap")]
+    stored = [(name, Column.of(name, TYPES[name])) for name in ("t", "ts", "c", "gap")]
     runs = ((17, 2), (1_999, 1), (4_990, 10))
     ids, columns = read_runs(FILES, path, FILES.size(path), runs, stored)
     expected = [17, 18, 1_999, *range(4_990, 5_000)]

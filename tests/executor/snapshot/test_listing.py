@@ -33,7 +33,7 @@ def no_spark() -> None:
 
 def test_only_what_pruning_left_is_listed(tmp_path: Path) -> None:
     home = tmp_path / "t"
-    table = make_table(home, partition_columns=(Column("p", "int"),))
+    table = make_table(home, partition_columns=(Column.of("p", "int"),))
     every = [Partition(values=(str(i),), location=f"{home}/p={i}") for i in range(100_000)]
     kept = tuple(every[one] for one in (7, 70_000))
     delta = home / "p=70000" / "delta_0000001_0000001_0000"

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hivesql_executor.orc.bucket_hash import hash_array
-from hivesql_executor.orc.types import spark_type
 from hivesql_executor.spark.buckets import bucket_column, register_hashes
 from hivesql_executor.spark.values import arrow_of
 from hivesql_planner.errors import NotSupported
+from hivesql_planner.model.hive_type import HiveType
 from hivesql_planner.model.table import Column, Table, TableName
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ NANOSECONDS = "2020-01-01 12:34:56.123456789"
 
 
 def bucketed(types: list[str], version: int, count: int) -> Table:
-    columns = tuple(Column(f"c{i}", kind) for i, kind in enumerate(types))
+    columns = tuple(Column.of(f"c{i}", kind) for i, kind in enumerate(types))
     return Table(
         name=TableName("default", "t"),
         columns=columns,
@@ -41,10 +41,10 @@ def bucketed(types: list[str], version: int, count: int) -> Table:
 
 def literal(kind: str, text: str) -> str:
     if text == "NULL":
-        return f"cast(null as {spark_type(kind)})"
+        return f"cast(null as {HiveType.parse(kind).spark})"
     if kind == "binary":
         return f"unhex('{text[2:-1]}')"
-    return f"cast('{text}' as {spark_type(kind)})"
+    return f"cast('{text}' as {HiveType.parse(kind).spark})"
 
 
 def reference() -> dict[str, list[tuple[str, tuple[int, ...]]]]:
@@ -145,12 +145,13 @@ RANDOM: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("kind", RANDOM)
 def test_spark_and_what_needs_no_spark_choose_one_bucket(spark: SparkSession, kind: str) -> None:
-    schema = f"c {spark_type(kind).replace('timestamp', 'timestamp_ntz')}"
+    type_ = HiveType.parse(kind)
+    schema = f"c {type_.spark.replace('timestamp', 'timestamp_ntz')}"
     rows = [(RANDOM[kind](),) for _ in range(200)]
     frame = spark.createDataFrame(rows, schema).coalesce(1)
     array = arrow_of(rows, frame.schema).column(0).chunk(0)
     for version in (1, 2):
-        hashes = hash_array(array, kind, version)
+        hashes = hash_array(array, type_.kind.value, version)
         found = frame.select(bucket_column(bucketed([kind], version, 2**31 - 1), [frame.c]))
         expected = [((int(one) & 2**31 - 1) % (2**31 - 1),) for one in hashes]
         assert found.collect() == expected, _SEED

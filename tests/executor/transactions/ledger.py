@@ -85,7 +85,7 @@ class Ledger:
         self.store.create_table(
             Table(
                 name=TableName("default", name),
-                columns=(Column("k", "int"), Column("v", "int")),
+                columns=(Column.of("k", "int"), Column.of("v", "int")),
                 location="",
                 properties={"transactional": "true"},
             )

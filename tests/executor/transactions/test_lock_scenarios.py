@@ -54,8 +54,8 @@ Open = Callable[..., Ledger]
 def table(name: str, *keys: str, acid: bool = True, **fields: str) -> Table:
     return Table(
         name=TableName("default", name),
-        columns=(Column("a", "int"),),
-        partition_columns=tuple(Column(key, "int") for key in keys),
+        columns=(Column.of("a", "int"),),
+        partition_columns=tuple(Column.of(key, "int") for key in keys),
         location=f"/w/{name}",
         properties={"transactional": "true"} if acid else {},
         **fields,  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ from hivesql.dialect.nodes import alter, commands, ddl, dml, functions
 from hivesql.dialect.statements.statement import parse
 from hivesql.script import StatementText
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
+from hivesql_planner.model.hive_type import INT
 from hivesql_planner.model.table import DEFAULT_PARTITION, TableName
 from hivesql_planner.predicates.predicate import AllOf, Compare
 from hivesql_planner.settings.settings import Settings
@@ -158,7 +159,7 @@ def test_create_table_with_everything() -> None:
     assert made.if_not_exists
     x = made.table
     assert x.name == TableName("db2", "x")
-    assert [(c.name, c.type, c.comment) for c in x.all_columns] == [
+    assert [(c.name, str(c.type), c.comment) for c in x.all_columns] == [
         ("a", "int", "c"), ("b", "string", None), ("p", "date", None),
     ]  # fmt: skip
     assert (x.bucket_columns, x.bucket_count, x.sort_columns) == (("a",), 4, ("b",))
@@ -266,10 +267,10 @@ def test_columns_get_any_type_where_that_is_allowed(key: str) -> None:
         bound(sql)
     assert caught.value.code == 40013
     setting = {f"{key}.disallow.incompatible.col.type.changes".replace(".", "__"): "false"}
-    assert bound(sql, **setting).altered.columns[1].type == "int"
+    assert bound(sql, **setting).altered.columns[1].type == INT
     # Those of a partition get it anyway, as in Hive.
     part = bound(sql.replace("CHANGE", "PARTITION (ds='2024-01-01', hr=1) CHANGE"))
-    assert part.altered[0].storage.columns[1].type == "int"
+    assert part.altered[0].storage.columns[1].type == INT
 
 
 def test_concatenate_writes_the_same_rows_or_compacts() -> None:
@@ -287,7 +288,7 @@ def test_a_view_keeps_full_names_and_the_columns_of_its_day() -> None:
     made = bound("CREATE OR REPLACE VIEW db2.w AS SELECT *, id + 1 FROM t WHERE id > 1", "default")
     assert isinstance(made, CreateView)
     assert made.or_replace
-    assert [(c.name, c.type) for c in made.table.columns] == [
+    assert [(c.name, str(c.type)) for c in made.table.columns] == [
         ("id", "int"), ("name", "string"), ("amount", "decimal(10,2)"), ("_c1", "int"),
     ]  # fmt: skip
     assert made.table.view_original == "SELECT *, id + 1 FROM t WHERE id > 1"

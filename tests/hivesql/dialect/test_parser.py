@@ -298,7 +298,7 @@ def test_types_are_written_as_the_metastore_writes_them() -> None:
         )
     ).body
     assert isinstance(body, CreateTableBody)
-    assert [column.type for column in body.columns] == [
+    assert [str(column.type) for column in body.columns] == [
         "int", "decimal(10,0)", "decimal(5,0)", "decimal(10,2)", "varchar(3)", "double",
         "timestamp with local time zone", "map<string,array<struct<x:int,y z:char(2)>>>",
         "uniontype<int,string>",

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hivesql.binder.statement import bind
 from hivesql.dialect.statements.statement import parse
 from hivesql.script import StatementText
+from hivesql_planner.model.hive_type import INT
 from hivesql_planner.predicates.predicate import (
     AllOf,
     AnyOf,
@@ -222,4 +223,4 @@ def test_no_partition_with_a_wanted_row_is_dropped(
         for data, other in product([None, "1", "2", "3"], [True, False, None])
     )
     if wanted:
-        assert PartitionPruner(predicate, {"p": "int", "q": "int"}).may_hold({"p": p, "q": q})
+        assert PartitionPruner(predicate, {"p": INT, "q": INT}).may_hold({"p": p, "q": q})

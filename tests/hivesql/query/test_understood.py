@@ -37,20 +37,20 @@ from memory_catalog import MemoryCatalog
 TABLE = Table(
     name=TableName("default", "t"),
     columns=(
-        Column("a", "int"),
-        Column("s", "string"),
-        Column("n", "decimal(5,2)"),
-        Column("d", "date"),
-        Column("ts", "timestamp"),
-        Column("b", "boolean"),
-        Column("f", "double"),
-        Column("c", "char(3)"),
+        Column.of("a", "int"),
+        Column.of("s", "string"),
+        Column.of("n", "decimal(5,2)"),
+        Column.of("d", "date"),
+        Column.of("ts", "timestamp"),
+        Column.of("b", "boolean"),
+        Column.of("f", "double"),
+        Column.of("c", "char(3)"),
     ),
-    partition_columns=(Column("k", "int"), Column("p", "double")),
+    partition_columns=(Column.of("k", "int"), Column.of("p", "double")),
     location="/w/t",
     properties={"transactional": "true"},
 )
-WIDE = replace(TABLE, columns=TABLE.columns[:2], partition_columns=(Column("k", "string"),))
+WIDE = replace(TABLE, columns=TABLE.columns[:2], partition_columns=(Column.of("k", "string"),))
 
 
 def planned(sql: str, table: Table, settings: Settings) -> Plan:

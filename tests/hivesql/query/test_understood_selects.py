@@ -29,13 +29,13 @@ from memory_catalog import MemoryCatalog
 TABLE = Table(
     name=TableName("default", "t"),
     columns=(
-        Column("a", "int"),
-        Column("s", "string"),
-        Column("c", "char(3)"),
-        Column("f", "double"),
-        Column("m", "array<timestamp>"),
+        Column.of("a", "int"),
+        Column.of("s", "string"),
+        Column.of("c", "char(3)"),
+        Column.of("f", "double"),
+        Column.of("m", "array<timestamp>"),
     ),
-    partition_columns=(Column("k", "int"), Column("p", "double")),
+    partition_columns=(Column.of("k", "int"), Column.of("p", "double")),
     location="/w/t",
     properties={"transactional": "true"},
 )

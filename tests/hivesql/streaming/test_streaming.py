@@ -22,6 +22,7 @@ from hivesql_executor.local.events import bucket_numbers
 from hivesql_executor.local.types import row_type
 from hivesql_executor.streaming.orc_pieces import OrcPieces
 from hivesql_planner.errors import DataError
+from hivesql_planner.model.hive_type import HiveType
 from hivesql_planner.model.table import Column, TableName
 
 TABLES = """
@@ -281,9 +282,11 @@ TEXTS: dict[str, list[tuple[str | None, Any]]] = {
 @pytest.mark.parametrize("kind", TEXTS)
 def test_delimited_values_are_read_as_hive_does(kind: str) -> None:
     texts, values = zip(*TEXTS[kind], strict=True)
-    assert COMMAS.column(texts, kind).to_pylist() == list(values)
+    assert COMMAS.column(texts, HiveType.parse(kind)).to_pylist() == list(values)
     for text, value in TEXTS[kind]:
-        assert COMMAS.column([text], kind).to_pylist() == [value], "alone as among others"
+        assert COMMAS.column([text], HiveType.parse(kind)).to_pylist() == [value], (
+            "alone as among others"
+        )
 
 
 JSON: dict[tuple[str, str], Any] = {
@@ -318,18 +321,18 @@ NOT_JSON = (
 @pytest.mark.parametrize(("kind", "text"), JSON)
 def test_json_values_become_the_columns_type(kind: str, text: str) -> None:
     writer = streaming.StrictJsonWriter()
-    ((value,),) = writer.rows(f'{{"a": {text}}}', [Column("a", kind)])
-    assert writer.column([value], kind).to_pylist() == [JSON[kind, text]]
+    ((value,),) = writer.rows(f'{{"a": {text}}}', [Column.of("a", kind)])
+    assert writer.column([value], HiveType.parse(kind)).to_pylist() == [JSON[kind, text]]
 
 
 @pytest.mark.parametrize(("kind", "text"), NOT_JSON)
 def test_json_values_of_another_kind_are_refused(kind: str, text: str) -> None:
     with pytest.raises(streaming.SerializationError):
-        streaming.StrictJsonWriter().rows(f'{{"a": {text}}}', [Column("a", kind)])
+        streaming.StrictJsonWriter().rows(f'{{"a": {text}}}', [Column.of("a", kind)])
 
 
 def test_groups_of_an_expression_are_columns() -> None:
-    columns = [Column("a", "int"), Column("b", "string")]
+    columns = [Column.of("a", "int"), Column.of("b", "string")]
     writer = streaming.StrictRegexWriter(regex=r"(\d+) (\w+)?.*", line_delimiter_pattern=";")
     assert list(map(tuple, writer.rows("1 x y;no;2 ", columns))) == [
         ("1", "x"), (None, None), ("2", None),

@@ -32,7 +32,7 @@ from hivesql_planner.predicates.partitions import PartitionTest, among, equal_to
 
 T, U = TableName("d", "t"), TableName("d", "u")
 ACID = Table(
-    name=T, columns=(Column("a", "int"),), location="/t", id=5,
+    name=T, columns=(Column.of("a", "int"),), location="/t", id=5,
     properties={"transactional": "true"},
 )  # fmt: skip
 PLAIN = replace(ACID, properties={})
@@ -310,7 +310,7 @@ def test_has_gap(read: LogPage, expected: bool) -> None:
 KEYED = replace(
     ACID,
     partition_columns=tuple(
-        Column(*one)
+        Column.of(*one)
         for one in [("s", "string"), ("n", "int"), ("d", "date"), ("x", "decimal(3,1)")]
     ),
 )

@@ -21,7 +21,7 @@ from hivesql_planner.settings.settings import Settings
 
 T = TableName("default", "t")
 TABLE = Table(
-    name=T, columns=(Column("a", "int"),), location="/t", properties={"transactional": "true"}
+    name=T, columns=(Column.of("a", "int"),), location="/t", properties={"transactional": "true"}
 )
 DATABASE = Database(name="default", location="/")
 UNIT = Candidate(table=T)
@@ -116,7 +116,7 @@ def test_tables_that_are_passed_over() -> None:
     assert skip_table(UNIT, plain, DATABASE, Settings()) is None
     assert skip_table(UNIT, plain, DATABASE, off) is not None
     assert skip_table(UNIT, TABLE, DATABASE, off) is None
-    parts = replace(TABLE, partition_columns=(Column("p", "int"),))
+    parts = replace(TABLE, partition_columns=(Column.of("p", "int"),))
     assert skip_table(UNIT, parts, DATABASE, Settings()) is not None
     assert skip_table(replace(UNIT, old_abort=True), parts, DATABASE, Settings()) is None
     assert skip_table(replace(UNIT, partition="p=1"), parts, DATABASE, Settings()) is None

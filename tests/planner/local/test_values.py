@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 
 from hivesql_planner.local.values import Unclear, stored
+from hivesql_planner.model.hive_type import HiveType
 from hivesql_planner.predicates.predicate import Value
 
 DAY, NOON = datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1, 12)
@@ -58,11 +59,11 @@ NOT_STORED: tuple[tuple[Value, str], ...] = (
 
 @pytest.mark.parametrize(("value", "kind", "expected"), STORED)
 def test_constants_are_stored_as_spark_casts_them(value: Value, kind: str, expected: Value) -> None:
-    found = stored(value, kind)
+    found = stored(value, HiveType.parse(kind))
     assert found == expected and type(found) is type(expected)
 
 
 @pytest.mark.parametrize(("value", "kind"), NOT_STORED)
 def test_casts_that_take_thought_are_left_to_spark(value: Value, kind: str) -> None:
     with pytest.raises(Unclear):
-        stored(value, kind)
+        stored(value, HiveType.parse(kind))

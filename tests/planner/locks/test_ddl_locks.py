@@ -55,16 +55,16 @@ CASES: dict[str, tuple[dict[str, str], Statement, list[str]]] = {
         {}, AlterDatabase(database=Database(name="d", location="/d"),
                           altered=Database(name="d", location="/e")), []),
     "change a column": (
-        {}, altering(T, ChangeColumn("id", Column("id", "bigint"))), ["EXCLUSIVE t n"]),
+        {}, altering(T, ChangeColumn("id", Column.of("id", "bigint"))), ["EXCLUSIVE t n"]),
     "change a column, lockless": (
-        LOCKLESS, altering(T, ChangeColumn("id", Column("id", "bigint"))), ["EXCL_WRITE t n"]),
+        LOCKLESS, altering(T, ChangeColumn("id", Column.of("id", "bigint"))), ["EXCL_WRITE t n"]),
     "set serde properties": ({}, altering(N, ChangeSerde(set={"a": "b"})), ["SHARED_READ n n"]),
     "unset serde properties": ({}, altering(N, ChangeSerde(unset=("a",))), ["EXCLUSIVE n n"]),
     "set location": ({}, altering(T, ChangeLocation("/x")), ["EXCLUSIVE t n"]),
     "set location, lockless": (LOCKLESS, altering(T, ChangeLocation("/x")), ["EXCLUSIVE t n"]),
     "number of buckets": (LOCKLESS, altering(T, ChangeBucketCount(4)), ["EXCLUSIVE t n"]),
     "partition column": (
-        LOCKLESS, altering(P, ChangePartitionColumn(Column("k", "int"))), ["EXCLUSIVE p n"]),
+        LOCKLESS, altering(P, ChangePartitionColumn(Column.of("k", "int"))), ["EXCLUSIVE p n"]),
     "rename a partition": (
         {}, RenamePartition(table=P, partition=ONE, values=("9",)), ["EXCLUSIVE p/k=1 n"]),
     "rename a partition, lockless": (

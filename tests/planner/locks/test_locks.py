@@ -156,8 +156,8 @@ ACID = {"transactional": "true"}
 def table(name: str, keys: str = "", type: TableType = "MANAGED_TABLE", **properties: str) -> Table:
     return Table(
         name=TableName("d", name),
-        columns=(Column("id", "int"),),
-        partition_columns=tuple(Column(key, "string") for key in keys.split()),
+        columns=(Column.of("id", "int"),),
+        partition_columns=tuple(Column.of(key, "string") for key in keys.split()),
         location=f"/w/{name}",
         type=type,
         properties=properties,

@@ -42,8 +42,8 @@ DUMMY = Settings.of({"hive.txn.manager": DUMMY_TXN_MANAGER})
 def table(name: str, *keys: str, acid: bool = False) -> Table:
     return Table(
         name=TableName("d", name),
-        columns=(Column("a", "int"),),
-        partition_columns=tuple(Column(key, "string") for key in keys),
+        columns=(Column.of("a", "int"),),
+        partition_columns=tuple(Column.of(key, "string") for key in keys),
         location=f"/w/{name}",
         properties={"transactional": "true"} if acid else {},
     )

@@ -10,6 +10,7 @@ import pytest
 
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.avro_schema import columns_of, parsed_schema, schema_of
+from hivesql_planner.model.hive_type import BIGINT, BINARY, STRING
 from tables import make_table
 
 CASES: dict[str, Any] = {
@@ -44,7 +45,7 @@ def test_schemas_of_types_and_back(tmp_path: Path, hive: str, avro: Any) -> None
     schema = schema_of(make_table(tmp_path, f"a {hive}", format="avro"))
     assert (schema["name"], schema["namespace"]) == ("t", "default")
     assert schema["fields"] == [{"name": "a", "type": ["null", avro], "default": None}]
-    assert [column.type for column in columns_of(schema)] == [hive]
+    assert [str(column.type) for column in columns_of(schema)] == [hive]
 
 
 def test_types_that_only_avro_has() -> None:
@@ -55,7 +56,7 @@ def test_types_that_only_avro_has() -> None:
     ]
     schema = parsed_schema(json.dumps({"type": "record", "name": "r", "fields": fields}))
     assert [(one.name, one.type) for one in columns_of(schema)] == [
-        ("e", "string"), ("f", "binary"), ("u", "bigint"),
+        ("e", STRING), ("f", BINARY), ("u", BIGINT),
     ]  # fmt: skip
 
 

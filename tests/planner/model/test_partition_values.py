@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hivesql_planner.model.hive_type import HiveType
 from hivesql_planner.model.partition_values import normal_value
 
 
@@ -61,6 +62,6 @@ from hivesql_planner.model.partition_values import normal_value
     ],
 )
 def test_normal_value(type_: str, text: str, kept: str | None) -> None:
-    assert normal_value(text, type_) == kept
+    assert normal_value(text, HiveType.parse(type_)) == kept
     if kept is not None:
-        assert normal_value(kept, type_) == kept
+        assert normal_value(kept, HiveType.parse(type_)) == kept

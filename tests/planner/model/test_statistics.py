@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.model.hive_type import STRING, HiveType
 from hivesql_planner.model.statistics import (
     ColumnStatistics,
     Statistics,
@@ -135,32 +136,32 @@ def test_one_row_per_partition_and_six_cells_per_column() -> None:
     ],
 )  # fmt: skip
 def test_what_the_cells_mean(type_: str, cells: Any, expected: dict[str, Any]) -> None:
-    found = column_statistics(Column("c", type_), 10, cells)
-    assert found == ColumnStatistics(name="c", type=type_, **expected)
+    found = column_statistics(Column.of("c", type_), 10, cells)
+    assert found == ColumnStatistics(name="c", type=HiveType.parse(type_), **expected)
 
 
 def test_nested_columns_have_none() -> None:
-    assert [is_simple(Column("c", text)) for text in ("int", "decimal(5,2)", "array<int>")] == [
+    assert [is_simple(Column.of("c", text)) for text in ("int", "decimal(5,2)", "array<int>")] == [
         True, True, False,
     ]  # fmt: skip
 
 
 def test_what_a_user_tells_of_a_column_goes_over_what_is_known() -> None:
-    column = Column("s", "string")
+    column = Column.of("s", "string")
     first = told_beside(told_statistics(column, {"numDVs": "5", "maxColLen": "9"}), ())
-    assert first == ColumnStatistics(name="s", type="string", nulls=0, distinct=5, longest=9)
+    assert first == ColumnStatistics(name="s", type=STRING, nulls=0, distinct=5, longest=9)
     then = told_statistics(column, {"numNulls": "3", "avgColLen": "1.5", "bitVector": "x"})
     both = told_beside(then, (first,))
     assert both == replace(first, nulls=3, average_length=1.5)
     assert told_beside(told_statistics(column, {"numDVs": "6"}), (both,)).nulls == 3
     for values, type_ in (({"foo": "1"}, "int"), ({"numDVs": "x"}, "int"), ({}, "array<int>")):
         with pytest.raises(SemanticError):
-            told_statistics(Column("n", type_), values)
+            told_statistics(Column.of("n", type_), values)
 
 
 def test_columns_of_partitions_are_added_up() -> None:
     def of(name: str, type_: str, nulls: int, **fields: Any) -> ColumnStatistics:
-        return ColumnStatistics(name=name, type=type_, nulls=nulls, **fields)
+        return ColumnStatistics(name=name, type=HiveType.parse(type_), nulls=nulls, **fields)
 
     first = [
         of("b", "boolean", 1, trues=2, falses=0),
@@ -174,7 +175,7 @@ def test_columns_of_partitions_are_added_up() -> None:
         of("b", "boolean", 3, trues=3, falses=4),
         of("n", "int", 2, distinct=5, low="-10", high="9"),
     )
-    number = of_partition_column(Column("p", "int"), ["2", "10", None])
+    number = of_partition_column(Column.of("p", "int"), ["2", "10", None])
     assert (number.low, number.high, number.distinct, number.nulls) == ("2", "10", 2, 1)
-    text = of_partition_column(Column("p", "string"), ["a", "b"])
+    text = of_partition_column(Column.of("p", "string"), ["a", "b"])
     assert (text.low, text.distinct, text.average_length, text.longest) == (None, 2, 100.0, 100)

@@ -14,7 +14,7 @@ from hivesql_planner.statements.bound import CreateTable, InsertRows, InsertTarg
 
 T = Table(
     name=TableName("d", "t"),
-    columns=(Column("id", "int"),),
+    columns=(Column.of("id", "int"),),
     location="/w/t",
     properties={"transactional": "true"},
 )

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from hivesql_planner.errors import HiveSqlError
+from hivesql_planner.model.hive_type import HiveType
 from hivesql_planner.model.table import Column, Constraint, Table
 from hivesql_planner.statements.alter import (
     AddColumns,
@@ -63,8 +64,8 @@ OUTCOMES: dict[str, tuple[Table, Change, dict[str, Any]]] = {
     "rename and widen": (
         ORC, change("a", "a3 bigint"), {"columns": columns("a3 bigint, b string, c double")}),
     "keep the comment": (
-        replace(ORC, columns=(Column("a", "int", "why"),)), change("a", "a int"),
-        {"columns": (Column("a", "int", "why"),)}),
+        replace(ORC, columns=(Column.of("a", "int", "why"),)), change("a", "a int"),
+        {"columns": (Column.of("a", "int", "why"),)}),
     "move where types allow": (
         replace(TEXT, columns=columns("a int, b int, c int")), change("c", "c int", first=True),
         {"columns": columns("c int, a int, b int")}),
@@ -74,7 +75,7 @@ OUTCOMES: dict[str, tuple[Table, Change, dict[str, Any]]] = {
     "bucketing follows a renamed column": (
         SORTED, change("a", "k int"), {"bucket_columns": ("k",), "sort_columns": ("b",)}),
     "partition column": (
-        PARTED, ChangePartitionColumn(Column("hr", "bigint")),
+        PARTED, ChangePartitionColumn(Column.of("hr", "bigint")),
         {"partition_columns": columns("ds string, hr bigint")}),
     "set properties": (
         FULL, ChangeProperties(set={"x": "y"}), {"properties": {**ACID, "x": "y"}}),
@@ -123,7 +124,7 @@ REFUSALS: dict[str, tuple[Table, Change, int | None, str]] = {
     "ORC moves no columns": (ORC, change("a", "a int", after="b"), 10311, "Reordering"),
     "types stay in their places": (TEXT, change("c", "c2 string", first=True), 40013, "a "),
     "after what is not there": (TEXT, change("a", "a int", after="z"), 10002, "reference z"),
-    "unknown partition column": (PARTED, ChangePartitionColumn(Column("x", "int")), 10002, "x"),
+    "unknown partition column": (PARTED, ChangePartitionColumn(Column.of("x", "int")), 10002, "x"),
     "unset what is not there": (ORC, ChangeProperties(unset=("no",)), 10215, "no does not exist"),
     "ACID stays ACID": (
         FULL, ChangeProperties(set={"transactional": "false"}), None, "cannot be unset"),
@@ -181,4 +182,4 @@ def test_what_is_refused(before: Table, change: Change, code: int | None, text: 
     ],
 )  # fmt: skip
 def test_types_that_may_follow_each_other(old: str, new: str, expected: bool) -> None:
-    assert check_compatible(old, new) is expected
+    assert check_compatible(HiveType.parse(old), HiveType.parse(new)) is expected

@@ -215,13 +215,13 @@ def write_database(database: Database, old: Any = None) -> Any:
 
 
 def _read_columns(found: Iterable[Any] | None) -> tuple[Column, ...]:
-    return tuple(Column(one.name, one.type, one.comment) for one in found or ())
+    return tuple(Column.of(one.name, one.type, one.comment) for one in found or ())
 
 
 def _write_columns(columns: Iterable[Column]) -> list[Any]:
     wire = idl()
     return [
-        wire.FieldSchema(name=one.name.lower(), type=one.type, comment=one.comment)
+        wire.FieldSchema(name=one.name.lower(), type=str(one.type), comment=one.comment)
         for one in columns
     ]
 

@@ -31,6 +31,7 @@ from hivesql_executor.metastore.database.migrations.known_revisions import REVIS
 from hivesql_executor.metastore.database.sqlite_terms import BUSY_SECONDS, NOW
 from hivesql_executor.metastore.database.transactions.txn_rows import ABORTED, OPEN, txn_row
 from hivesql_executor.metastore.sqlite_fast_start import compiled_questions as ask
+from hivesql_planner.model.hive_type import HiveType
 from hivesql_planner.model.table import Column, Database, Partition, Table, TableName
 
 if TYPE_CHECKING:
@@ -139,9 +140,12 @@ class SqliteReads:
                 return None
             parameters = _parameters(db, ask.TABLE_PARAMETERS, table.id)
             known = read_basics({key: parameters[key] for key in STATISTICS if key in parameters})
-            found = (
-                ColumnStatistics(**dict(zip(STATISTICS_FIELDS, vars(row).values(), strict=True)))
+            rows = (
+                dict(zip(STATISTICS_FIELDS, vars(row).values(), strict=True))
                 for row in db.execute(ask.MEASURED, {"owner": table.id})
+            )
+            found = (
+                ColumnStatistics(**row | {"type": HiveType.as_stored(row["type"])}) for row in rows
             )
             types = {column.name: column.type for column in table.columns}
             measured = tuple(one for one in found if types.get(one.name) == one.type)
@@ -268,7 +272,7 @@ def _parameters(db: sqlite3.Connection, query: str, owner: int) -> dict[str, str
 
 def _columns(db: sqlite3.Connection, query: str, owner: int) -> tuple[Column, ...]:
     rows = db.execute(query, {"owner": owner})
-    return tuple(Column(row.name, row.type, row.comment) for row in rows)
+    return tuple(Column.of(row.name, row.type, row.comment) for row in rows)
 
 
 def _names(db: sqlite3.Connection, sd_id: int) -> tuple[str, ...]:

@@ -17,14 +17,13 @@ from pyspark.sql.types import StructType
 
 from hivesql_executor.bookkeeping.avro_schema import read_schema
 from hivesql_executor.files.api import Files
-from hivesql_executor.orc.types import spark_type
 from hivesql_executor.spark.formats import avro_rows
 from hivesql_executor.spark.formats.text_values import sized_text
 from hivesql_executor.spark.lines import arrow_schema
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.avro_schema import LITERAL, URL, Schema, parsed_schema, schema_of
+from hivesql_planner.model.hive_type import SIZED_TEXTS, Kind
 from hivesql_planner.model.table import Table
-from hivesql_planner.model.types import text_limit
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,7 +38,7 @@ def decode_avro(found: DataFrame, table: Table, files: Files) -> DataFrame:
     given = given_schema(table, files)
     fields_given = parsed_schema(given)["fields"] if given is not None else ()
     wanted = {one["name"].lower(): one for one in fields_given}
-    fields = [f"`{column.name}` {spark_type(column.type)}" for column in table.columns]
+    fields = [f"`{column.name}` {column.type.spark}" for column in table.columns]
     texts = [f"`{name}` string" for name in table.partition_names]
     schema = ", ".join([*fields, *texts])
     arrow = arrow_schema(cast(StructType, StructType.fromDDL(schema)))
@@ -53,8 +52,13 @@ def decode_avro(found: DataFrame, table: Table, files: Files) -> DataFrame:
 
 def avro_values(table: Table) -> list[Column]:
     """Return the table's data columns as they are to be shown."""
-    return [sized_text(f.col(f"`{c.name}`"), c.type).alias(c.name)
-            if text_limit(c.type) else f.col(f"`{c.name}`") for c in table.columns]  # fmt: skip
+    values = [(f.col(f"`{column.name}`"), column) for column in table.columns]
+    return [
+        sized_text(value, column.type).alias(column.name)
+        if column.type.kind in SIZED_TEXTS
+        else value
+        for value, column in values
+    ]
 
 
 def encode_avro(rows: DataFrame, table: Table, keys: Sequence[str], files: Files) -> DataFrame:
@@ -71,7 +75,7 @@ def encode_avro(rows: DataFrame, table: Table, keys: Sequence[str], files: Files
     kinds = {field.name: field.dataType.simpleString() for field in rows.schema.fields}
     trimmed = [
         f.rtrim(f.col(f"`{c.name}`")).alias(c.name)
-        if (text_limit(c.type) or ("", 0))[0] == "char"
+        if c.type.kind is Kind.CHAR
         else f.col(f"`{c.name}`")
         for c in table.columns
     ]

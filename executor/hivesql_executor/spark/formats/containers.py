@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
-from hivesql_executor.orc.types import has_instant
 from hivesql_executor.spark.formats.delimited import joined_line, split_lines
 from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.hive_type import HiveType, Kind
 from hivesql_planner.model.table import Table
 
-_TIMES = ("date", "timestamp")
-_INNER_TIME = re.compile(r"\b(?:date|timestamp)\b(?! ?:)")
+_TIMES = (Kind.DATE, Kind.TIMESTAMP)
 _FIRST_DAY = "1582-10-15"
 _WITHOUT_TIMES = ("sequencefile", "regex")
 CONTAINERS = ("sequencefile", "rcfile", "rctext", "regex")
@@ -30,16 +28,16 @@ def container_options(table: Table) -> dict[str, str]:
     if table.format == "regex":
         return {"container": "text", **_serde_options(table)}
     for column in table.columns:
-        if has_instant(column.type):
+        if column.type.holds(Kind.INSTANT):
             raise NotSupported(f"{table.name}: TIMESTAMP WITH LOCAL TIME ZONE in RCFile")
-        if column.type not in _TIMES and _INNER_TIME.search(column.type):
+        if column.type.is_nested and column.type.holds(*_TIMES):
             raise NotSupported(f"{table.name}: times inside of {column.type} in RCFile")
     return {"container": "rcfile", **_serde_options(table)}
 
 
 def _serde_options(table: Table) -> dict[str, str]:
     properties = {f"property:{key}": text for key, text in table.serde_properties.items()}
-    types = ":".join(column.type for column in table.columns)
+    types = ":".join(str(column.type) for column in table.columns)
     return {"serde": STORAGE[table.format].serde, "types": types, **properties}
 
 
@@ -48,7 +46,7 @@ def split_contained(table: Table, line: str) -> list[Column]:
     values = split_lines(_of_lines(table), line)
     return [
         f.when(f.isnull(_too_early(table, value, column.type)), value).alias(column.name)
-        if column.type in _TIMES
+        if column.type.kind in _TIMES
         else value
         for value, column in zip(values, table.columns, strict=True)
     ]
@@ -58,7 +56,7 @@ def joined_contained(table: Table) -> Column:
     """Join the table's data columns into a line for READER."""
     if table.format == "regex":
         raise SemanticError(f"{table.name}: Regex SerDe doesn't support the serialize() method")
-    times = (column for column in table.columns if column.type in _TIMES)
+    times = (column for column in table.columns if column.type.kind in _TIMES)
     early = (_too_early(table, f.col(f"`{one.name}`"), one.type) for one in times)
     return f.concat(joined_line(_of_lines(table)), *(f.coalesce(one, f.lit("")) for one in early))
 
@@ -70,12 +68,12 @@ def _of_lines(table: Table) -> Table:
     return replace(table, serde_properties={"escape.delim": "\\"})
 
 
-def _too_early(table: Table, value: Column, kind: str) -> Column:
+def _too_early(table: Table, value: Column, kind: HiveType) -> Column:
     """NULL, unless the file has another day for the value than Hive would: then the job fails."""
     if table.format in _WITHOUT_TIMES:
         return f.lit(None).cast("string")
     problem = (
         f"{table.name}: times before {_FIRST_DAY} in RCFile, whose days are another calendar's"
     )
-    first = f.lit(_FIRST_DAY).cast(kind)
+    first = f.lit(_FIRST_DAY).cast(kind.spark)
     return f.when(value < first, f.raise_error(f.lit(problem)).cast("string"))

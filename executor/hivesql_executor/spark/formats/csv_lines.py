@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
-from hivesql_executor.orc.types import spark_type
 from hivesql_executor.spark.formats.malformed_csv import odd_fields
 from hivesql_planner.model.table import Table
 
@@ -76,7 +75,7 @@ def split_csv(table: Table, line: str) -> list[Column]:
     texts = [f.get(fields, i) for i in range(len(table.columns))]
     # A table, or partition, that has become CSV keeps the types of its columns.
     return [
-        _typed(text, spark_type(column.type)).alias(column.name)
+        _typed(text, column.type.spark).alias(column.name)
         for text, column in zip(texts, table.columns, strict=True)
     ]
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
-from hivesql_executor.orc.types import spark_type
 from hivesql_executor.spark.charsets import (
     as_bytes,
     as_characters,
@@ -17,11 +16,11 @@ from hivesql_executor.spark.charsets import (
     encoded,
     is_valid_utf8,
 )
-from hivesql_executor.spark.formats.text_values import is_instant, lazy_value
+from hivesql_executor.spark.formats.text_values import lazy_value
 from hivesql_executor.spark.values import stored_value, value_text
 from hivesql_planner.errors import NotSupported
+from hivesql_planner.model.hive_type import HiveType, Kind
 from hivesql_planner.model.table import Table
-from hivesql_planner.model.types import parts_of, text_limit
 
 _REFUSED = ("quote.delim",)
 _CHARSET = "serialization.encoding"
@@ -112,29 +111,31 @@ def split_lines(table: Table, line: str) -> list[Column]:
     ]
 
 
-def _parsed(text: Column, hive_type: str, level: int, about: Delimiters) -> Column:
-    kind, parts = spark_type(hive_type).partition("<")[0], parts_of(hive_type)
-    match kind:
-        case "array":
+def _parsed(text: Column, hive_type: HiveType, level: int, about: Delimiters) -> Column:
+    inside = hive_type.children
+    match hive_type.kind:
+        case Kind.ARRAY:
             items = _split(text, about.at(level), about)
-            value = f.transform(items, lambda one: _parsed(one, parts[0][1], level + 1, about))
-            value = f.when(text != "", value).otherwise(f.array().cast(spark_type(hive_type)))
-        case "map":
+            value = f.transform(items, lambda one: _parsed(one, inside[0], level + 1, about))
+            value = f.when(text != "", value).otherwise(f.array().cast(hive_type.spark))
+        case Kind.MAP:
             value = _parsed_map(text, hive_type, level, about)
-        case "struct":
+        case Kind.STRUCT:
             fields = _split(text, about.at(level), about)
             value = f.struct(
                 *(
                     _parsed(f.get(fields, i), inner, level + 1, about).alias(name)
-                    for i, (name, inner) in enumerate(parts)
+                    for i, (name, inner) in enumerate(hive_type.fields)
                 )
             )
-        case "timestamp" if about.times and not is_instant(hive_type):
+        case Kind.TIMESTAMP if about.times:
             found = (_time(text, pattern) for pattern in about.times)
             value = f.coalesce(*found, lazy_value(text, hive_type))
-        case "string" | "binary":
-            said = about.original(_plain(text, about) if kind == "string" else text)
-            value = lazy_value(cleaned(said) if text_limit(hive_type) else said, hive_type)
+        case Kind.BINARY:
+            value = lazy_value(about.original(text), hive_type)
+        case Kind.STRING | Kind.VARCHAR | Kind.CHAR as kind:
+            said = about.original(_plain(text, about))
+            value = lazy_value(said if kind is Kind.STRING else cleaned(said), hive_type)
         case _:
             value = lazy_value(text, hive_type)
     return f.when(text != f.lit(about.null), value)
@@ -147,8 +148,8 @@ def _time(text: Column, pattern: str) -> Column:
     return f.try_to_timestamp(text, f.lit(pattern))
 
 
-def _parsed_map(text: Column, hive_type: str, level: int, about: Delimiters) -> Column:
-    (_, key_type), (_, value_type) = parts_of(hive_type)
+def _parsed_map(text: Column, hive_type: HiveType, level: int, about: Delimiters) -> Column:
+    key_type, value_type = hive_type.children
     before = rf"(?s)^({_token(about.at(level + 1), about)})"
 
     def entry(one: Column) -> Column:
@@ -165,7 +166,7 @@ def _parsed_map(text: Column, hive_type: str, level: int, about: Delimiters) -> 
     # Of a key given twice, Hive takes the first value and Spark the last one.
     twice = f.size(f.array_distinct(keys)) < f.size(keys)
     value = f.map_from_entries(f.when(twice, f.reverse(known)).otherwise(known))
-    return f.when(text != "", value).otherwise(f.create_map().cast(spark_type(hive_type)))
+    return f.when(text != "", value).otherwise(f.create_map().cast(hive_type.spark))
 
 
 def _token(separator: str, about: Delimiters) -> str:
@@ -216,35 +217,36 @@ def joined_line(table: Table) -> Column:
     return encoded(f.concat_ws(about.at(0), *texts), about.charset)
 
 
-def _written(value: Column, hive_type: str, level: int, about: Delimiters) -> Column:
+def _written(value: Column, hive_type: HiveType, level: int, about: Delimiters) -> Column:
     """Return the text of a value; never NULL."""
-    kind, parts = spark_type(hive_type).partition("<")[0], parts_of(hive_type)
-    match kind:
-        case "array":
-            items = f.transform(value, lambda one: _written(one, parts[0][1], level + 1, about))
+    inside = hive_type.children
+    match hive_type.kind:
+        case Kind.ARRAY:
+            items = f.transform(value, lambda one: _written(one, inside[0], level + 1, about))
             text = f.array_join(items, about.at(level))
-        case "map":
+        case Kind.MAP:
             between = f.lit(about.at(level + 1))
 
             def entry(one: Column) -> Column:
-                key = _written(one["key"], parts[0][1], level + 2, about)
-                return f.concat(key, between, _written(one["value"], parts[1][1], level + 2, about))
+                key = _written(one["key"], inside[0], level + 2, about)
+                return f.concat(key, between, _written(one["value"], inside[1], level + 2, about))
 
             text = f.array_join(f.transform(f.map_entries(value), entry), about.at(level))
-        case "struct":
-            fields = (_written(value[name], inner, level + 1, about) for name, inner in parts)
+        case Kind.STRUCT:
+            pairs = hive_type.fields
+            fields = (_written(value[name], inner, level + 1, about) for name, inner in pairs)
             text = f.when(value.isNotNull(), f.concat_ws(about.at(level), *fields))
-        case "string":
+        case Kind.STRING | Kind.VARCHAR | Kind.CHAR:
             stored = stored_value(value, hive_type)
             text = _escaped(stored, about)
             if about.escape is not None:
                 escaped = as_bytes(_escaped(as_characters(stored), about))
                 text = f.when(is_valid_utf8(stored), text).otherwise(escaped)
-        case "binary":
+        case Kind.BINARY:
             text = f.regexp_replace(f.base64(value), "=+$", "")
         case _:
             text = value_text(value, hive_type)
-            text = f.concat(text, f.lit(" UTC")) if is_instant(hive_type) else text
+            text = f.concat(text, f.lit(" UTC")) if hive_type.kind is Kind.INSTANT else text
     return f.coalesce(text, f.lit(about.null))
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
-from hivesql_executor.orc.types import spark_type
 from hivesql_executor.spark.formats.text_values import (
     lazy_binary,
     lazy_date,
@@ -17,8 +16,8 @@ from hivesql_executor.spark.formats.text_values import (
     sized_text,
 )
 from hivesql_executor.spark.values import stored_value, value_text
+from hivesql_planner.model.hive_type import HiveType, Kind
 from hivesql_planner.model.table import Table
-from hivesql_planner.model.types import parts_of
 
 _OPTIONS = {"allowSingleQuotes": "false"}
 _OBJECT, _LIST = "map<string,string>", "array<string>"
@@ -52,55 +51,55 @@ def _entries(text: Column, kind: str, problem: str) -> Column:
     return f.when(text.isNotNull(), f.coalesce(f.from_json(text, kind, _OPTIONS), failure))
 
 
-def _value(text: Column, hive_type: str, table: Table) -> Column:
-    kind, parts = spark_type(hive_type).partition("<")[0], parts_of(hive_type)
+def _value(text: Column, hive_type: HiveType, table: Table) -> Column:
+    inside = hive_type.children
     problem = f"{table.name}: no JSON of {hive_type}: "
-    match kind:
-        case "array":
+    match hive_type.kind:
+        case Kind.ARRAY:
             items = _entries(text, _LIST, problem)
-            return f.transform(items, lambda one: _value(one, parts[0][1], table))
-        case "map":
+            return f.transform(items, lambda one: _value(one, inside[0], table))
+        case Kind.MAP:
 
             def entry(one: Column) -> Column:
                 key, value = one["key"], one["value"]
                 return f.struct(
-                    _value(key, parts[0][1], table).alias("key"),
-                    _value(value, parts[1][1], table).alias("value"),
+                    _value(key, inside[0], table).alias("key"),
+                    _value(value, inside[1], table).alias("value"),
                 )
 
             entries = f.transform(f.map_entries(_entries(text, _OBJECT, problem)), entry)
             return f.map_from_entries(entries)
-        case "struct":
+        case Kind.STRUCT:
             found = _object(text, problem)
             fields = (
-                _value(found[name.lower()], inner, table).alias(name) for name, inner in parts
+                _value(found[name], inner, table).alias(name) for name, inner in hive_type.fields
             )
             return f.when(text.isNotNull(), f.struct(*fields))
-    if kind != "string":
+    if not hive_type.is_text:
         failure = f.raise_error(f.concat(f.lit(problem), f.substring(text, 1, 80)))
         text = f.when(text.rlike(r"^[\[{]"), failure.cast("string")).otherwise(text)
     return _primitive(text, hive_type, problem)
 
 
-def _primitive(text: Column, hive_type: str, problem: str) -> Column:
-    kind = spark_type(hive_type)
-    match kind.partition("(")[0]:
-        case "string":
+def _primitive(text: Column, hive_type: HiveType, problem: str) -> Column:
+    kind = hive_type.spark
+    match hive_type.kind:
+        case Kind.STRING | Kind.VARCHAR | Kind.CHAR:
             return sized_text(text, hive_type)
-        case "tinyint" | "smallint" | "int" | "bigint":
+        case Kind.TINYINT | Kind.SMALLINT | Kind.INT | Kind.BIGINT:
             # Jackson's numbers of texts: what is none is 0, and what is too long loses bits.
             whole = f.when(text.rlike(r"^\s*[+-]?\d+\s*$"), text.cast("bigint"))
             number = f.coalesce(whole, text.cast("double").cast("bigint"), _truth(text), f.lit(0))
             return f.when(text.isNotNull(), number.cast(kind))
-        case "float" | "double":
+        case Kind.FLOAT | Kind.DOUBLE:
             number = f.coalesce(text.cast("double"), _truth(text), f.lit(0))
             return f.when(text.isNotNull(), number.cast(kind))
-        case "boolean":
+        case Kind.BOOLEAN:
             return f.when(text.isNotNull(), ~f.trim(text).isin("false", "0"))
-        case "date":
+        case Kind.DATE:
             failure = f.raise_error(f.concat(f.lit(problem), text)).cast("date")
             return f.when(text.isNotNull(), f.coalesce(lazy_date(text), failure))
-        case "binary":
+        case Kind.BINARY:
             return lazy_binary(text)
     return lazy_value(text, hive_type)
 
@@ -115,26 +114,27 @@ def joined_json(table: Table) -> Column:
     return f.to_json(f.struct(*values), {"ignoreNullFields": "false"})
 
 
-def _written(value: Column, hive_type: str) -> Column:
+def _written(value: Column, hive_type: HiveType) -> Column:
     """Return a value that Spark writes as Hive does: times as text, bytes as Base64."""
-    kind, parts = spark_type(hive_type).partition("<")[0], parts_of(hive_type)
-    match kind.partition("(")[0]:
-        case "array":
-            return f.transform(value, lambda one: _written(one, parts[0][1]))
-        case "map":
+    inside = hive_type.children
+    match hive_type.kind:
+        case Kind.ARRAY:
+            return f.transform(value, lambda one: _written(one, inside[0]))
+        case Kind.MAP:
 
             def entry(one: Column) -> Column:
-                key = value_text(one["key"], parts[0][1])
-                return f.struct(key.alias("key"), _written(one["value"], parts[1][1]).alias("v"))
+                key = value_text(one["key"], inside[0])
+                return f.struct(key.alias("key"), _written(one["value"], inside[1]).alias("v"))
 
             return f.map_from_entries(f.transform(f.map_entries(value), entry))
-        case "struct":
-            fields = (_written(value[name], inner).alias(name) for name, inner in parts)
+        case Kind.STRUCT:
+            pairs = hive_type.fields
+            fields = (_written(value[name], inner).alias(name) for name, inner in pairs)
             return f.when(value.isNotNull(), f.struct(*fields))
-        case "string":
+        case Kind.STRING | Kind.VARCHAR | Kind.CHAR:
             return stored_value(value, hive_type)
-        case "date" | "timestamp":
+        case Kind.DATE | Kind.TIMESTAMP | Kind.INSTANT:
             return value_text(value, hive_type)
-        case "binary":
+        case Kind.BINARY:
             return f.base64(value)
     return value

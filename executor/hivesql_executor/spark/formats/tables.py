@@ -12,7 +12,6 @@ from pyspark.sql import functions as f
 from hivesql_executor.files.api import Files
 from hivesql_executor.jvm import finding_our_classes
 from hivesql_executor.orc.tail import cached_tail
-from hivesql_executor.orc.types import spark_type
 from hivesql_executor.spark.file_paths import literal_paths
 from hivesql_executor.spark.formats.avro import avro_values, decode_avro
 from hivesql_executor.spark.formats.containers import CONTAINERS, READER, container_options
@@ -58,7 +57,7 @@ def _as_columns_of(table: Table, stored: Table, rows: DataFrame) -> DataFrame:
         return rows
     items = []
     for i, column in enumerate(table.columns):
-        wanted = spark_type(column.type)
+        wanted = column.type.spark
         if i >= len(stored.columns):
             value = f.lit(None).cast(wanted)
         else:
@@ -85,7 +84,7 @@ def _scan(spark: SparkSession, table: Table, parts: Sequence[Part], *, files: Fi
         for (base, names), paths in groups.items()
     ]
     if not frames:
-        fields = (f"`{c.name}` {spark_type(c.type)}" for c in table.all_columns)
+        fields = (f"`{c.name}` {c.type.spark}" for c in table.all_columns)
         return spark.createDataFrame([], ", ".join(fields))
     return reduce(DataFrame.union, frames)
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
-from hivesql_executor.orc.types import instants, spark_type
-from hivesql_planner.model.types import text_limit
+from hivesql_planner.model.hive_type import HiveType, Kind
 
 _INTEGER = r"^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$"
 _DATE = r"^\s*(-?\d{1,4})-(\d{1,2})-(\d{1,2})(?!\d)"
@@ -22,37 +21,33 @@ _NAN, _INFINITY = r"^\s*[+-]?NaN\s*$", r"^\s*[+-]?Infinity\s*$"
 _BASE64 = r"^(?:[A-Za-z0-9+/]{4})*+(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$"
 
 
-def lazy_value(text: Column, hive_type: str) -> Column:
+def lazy_value(text: Column, hive_type: HiveType) -> Column:
     """Return the value of a text that is not Hive's NULL; CHAR without the blanks that pad it."""
-    kind = spark_type(hive_type)
-    match kind.partition("(")[0]:
-        case "string":
+    match hive_type.kind:
+        case Kind.STRING | Kind.VARCHAR | Kind.CHAR:
             return sized_text(text, hive_type)
-        case "tinyint" | "smallint" | "int" | "bigint":
-            return f.when(text.rlike(_INTEGER), text.cast(kind))
-        case "float" | "double":
-            return _floating(text, kind)
-        case "boolean":
+        case Kind.TINYINT | Kind.SMALLINT | Kind.INT | Kind.BIGINT:
+            return f.when(text.rlike(_INTEGER), text.cast(hive_type.spark))
+        case Kind.FLOAT | Kind.DOUBLE:
+            return _floating(text, hive_type.spark)
+        case Kind.BOOLEAN:
             lowered = f.lower(text)
             return f.when(lowered == "true", f.lit(True)).when(lowered == "false", f.lit(False))
-        case "date":
+        case Kind.DATE:
             return lazy_date(text)
-        case "timestamp":
-            if is_instant(hive_type):
-                return text.cast("timestamp")
+        case Kind.TIMESTAMP:
             return f.when(text.rlike(_TIME), text.cast("timestamp"))
-        case "binary":
+        case Kind.BINARY:
             return lazy_binary(text)
-    return text.cast(kind)
+    return text.cast(hive_type.spark)
 
 
-def sized_text(text: Column, hive_type: str) -> Column:
+def sized_text(text: Column, hive_type: HiveType) -> Column:
     """Text cut to the length of its type; CHAR without the blanks that pad it."""
-    limit = text_limit(hive_type)
-    if limit is None:
+    if hive_type.length is None:
         return text
-    cut = f.substring(text, 1, limit[1])
-    return f.rtrim(cut) if limit[0] == "char" else cut
+    cut = f.substring(text, 1, hive_type.length)
+    return f.rtrim(cut) if hive_type.kind is Kind.CHAR else cut
 
 
 def lazy_date(text: Column) -> Column:
@@ -65,11 +60,6 @@ def lazy_binary(text: Column) -> Column:
     """Bytes of a text that is Base64, else the text's own."""
     decoded = f.unbase64(text)
     return f.when(text.rlike(_BASE64), decoded).otherwise(text.cast("binary"))
-
-
-def is_instant(hive_type: str) -> bool:
-    """Tell whether it is TIMESTAMP WITH LOCAL TIME ZONE."""
-    return bool(instants([hive_type], 0))
 
 
 def _floating(text: Column, kind: str) -> Column:

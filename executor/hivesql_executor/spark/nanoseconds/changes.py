@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
-from hivesql_executor.orc.types import spark_type
 from hivesql_executor.spark.nanoseconds.columns import as_text, is_instant_inside, nanosecond_column
 from hivesql_planner.plan import Change, ChangeBranch
 
@@ -32,7 +31,9 @@ def nanosecond_structs(change: Change, target: DataFrame, source: Texts) -> list
     def struct(texts: Sequence[str | None]) -> Column:
         return f.struct(
             *(
-                f.expr(texts[i] or "NULL").cast(as_text(columns[i].type)).alias(columns[i].name)
+                f.expr(texts[i] or "NULL")
+                .cast(as_text(columns[i].type).spark)
+                .alias(columns[i].name)
                 for i in carried
             )
         )
@@ -54,10 +55,10 @@ def _text(
     names = change.target.table.column_names
     if alias in ("", change.target_alias.lower()) and name in names:
         other = names.index(name)
-        if change.target.table.columns[other].type.lower() == column.type.lower():
+        if change.target.table.columns[other].type == column.type:
             text = nanosecond_column(other)
             return f"`{change.target_alias}`.`{text}`" if text in target.columns else None
     if alias in ("", (change.source_alias or "").lower()) and name in source:
         kind, text = source[name]
-        return f"`{change.source_alias}`.`{text}`" if kind == spark_type(column.type) else None
+        return f"`{change.source_alias}`.`{text}`" if kind == column.type.spark else None
     return None

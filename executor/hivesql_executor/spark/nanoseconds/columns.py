@@ -7,7 +7,6 @@ travels beside it to the writer, which puts it into the new file where the value
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -17,20 +16,18 @@ from pyspark.sql import functions as f
 from hivesql_executor.files.api import Files
 from hivesql_executor.orc.footers import read_footers
 from hivesql_executor.orc.tail import OrcTail
-from hivesql_executor.orc.types import spark_type
 from hivesql_executor.spark.file_paths import literal_paths
 from hivesql_executor.spark.formats.orc_columns import position_schema
-from hivesql_executor.spark.formats.text_values import is_instant
 from hivesql_planner.acid.files_to_read import DataFile
 from hivesql_planner.acid.layout import NANOSECONDS
 from hivesql_planner.errors import NotSupported
+from hivesql_planner.model.hive_type import STRING, TIMESTAMPS, HiveType, Kind
 from hivesql_planner.model.table import Table
 
 SPARK_VERSION = "org.apache.spark.version"
 TEXTS = "__nanoseconds"
 """A struct of texts, by the names of the columns in whose place they are written."""
 _FINER = r":[0-9]{2}\.[0-9]{7}"
-_TIME = re.compile(r"\btimestamp\b(?! ?:)")
 
 
 def nanosecond_column(number: int) -> str:
@@ -52,28 +49,30 @@ def nanosecond_columns(table: Table, tail: OrcTail) -> tuple[int, ...]:
     return tuple(
         i
         for i, (column, kind) in enumerate(zip(table.columns, tail.row_types, strict=False))
-        if (count := len(_TIME.findall(spark_type(column.type))))
-        and count == kind.count("timestamp")
+        if (count := _count_times(column.type))
+        and count == _count_times(kind)
         and not is_instant_inside(column.type)
     )
 
 
-def is_instant_inside(hive_type: str) -> bool:
+def _count_times(hive_type: HiveType) -> int:
+    return sum(one.kind in TIMESTAMPS for one in hive_type.walk())
+
+
+def is_instant_inside(hive_type: HiveType) -> bool:
     """Tell whether there is a TIMESTAMP WITH LOCAL TIME ZONE inside: its text would have a zone."""
-    return "local time zone" in hive_type.lower() or is_instant(hive_type)
+    return hive_type.holds(Kind.INSTANT)
 
 
-def as_text(hive_type: str) -> str:
-    """Return the Spark type with strings in the place of timestamps."""
-    return _TIME.sub("string", spark_type(hive_type))
+def as_text(hive_type: HiveType) -> HiveType:
+    """Return the type with strings in the place of timestamps."""
+    return hive_type.exchange(TIMESTAMPS, STRING)
 
 
 def with_texts(table: Table, nanoseconds: Collection[int]) -> Table:
     """Return the table as files are read: timestamps of some columns as texts."""
     columns = (
-        replace(column, type=_TIME.sub("string", column.type.lower()))
-        if i in nanoseconds
-        else column
+        replace(column, type=as_text(column.type)) if i in nanoseconds else column
         for i, column in enumerate(table.columns)
     )
     return replace(table, columns=tuple(columns))
@@ -88,18 +87,18 @@ def with_values(
     values = {}
     for i in wanted:
         name, kind = table.columns[i].name, table.columns[i].type
-        text = f.col(f"`{name}`") if i in nanoseconds else f.lit(None).cast(as_text(kind))
+        text = f.col(f"`{name}`") if i in nanoseconds else f.lit(None).cast(as_text(kind).spark)
         values[nanosecond_column(i)] = text
         if i in nanoseconds:
-            if as_text(kind) == "string":
+            if as_text(kind) == STRING:
                 # Spark has no 1500-02-29, which the Julian calendar had; Hive takes the next day.
                 known = f.to_timestamp(text).isNotNull() | text.isNull()
                 text = f.when(known, text).otherwise(f.regexp_replace(text, "-02-29 ", "-03-01 "))
                 values[nanosecond_column(i)] = text
-            value = text.cast(spark_type(kind))
+            value = text.cast(kind.spark)
             lost = f.raise_error(f.lit(f"a time of {name} is in no calendar of Spark's"))
             gone = text.isNotNull() & value.isNull()
-            values[name] = f.when(gone, lost.cast(spark_type(kind))).otherwise(value)
+            values[name] = f.when(gone, lost.cast(kind.spark)).otherwise(value)
     return rows.withColumns(values)
 
 
@@ -110,7 +109,7 @@ def nanosecond_struct(table: Table, rows: DataFrame) -> Column | None:
         if nanosecond_column(i) not in rows.columns:
             continue
         text = f.col(f"`{nanosecond_column(i)}`")
-        texts.append(text.cast(as_text(column.type)).alias(column.name))
+        texts.append(text.cast(as_text(column.type).spark).alias(column.name))
     return f.struct(*texts) if texts else None
 
 

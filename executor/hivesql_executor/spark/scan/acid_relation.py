@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 
 from hivesql_executor.orc.tail import OrcTail
-from hivesql_executor.orc.types import converted_type, orc_type, spark_type
 from hivesql_executor.spark.nanoseconds.columns import nanosecond_columns, with_texts, with_values
 from hivesql_executor.spark.scan.event_schema import KEYS
 from hivesql_executor.spark.scan.partition_columns import (
@@ -26,6 +25,7 @@ from hivesql_executor.spark.scan.partition_columns import (
 )
 from hivesql_executor.spark.steps import Step, acid_rows, after
 from hivesql_planner.acid.write_ids import ValidWriteIdList
+from hivesql_planner.model.hive_type import BITS, TIMESTAMP, TIMESTAMPS, HiveType, Kind
 from hivesql_planner.model.statistics import ColumnStatistics
 from hivesql_planner.model.table import Table
 
@@ -33,9 +33,7 @@ ID_COLUMNS = ("__write", "__bucket", "__row")
 """How the parts of row ids travel, out of the way of a user's columns. Beside them goes PLACE."""
 
 _IDS = "`__write` bigint, `__bucket` int, `__row` bigint"
-_INSTANT = "local time zone"
 _NEVER = (1 << 63) - 1
-_INTEGERS = ("tinyint", "smallint", "int", "bigint")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,25 +119,23 @@ def layout(scan: AcidScan, tail: OrcTail) -> _Layout:
     types: list[str | None] = []
     searchable = []
     for column, kind in zip(columns, tail.row_types, strict=False):
-        same = kind == orc_type(column.type) and _INSTANT not in kind
-        types.append(None if same else converted_type(column.type))
+        same = str(kind) == column.type.orc and not kind.holds(Kind.INSTANT)
+        # Both of Hive's timestamps are one: Spark's has no zone to it.
+        types.append(None if same else column.type.exchange((Kind.INSTANT,), TIMESTAMP).orc)
         if _compares_alike(kind) if same else _is_wider(kind, column.type):
             searchable.append(column.name)
     return _Layout(tuple(types), tuple(searchable), nanoseconds)
 
 
-def _compares_alike(kind: str) -> bool:
+def _compares_alike(hive_type: HiveType) -> bool:
     # The statistics of CHAR are those of padded values. A search argument with a timestamp loses
     # what is below its milliseconds on the way to the task.
-    return not kind.startswith(("char", "timestamp"))
+    return hive_type.kind not in (Kind.CHAR, *TIMESTAMPS)
 
 
-def _is_wider(kind: str, hive_type: str) -> bool:
+def _is_wider(narrow: HiveType, wide: HiveType) -> bool:
     """Tell whether all integers of a type are of another."""
-    wider = orc_type(hive_type)
-    if kind not in _INTEGERS or wider not in _INTEGERS:
-        return False
-    return _INTEGERS.index(kind) < _INTEGERS.index(wider)
+    return BITS.get(narrow.kind, 0) < BITS.get(wide.kind, 0) and narrow.kind in BITS
 
 
 def acid_frames(
@@ -227,7 +223,7 @@ def _relation(
         "highest": highest,
         "hidden": sorted(one for one in scan.visible.exceptions if one <= highest),
     }
-    columns = [f"`{column.name}` {spark_type(column.type)}" for column in table.columns]
+    columns = [f"`{column.name}` {column.type.spark}" for column in table.columns]
     ddl = ", ".join([*columns, _IDS, f"`{PLACE}` int"])
     return acid_rows(spark, json.dumps(plan), ddl, *finish)
 

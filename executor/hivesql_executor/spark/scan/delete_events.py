@@ -9,7 +9,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from hivesql_executor.orc.tail import OrcTail
-from hivesql_executor.orc.types import spark_type
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.spark.scan.event_schema import (
     KEYS,
@@ -35,7 +34,7 @@ def delete_events(
     """Row id, texts of the partition, and ``writer`` of every visible delete event."""
     frames = []
     for names, paths in _by_names(tails).items():
-        schema, where = event_read(names, [spark_type(column.type) for column in table.columns])
+        schema, where = event_read(names, [column.type.spark for column in table.columns])
         wanted = set(paths)
         found = [
             (place, chosen)

@@ -23,6 +23,7 @@ from hivesql_executor.spark.lines import ClassicFrame
 from hivesql_executor.spark.nanoseconds.columns import nanosecond_column, nanosecond_columns
 from hivesql_executor.spark.scan.sources import listed, read, rows_of
 from hivesql_executor.transactions.transaction import Transaction
+from hivesql_planner.model.hive_type import TIMESTAMPS
 from hivesql_planner.relations import Query, Scan, Source
 
 _SCAN = "hivesql scan "
@@ -96,15 +97,15 @@ def nanosecond_rows_of(query: Query, txn: Transaction, runtime: Runtime) -> Nano
 
 def _may_give_times(query: Query) -> bool:
     """Tell whether it may give a time; False when all its types are known, and none is one."""
-    kinds = [column.type.lower() for column in query.columns]
-    return not kinds or any(not kind or "timestamp" in kind for kind in kinds)
+    kinds = [column.type for column in query.columns]
+    return not kinds or any(kind.holds(*TIMESTAMPS) or not kind.is_known for kind in kinds)
 
 
 def _has_times(scan: Scan) -> bool:
     table = scan.table
     if table.is_frame or not table.is_full_acid or scan.changes is not None:
         return False
-    return any("timestamp" in column.type.lower() for column in table.columns)
+    return any(column.type.holds(*TIMESTAMPS) for column in table.columns)
 
 
 def _nanoseconds_in(

@@ -15,7 +15,6 @@ from pyspark.sql import DataFrame, SparkSession
 from hivesql_executor.files.api import Files
 from hivesql_executor.orc.footers import check_file, check_orphans, read_footers
 from hivesql_executor.orc.tail import OrcTail
-from hivesql_executor.orc.types import spark_type
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.spark.nanoseconds.columns import nanosecond_column, nanosecond_columns
 from hivesql_executor.spark.scan.acid_relation import (
@@ -143,7 +142,7 @@ def _check_orphans(files: Files, parts: Sequence[PartitionFiles]) -> None:
 
 
 def _schema(table: Table, *, with_row_id: bool, texts: Sequence[str]) -> str:
-    fields = [f"`{column.name}` {spark_type(column.type)}" for column in table.all_columns]
+    fields = [f"`{column.name}` {column.type.spark}" for column in table.all_columns]
     row_id = ["row__id struct<writeid:bigint,bucketid:int,rowid:bigint>"] if with_row_id else []
     return ", ".join([*fields, *row_id, *(f"`{text}` string" for text in texts)])
 

@@ -11,7 +11,6 @@ from pyspark.sql import DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as f
 
 from hivesql_executor.orc.tail import OrcTail
-from hivesql_executor.orc.types import spark_type
 from hivesql_executor.spark.lines import frame_of
 from hivesql_executor.spark.scan.event_schema import KEYS, are_generated, event_read
 from hivesql_executor.spark.scan.listed_files import listed_number, read_listed
@@ -135,7 +134,7 @@ def _events(spark: SparkSession, table: Table, files: Sequence[KeyedFile]) -> Da
     """Return the ids of all events, and beside them what is known of their file."""
     frames = []
     for names, numbers in files_by_names(files).items():
-        schema, where = event_read(names, [spark_type(column.type) for column in table.columns])
+        schema, where = event_read(names, [column.type.spark for column in table.columns])
         found = [(files[number].path, files[number].length, number) for number in numbers]
         events = read_listed(spark, schema, found, {}).where(where)
         frames.append(

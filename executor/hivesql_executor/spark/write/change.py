@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
-from hivesql_executor.orc.types import spark_type
 from hivesql_executor.spark.nanoseconds.changes import Texts, nanosecond_structs
 from hivesql_executor.spark.nanoseconds.columns import TEXTS
 from hivesql_executor.spark.scan.partition_columns import text_columns
@@ -190,7 +189,7 @@ def _new_row(table: Table, branch: ChangeBranch) -> str:
         return f"cast(null as {struct_ddl(table)})"
     # A value may end in a comment.
     fields = ", ".join(
-        f"cast(({value.sql}\n) as {spark_type(column.type)}) as `{column.name}`"
+        f"cast(({value.sql}\n) as {column.type.spark}) as `{column.name}`"
         for value, column in zip(branch.values, table.columns, strict=False)
     )
     return f"cast(struct({fields}) as {struct_ddl(table)})"
@@ -198,5 +197,5 @@ def _new_row(table: Table, branch: ChangeBranch) -> str:
 
 def struct_ddl(table: Table) -> str:
     """Return the type of the ``row`` column."""
-    fields = ",".join(f"`{c.name}`:{spark_type(c.type)}" for c in table.columns)
+    fields = ",".join(f"`{c.name}`:{c.type.spark}" for c in table.columns)
     return f"struct<{fields}>"

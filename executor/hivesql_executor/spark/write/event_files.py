@@ -14,7 +14,6 @@ from urllib.parse import unquote_plus
 from pyspark.sql import DataFrame, SparkSession
 
 from hivesql_executor.jvm import gateway
-from hivesql_executor.orc.types import orc_type
 from hivesql_executor.snapshot.partition_files import EventFile
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Write, WriteKind
@@ -113,7 +112,7 @@ def _file(line: str) -> EventFile:
 def event_type(table: Table) -> str:
     """Return the ORC type of an ACID table's files."""
     columns = ",".join(
-        f"`{column.name.replace('`', '``')}`:{orc_type(column.type)}" for column in table.columns
+        f"`{column.name.replace('`', '``')}`:{column.type.orc}" for column in table.columns
     )
     return (
         "struct<operation:int,originalTransaction:bigint,bucket:int,rowId:bigint,"

@@ -18,7 +18,6 @@ from hivesql_executor.orc.publish import (
     publish_events,
     stage_rows,
 )
-from hivesql_executor.orc.types import has_instant, has_sized_text, spark_type
 from hivesql_executor.snapshot.partition_files import EventFile
 from hivesql_executor.spark.buckets import bucket_column
 from hivesql_executor.spark.formats.avro import encode_avro
@@ -37,6 +36,7 @@ from hivesql_executor.spark.write.constraints import enforce_check
 from hivesql_executor.spark.write.event_files import EventColumns, orc_settings, write_events
 from hivesql_executor.spark.write.partition_clustering import NEVER, gathered
 from hivesql_planner.acid.row_id import MAX_BUCKET
+from hivesql_planner.model.hive_type import SIZED_TEXTS, HiveType, Kind
 from hivesql_planner.model.table import DEFAULT_PARTITION, Table
 from hivesql_planner.plan import WriteKind
 from hivesql_planner.relations import Expr
@@ -62,7 +62,7 @@ def stage_insert(
     files: Files,
     *,
     check: Expr | None = None,
-    known: Sequence[str] = (),
+    known: Sequence[HiveType] = (),
     nanoseconds: Sequence[int] = (),
     gathering: int = NEVER,
 ) -> StagedRows:
@@ -82,9 +82,9 @@ def stage_insert(
         *(column.type for column in table.columns),
         *(types[name] for name in dynamic_partition),
     ]
-    sources = [field.dataType.simpleString() for field in named.schema.fields]
+    sources = [HiveType.parse(field.dataType.simpleString()) for field in named.schema.fields]
     for i, kind in enumerate(known):
-        if has_instant(kind) or has_sized_text(kind):
+        if kind.holds(Kind.INSTANT, *SIZED_TEXTS):
             # Spark knows no such types.
             sources[i] = kind
     given = [
@@ -165,8 +165,8 @@ def _nanosecond_texts(rows: DataFrame, table: Table, nanoseconds: Sequence[int])
         if i >= len(table.columns) or table.columns[i].name in table.bucket_columns:
             continue
         column, given = table.columns[i], rows.schema[i].dataType.simpleString()
-        if given.lower() == spark_type(column.type).replace(" ", "").lower():
-            text = f.col(f"c{first + place}").cast(as_text(column.type))
+        if given.lower() == column.type.spark:
+            text = f.col(f"c{first + place}").cast(as_text(column.type).spark)
             texts.append(text.alias(column.name))
     return f.struct(*texts) if texts else None
 
@@ -236,7 +236,7 @@ def write_change(
     keys = [f"p{i}" for i in range(len(table.partition_columns))]
     nanoseconds = [TEXTS] if TEXTS in changed.columns else []
     stored = changed
-    if any(has_sized_text(column.type) for column in table.columns):
+    if any(column.type.holds(*SIZED_TEXTS) for column in table.columns):
         stored = changed.withColumn("row", stored_row(table, "row"))
     deletes = [any(writes[i].kind is WriteKind.DELETE_DELTA for i in one) for one in branches]
     n = f"{_OLD_WRITER} as n"
@@ -311,7 +311,7 @@ def _writer_of(table: Table, events: DataFrame) -> Column:
     if table.is_bucketed:
         fresh = bucket_column(table, [f.col("row")[name] for name in table.column_names])
     else:
-        spread = [f.col("row")[c.name] for c in table.columns if "map" not in c.type.lower()]
+        spread = [f.col("row")[c.name] for c in table.columns if not c.type.holds(Kind.MAP)]
         count = events.sparkSession.sparkContext.defaultParallelism
         hashed = f.xxhash64(*spread) if spread else f.lit(0)
         fresh = f.pmod(hashed, f.lit(min(count, MAX_BUCKET + 1)))

@@ -9,6 +9,7 @@ from datetime import datetime, timezone
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_executor.outcome import Outcome
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.model.hive_type import FLOATS, INTEGERS, Kind
 from hivesql_planner.model.materialized import Materialized
 from hivesql_planner.model.skew import Skew
 from hivesql_planner.model.statistics import (
@@ -109,9 +110,9 @@ def describe_column(
     statistics = statistics or Statistics()
     accurate = accuracy_text(statistics)
     if style != "formatted":
-        return Outcome.of_table(_COLUMNS, [(written, found.type, comment)])
+        return Outcome.of_table(_COLUMNS, [(written, str(found.type), comment)])
     own = next((one for one in statistics.columns if one.name == name), None)
-    rows = [("col_name", written), ("data_type", found.type)]
+    rows = [("col_name", written), ("data_type", str(found.type))]
     measured = _without_values(own) if own and own.distinct == 0 else own
     rows += [(label, _shown(getattr(measured, field, None))) for label, field in _MEASURES]
     rows += [("bit_vector", ""), ("comment", comment)]
@@ -122,12 +123,12 @@ def describe_column(
 
 def _without_values(measured: ColumnStatistics) -> ColumnStatistics:
     """Tell Hive's zeros of a column that holds nothing, or nothing but NULL."""
-    kind = measured.type.partition("(")[0]
-    if kind in ("tinyint", "smallint", "int", "bigint"):
+    kind = measured.type.kind
+    if kind in INTEGERS:
         return replace(measured, low="0", high="0")
-    if kind in ("float", "double"):
+    if kind in FLOATS:
         return replace(measured, low="0.0", high="0.0")
-    if kind in ("string", "varchar", "char", "binary"):
+    if measured.type.is_text or kind is Kind.BINARY:
         return replace(measured, average_length=0.0, longest=0)
     return measured
 
@@ -154,7 +155,7 @@ def _column_rows(columns: Iterable[Column]) -> list[_Row]:
     rows = []
     for column in columns:
         first, *more = (column.comment or "").split("\n")
-        rows += [(column.name, column.type, first), *(("", "", line) for line in more)]
+        rows += [(column.name, str(column.type), first), *(("", "", line) for line in more)]
     return rows
 
 

@@ -58,7 +58,7 @@ def database_as_json(database: Database, *, extended: bool) -> Outcome:
 
 def column_as_json(name: str, type_: str, comment: str) -> Outcome:
     """DESCRIBE of one column."""
-    return _line({"columns": _columns((Column(name, type_, comment),))})
+    return _line({"columns": _columns((Column.of(name, type_, comment),))})
 
 
 def table_as_json(table: Table, partition: Partition | None, style: str) -> Outcome:
@@ -81,7 +81,7 @@ def _line(value: Mapping[str, Any]) -> Outcome:
 
 def _columns(columns: Iterable[Column]) -> list[dict[str, str]]:
     return [
-        {"name": one.name, "type": one.type}
+        {"name": one.name, "type": str(one.type)}
         | ({} if one.comment is None else {"comment": one.comment})
         for one in columns
     ]

@@ -9,6 +9,7 @@ from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.statements.show.create_table import create_database_statement
+from hivesql_planner.model.hive_type import Kind
 from hivesql_planner.model.materialized import IncrementalRebuild
 from hivesql_planner.model.table import Column, Partition, Table
 from hivesql_planner.statements.bound import Show
@@ -47,7 +48,8 @@ def _expression(pattern: str, *, underscore: bool) -> str:
 
 
 _THRIFT = {
-    "tinyint": "byte", "smallint": "i16", "int": "i32", "bigint": "i64", "boolean": "bool",
+    Kind.TINYINT: "byte", Kind.SMALLINT: "i16", Kind.INT: "i32", Kind.BIGINT: "i64",
+    Kind.BOOLEAN: "bool",
 }  # fmt: skip
 
 
@@ -155,4 +157,4 @@ def file_sizes(table: Table, partition: Partition | None, runtime: Runtime) -> F
 
 
 def _thrift(columns: tuple[Column, ...]) -> str:
-    return ", ".join(f"{_THRIFT.get(one.type, one.type)} {one.name}" for one in columns)
+    return ", ".join(f"{_THRIFT.get(one.type.kind, one.type)} {one.name}" for one in columns)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hivesql_planner.model.hive_type import HiveType
+
 if TYPE_CHECKING:
     from hivesql.dialect.slices import Slice
     from hivesql.dialect.tokens import Name
@@ -16,7 +18,7 @@ class CreateMacroBody:
     """CREATE TEMPORARY MACRO: ``parameters`` are names and types."""
 
     name: Name
-    parameters: tuple[tuple[Name, str], ...]
+    parameters: tuple[tuple[Name, HiveType], ...]
     body: Slice
 
 

@@ -12,6 +12,7 @@ from hivesql.dialect.statements.types import parse_type
 from hivesql.dialect.tokens import Cursor, Name, at
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.functions import ResourceKind
+from hivesql_planner.model.hive_type import HiveType
 from hivesql_planner.statements.functions import CreateFunction, ReloadFunctions
 
 _KINDS: tuple[ResourceKind, ...] = ("jar", "file", "archive")
@@ -45,7 +46,7 @@ def parse_create_macro(cursor: Cursor) -> CreateMacroBody:
     cursor.expect("temporary", "macro")
     name = cursor.name("a macro's name")
     cursor.expect("(")
-    parameters: list[tuple[Name, str]] = []
+    parameters: list[tuple[Name, HiveType]] = []
     while not cursor.take(")"):
         if parameters:
             cursor.expect(",")

@@ -4,23 +4,39 @@ from __future__ import annotations
 
 from hivesql.dialect.tokens import Cursor, Kind, at
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.model import hive_type
+from hivesql_planner.model.hive_type import (
+    BIGINT,
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INSTANT,
+    INT,
+    SMALLINT,
+    STRING,
+    TIMESTAMP,
+    TINYINT,
+    HiveType,
+    check_length,
+)
 from hivesql_planner.model.table import Column
-from hivesql_planner.model.types import check_length
 
 _PLAIN = {
-    "tinyint": "tinyint",
-    "smallint": "smallint",
-    "int": "int",
-    "integer": "int",
-    "bigint": "bigint",
-    "boolean": "boolean",
-    "float": "float",
-    "double": "double",
-    "real": "double",
-    "string": "string",
-    "binary": "binary",
-    "date": "date",
-    "timestamplocaltz": "timestamp with local time zone",
+    "tinyint": TINYINT,
+    "smallint": SMALLINT,
+    "int": INT,
+    "integer": INT,
+    "bigint": BIGINT,
+    "boolean": BOOLEAN,
+    "float": FLOAT,
+    "double": DOUBLE,
+    "real": DOUBLE,
+    "string": STRING,
+    "binary": BINARY,
+    "date": DATE,
+    "timestamplocaltz": INSTANT,
 }
 _DECIMALS = ("decimal", "dec", "numeric")
 _CONSTRAINTS = frozenset({"not", "default", "primary", "unique", "check", "constraint",
@@ -52,8 +68,8 @@ def _column(cursor: Cursor) -> Column:
     return Column(name.text, type_, cursor.string() if cursor.take("comment") else None)
 
 
-def parse_type(cursor: Cursor) -> str:
-    """Return a type's Hive text such as ``map<string,array<int>>``."""
+def parse_type(cursor: Cursor) -> HiveType:
+    """Take a type such as ``map<string,array<int>>``."""
     token = cursor.next()
     word = token.value if token.kind is Kind.WORD else ""
     if word in _PLAIN:
@@ -67,15 +83,15 @@ def parse_type(cursor: Cursor) -> str:
         start = cursor.peek()
         length = cursor.integer("a length")
         try:
-            check_length(word, length)
+            check_length(hive_type.Kind(word), length)
         except SemanticError as error:
             raise at(error, cursor.text, start.start, start.end) from None
         cursor.expect(")")
-        return f"{word}({length})"
+        return HiveType(hive_type.Kind(word), (length,))
     if word == "timestamp":
         if cursor.take("with", "local", "time", "zone"):
-            return "timestamp with local time zone"
-        return "timestamp"
+            return INSTANT
+        return TIMESTAMP
     nested = {"array": _array, "map": _map, "struct": _struct, "uniontype": _union}.get(word)
     if word == "datetime":
         refused = SemanticError(
@@ -85,10 +101,10 @@ def parse_type(cursor: Cursor) -> str:
     if nested is None:
         cursor.fail("expected a type", token)
     cursor.expect("<")
-    return f"{word}<{nested(cursor)}>"
+    return nested(cursor)
 
 
-def _decimal(cursor: Cursor) -> str:
+def _decimal(cursor: Cursor) -> HiveType:
     precision, scale = 10, 0
     if cursor.take("("):
         start = cursor.peek()
@@ -99,7 +115,7 @@ def _decimal(cursor: Cursor) -> str:
         if scale > precision:
             cursor.fail("Decimal scale must be less than or equal to precision", start)
         cursor.expect(")")
-    return f"decimal({precision},{scale})"
+    return HiveType.decimal(precision, scale)
 
 
 def _close(cursor: Cursor) -> None:
@@ -107,43 +123,43 @@ def _close(cursor: Cursor) -> None:
         cursor.fail("expected >")
 
 
-def _array(cursor: Cursor) -> str:
+def _array(cursor: Cursor) -> HiveType:
     inner = parse_type(cursor)
     _close(cursor)
-    return inner
+    return HiveType.array(inner)
 
 
-def _map(cursor: Cursor) -> str:
+def _map(cursor: Cursor) -> HiveType:
     start = cursor.peek()
     key = parse_type(cursor)
-    if "<" in key:
+    if key.is_nested:
         cursor.fail("the keys of a map are of a primitive type", start)
     cursor.expect(",")
     value = parse_type(cursor)
     _close(cursor)
-    return f"{key},{value}"
+    return HiveType.map(key, value)
 
 
-def _struct(cursor: Cursor) -> str:
+def _struct(cursor: Cursor) -> HiveType:
     fields = [_field(cursor)]
     while cursor.take(","):
         fields.append(_field(cursor))
     _close(cursor)
-    return ",".join(fields)
+    return HiveType.struct(*fields)
 
 
-def _field(cursor: Cursor) -> str:
+def _field(cursor: Cursor) -> tuple[str, HiveType]:
     name = cursor.name("a field name")
     cursor.expect(":")
-    text = f"{name.text}:{parse_type(cursor)}"
+    type_ = parse_type(cursor)
     if cursor.take("comment"):
         cursor.string()
-    return text
+    return name.text, type_
 
 
-def _union(cursor: Cursor) -> str:
+def _union(cursor: Cursor) -> HiveType:
     kinds = [parse_type(cursor)]
     while cursor.take(","):
         kinds.append(parse_type(cursor))
     _close(cursor)
-    return ",".join(kinds)
+    return HiveType(hive_type.Kind.UNION, (), tuple(kinds))

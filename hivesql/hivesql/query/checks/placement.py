@@ -12,6 +12,7 @@ from hivesql.expressions.translator import OWN_KIND
 from hivesql.query.checks.aggregation import fail, names_aggregate
 from hivesql.query.outputs import GENERATORS
 from hivesql.query.scope import Outputs
+from hivesql_planner.model.hive_type import HiveType
 
 _QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Exists)
 _NO_SUBQUERY = ("group", "order", "sort", "distribute", "cluster")
@@ -52,7 +53,7 @@ def check_width(query: exp.Expr, columns: Outputs, binding: Binding) -> None:
 
 
 def check_aliases(
-    call: exp.Expr, names: int, types: tuple[str | None, ...], binding: Binding
+    call: exp.Expr, names: int, types: tuple[HiveType | None, ...], binding: Binding
 ) -> None:
     """Fail at other names than a function that gives rows has columns, where those are known."""
     if names and types and names != len(types):

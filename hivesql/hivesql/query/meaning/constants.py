@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from hivesql.dialect.numbers import number
 from hivesql.dialect.structure import place_of
-from hivesql_planner.model.partition_values import BITS
+from hivesql_planner.model.hive_type import BITS, DOUBLE
 from hivesql_planner.predicates.constants import day, wall_clock
 from hivesql_planner.predicates.predicate import Given
 
@@ -51,10 +51,10 @@ def number_of(text: str) -> Given | None:
     if kind is None or match is None:
         return None
     digits = match[1]
-    if kind == "double":
+    if kind == DOUBLE:
         found = float(match[0])
         return Given(found) if math.isfinite(found) else None
-    if kind in BITS:
+    if kind.kind in BITS:
         return Given(int(digits))
     # Hive drops the last zeros.
     whole, _, fraction = digits.partition(".")
@@ -76,7 +76,7 @@ def _cast(literal: exp.Literal, to: exp.DataType, written: str) -> Given | None:
     if typed := _TYPED.match(written):
         return time_of(typed[1], text)
     if not literal.is_string:
-        bits = next((bits for name, bits in BITS.items() if to.is_type(name)), 0)
+        bits = next((bits for kind, bits in BITS.items() if to.is_type(kind.value)), 0)
         fits = bits and text.isdigit() and int(text) < 2 ** (bits - 1)
         return Given(int(text)) if fits else None
     return time_of("date", text) if to.is_type("date") else None

@@ -75,7 +75,7 @@ class World:
         # A Hive Metastore moves tables from where it puts them, but not to where something is.
         own = not self.tells_writes and name.database == "default"
         place = f"{self.root}/own/{name.name}" if own else ""
-        table = Table(name=name, columns=(Column("a", "int"),), location=place, properties=ACID)
+        table = Table(name=name, columns=(Column.of("a", "int"),), location=place, properties=ACID)
         return self.now.create_table(replace(table, **fields))
 
     def rule_out_others(self, host: CachingMetastore) -> None:

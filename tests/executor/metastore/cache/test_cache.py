@@ -276,7 +276,7 @@ def m21_changed_while_it_was_read(world: World) -> None:
 
 
 def m22_not_all_partitions_are_known(world: World) -> None:
-    world.create(partition_columns=(Column("p", "int"),))
+    world.create(partition_columns=(Column.of("p", "int"),))
     parts = [Partition(values=(str(n),), location=f"{world.root}/p{n}") for n in range(3)]
     world.now.add_partitions(T, parts)
     one, two = (

@@ -28,7 +28,7 @@ from hivesql_planner.predicates.partitions import OPERATORS, Kind, PartitionTest
 
 def definitions_change(world: World) -> None:
     """Every DDL of a session: a reader beside a log that is not read gets no old answer."""
-    by = (Column("p", "string"),)
+    by = (Column.of("p", "string"),)
     world.create(partition_columns=by, location=f"{world.root}/t")
     world.create(U, partition_columns=by, location=f"{world.root}/u")
     one, two = (Partition(values=(n,), location=f"{world.root}/t/p={n}") for n in "12")
@@ -200,7 +200,7 @@ class Players:
 
 
 def test_partitions_in_memory_pass_the_same_tests(world: World) -> None:
-    world.create(partition_columns=(Column("p", "string"),))
+    world.create(partition_columns=(Column.of("p", "string"),))
     values = [
         "1",
         "01",
@@ -254,7 +254,7 @@ def test_only_tables_that_are_wanted_are_kept(world: World) -> None:
 def test_no_more_is_kept_than_allowed(world: World) -> None:
     host = CachingMetastore(world.now, Limits(tables=2, partitions=3))
     for name in "tuv":
-        world.create(TableName("default", name), partition_columns=(Column("p", "int"),))
+        world.create(TableName("default", name), partition_columns=(Column.of("p", "int"),))
         host.table(TableName("default", name))
     assert (host.counters.tables, host.counters.evictions) == (2, 1)
     for name, count in (("u", 2), ("v", 2), ("v", 3)):

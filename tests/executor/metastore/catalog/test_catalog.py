@@ -37,9 +37,9 @@ from hivesql_planner.model.table import (
 
 FULL = Table(
     name=TableName("default", "full"),
-    columns=(Column("a", "int", "first"), Column("b", "struct<x:int,y:array<string>>")),
+    columns=(Column.of("a", "int", "first"), Column.of("b", "struct<x:int,y:array<string>>")),
     location="/elsewhere/full",
-    partition_columns=(Column("p", "string", "day"), Column("q", "int")),
+    partition_columns=(Column.of("p", "string", "day"), Column.of("q", "int")),
     type="EXTERNAL_TABLE",
     format="textfile",
     properties={"transactional": "false", "k": "v' \"%"},
@@ -70,7 +70,7 @@ FULL = Table(
 )
 VIEW = Table(
     name=TableName("default", "v"),
-    columns=(Column("a", "int"),),
+    columns=(Column.of("a", "int"),),
     location="",
     type="VIRTUAL_VIEW",
     view_text="SELECT `t`.`a` FROM `default`.`t`",
@@ -106,9 +106,9 @@ def test_every_format_comes_back(metastore: Metastore, format: FileFormat) -> No
 @pytest.mark.parametrize(
     "change",
     [
-        {"columns": (Column("z", "date"),), "skew": None},
+        {"columns": (Column.of("z", "date"),), "skew": None},
         {"properties": {}},
-        {"partition_columns": (Column("p", "date"), Column("q", "int"))},
+        {"partition_columns": (Column.of("p", "date"), Column.of("q", "int"))},
         {"format": "orc", "serde_properties": {}},
         {"type": "MANAGED_TABLE"},
         {"bucket_columns": (), "bucket_count": 0, "sort_columns": (), "sort_descending": ()},
@@ -179,7 +179,7 @@ def test_databases_come_back_in_lower_case(metastore: Metastore) -> None:
 @pytest.mark.thrift
 def test_names_are_lower_case(metastore: Metastore) -> None:
     metastore.create_table(
-        replace(VIEW, name=TableName("DEFAULT", "MiXed"), columns=(Column("Ab", "int"),))
+        replace(VIEW, name=TableName("DEFAULT", "MiXed"), columns=(Column.of("Ab", "int"),))
     )
     assert metastore.tables("Default") == (TableName("default", "mixed"),)
     assert metastore.table(TableName("Default", "MIXED")).column_names == ("ab",)
@@ -225,7 +225,7 @@ def test_what_a_table_is_skewed_by_comes_back(metastore: Metastore, tmp_path: Pa
     metastore.create_table(
         Table(
             name=name,
-            columns=(Column("a", "int"), Column("b", "string")),
+            columns=(Column.of("a", "int"), Column.of("b", "string")),
             location=str(tmp_path / "t"),
             type="EXTERNAL_TABLE",
             skew=Skew(columns=("a", "b"), values=(("1", "x'"), ("2", "é;"))),
@@ -290,7 +290,7 @@ def test_a_database_becomes_what_is_said(metastore: Metastore) -> None:
     )  # fmt: skip
     metastore.alter_database(other)
     assert metastore.database("d") == other
-    new = Table(name=TableName("d", "t"), columns=(Column("a", "int"),), location="")
+    new = Table(name=TableName("d", "t"), columns=(Column.of("a", "int"),), location="")
     assert metastore.create_table(new).location == "/m/t"
     with pytest.raises(NoSuchObject):
         metastore.alter_database(replace(made, name="nosuch"))

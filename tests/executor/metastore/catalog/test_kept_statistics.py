@@ -10,12 +10,13 @@ import pytest
 
 from executor.metastore.conftest import Store, T
 from hivesql_planner.locks.lock import Lock, LockType, Operation
+from hivesql_planner.model.hive_type import INT
 from hivesql_planner.model.statistics import ColumnStatistics, Statistics, StatisticsChange
 from hivesql_planner.model.table import Partition, Table
 
 MakeTable = Callable[..., Table]
 NOTHING = StatisticsChange(table=T)
-NUMBER = ColumnStatistics(name="a", type="int", nulls=1)
+NUMBER = ColumnStatistics(name="a", type=INT, nulls=1)
 
 
 def change(rows: int | None, partition: str | None = None, **more: Any) -> StatisticsChange:

@@ -125,7 +125,7 @@ def test_listing_leaves_out_what_cannot_be_wanted(
     metastore: Metastore, make_table: MakeTable, type_: str, values: list[str | None],
     test: tuple[Any, ...], kept: list[str],
 ) -> None:  # fmt: skip
-    name = make_table(partition_columns=(Column("p", type_),)).name
+    name = make_table(partition_columns=(Column.of("p", type_),)).name
     metastore.add_partitions(name, [part(value) for value in values])
     operator, kind, *constants = test
     wanted = PartitionTest(position=0, operator=operator, kind=kind, values=tuple(constants))
@@ -183,7 +183,7 @@ def test_partitions_keep_their_storage(metastore: Metastore, make_table: MakeTab
 
 @pytest.mark.thrift
 def test_no_listing_leaves_out_what_is_wanted(metastore: Metastore, make_table: MakeTable) -> None:
-    keys = (Column("s", "string"), Column("i", "int"), Column("d", "date"))
+    keys = (Column.of("s", "string"), Column.of("i", "int"), Column.of("d", "date"))
     name = make_table(partition_columns=keys).name
     metastore.add_partitions(
         name,
@@ -216,7 +216,7 @@ def test_partitions_keep_their_columns_and_buckets(
     table = metastore.table(make_table(partitioned_by=("p",)).name)
     metastore.add_partitions(table.name, [part("1"), part("2")])
     old, buckets = table.columns, Buckets(columns=("a",), count=3, sort_columns=("a",))
-    wider = replace(table, columns=(*old, Column("z", "int")))
+    wider = replace(table, columns=(*old, Column.of("z", "int")))
     metastore.alter_table(table.name, wider, cascade=False)
     metastore.add_partitions(table.name, [part("3")])
 
@@ -231,18 +231,18 @@ def test_partitions_keep_their_columns_and_buckets(
     own = PartitionStorage(
         format=table.format,
         serde_properties=table.serde_properties,
-        columns=(Column("a", "bigint"),),
+        columns=(Column.of("a", "bigint"),),
         buckets=buckets,
     )
     metastore.alter_partition(table.name, ("3",), replace(part("3"), storage=own))
     metastore.alter_partition(table.name, ("2",), part("2"))
-    assert kept() == {"1": (old, None), "2": None, "3": ((Column("a", "bigint"),), buckets)}
+    assert kept() == {"1": (old, None), "2": None, "3": ((Column.of("a", "bigint"),), buckets)}
     one = metastore.partition(table.name, ("3",))
     assert one is not None and wider.described_as(one).bucket_count == 3
     assert wider.read_as(one).columns == (
-        wider.columns if table.format == "orc" else (Column("a", "bigint"),)
+        wider.columns if table.format == "orc" else (Column.of("a", "bigint"),)
     )
-    widest = replace(wider, columns=(*wider.columns, Column("zz", "int")))
+    widest = replace(wider, columns=(*wider.columns, Column.of("zz", "int")))
     metastore.alter_table(table.name, widest)
     assert kept() == {"1": None, "2": None, "3": (None, buckets)}
     metastore.drop_table(table.name)
@@ -253,7 +253,7 @@ def test_lists_of_columns_go_with_the_last_that_has_them(
 ) -> None:
     table = make_table(partitioned_by=("p",))
     store.calls.add_partitions(table.name, [part("1"), part("2")])
-    wider = replace(table, columns=(*table.columns, Column("z", "int")))
+    wider = replace(table, columns=(*table.columns, Column.of("z", "int")))
     store.calls.alter_table(table.name, wider, cascade=False)
     left = []
     for value in "12":

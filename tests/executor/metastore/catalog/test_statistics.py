@@ -9,15 +9,16 @@ import pytest
 
 from hivesql_executor.metastore.api import Metastore
 from hivesql_planner.errors import NoSuchObject
+from hivesql_planner.model.hive_type import BOOLEAN, INT, STRING
 from hivesql_planner.model.statistics import ColumnStatistics, Statistics
 from hivesql_planner.model.table import Column, Partition, Table
 
 MakeTable = Callable[..., Table]
 
-NUMBER = ColumnStatistics(name="a", type="int", nulls=1, distinct=5, low="-3", high="9")
-TEXT = ColumnStatistics(name="b", type="string", nulls=0, distinct=2, average_length=2.5, longest=4)
-TRUTH = ColumnStatistics(name="c", type="boolean", nulls=0, trues=3, falses=4)
-COLUMNS = (Column("a", "int"), Column("b", "string"), Column("c", "boolean"))
+NUMBER = ColumnStatistics(name="a", type=INT, nulls=1, distinct=5, low="-3", high="9")
+TEXT = ColumnStatistics(name="b", type=STRING, nulls=0, distinct=2, average_length=2.5, longest=4)
+TRUTH = ColumnStatistics(name="c", type=BOOLEAN, nulls=0, trues=3, falses=4)
+COLUMNS = (Column.of("a", "int"), Column.of("b", "string"), Column.of("c", "boolean"))
 
 
 def test_of_a_table(metastore: Metastore, make_table: MakeTable) -> None:
@@ -32,7 +33,7 @@ def test_of_a_table(metastore: Metastore, make_table: MakeTable) -> None:
     kept = replace(again, columns=(replace(NUMBER, high="10"), TEXT, TRUTH))
     assert metastore.statistics(table.name) == kept
     metastore.alter_table(
-        table.name, replace(metastore.table(table.name), columns=(Column("b", "string"),))
+        table.name, replace(metastore.table(table.name), columns=(Column.of("b", "string"),))
     )
     assert metastore.statistics(table.name).columns == (TEXT,)
     metastore.drop_table(table.name)

@@ -38,7 +38,7 @@ def upgrade() -> None:
 def made(url: str) -> None:
     """A database with a table."""
     store = DatabaseMetastore.open(url, "/wh")
-    store.create_table(Table(name=T, columns=(Column("a", "int"),), location=""))
+    store.create_table(Table(name=T, columns=(Column.of("a", "int"),), location=""))
     store.close()
 
 

@@ -21,6 +21,7 @@ from hivesql_executor.metastore.sqlite_fast_start.sqlite_reads import SqliteRead
 from hivesql_planner.errors import NoSuchObject
 from hivesql_planner.locks.lock import Lock, LockType, ObjectLock
 from hivesql_planner.model.functions import StoredFunction
+from hivesql_planner.model.hive_type import STRING
 from hivesql_planner.model.statistics import ColumnStatistics, Statistics
 from hivesql_planner.model.table import (
     Column,
@@ -36,7 +37,7 @@ from hivesql_planner.predicates.partitions import PartitionTest
 DAY = 86400.0
 T, P, Q, V = (TableName("Shop", name) for name in "tpqv")
 ACID = {"transactional": "true"}
-COLUMNS = (Column("a", "int", "a number"), Column("b", "string"))
+COLUMNS = (Column.of("a", "int", "a number"), Column.of("b", "string"))
 
 
 @pytest.fixture
@@ -75,7 +76,7 @@ def fill(store: DatabaseMetastore) -> None:
             ),
         )
     )  # fmt: skip
-    keys = (Column("p", "int", "the key"), Column("q", "string"))
+    keys = (Column.of("p", "int", "the key"), Column.of("q", "string"))
     for name in (P, Q):
         table = Table(name=name, columns=COLUMNS, location="", partition_columns=keys)
         store.create_table(replace(table, properties=ACID))
@@ -90,7 +91,7 @@ def fill(store: DatabaseMetastore) -> None:
     )
     for name in ("g", "F"):
         store.create_function(StoredFunction(database="Shop", name=name, java_class="own.F"))
-    numbers = ColumnStatistics(name="b", type="string", nulls=1, distinct=2, average_length=1.5)
+    numbers = ColumnStatistics(name="b", type=STRING, nulls=1, distinct=2, average_length=1.5)
     store.put_statistics(T, [Statistics(rows=7, files=2, bytes=100, columns=(numbers,))])
 
 
@@ -173,7 +174,7 @@ def test_housekeeping_is_due_whenever_it_was(quick: Metastore, behind: DatabaseM
 def test_more_partitions_than_a_few_are_listed_by_the_database_layer(
     quick: Metastore, behind: DatabaseMetastore, url: str
 ) -> None:
-    key = (Column("p", "int"),)
+    key = (Column.of("p", "int"),)
     table = Table(
         name=TableName("default", "t"), columns=COLUMNS, location="", partition_columns=key
     )

@@ -93,7 +93,7 @@ def left(
     words: int,
 ) -> set[RowKey]:
     """The rows that are left under some delete files, when ``words`` of deletes are kept whole."""
-    partitioned = {"partition_columns": (Column("p", "int"),)}
+    partitioned = {"partition_columns": (Column.of("p", "int"),)}
     table = make_table(home, "a int, b string", **partitioned)
     data = files_of(home, "base_1", rows, 0)
     deletes = [files_of(home, f"delete_delta_2_2_{i}", keys, 2) for i, keys in enumerate(deleted)]

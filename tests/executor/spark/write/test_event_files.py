@@ -10,8 +10,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from acid_files import check_file, events
-from hivesql_executor.orc.types import spark_type
 from hivesql_executor.spark.write.event_files import EventColumns, write_events
+from hivesql_planner.model.hive_type import HiveType
 from hivesql_planner.plan import Write, WriteKind
 from memory_catalog import table
 
@@ -60,7 +60,7 @@ def read_raw(path: Path) -> list[Any]:
 def test_values_are_those_of_sparks_writer(
     spark: SparkSession, hive_type: str, tmp_path: Path
 ) -> None:
-    kind = spark_type(hive_type)
+    kind = HiveType.parse(hive_type).spark
     given = ", ".join(f"(cast({value} as {kind}))" for value in (*VALUES[hive_type], "null"))
     # A batch has 1,024 rows: the values come again in later ones.
     rows = spark.sql(

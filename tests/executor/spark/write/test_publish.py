@@ -107,7 +107,7 @@ def test_rows_of_hives_containers_are_counted(insert: Any, tmp_path: Path, form:
 
 @pytest.mark.parametrize("kind", ["timestamp with local time zone", "array<date>"])
 def test_refused_by_name(insert: Any, tmp_path: Path, kind: str) -> None:
-    columns = (Column("a", "int"), Column("b", kind))
+    columns = (Column.of("a", "int"), Column.of("b", kind))
     table = replace(make_table(tmp_path, format="rcfile", properties={}), columns=columns)
     with pytest.raises(NotSupported, match="RCFile"):
         insert(table, "select 1, null", kind=WriteKind.FILES)
@@ -116,7 +116,7 @@ def test_refused_by_name(insert: Any, tmp_path: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("form", ["rcfile", "rctext"])
 def test_times_of_another_calendar_are_not_written(insert: Any, tmp_path: Path, form: str) -> None:
-    columns = (Column("a", "int"), Column("b", "date"))
+    columns = (Column.of("a", "int"), Column.of("b", "date"))
     table = replace(make_table(tmp_path, format=form, properties={}), columns=columns)
     with pytest.raises(Exception, match="times before 1582-10-15 in RCFile"):
         insert(table, "select 1, date '1582-10-04'", kind=WriteKind.FILES)

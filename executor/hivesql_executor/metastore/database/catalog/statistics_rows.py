@@ -38,6 +38,7 @@ from hivesql_executor.metastore.database.transactions import snapshots
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.cache.lists import compare
 from hivesql_planner.errors import NoSuchObject
+from hivesql_planner.model.hive_type import HiveType
 from hivesql_planner.model.statistics import (
     ACCURATE,
     BASICS,
@@ -105,7 +106,9 @@ def _put_columns(
     names = [column.name for column in measured]
     db.execute(delete(columns).where(columns.c.owner_id == owner, columns.c.name.in_(names)))
     new = [
-        {"owner_id": owner} | {field: getattr(column, field) for field in STATISTICS_FIELDS}
+        {"owner_id": owner}
+        | {field: getattr(column, field) for field in STATISTICS_FIELDS}
+        | {"type": str(column.type)}
         for column in measured
     ]
     if new:
@@ -155,7 +158,8 @@ def measured_of(columns: SqlTable) -> Select[Any]:
 
 
 def _measured(row: Any) -> ColumnStatistics:
-    return ColumnStatistics(**{field: getattr(row, field) for field in STATISTICS_FIELDS})
+    values = {field: getattr(row, field) for field in STATISTICS_FIELDS}
+    return ColumnStatistics(**values | {"type": HiveType.as_stored(row.type)})
 
 
 def _columns_of_partitions(db: Connection, table: Table) -> tuple[ColumnStatistics, ...]:

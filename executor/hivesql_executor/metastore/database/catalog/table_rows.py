@@ -45,6 +45,7 @@ from hivesql_executor.metastore.database.schema import (
     table_statistics,
     tbls,
 )
+from hivesql_planner.model.hive_type import HiveType
 from hivesql_planner.model.materialized import MATERIALIZED
 from hivesql_planner.model.skew import SKEWED
 from hivesql_planner.model.statistics import ACCURATE, BASICS, Statistics, written_basics
@@ -166,7 +167,7 @@ def _forget_columns(db: Connection, table_id: int, table: Table) -> None:
     measured = table_statistics.c
     rows = db.execute(select(measured.name, measured.type).where(measured.owner_id == table_id))
     types = {column.name: column.type for column in table.columns}
-    stale = [name for name, type_ in rows if types.get(name) != type_]
+    stale = [name for name, type_ in rows if types.get(name) != HiveType.parse(type_)]
     if stale:
         own = delete(table_statistics).where(measured.owner_id == table_id)
         db.execute(own.where(measured.name.in_(stale)))
@@ -374,7 +375,7 @@ def _add_columns(db: Connection, table: SqlTable, owner_id: int, columns: Iterab
             "owner_id": owner_id,
             "position": position,
             "name": column.name.lower(),
-            "type": column.type,
+            "type": str(column.type),
             "comment": column.comment,
         }
         for position, column in enumerate(columns)
@@ -396,7 +397,7 @@ def _add_names(
 
 def _read_columns(db: Connection, table: SqlTable, owner_id: int) -> tuple[Column, ...]:
     query = columns_of(table)
-    return tuple(Column(*row) for row in db.execute(query, {"owner": owner_id}))
+    return tuple(Column.of(*row) for row in db.execute(query, {"owner": owner_id}))
 
 
 def _read_names(db: Connection, table: SqlTable, owner_id: int) -> tuple[str, ...]:
