@@ -15,13 +15,12 @@ import pyarrow as pa
 
 from hivesql_executor.local.types import arrow_type
 from hivesql_executor.streaming.texts import (
-    Delimiters,
     decimal_of,
-    refuse_union,
     sized,
     typed,
 )
 from hivesql_planner.errors import NotSupported
+from hivesql_planner.model.delimited_text import LineFormat
 from hivesql_planner.model.hive_type import BITS, TEXTS, HiveType, Kind
 from hivesql_planner.model.table import Column
 from hivesql_planner.older_python import read_datetime
@@ -76,10 +75,11 @@ class StrictDelimitedInputWriter:
 
     def column(self, values: Sequence[Any], hive_type: HiveType) -> pa.Array:
         """Texts as a column."""
-        texts = [None if one == "\\N" else one for one in values]
-        return typed(
-            texts, hive_type, Delimiters(self.collection_delimiter, self.map_key_delimiter)
+        form = LineFormat.of_separators(
+            self.field_delimiter, self.collection_delimiter, self.map_key_delimiter
         )
+        texts = [None if one == form.null else one for one in values]
+        return typed(texts, hive_type, form)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +106,7 @@ class StrictRegexWriter:
 
     def column(self, values: Sequence[Any], hive_type: HiveType) -> pa.Array:
         """Texts as a column."""
-        return typed(values, hive_type, Delimiters())
+        return typed(values, hive_type, LineFormat.of_separators("\x01", "\x02", "\x03"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +207,8 @@ def _timestamp(value: str) -> datetime.datetime:
 
 
 def _nested(hive_type: HiveType) -> Converter:
-    refuse_union(hive_type)
+    if hive_type.kind is Kind.UNION:
+        raise NotSupported(f"the type {hive_type} in a stream")
     convert = [_or_null(converter(one)) for one in hive_type.children]
     if hive_type.kind is Kind.ARRAY:
         return lambda value: list(map(convert[0], value))

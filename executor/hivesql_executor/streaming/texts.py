@@ -1,18 +1,17 @@
-"""Columns of text as columns of the table's types, as Hive's LazySimpleSerDe reads them.
+"""Columns of delimited text as columns of the table's types, for streams.
 
-What is no value of the type is NULL. Whole columns are converted at once where all their texts are
-plain; only columns with an odd one are looked at text by text.
+Which texts are values is said in ``hivesql_planner.model.delimited_text``. Whole columns are
+converted at once where all their texts are plain; only columns with an odd one are looked at text
+by text.
 """
 
 from __future__ import annotations
 
 import base64
-import binascii
 import contextlib
 import datetime
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation, localcontext
 from typing import Any
 
@@ -21,34 +20,34 @@ import pyarrow.compute as pc
 
 from hivesql_executor.local.types import arrow_type
 from hivesql_planner.errors import NotSupported
+from hivesql_planner.model import delimited_text
+from hivesql_planner.model.delimited_text import LineFormat
 from hivesql_planner.model.hive_type import BITS, FLOATS, HiveType, Kind
 
-_WHOLE = re.compile(r"[+-]?\d+(?:\.\d*)?")
+_WHOLE, _NAN, _INFINITY, _DATE, _TIMESTAMP, _BASE64 = (
+    re.compile(pattern, re.ASCII)
+    for pattern in (
+        delimited_text.WHOLE_NUMBER, delimited_text.NAN, delimited_text.INFINITY,
+        delimited_text.DATE, delimited_text.TIMESTAMP,
+        # Python 3.10 has no possessive patterns; it needs none.
+        delimited_text.BASE64.replace("*+", "*"),
+    )
+)  # fmt: skip
+# What Java makes a number of, without the letters that it takes for DOUBLE and FLOAT.
+_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)([fFdD]?)\s*", re.ASCII)
+_PARTS = re.compile(r"\d+")
 _PLAIN_WHOLE = r"^-?\d{1,18}$"
 _PLAIN_DOUBLE = r"^-?\d{1,15}(\.\d{1,15})?$"
 _PLAIN_TIMESTAMP = r"^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(\.\d{1,6})?$"
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-_BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
 Texts = Sequence[str | None]
+Reader = Callable[[str], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Delimiters:
-    """What separates the items of a collection, and the key of a map from its value."""
-
-    item: str = "\x02"
-    key: str = "\x03"
-
-
-def typed(texts: Texts, hive_type: HiveType, delimiters: Delimiters) -> pa.Array:
-    """Read texts as values of a type; None stays NULL. NotSupported for collections in others."""
-    if hive_type.is_nested:
-        values = [None if one is None else _nested(one, hive_type, delimiters) for one in texts]
-        return pa.array(values, arrow_type(hive_type))
-    array = pa.array(texts, pa.string())
-    kind = hive_type.kind
+def typed(texts: Texts, hive_type: HiveType, form: LineFormat) -> pa.Array:
+    """Read texts as values of a type; None stays NULL, and so does the NULL of what is inside."""
+    array, kind = pa.array(texts, pa.string()), hive_type.kind
     if kind in BITS:
-        return _whole(array, texts, BITS[kind], hive_type)
+        return _whole(array, texts, hive_type)
     if hive_type.is_text:
         return sized(array, hive_type)
     if kind in FLOATS and _all_match(array, _PLAIN_DOUBLE):
@@ -60,7 +59,7 @@ def typed(texts: Texts, hive_type: HiveType, delimiters: Delimiters) -> pa.Array
         precision, scale = hive_type.arguments
         if _all_match(array, _plain_decimal(precision - scale, scale)):
             return array.cast(pa.decimal128(precision, scale))
-    read = _reader(hive_type)
+    read = reader(hive_type, form)
     return pa.array([None if one is None else read(one) for one in texts], arrow_type(hive_type))
 
 
@@ -76,14 +75,13 @@ def _all_match(array: pa.Array, pattern: str) -> bool:
     return bool(pc.all(pc.match_substring_regex(array, pattern), min_count=0).as_py())
 
 
-def _whole(array: pa.Array, texts: Texts, bits: int, hive_type: HiveType) -> pa.Array:
+def _whole(array: pa.Array, texts: Texts, hive_type: HiveType) -> pa.Array:
+    bits = BITS[hive_type.kind]
     limit = 2 ** (bits - 1)
-    if _all_match(array, _PLAIN_WHOLE):
-        values = array.cast(pa.int64())
-    else:
-        found = (_whole_number(one) for one in texts)
-        fits = [one if one is not None and -limit <= one < limit else None for one in found]
-        return pa.array(fits, arrow_type(hive_type))
+    if not _all_match(array, _PLAIN_WHOLE):
+        found = [None if one is None else _whole_number(one, limit) for one in texts]
+        return pa.array(found, arrow_type(hive_type))
+    values = array.cast(pa.int64())
     if bits < 64:
         inside = pc.and_(pc.greater_equal(values, -limit), pc.less(values, limit))
         values = pc.if_else(inside, values, None)
@@ -95,33 +93,90 @@ def _plain_decimal(digits: int, scale: int) -> str:
     return rf"^-?\d{{1,{digits}}}{fraction}$" if digits else "^$"
 
 
-def _whole_number(text: str | None) -> int | None:
-    """Return a number whose fraction, if there is one, is dropped."""
-    if text is None or not _WHOLE.fullmatch(text):
-        return None
-    return int(text.partition(".")[0])
-
-
-def _reader(hive_type: HiveType) -> Callable[[str], Any]:
-    readers: dict[Kind, Callable[[str], Any]] = {
-        Kind.BOOLEAN: lambda text: {"true": True, "false": False}.get(text.lower()),
-        Kind.FLOAT: _double,
-        Kind.DOUBLE: _double,
-        Kind.DECIMAL: lambda text: decimal_of(text, *hive_type.arguments),
-        Kind.DATE: _date,
-        Kind.TIMESTAMP: _timestamp,
-        Kind.BINARY: _binary,
-    }
-    if hive_type.kind not in readers:
+def reader(hive_type: HiveType, form: LineFormat, level: int = 1) -> Reader:
+    """Choose what makes a text a value: one that is not NULL's, at a level of nesting."""
+    kind, inside = hive_type.kind, hive_type.children
+    if kind in BITS:
+        limit = 2 ** (BITS[kind] - 1)
+        return lambda text: _whole_number(text, limit)
+    match kind:
+        case Kind.ARRAY:
+            item = _or_null(reader(inside[0], form, level + 1), form)
+            between = form.at(level)
+            return lambda text: list(map(item, text.split(between))) if text else []
+        case Kind.MAP:
+            return _map_reader(hive_type, form, level)
+        case Kind.STRUCT:
+            return _struct_reader(hive_type, form, level)
+        case Kind.DECIMAL:
+            precision, scale = hive_type.arguments
+            return lambda text: _decimal(text, precision, scale)
+        case Kind.CHAR:
+            length = hive_type.length or 0
+            return lambda text: text[:length].ljust(length)
+        case Kind.VARCHAR:
+            return lambda text: text[: hive_type.length]
+    if kind not in _READERS:
         raise NotSupported(f"the type {hive_type} in a stream")
-    return readers[hive_type.kind]
+    return _READERS[kind]
+
+
+def _or_null(read: Reader, form: LineFormat) -> Reader:
+    return lambda text: None if text == form.null else read(text)
+
+
+def _map_reader(hive_type: HiveType, form: LineFormat, level: int) -> Reader:
+    key, value = (_or_null(reader(one, form, level + 2), form) for one in hive_type.children)
+    between, after_key = form.at(level), form.at(level + 1)
+
+    def read(text: str) -> list[tuple[Any, Any]]:
+        found: dict[Any, Any] = {}
+        for entry in text.split(between) if text else ():
+            before, separator, rest = entry.partition(after_key)
+            known = key(before)
+            # Of a key given twice, the first value counts.
+            if known is not None and known not in found:
+                found[known] = value(rest) if separator else None
+        return list(found.items())
+
+    return read
+
+
+def _struct_reader(hive_type: HiveType, form: LineFormat, level: int) -> Reader:
+    fields = [
+        (name, _or_null(reader(one, form, level + 1), form)) for name, one in hive_type.fields
+    ]
+    between = form.at(level)
+
+    def read(text: str) -> dict[str, Any]:
+        parts = text.split(between)
+        return {
+            name: read_part(parts[i]) if i < len(parts) else None
+            for i, (name, read_part) in enumerate(fields)
+        }
+
+    return read
+
+
+def _whole_number(text: str, limit: int) -> int | None:
+    """Return a number whose fraction, if there is one, is dropped; None where it does not fit."""
+    if not _WHOLE.fullmatch(text):
+        return None
+    whole = text.partition(".")[0]
+    number = int(whole) if whole.strip("+-") else 0
+    return number if -limit <= number < limit else None
 
 
 def _double(text: str) -> float | None:
-    try:
-        return None if "_" in text else float(text)
-    except ValueError:
-        return None
+    if _NAN.fullmatch(text) or _INFINITY.fullmatch(text):
+        return float(text.replace("-NaN", "NaN"))
+    match = _NUMBER.fullmatch(text)
+    return float(match[1]) if match else None
+
+
+def _decimal(text: str, precision: int, scale: int) -> Decimal | None:
+    match = _NUMBER.fullmatch(text)
+    return decimal_of(match[1], precision, scale) if match and not match[2] else None
 
 
 def decimal_of(value: str | int | Decimal, precision: int, scale: int) -> Decimal | None:
@@ -135,61 +190,37 @@ def decimal_of(value: str | int | Decimal, precision: int, scale: int) -> Decima
 
 
 def _date(text: str) -> datetime.date | None:
+    match = _DATE.match(text)
     try:
-        return datetime.date.fromisoformat(text) if _DATE.fullmatch(text) else None
+        return datetime.date(int(match[1]), int(match[2]), int(match[3])) if match else None
     except ValueError:
         return None
 
 
 def _timestamp(text: str) -> datetime.datetime | None:
-    seconds, point, fraction = text.partition(".")
-    try:
-        value = datetime.datetime.fromisoformat(seconds)
-    except ValueError:
+    if not _TIMESTAMP.fullmatch(text):
         return None
-    if not point:
-        return value if value.tzinfo is None else None
-    if not fraction.isdigit() or value.tzinfo is not None:
+    moment, _, fraction = text.strip().partition(".")
+    try:
+        value = datetime.datetime(*map(int, _PARTS.findall(moment)))  # type: ignore[arg-type]
+    except ValueError:
         return None
     # Nanoseconds are cut, as everywhere in HiveSQL.
     return value.replace(microsecond=int(fraction[:6].ljust(6, "0")))
 
 
 def _binary(text: str) -> bytes:
-    if _BASE64.fullmatch(text):
-        try:
-            return base64.b64decode(text)
-        except binascii.Error:
-            pass
-    return text.encode()
+    if not _BASE64.fullmatch(text):
+        return text.encode()
+    return base64.b64decode(text + "=" * (-len(text) % 4))
 
 
-def _nested(text: str, hive_type: HiveType, delimiters: Delimiters) -> Any:
-    refuse_union(hive_type)
-    inside = hive_type.children
-    if any(one.is_nested for one in inside):
-        raise NotSupported(f"the type {hive_type} in delimited or matched text")
-    items = text.split(delimiters.item) if text else []
-    if hive_type.kind is Kind.ARRAY:
-        return _values(items, [inside[0]] * len(items), delimiters)
-    if hive_type.kind is Kind.MAP:
-        pairs = [one.partition(delimiters.key)[::2] for one in items]
-        keys = _values([key for key, _ in pairs], [inside[0]] * len(pairs), delimiters)
-        values = _values([value for _, value in pairs], [inside[1]] * len(pairs), delimiters)
-        return [(key, value) for key, value in zip(keys, values, strict=True) if key is not None]
-    padded = [*items, *([None] * len(inside))][: len(inside)]
-    found = _values(padded, inside, delimiters)
-    return {name: value for (name, _), value in zip(hive_type.fields, found, strict=True)}
-
-
-def _values(texts: Texts, types: Sequence[HiveType], delimiters: Delimiters) -> list[Any]:
-    nulled = [None if text == "\\N" else text for text in texts]
-    return [
-        typed([text], one, delimiters)[0].as_py() for text, one in zip(nulled, types, strict=True)
-    ]
-
-
-def refuse_union(hive_type: HiveType) -> None:
-    """Refuse a union, which no stream can write."""
-    if hive_type.kind is Kind.UNION:
-        raise NotSupported(f"the type {hive_type} in a stream")
+_READERS: dict[Kind, Reader] = {
+    Kind.BOOLEAN: lambda text: {"true": True, "false": False}.get(text.lower()),
+    Kind.FLOAT: _double,
+    Kind.DOUBLE: _double,
+    Kind.DATE: _date,
+    Kind.TIMESTAMP: _timestamp,
+    Kind.STRING: str,
+    Kind.BINARY: _binary,
+}

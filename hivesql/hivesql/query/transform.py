@@ -14,6 +14,7 @@ from hivesql.dialect.structure import place_of, span_of
 from hivesql.dialect.tokens import Kind, Token
 from hivesql.query.scope import Output
 from hivesql_planner.errors import NotSupported
+from hivesql_planner.model.delimited_text import NULL
 from hivesql_planner.model.hive_type import STRING, HiveType
 
 _KNOWN = frozenset(
@@ -83,7 +84,7 @@ def transform_edits(node: exp.QueryTransform, binding: Binding) -> Iterator[Edit
 
 def _format(tokens: Sequence[Token], binding: Binding, *, given: bool) -> str:
     """Write Spark's ROW FORMAT for one of Hive; ``given`` are rows that the program reads."""
-    found = {"fields": "\t", "null": "\\N"}
+    found = {"fields": "\t", "null": NULL}
     for i, token in enumerate(tokens):
         named = next((one for one in tokens[i + 1 :] if one.kind is Kind.STRING), None)
         if token.value in _CLASSES and named is not None and named.value not in _KNOWN:

@@ -16,13 +16,14 @@ from pyarrow import orc
 
 import hivesql
 from acid_files import bucket_files, check_file, tree
+from delimited_values import INF, LINES, NAN, VALUES
 from hivesql import streaming
 from hivesql.streaming import State
 from hivesql_executor.local.events import bucket_numbers
 from hivesql_executor.local.types import row_type
 from hivesql_executor.streaming.orc_pieces import OrcPieces
 from hivesql_planner.errors import DataError
-from hivesql_planner.model.hive_type import HiveType
+from hivesql_planner.model.hive_type import HiveType, Kind
 from hivesql_planner.model.table import Column, TableName
 
 TABLES = """
@@ -256,37 +257,85 @@ def test_a_connection_checks_its_options(session: hivesql.Session) -> None:
 
 
 D, T = datetime.date, datetime.datetime
-TEXTS: dict[str, list[tuple[str | None, Any]]] = {
-    "int": [("1", 1), ("-7", -7), ("+7", 7), ("1.9", 1), ("x", None), ("", None), (" 1", None),
-            ("2147483648", None), ("\\N", None), (None, None)],
-    "tinyint": [("127", 127), ("128", None)],
-    "bigint": [("9223372036854775807", 2**63 - 1), ("9223372036854775808", None)],
-    "boolean": [("TRUE", True), ("false", False), ("1", None)],
-    "double": [("1.5", 1.5), ("-1e3", -1000.0), ("x", None), ("1_0", None)],
-    "decimal(5,2)": [("1.5", Decimal("1.50")), ("1.005", Decimal("1.01")), ("1000", None)],
-    "decimal(4,2)": [("1.5", Decimal("1.50")), ("-99.99", Decimal("-99.99"))],
-    "string": [("", ""), ("é", "é"), ("\\N", None)],
-    "varchar(2)": [("abc", "ab")],
-    "char(3)": [("a", "a  "), ("abcd", "abc")],
-    "date": [("2020-02-29", D(2020, 2, 29)), ("2020-02-30", None), ("1500-01-01", D(1500, 1, 1))],
-    "timestamp": [("2020-01-01 00:00:00.5", T(2020, 1, 1, 0, 0, 0, 500000)), ("x", None),
-                  ("2020-01-01", T(2020, 1, 1)),
-                  ("2020-01-01 01:02:03.1234567", T(2020, 1, 1, 1, 2, 3, 123456))],
-    "binary": [("YWI=", b"ab"), ("a-b", b"a-b")],
-    "array<int>": [("1\x02x\x022", [1, None, 2]), ("", [])],
-    "map<string,int>": [("a\x031\x02b\x03x", [("a", 1), ("b", None)])],
-    "struct<x:int,y:string>": [("1\x02a", {"x": 1, "y": "a"}), ("1", {"x": 1, "y": None})],
-}  # fmt: skip
+# Beside what all readers of such texts agree on.
+OF_STREAMS: dict[str, dict[str | None, Any]] = {
+    "int": {"-7": -7, "\\N": None, None: None},
+    "decimal(4,2)": {"1.5": Decimal("1.50"), "-99.99": Decimal("-99.99"), "1_0": None, "NaN": None},
+    "timestamp": {
+        "2020-01-01 01:02:03.1234567": T(2020, 1, 1, 1, 2, 3, 123456),
+        "1500-02-29 00:00:00": None,
+    },
+    "double": {"1.5": 1.5, "-1e3": -1000.0},
+    "varchar(2)": {"é日本": "é日"},
+    "char(3)": {"a": "a", "abcd": "abc"},
+    "map<string,int>": {"b\x031\x02a\x032\x02b\x033": [("b", 1), ("a", 2)]},
+    "array<array<int>>": {"1\x032\x02x": [[1, 2], [None]]},
+}
+TEXTS: dict[str, dict[str | None, Any]] = {
+    kind: {**VALUES.get(kind, {}), **OF_STREAMS.get(kind, {})} for kind in (*VALUES, *OF_STREAMS)
+}
+
+
+def _told(value: Any) -> Any:
+    if isinstance(value, float):
+        return {"nan": NAN, "inf": INF}.get(str(value), value)
+    return value
 
 
 @pytest.mark.parametrize("kind", TEXTS)
 def test_delimited_values_are_read_as_hive_does(kind: str) -> None:
-    texts, values = zip(*TEXTS[kind], strict=True)
-    assert COMMAS.column(texts, HiveType.parse(kind)).to_pylist() == list(values)
-    for text, value in TEXTS[kind]:
-        assert COMMAS.column([text], HiveType.parse(kind)).to_pylist() == [value], (
-            "alone as among others"
-        )
+    type_ = HiveType.parse(kind)
+    texts, values = TEXTS[kind].keys(), list(TEXTS[kind].values())
+    if type_.kind is Kind.CHAR:
+        values = [value.ljust(type_.length or 0) for value in values]
+    assert list(map(_told, COMMAS.column(list(texts), type_).to_pylist())) == values
+    for text, value in zip(texts, values, strict=True):
+        (alone,) = COMMAS.column([text], type_).to_pylist()
+        assert _told(alone) == value, "alone as among others"
+
+
+def _as_told(value: Any, type_: HiveType) -> Any:
+    """Maps and structs as tests of all readers have them."""
+    if value is None or not type_.is_nested:
+        return value
+    inside = type_.children
+    if type_.kind is Kind.ARRAY:
+        return [_as_told(one, inside[0]) for one in value]
+    if type_.kind is Kind.MAP:
+        return {key: _as_told(one, inside[1]) for key, one in value}
+    return {name: _as_told(value[name], one) for name, one in type_.fields}
+
+
+def _with_tuples(value: Any, type_: HiveType) -> Any:
+    """Name the fields of structs that a test has as tuples."""
+    if value is None or not type_.is_nested:
+        return value
+    inside = type_.children
+    if type_.kind is Kind.ARRAY:
+        return [_with_tuples(one, inside[0]) for one in value]
+    if type_.kind is Kind.MAP:
+        return {key: _with_tuples(one, inside[1]) for key, one in value.items()}
+    values = value if isinstance(value, tuple) else [value[name] for name, _ in type_.fields]
+    pairs = zip(type_.fields, values, strict=True)
+    return {name: _with_tuples(one, kind) for (name, kind), one in pairs}
+
+
+@pytest.mark.parametrize("separators", LINES)
+def test_delimited_lines_are_read_as_hive_does(separators: str) -> None:
+    columns, cases = LINES[separators]
+    fields = HiveType.parse(f"struct<{columns.replace(' ', ':')}>".replace(",:", ",")).fields
+    named = [Column(name, type_) for name, type_ in fields]
+    writer = streaming.StrictDelimitedInputWriter(
+        field_delimiter=separators[0],
+        collection_delimiter=separators[1],
+        map_key_delimiter=separators[2],
+    )
+    for line, expected in cases.items():
+        (row,) = writer.rows(line, named)
+        for text, column, value in zip(row, named, expected, strict=True):
+            (got,) = writer.column([text], column.type).to_pylist()
+            wanted = _with_tuples(value, column.type)
+            assert _as_told(got, column.type) == wanted, (line, column.name)
 
 
 JSON: dict[tuple[str, str], Any] = {

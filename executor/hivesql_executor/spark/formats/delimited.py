@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pyspark.sql import Column
 from pyspark.sql import functions as f
@@ -18,78 +18,24 @@ from hivesql_executor.spark.charsets import (
 )
 from hivesql_executor.spark.formats.text_values import lazy_value
 from hivesql_executor.spark.values import stored_value, value_text
-from hivesql_planner.errors import NotSupported
+from hivesql_planner.model.delimited_text import LineFormat, line_format_of
 from hivesql_planner.model.hive_type import HiveType, Kind
 from hivesql_planner.model.table import Table
 
-_REFUSED = ("quote.delim",)
-_CHARSET = "serialization.encoding"
-_TIMES = "timestamp.formats"
 _MILLIS = r"^\d+(?:\.\d+)?$"
-_TAKES_REST = "serialization.last.column.takes.rest"
-_CRLF = "serialization.escape.crlf"
-_LEVELS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Delimiters:
-    """How a table's lines are made up.
+class _Lines:
+    """Lines that are read: their format, and which of them are UTF-8."""
 
-    ``separators``: of fields, of items, of keys from values, then those of what is nested deeper.
-    """
-
-    separators: tuple[str, ...]
-    null: str
-    escape: str | None
-    escapes_line_ends: bool
-    charset: str | None
-    times: tuple[str, ...]
-    """Patterns of timestamps, tried before Hive's own; ``millis`` for a number."""
-    valid: Column | None = None
-    """Whether a line is UTF-8; where it is none, each byte of it is a character."""
+    format: LineFormat
+    valid: Column | None
+    """Where a line is no UTF-8, each byte of it is a character; None where all of them are."""
 
     def original(self, text: Column) -> Column:
         """Return a part of the line as it stands in the file."""
         return text if self.valid is None else f.when(self.valid, text).otherwise(as_bytes(text))
-
-    def at(self, level: int) -> str:
-        """Return the separator of a level; NotSupported where Hive has none."""
-        if level >= len(self.separators):
-            raise NotSupported("text columns nested more than eight levels deep")
-        return self.separators[level]
-
-
-def delimiters_of(table: Table) -> Delimiters:
-    """Return the table's delimiters, or Hive's; NotSupported where the properties ask for more."""
-    serde = table.serde_properties
-    for key in _REFUSED:
-        if serde.get(key):
-            raise NotSupported(f"{table.name}: text with {key}")
-    if serde.get(_TAKES_REST, "").lower() == "true":
-        raise NotSupported(f"{table.name}: text with {_TAKES_REST}")
-    ends = serde.get("line.delim", "\n")
-    if ends not in ("\n", "10"):
-        raise NotSupported(f"{table.name}: lines that end in {ends!r}")
-    fields = serde.get("field.delim", serde.get("serialization.format", "\x01"))
-    items = serde.get("collection.delim", serde.get("colelction.delim", "\x02"))
-    keys = serde.get("mapkey.delim", "\x03")
-    deeper = map(chr, range(4, _LEVELS + 1))
-    escape = serde.get("escape.delim")
-    return Delimiters(
-        separators=(*map(_character, (fields, items, keys)), *deeper),
-        null=serde.get("serialization.null.format", "\\N"),
-        escape=_character(escape) if escape else None,
-        escapes_line_ends=serde.get(_CRLF, "").lower() == "true",
-        charset=serde.get(_CHARSET),
-        times=tuple(filter(None, serde.get(_TIMES, "").split(","))),
-    )
-
-
-def _character(text: str) -> str:
-    """Return a delimiter as Hive reads it: one character, or its number."""
-    if re.fullmatch(r"-?\d{1,3}", text):
-        return chr(int(text) & 0xFF)
-    return text[:1] or "\x01"
 
 
 def split_lines(table: Table, line: str) -> list[Column]:
@@ -97,48 +43,48 @@ def split_lines(table: Table, line: str) -> list[Column]:
 
     NotSupported where the table's properties ask for more than can be done.
     """
-    delimiters = delimiters_of(table)
-    text = decoded(f.col(line), delimiters.charset)
-    if delimiters.charset is None:
+    form = line_format_of(table.name, table.serde_properties)
+    text, valid = decoded(f.col(line), form.charset), None
+    if form.charset is None:
         # Spark's functions would replace bytes that are no UTF-8; Hive's strings keep them.
         valid = is_valid_utf8(text)
-        delimiters = replace(delimiters, valid=valid)
         text = f.when(valid, text).otherwise(as_characters(text))
-    fields = _split(text, delimiters.at(0), delimiters)
+    fields = _split(text, form.at(0), form)
+    lines = _Lines(form, valid)
     return [
-        _parsed(f.get(fields, i), column.type, 1, delimiters).alias(column.name)
+        _parsed(f.get(fields, i), column.type, 1, lines).alias(column.name)
         for i, column in enumerate(table.columns)
     ]
 
 
-def _parsed(text: Column, hive_type: HiveType, level: int, about: Delimiters) -> Column:
-    inside = hive_type.children
+def _parsed(text: Column, hive_type: HiveType, level: int, lines: _Lines) -> Column:
+    form, inside = lines.format, hive_type.children
     match hive_type.kind:
         case Kind.ARRAY:
-            items = _split(text, about.at(level), about)
-            value = f.transform(items, lambda one: _parsed(one, inside[0], level + 1, about))
+            items = _split(text, form.at(level), form)
+            value = f.transform(items, lambda one: _parsed(one, inside[0], level + 1, lines))
             value = f.when(text != "", value).otherwise(f.array().cast(hive_type.spark))
         case Kind.MAP:
-            value = _parsed_map(text, hive_type, level, about)
+            value = _parsed_map(text, hive_type, level, lines)
         case Kind.STRUCT:
-            fields = _split(text, about.at(level), about)
+            fields = _split(text, form.at(level), form)
             value = f.struct(
                 *(
-                    _parsed(f.get(fields, i), inner, level + 1, about).alias(name)
+                    _parsed(f.get(fields, i), inner, level + 1, lines).alias(name)
                     for i, (name, inner) in enumerate(hive_type.fields)
                 )
             )
-        case Kind.TIMESTAMP if about.times:
-            found = (_time(text, pattern) for pattern in about.times)
+        case Kind.TIMESTAMP if form.times:
+            found = (_time(text, pattern) for pattern in form.times)
             value = f.coalesce(*found, lazy_value(text, hive_type))
         case Kind.BINARY:
-            value = lazy_value(about.original(text), hive_type)
+            value = lazy_value(lines.original(text), hive_type)
         case Kind.STRING | Kind.VARCHAR | Kind.CHAR as kind:
-            said = about.original(_plain(text, about))
+            said = lines.original(_plain(text, form))
             value = lazy_value(said if kind is Kind.STRING else cleaned(said), hive_type)
         case _:
             value = lazy_value(text, hive_type)
-    return f.when(text != f.lit(about.null), value)
+    return f.when(text != f.lit(form.null), value)
 
 
 def _time(text: Column, pattern: str) -> Column:
@@ -148,19 +94,19 @@ def _time(text: Column, pattern: str) -> Column:
     return f.try_to_timestamp(text, f.lit(pattern))
 
 
-def _parsed_map(text: Column, hive_type: HiveType, level: int, about: Delimiters) -> Column:
-    key_type, value_type = hive_type.children
-    before = rf"(?s)^({_token(about.at(level + 1), about)})"
+def _parsed_map(text: Column, hive_type: HiveType, level: int, lines: _Lines) -> Column:
+    form, (key_type, value_type) = lines.format, hive_type.children
+    before = rf"(?s)^({_token(form.at(level + 1), form)})"
 
     def entry(one: Column) -> Column:
         raw = f.regexp_extract(one, before, 1)
         rest = f.when(f.length(one) > f.length(raw), f.substr(one, f.length(raw) + f.lit(2)))
-        key = _parsed(raw, key_type, level + 2, about)
+        key = _parsed(raw, key_type, level + 2, lines)
         return f.struct(
-            key.alias("key"), _parsed(rest, value_type, level + 2, about).alias("value")
+            key.alias("key"), _parsed(rest, value_type, level + 2, lines).alias("value")
         )
 
-    entries = f.transform(_split(text, about.at(level), about), entry)
+    entries = f.transform(_split(text, form.at(level), form), entry)
     known = f.filter(entries, lambda one: one["key"].isNotNull())
     keys = f.transform(known, lambda one: one["key"])
     # Of a key given twice, Hive takes the first value and Spark the last one.
@@ -169,31 +115,31 @@ def _parsed_map(text: Column, hive_type: HiveType, level: int, about: Delimiters
     return f.when(text != "", value).otherwise(f.create_map().cast(hive_type.spark))
 
 
-def _token(separator: str, about: Delimiters) -> str:
+def _token(separator: str, form: LineFormat) -> str:
     """Return a pattern of what goes up to the next separator that is not escaped."""
-    if about.escape is None:
+    if form.escape is None:
         return f"[^{_in_class(separator)}]*+"
-    plain = f"[^{_in_class(separator)}{_in_class(about.escape)}]*+"
-    return rf"{plain}(?:{re.escape(about.escape)}(?:.|$){plain})*+"
+    plain = f"[^{_in_class(separator)}{_in_class(form.escape)}]*+"
+    return rf"{plain}(?:{re.escape(form.escape)}(?:.|$){plain})*+"
 
 
 def _in_class(char: str) -> str:
     return f"\\x{{{ord(char):x}}}"
 
 
-def _split(text: Column, separator: str, about: Delimiters) -> Column:
+def _split(text: Column, separator: str, form: LineFormat) -> Column:
     quoted = f"\\x{{{ord(separator):x}}}"
-    if about.escape is None:
+    if form.escape is None:
         return f.split(text, quoted, -1)
     # Each match begins with a separator: a first, empty one would else swallow the second.
     begun = f.concat(f.lit(separator), text)
-    pattern = f"(?s){quoted}({_token(separator, about)})"
+    pattern = f"(?s){quoted}({_token(separator, form)})"
     return f.regexp_extract_all(begun, f.lit(pattern), 1)
 
 
-def _plain(text: Column, about: Delimiters) -> Column:
+def _plain(text: Column, form: LineFormat) -> Column:
     """Text without its escapes; an escaped r and n end lines."""
-    escape = about.escape
+    escape = form.escape
     if escape is None:
         return text
     pieces = f.regexp_extract_all(
@@ -212,51 +158,51 @@ def _plain(text: Column, about: Delimiters) -> Column:
 
 def joined_line(table: Table) -> Column:
     """Give one line of the table's text from its data columns."""
-    about = delimiters_of(table)
-    texts = (_written(f.col(f"`{c.name}`"), c.type, 1, about) for c in table.columns)
-    return encoded(f.concat_ws(about.at(0), *texts), about.charset)
+    form = line_format_of(table.name, table.serde_properties)
+    texts = (_written(f.col(f"`{c.name}`"), c.type, 1, form) for c in table.columns)
+    return encoded(f.concat_ws(form.at(0), *texts), form.charset)
 
 
-def _written(value: Column, hive_type: HiveType, level: int, about: Delimiters) -> Column:
+def _written(value: Column, hive_type: HiveType, level: int, form: LineFormat) -> Column:
     """Return the text of a value; never NULL."""
     inside = hive_type.children
     match hive_type.kind:
         case Kind.ARRAY:
-            items = f.transform(value, lambda one: _written(one, inside[0], level + 1, about))
-            text = f.array_join(items, about.at(level))
+            items = f.transform(value, lambda one: _written(one, inside[0], level + 1, form))
+            text = f.array_join(items, form.at(level))
         case Kind.MAP:
-            between = f.lit(about.at(level + 1))
+            between = f.lit(form.at(level + 1))
 
             def entry(one: Column) -> Column:
-                key = _written(one["key"], inside[0], level + 2, about)
-                return f.concat(key, between, _written(one["value"], inside[1], level + 2, about))
+                key = _written(one["key"], inside[0], level + 2, form)
+                return f.concat(key, between, _written(one["value"], inside[1], level + 2, form))
 
-            text = f.array_join(f.transform(f.map_entries(value), entry), about.at(level))
+            text = f.array_join(f.transform(f.map_entries(value), entry), form.at(level))
         case Kind.STRUCT:
             pairs = hive_type.fields
-            fields = (_written(value[name], inner, level + 1, about) for name, inner in pairs)
-            text = f.when(value.isNotNull(), f.concat_ws(about.at(level), *fields))
+            fields = (_written(value[name], inner, level + 1, form) for name, inner in pairs)
+            text = f.when(value.isNotNull(), f.concat_ws(form.at(level), *fields))
         case Kind.STRING | Kind.VARCHAR | Kind.CHAR:
             stored = stored_value(value, hive_type)
-            text = _escaped(stored, about)
-            if about.escape is not None:
-                escaped = as_bytes(_escaped(as_characters(stored), about))
+            text = _escaped(stored, form)
+            if form.escape is not None:
+                escaped = as_bytes(_escaped(as_characters(stored), form))
                 text = f.when(is_valid_utf8(stored), text).otherwise(escaped)
         case Kind.BINARY:
             text = f.regexp_replace(f.base64(value), "=+$", "")
         case _:
             text = value_text(value, hive_type)
             text = f.concat(text, f.lit(" UTC")) if hive_type.kind is Kind.INSTANT else text
-    return f.coalesce(text, f.lit(about.null))
+    return f.coalesce(text, f.lit(form.null))
 
 
-def _escaped(text: Column, about: Delimiters) -> Column:
-    escape = about.escape
+def _escaped(text: Column, form: LineFormat) -> Column:
+    escape = form.escape
     if escape is None:
         return text
-    special = "".join(map(_in_class, (*about.separators, escape)))
+    special = "".join(map(_in_class, (*form.separators, escape)))
     text = f.regexp_replace(text, f"([{special}])", re.escape(escape) + "$1")
-    if about.escapes_line_ends:
+    if form.escapes_line_ends:
         text = f.replace(text, f.lit("\n"), f.lit(f"{escape}n"))
         text = f.replace(text, f.lit("\r"), f.lit(f"{escape}r"))
     return text

@@ -8,17 +8,20 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
+from hivesql_planner.model.delimited_text import (
+    BASE64,
+    DATE,
+    INFINITY,
+    NAN,
+    TIMESTAMP,
+    WHOLE_NUMBER,
+)
 from hivesql_planner.model.hive_type import HiveType, Kind
 
-_INTEGER = r"^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$"
-_DATE = r"^\s*(-?\d{1,4})-(\d{1,2})-(\d{1,2})(?!\d)"
-_TIME = (
-    r"^\s*(?:\d{4}-\d{1,2}-\d{1,2} \d{1,2}:\d{1,2}:\d{1,2}|\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})"
-    r"(?:\.\d{1,9})?\s*$"
+_INTEGER, _TIME, _NAN, _INFINITY, _BASE64 = (
+    f"^(?:{pattern})$" for pattern in (WHOLE_NUMBER, TIMESTAMP, NAN, INFINITY, BASE64)
 )
-_NAN, _INFINITY = r"^\s*[+-]?NaN\s*$", r"^\s*[+-]?Infinity\s*$"
-# Java's Base64 decoder: the padding may be left out, but nothing else be there.
-_BASE64 = r"^(?:[A-Za-z0-9+/]{4})*+(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$"
+_DATE = f"^{DATE}"
 
 
 def lazy_value(text: Column, hive_type: HiveType) -> Column:
