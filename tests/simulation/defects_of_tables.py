@@ -33,6 +33,18 @@ def _undone_by_heart() -> list[Patch]:
     return [(file_changes.FileChanges, "undo", undo)]
 
 
+def _arrived_by_the_name() -> list[Patch]:
+    bring = file_changes.FileChanges.bring
+
+    def brought(self: Any, pairs: Any) -> Any:
+        left = bring(self, pairs)
+        for move in self.arrived:
+            self.arrived[move] = self.runtime.files(move.target).modified(move.target)
+        return left
+
+    return [(file_changes.FileChanges, "bring", brought)]
+
+
 def _the_dead_go_on() -> list[Patch]:
     return [(moves, "require_going_on", lambda db, txn_id, key: None)]
 
@@ -112,6 +124,12 @@ DEFECTS_OF_TABLES = (
         "who was taken for dead puts files back once more", "does not see", _undone_by_heart,
         {"slow": (_PLAIN_ROW,), "next": after(400.0, _PLAIN_ROW)},
         ("slow", "point", "hang", 20, 30), seconds=500.0,
+    ),
+    Defect(
+        "who was taken for dead deletes what got the name of its file", "does not see",
+        _arrived_by_the_name,
+        {"slow": (("insert", "x", 4, 2),), "next": after(320.0, ("spread", "x", (4, 5)))},
+        ("slow", "point", "hang", 20, 30), seconds=360.0,
     ),
     Defect(
         "who was taken for dead moves files", "does not see", _the_dead_go_on,

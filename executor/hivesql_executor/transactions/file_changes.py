@@ -89,6 +89,8 @@ class FileChanges:
             files = self.runtime.files(move.target)
             self._renew()
             try:
+                # Asked before the move: should we hang after it, another's may have the name.
+                modified = files.modified(move.source)
                 files.rename(move.source, move.target)
             except ExecutionError:
                 if not files.exists(move.source) or not files.exists(move.target):
@@ -103,7 +105,7 @@ class FileChanges:
                     self.key = ""
                 left.append((move.source, move.target))
             else:
-                self.arrived[move] = files.modified(move.target)
+                self.arrived[move] = modified
             hit_failpoint(FailPoint.FILE_PUBLISHED)
         return left
 
