@@ -103,7 +103,14 @@ def commit_txn(
     if earlier is not None and earlier.txn_id != txn_id:
         abort_txns(db, [txn_id], "idempotency key")
         return AlreadyCommitted(str(earlier))
-    conflict = _commit(db, txn_id, exclusive_write=exclusive_write, changes=changes)
+    found = db.execute(HELD, {"txn_id": txn_id}).one_or_none()
+    if found is None:
+        if state_of(db, txn_id) == COMMITTED:
+            # The first time did all of it, and another may have finished what was settled then.
+            return None
+        raise lost(db, txn_id)
+    kind = int(found[0] or 0)
+    conflict = _commit(db, txn_id, kind, exclusive_write=exclusive_write, changes=changes)
     if once is not None and earlier is None and conflict is None:
         record(db, once, txn_id, known=known)
     if note is not None and conflict is None:
@@ -114,14 +121,13 @@ def commit_txn(
 
 
 def _commit(
-    db: Connection, txn_id: int, *, exclusive_write: bool, changes: Collection[StatisticsChange]
+    db: Connection,
+    txn_id: int,
+    kind: int,
+    *,
+    exclusive_write: bool,
+    changes: Collection[StatisticsChange],
 ) -> WriteConflict | None:
-    found = db.execute(HELD, {"txn_id": txn_id}).one_or_none()
-    if found is None:
-        if state_of(db, txn_id) == COMMITTED:
-            return None
-        raise lost(db, txn_id)
-    kind = int(found[0] or 0)
     written = db.execute(_WRITTEN, {"owner": txn_id}).all()
     commit_id = None
     if kind in _ENDS_COMPACTION:

@@ -13,6 +13,7 @@ from sqlalchemy import event, select, text
 from sqlalchemy.exc import OperationalError
 
 import hivesql
+from hivesql_executor.metastore.api import Move, MoveKind, Remedy
 from hivesql_executor.metastore.database.connection import Rdbms, TryAgain, now
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.metastore.database.schema import txns
@@ -133,6 +134,23 @@ def test_a_lost_answer_to_a_commit_is_asked_for_again(store: Any, after: bool) -
     lose_answer(engine_of(store), after=after)
     store.calls.commit_txn(txn_id)
     assert store.rows(txns, "id", "state")[-1] == (txn_id, "c")
+
+
+def test_a_commit_whose_files_were_finished_before_it_is_asked_for_again(store: Any) -> None:
+    """Nothing is left to settle then, which is no sign that somebody has undone it."""
+    txn_id = store.begin()
+    store.calls.note_moves(txn_id, [Move(source="/wh/new", target="/wh/t", kind=MoveKind.BROUGHT)])
+    other = DatabaseMetastore.open(store.url, "/wh")
+
+    def finish() -> None:
+        for begun in other.lost_moves(300.0):
+            assert [remedy for _, remedy in begun.moves] == [Remedy.KEEP]
+            other.forget_moves(begun.key)
+
+    lose_answer(engine_of(store), after=True, then=finish)
+    store.calls.commit_txn(txn_id, settles=True)
+    assert store.rows(txns, "id", "state")[-1] == (txn_id, "c")
+    other.close()
 
 
 def test_a_commit_whose_answer_never_comes(store: Any) -> None:
