@@ -47,15 +47,14 @@ HIVE = frozenset((_LISTED + _GRAMMAR).split())
 _FAMILIES = ("ds_", "st_")  # DataSketches and ESRI geometry
 # Spark has no such function, or one of another meaning.
 REFUSED = frozenset(
-    """approx_distinct assert_true_oom bloom_filter bucket_number buildversion cast_format
+    """approx_distinct assert_true_oom bloom_filter bucket_number cast_format
     compute_bit_vector_fm compute_bit_vector_hll context_ngrams create_union current_authorizer
-    current_groups datetime_legacy_hybrid_calendar deserialize extract_union get_llap_splits
+    current_groups deserialize extract_union get_llap_splits
     get_splits get_sql_schema in_bloom_filter internal_interval
-    logged_in_user matchpath ndv_compute_bit_vector ngrams noop
+    matchpath ndv_compute_bit_vector ngrams noop
     noopstreaming noopwithmap noopwithmapstreaming
     replicate_rows
-    surrogate_key toarray tomap tostruct tumbling_window
-    version""".split()  # noqa: SIM905 - words read better than a list of strings
+    surrogate_key toarray tomap tostruct tumbling_window""".split()  # noqa: SIM905 - words read better than a list of strings
 )
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from hivesql.dialect.value_types import field_of
-from hivesql.expressions.calls import Call, Rule, takes
+from hivesql.expressions.calls import Call, Rule, rest, takes
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.model.hive_type import Kind
+from hivesql_planner.model.hive_type import DATE, INTEGERS, VOID, HiveType, Kind
+from hivesql_planner.statements.functions import CLASS_PREFIX
 
 _PARTS = ("HOST", "PATH", "QUERY", "REF", "PROTOCOL", "AUTHORITY", "FILE", "USERINFO")
 
@@ -65,7 +68,125 @@ def _percentile_disc(call: Call) -> str | None:
     return discrete_percentile("@1", "@0") if len(call.types) == 2 else None
 
 
+_PARTS_OF_DATE = ((6, "1", range(1, 32)), (7, "0", range(12)), (8, "0", None))
+"""Day, month and year in a call: their places, what stands for them, and what they can be."""
+_MASKED = ("mask", "mask_first_n", "mask_last_n", "mask_show_first_n", "mask_show_last_n")
+
+
+def _masked(call: Call) -> str | None:
+    """Mask letters and digits of texts, the digits of whole numbers, and parts of dates."""
+    kind = call.type(0)
+    if kind is not None and kind.kind in INTEGERS:
+        return _masked_number(call, kind)
+    if kind == DATE:
+        return _masked_date(call)
+    if kind is not None and not _is_hidden_as_text(kind):
+        return f"CAST(NULL AS {kind.spark})"
+    text = _padded(call)
+    # Blanks of a CHAR are masked with the rest; those that are left mean nothing.
+    return _masked_text(call, text) if text == "@0" else f"rtrim({_masked_text(call, text)})"
+
+
+def _is_hidden_as_text(kind: HiveType) -> bool:
+    return kind.is_text or kind == VOID
+
+
+def _masked_text(call: Call, text: str) -> str:
+    if call.name == "mask":
+        # Spark keeps letters for NULL, and knows nothing of the digit and the parts of a date.
+        others = ("NULL" if _is_kept(call, i) else f"@{i}" for i in range(1, len(call.types[:5])))
+        return f"mask({', '.join([text, *others])})"
+    if len(call.types) > 2:
+        return f"{CLASS_PREFIX}{call.name}({', '.join([text, *rest(call, 1)])})"
+    return _with_parts(call, text, "mask({})")
+
+
+def _padded(call: Call) -> str:
+    """Give CHAR the blanks that Hive masks with the rest."""
+    kind = call.type(0)
+    return f"rpad(@0, {kind.length}, ' ')" if kind and kind.kind is Kind.CHAR else "@0"
+
+
+def _is_kept(call: Call, i: int) -> bool:
+    return (call.literal(i) or call.texts[i]) == "-1"
+
+
+def _with_parts(call: Call, text: str, mask: str) -> str:
+    """Mask the part of a text that a function's name tells; ``mask`` says how."""
+    n = _characters(call)
+    cut = f"greatest(length({text}) - {n}, 0)"
+    first, after = f"substring({text}, 1, {n})", f"substring({text}, {n} + 1)"
+    before, last = f"substring({text}, 1, {cut})", f"substring({text}, {cut} + 1)"
+    return {
+        "mask": mask.format(text),
+        "mask_first_n": f"concat({mask.format(first)}, {after})",
+        "mask_last_n": f"concat({before}, {mask.format(last)})",
+        "mask_show_first_n": f"concat({first}, {mask.format(after)})",
+        "mask_show_last_n": f"concat({mask.format(before)}, {last})",
+    }[call.name]
+
+
+def _characters(call: Call) -> str:
+    """Return how many are masked or shown: less than none is none."""
+    if call.name == "mask" or len(call.types) < 2:
+        return "4"
+    if call.literal(1) is not None:
+        _number(call, 1)
+    return "greatest(CAST(@1 AS INT), 0)"
+
+
+def _masked_number(call: Call, kind: HiveType) -> str:
+    """Put a digit in the place of others; what does not fit the type then loses its first bits."""
+    place = 5 if call.name == "mask" else 6
+    is_given = place < len(call.types) and call.literal(place) != ""
+    given = _number(call, place) if is_given else "1"
+    digit = given if len(given) == 1 else "1"
+    digits = "CAST(abs(CAST(@0 AS DECIMAL(20,0))) AS STRING)"
+    masked = _with_parts(call, digits, f"repeat('{digit}', length({{}}))")
+    whole = f"CAST(CAST(concat(if(@0 < 0, '-', ''), {masked}) AS DECIMAL(38,0)) AS BIGINT)"
+    return f"CAST({whole} AS {kind})"
+
+
+def _masked_date(call: Call) -> str:
+    """Put other parts in the place of a date's: by default the first day of the year 0."""
+    if call.name != "mask":
+        return "if(@0 IS NULL, NULL, DATE '0000-01-01')"
+    day, month, year = (
+        _part_of_date(call, i, default, allowed) for i, default, allowed in _PARTS_OF_DATE
+    )
+    parts = (
+        "year(@0)" if year == "-1" else year,
+        "month(@0)" if month == "-1" else f"{month} + 1",
+        "day(@0)" if day == "-1" else day,
+    )
+    return f"if(@0 IS NULL, NULL, make_date({', '.join(parts)}))"
+
+
+def _part_of_date(call: Call, i: int, default: str, allowed: range | None) -> str:
+    """Return what is given for a part, -1 for the date's own; what it cannot be counts for none."""
+    given = _number(call, i) if i < len(call.types) else default
+    return given if given == "-1" or allowed is None or int(given) in allowed else default
+
+
+def _number(call: Call, i: int) -> str:
+    """Return a whole number that may be written as a text, as Hive takes those of masks."""
+    given = call.literal(i) or call.texts[i]
+    if not re.fullmatch("-?[0-9]+", given):
+        raise SemanticError(f"{call.name} takes a whole number here, not {given}")
+    return given
+
+
+def _masked_hash(call: Call) -> str:
+    takes(1, 1)(call)
+    kind = call.type(0)
+    if kind is not None and not _is_hidden_as_text(kind):
+        return f"CAST(NULL AS {kind.spark})"
+    return f"sha2({_padded(call)}, 256)"
+
+
 BUILT: dict[str, Rule] = {
+    **dict.fromkeys(_MASKED, _masked),
+    "mask_hash": _masked_hash,
     "parse_url_tuple": _url_parts,
     "percentile_disc": _percentile_disc,
     "sort_array_by": _sorted_by_fields,

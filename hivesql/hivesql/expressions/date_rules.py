@@ -9,7 +9,7 @@ from hivesql.expressions.calls import Call, Rule, rest, takes
 from hivesql.expressions.intervals import part_of_interval
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.conversions import TEXT_TO_DATE, TEXT_TO_TIMESTAMP, WHOLE_TIME
-from hivesql_planner.model.hive_type import DATE, INT, SMALLINT, TINYINT, VOID
+from hivesql_planner.model.hive_type import DATE, INT, SMALLINT, TIMESTAMP, TINYINT, VOID
 
 _LITERAL_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _LITERAL_TIME = re.compile(r"\d{4}-\d{2}-\d{2}( ([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?)?")
@@ -195,12 +195,37 @@ def _floored(unit: str) -> Rule:
     return rule
 
 
+_FIRST_GREGORIAN = "DATE '1582-10-15'"
+# Days since the first of March -4800, whose count begins anew with every leap day; then years of
+# four, days of the year, and months from March on.
+_JULIAN_DAY = (
+    "transform(array(unix_date({0}) + 2472670), n -> transform(array((4 * n + 3) DIV 1461), y -> "
+    "transform(array(n - (1461 * y) DIV 4), d -> transform(array((5 * d + 2) DIV 153), m -> "
+    "make_date(CAST(y - 4800 + m DIV 10 AS INT), CAST(m + 3 - 12 * (m DIV 10) AS INT), "
+    "CAST(d - (153 * m + 2) DIV 5 + 1 AS INT)))[0])[0])[0])[0]"
+)
+
+
+def _in_hybrid_calendar(call: Call) -> str:
+    """Name the days before 1582-10-15 as the Julian calendar did."""
+    takes(1, 1)(call)
+    if call.type(0) not in (None, DATE, TIMESTAMP):
+        message = f"{call.name} only allows date or timestamp types"
+        raise SemanticError(message, code=10014)
+    day = "CAST(@0 AS DATE)"
+    named = _JULIAN_DAY.format(day)
+    if call.type(0) == TIMESTAMP:
+        named = f"timestampadd(DAY, datediff({named}, {day}), @0)"
+    return f"if({day} < {_FIRST_GREGORIAN}, {named}, @0)"
+
+
 DATE_RULES: dict[str, Rule] = {
     "add_months": _months_added,
     "date_add": _days_added,
     "date_format": _formatted_date,
     "date_sub": _days_added,
     "datediff": _of_dates(0, 1),
+    "datetime_legacy_hybrid_calendar": _in_hybrid_calendar,
     "day": _of_dates(0),
     "dayofmonth": _of_dates(0),
     "dayofweek": _of_dates(0),

@@ -22,6 +22,7 @@ from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.conversions import conversion
 from hivesql_planner.model.hive_type import (
     BIGINT,
+    BINARY,
     BOOLEAN,
     DOUBLE,
     INSTANT,
@@ -141,7 +142,12 @@ def _part(call: Call) -> str | None:
         return _part_of_long(call)
     if call.texts[1].isdigit():
         return "substring(@*)" if call.name == "mid" else None
-    return "if(@1 < -length(@0), '', substring(@*))"
+    return f"if(@1 < -length(@0), {_nothing(call)}, substring(@*))"
+
+
+def _nothing(call: Call) -> str:
+    """Write the empty value of the type that is cut."""
+    return "X''" if call.type(0) == BINARY else "''"
 
 
 def _part_of_long(call: Call) -> str:
@@ -152,7 +158,8 @@ def _part_of_long(call: Call) -> str:
         else arg
         for arg, kind in zip(rest(call, 1), call.types[1:], strict=True)
     )
-    return f"if({start} < -length(@0), '', substring({', '.join(['@0', start, *others])}))"
+    cut = f"substring({', '.join(['@0', start, *others])})"
+    return f"if({start} < -length(@0), {_nothing(call)}, {cut})"
 
 
 def _position_in_list(call: Call) -> str:
@@ -183,32 +190,40 @@ def _printable(kind: Type, argument: str) -> str:
 
 def _joined_array(call: Call) -> str:
     takes(2, 3)(call)
-    items = "@0"
-    if is_decimal(element(call.type(0))):
+    items, kind = "@0", element(call.type(0))
+    if kind is not None and kind.kind in (Kind.ARRAY, Kind.MAP, Kind.STRUCT, Kind.CHAR):
+        items = f"transform(@0, x -> if(x IS NULL, NULL, {_java_text(kind, 'x')}))"
+    if is_decimal(kind):
         # Hive leaves out zeros behind the last digit here.
         items = "transform(@0, x -> regexp_replace(regexp_replace(CAST(x AS STRING), "
         items += "'([.][0-9]*?)0+$', '$1'), '[.]$', ''))"
     return f"if(size(@0) = 0, NULL, array_join({', '.join([items, *rest(call, 1)])}))"
 
 
-def _masked(call: Call) -> str | None:
-    if not (is_text(call.type(0)) or call.type(0) in (None, VOID)):
-        # Hive masks their digits; the classes of older Hive do so otherwise.
-        raise NotSupported(f"{call.name} of {call.type(0)}")
-    if call.name == "mask":
-        return None
-    if len(call.types) > 2:
-        return f"{CLASS_PREFIX}{call.name}(@*)"
-    n = "@1" if len(call.types) == 2 else "4"
-    first, after = f"substring(@0, 1, {n})", f"substring(@0, {n} + 1)"
-    cut = f"greatest(length(@0) - {n}, 0)"
-    last, before = f"substring(@0, {cut} + 1)", f"substring(@0, 1, {cut})"
-    return {
-        "mask_first_n": f"concat(mask({first}), {after})",
-        "mask_last_n": f"concat({before}, mask({last}))",
-        "mask_show_first_n": f"concat({first}, mask({after}))",
-        "mask_show_last_n": f"concat(mask({before}), {last})",
-    }[call.name]
+def _java_text(kind: HiveType, value: str, depth: int = 0) -> str:
+    """Write a value as Java writes Hive's lists, maps and structs, with all that is inside."""
+    item = f"x{depth}"
+    match kind.kind:
+        case Kind.ARRAY:
+            texts = f"transform({value}, {item} -> {_java_text(kind.children[0], item, depth + 1)})"
+            return f"concat('[', array_join({texts}, ', ', 'null'), ']')"
+        case Kind.STRUCT:
+            parts = (_java_text(one, f"{value}.`{name}`", depth) for name, one in kind.fields)
+            texts = ", ".join(f"coalesce({part}, 'null')" for part in parts)
+            return f"concat('[', concat_ws(', ', {texts}), ']')"
+        case Kind.MAP:
+            sides = zip(("key", "value"), kind.children, strict=True)
+            pair = (
+                f"coalesce({_java_text(one, f'{item}.{side}', depth + 1)}, 'null')"
+                for side, one in sides
+            )
+            pairs = f"transform(map_entries({value}), {item} -> concat_ws('=', {', '.join(pair)}))"
+            return f"concat('{{', array_join({pairs}, ', '), '}}')"
+        case Kind.CHAR:
+            return f"rpad({value}, {kind.length}, ' ')"
+        case Kind.BINARY:
+            return f"regexp_replace(lower(hex({value})), '(..)(?=.)', '$1 ')"
+    return f"CAST({value} AS STRING)"
 
 
 def _not_nan(call: Call) -> str:
@@ -260,9 +275,11 @@ def _condition(call: Call) -> str | None:
 
 
 def _json_path(call: Call) -> str | None:
-    """Hive takes ``$.[0]`` for ``$[0]``."""
+    """Hive takes ``$.[0]`` for ``$[0]``; all of what is no object and no list is NULL."""
     takes(2, 2)(call)
     path = call.literal(1)
+    if path == "$":
+        return "if(ltrim(@0) RLIKE '^[{\\\\[]', get_json_object(@0, '$'), NULL)"
     if path is None or not path.startswith("$.["):
         return None
     quoted = path.replace("$.[", "$[", 1).replace("\\", "\\\\").replace("'", "\\'")
@@ -311,8 +328,24 @@ def _same_category(call: Call) -> str | None:
             f'"{left}" and "{right}"',
             code=10016,
         )
-    return None
+    if kind_of(left) is Kind.MAP and kind_of(right) not in (Kind.MAP, None):
+        raise SemanticError(
+            f'The expressions after NULLIF should all have the same type: "{left}" is expected '
+            f'but "{right}" is found',
+            code=10016,
+        )
+    if not any(kind is not None and kind.holds(Kind.MAP) for kind in (left, right)):
+        return None
+    if left is None or left.kind is not Kind.MAP or left.children[1].holds(Kind.MAP):
+        raise NotSupported(f"nullif of {left or right}")
+    # Spark compares no maps.
+    entries = (f"sort_array(map_entries({arg}))" for arg in rest(call, 0))
+    return f"if({' = '.join(entries)}, NULL, @0)"
 
+
+# What scripts ask for is the Hive whose SQL this is.
+_VERSION, _REVISION = "4.1.0", "75e40b7537c91a70ccaa31c397d21823c7528eeb"
+_CHECKSUM = "4bd7fbf8668427dd2f0d51ea72d4d64d"
 
 RULES: dict[str, Rule] = {
     **DATE_RULES,
@@ -331,6 +364,7 @@ RULES: dict[str, Rule] = {
     "array_position": "CAST(array_position(@0, @1) AS INT)",
     "array_slice": _slice,
     "asin": _not_nan,
+    "buildversion": f"'{_VERSION} from {_REVISION} by zbt source checksum {_CHECKSUM}'",
     "char_length": _length,
     "character_length": _length,
     "coalesce": _first_known,
@@ -358,18 +392,16 @@ RULES: dict[str, Rule] = {
     "likeany": _any_like,
     "log": _logarithm,
     "json_read": "from_json(@0, @1)",
+    # Whom HiveServer2 has let in: Hive's command line knows nobody.
+    "logged_in_user": "CAST(NULL AS STRING)",
     "lpad": _padded,
     "ltrim": _trimmed,
+    # What a method throws is NULL.
+    **dict.fromkeys(("java_method", "reflect"), "try_reflect(@*)"),
     **dict.fromkeys(
         ("in_file", "reflect2"),
         lambda call: f"{CLASS_PREFIX}{call.name}(@*)",
     ),
-    "mask": _masked,
-    "mask_first_n": _masked,
-    "mask_hash": "sha2(@0, 256)",
-    "mask_last_n": _masked,
-    "mask_show_first_n": _masked,
-    "mask_show_last_n": _masked,
     "mid": _part,
     "nullif": _same_category,
     "nvl": _first_known,
@@ -393,5 +425,6 @@ RULES: dict[str, Rule] = {
     "to_epoch_milli": "unix_millis(@0)",
     "trim": _trimmed,
     "variance": "var_pop(@*)",
+    "version": f"'{_VERSION} r{_REVISION}'",
     "width_bucket": "CAST(width_bucket(@*) AS INT)",
 }  # fmt: skip

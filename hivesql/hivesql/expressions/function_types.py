@@ -52,6 +52,11 @@ def _text(call: Call) -> Type:
     return call.type(0) if is_text(call.type(0)) else STRING
 
 
+def _plain_text(call: Call) -> Type:
+    """CHAR and VARCHAR become STRING."""
+    return STRING if is_text(call.type(0)) else call.type(0)
+
+
 def _all(call: Call) -> Type:
     return common(call.types)
 
@@ -139,11 +144,11 @@ TYPES: dict[str, TypeRule] = {
     **_named(STRING, """
         concat concat_ws trim ltrim rtrim lpad rpad repeat reverse space
         substr substring mid substring_index regexp_replace regexp_extract replace translate chr
-        initcap hex bin conv soundex format_number printf quote base64 decode md5 sha sha1 sha2 mask
-        mask_first_n mask_last_n mask_show_first_n mask_show_last_n mask_hash get_json_object
+        initcap hex bin conv soundex format_number printf quote base64 decode md5 sha sha1 sha2
+        get_json_object
         parse_url elt last_day next_day add_months from_unixtime date_format typeof uuid
         current_database current_user current_catalog current_schema array_join java_method reflect
-        xpath_string version"""),
+        xpath_string version buildversion logged_in_user"""),
     **_named(INT, """
         length char_length character_length octet_length ascii instr locate find_in_set field
         levenshtein year month day dayofmonth dayofweek quarter weekofyear hour minute second
@@ -170,6 +175,12 @@ TYPES: dict[str, TypeRule] = {
     **dict.fromkeys(("upper", "lower", "ucase", "lcase"), _text),
     "coalesce": _all, "nvl": _all, "greatest": _mixed, "least": _mixed,
     "if": lambda call: common(call.types[1:]),
+    **dict.fromkeys(
+        ("mask", "mask_first_n", "mask_last_n", "mask_show_first_n", "mask_show_last_n",
+         "mask_hash"),
+        _plain_text,
+    ),
+    "datetime_legacy_hybrid_calendar": _first,
     "nullif": _first, "max": _first, "min": _first, "first_value": _first, "last_value": _first,
     "lag": _first, "lead": _first, "negative": _first, "positive": _first, "sort_array": _first,
     "array_distinct": _first, "array_remove": _first, "array_slice": _first, "array_except": _first,

@@ -44,10 +44,14 @@ TEXT_TO_TIMESTAMP = (
 )
 TEXT_TO_BOOLEAN = "(NOT lower(@0) IN ('', '0', 'false', 'no', 'off'))"
 _INSTANT = (
-    "[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,10})?"
-    f"( ?(Z|UTC|GMT|{_REGION}|[+-][0-9]{{2}}:[0-9]{{2}}))?)?"
+    "[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,10})?)?"
+    f"( ?(Z|UTC|GMT|{_REGION}|[+-][0-9]{{1,2}}:[0-9]{{2}}))?"
 )
-TEXT_TO_INSTANT = f"CAST(regexp_extract(@0, '^ *({_INSTANT}) *$', 1) AS TIMESTAMP_LTZ)"
+# Spark reads no zone right behind a day.
+TEXT_TO_INSTANT = (
+    f"CAST(regexp_replace(regexp_extract(@0, '^ *({_INSTANT}) *$', 1), "
+    "'^(.{10}) ?([A-Z+-])', '$1 00:00:00 $2') AS TIMESTAMP_LTZ)"
+)
 INSTANT_TEXT = "concat(regexp_replace(CAST(@0 AS STRING), ':[0-9][0-9]$', '$0.0'), ' UTC')"
 """Hive's text of an instant: at least one digit behind the seconds, and the zone."""
 _MOST_MILLIS = 2**63 // 1000
