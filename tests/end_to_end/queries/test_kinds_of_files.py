@@ -14,6 +14,7 @@ import pytest
 import hivesql
 from acid_files import EVENT
 from adoption import adopt
+from hivesql_planner.model.hive_type import Kind
 from hivesql_planner.model.table import Table
 from tables import make_table, property_of
 
@@ -151,7 +152,7 @@ def test_statements(session: hivesql.Session, with_spark: str, tmp_path: Path, k
     table = adopt(session, KINDS[kind](home, IDS), "t")
     v = table.columns[1].name
     more = ", ".join(f"CAST({one.name} AS STRING)" for one in table.columns[2:]) or "1"
-    if "t" in table.column_names and "array" in table.columns[-1].type:
+    if "t" in table.column_names and table.columns[-1].type.kind is Kind.ARRAY:
         more = "CAST(t AS STRING), CAST(a[0] AS STRING)"
 
     def rows() -> dict[int, tuple[Any, ...]]:
