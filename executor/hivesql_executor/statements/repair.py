@@ -27,7 +27,10 @@ def repair_table(step: FollowDirectories, txn: Transaction | None, runtime: Runt
     found = [one for one in _on_disk(files, table) if _plain(one.location) not in places]
     taken = {one.values for one in known}
     new = [one for one in found if one.values not in taken]
-    gone = [one for one in known if not files.exists(one.location)]
+    # One that SET LOCATION has moved stays, like Hive's, while its old directory is there: dropped,
+    # it would show the rows that it has left once somebody adds it again.
+    at_home = {one.values for one in found}
+    gone = [one for one in known if one.values not in at_home and not files.exists(one.location)]
     lines = [f"Partitions not in metastore:\t{_named(table, one)}" for one in new]
     lines += [f"Partitions missing from filesystem:\t{_named(table, one)}" for one in gone]
     next_write_id = 0

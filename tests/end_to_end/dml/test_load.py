@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -196,3 +197,24 @@ def test_partitions_follow_their_directories(session: hivesql.Session, source: P
     session.sql("MSCK REPAIR TABLE two; INSERT INTO two PARTITION (ds='x') VALUES (4)")
     assert rows(session, "SELECT * FROM two") == [(1, "x"), (3, "y"), (4, "x")]
     assert (home(session, "two") / "ds=x" / "delta_0000004_0000004_0000").is_dir()
+
+
+def test_a_partition_elsewhere_stays_while_its_first_directory_is_there(
+    session: hivesql.Session, tmp_path: Path
+) -> None:
+    """As in Hive 4.1; dropped, its old rows would be there again after the next INSERT."""
+    for stored in (ACID, TEXT):
+        session.sql(f"""
+            CREATE TABLE m (a int) PARTITIONED BY (p int) {stored};
+            INSERT INTO m PARTITION (p=7) VALUES (1);
+            ALTER TABLE m PARTITION (p=7) SET LOCATION '{tmp_path}/elsewhere';
+            MSCK REPAIR TABLE m SYNC PARTITIONS;
+        """)
+        assert rows(session, "SHOW PARTITIONS m") == [("p=7",)]
+        session.sql("INSERT INTO m PARTITION (p=7) VALUES (2)")
+        assert rows(session, "SELECT a FROM m") == [(2,)]
+        shutil.rmtree(tmp_path / "elsewhere")
+        shutil.rmtree(home(session, "m") / "p=7")
+        session.sql("MSCK REPAIR TABLE m SYNC PARTITIONS")
+        assert rows(session, "SHOW PARTITIONS m") == []
+        session.sql("DROP TABLE m")
