@@ -17,7 +17,7 @@ from hivesql_planner.model import hive_type
 from hivesql_planner.model.hive_type import BITS, BOOLEAN, TEXTS, TIMESTAMP, HiveType
 from hivesql_planner.model.partition_values import normal_value
 from hivesql_planner.model.table import DEFAULT_PARTITION, Table, default_value
-from hivesql_planner.predicates.constants import DATE, NUMBER
+from hivesql_planner.predicates.constants import NUMBER, day
 from hivesql_planner.predicates.partitions import (
     DATE_LENGTH,
     KINDS,
@@ -124,7 +124,10 @@ def _comparison(compare: Compare, base: hive_type.Kind) -> Callable[[str | None]
 
 
 def _membership(one_of: OneOf, base: hive_type.Kind) -> Callable[[str | None], Outcomes]:
-    sides = frozenset(_side(one, base) for one in one_of.values)
+    # IN compares all its values as one type: texts beside times are texts, beside numbers numbers.
+    texts = {isinstance(one, str) for one in one_of.values}
+    uncertain = base is hive_type.Kind.TIMESTAMP or len(texts) > 1
+    sides = frozenset(None if uncertain else _side(one, base) for one in one_of.values)
     manners = {side.manner for side in sides if side is not None}
     otherwise: Outcomes = UNKNOWN if one_of.has_null else frozenset({False})
 
@@ -165,7 +168,7 @@ def _side(value: Value, base: hive_type.Kind) -> _Side | None:
             return None
         case date() | str() if base is hive_type.Kind.DATE:
             text = str(value)
-            return _Side("date", text) if DATE.fullmatch(text) else None
+            return _Side("date", text) if day(text) else None
     return None
 
 
@@ -196,7 +199,7 @@ def _own_side(value: str, manner: str) -> _Side | None:
         case "float":
             return _float_side(value)
         case "date":
-            return _Side("date", value) if DATE.fullmatch(value) else None
+            return _Side("date", value) if day(value) else None
         case "padded":
             return _Side("padded", value.rstrip(" "))
         case "boolean" | "timestamp":

@@ -11,7 +11,7 @@ from typing import Any
 
 from hivesql_planner.model.hive_type import HiveType, Kind
 from hivesql_planner.model.table import Table
-from hivesql_planner.predicates.constants import DATE
+from hivesql_planner.predicates.constants import day
 from hivesql_planner.predicates.predicate import (
     AllOf,
     AnyOf,
@@ -92,7 +92,7 @@ def _literal(value: Value, type_: HiveType) -> str | None:
             return None
         case date() | str() if base is Kind.DATE:
             text = str(value)
-            certain = DATE.fullmatch(text) and text >= _FIRST_GREGORIAN
+            certain = day(text) and text >= _FIRST_GREGORIAN
             return f"DATE '{text}'" if certain else None
     return None
 

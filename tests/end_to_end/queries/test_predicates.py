@@ -18,6 +18,7 @@ from hivesql.dialect.statements.statement import parse
 from hivesql.script import StatementText
 from hivesql_executor.local.evaluate import evaluate
 from hivesql_executor.local.types import arrow_type
+from hivesql_planner.model.hive_type import HiveType
 from hivesql_planner.model.partition_values import normal_value
 from hivesql_planner.plan import Select
 from hivesql_planner.planning import plan
@@ -219,7 +220,7 @@ def check_partitions(
             assert not every.is_certain(texts), (condition, texts)
 
 
-def _text(value: Any, type_: str) -> str | None:
+def _text(value: Any, type_: HiveType) -> str | None:
     if value is None:
         return None
     text = "NaN" if isinstance(value, float) and math.isnan(value) else str(value)

@@ -179,6 +179,9 @@ def _between(node: exp.Between, column_of: ColumnOf, sql: str) -> Predicate:
     low, high = constant_of(node.args["low"], sql), constant_of(node.args["high"], sql)
     if column is None or low is None or high is None or node.args.get("symmetric"):
         return Other()
+    if isinstance(low.value, str) != isinstance(high.value, str):
+        # Both ends are compared as one type: a text beside a number is a number.
+        return Other()
     return AllOf((Compare(column, ">=", low.value), Compare(column, "<=", high.value)))
 
 
