@@ -136,7 +136,7 @@ def test_tables_made_of_queries(session: hivesql.Session) -> None:
     assert rows(session, "SELECT * FROM acid") == [(2, "y")]
     made = table_of(session, "ctp")
     assert (made.column_names, made.partition_names) == (("a", "n"), ("ds",))
-    assert [column.type for column in made.all_columns] == ["int", "decimal(2,1)", "string"]
+    assert [str(column.type) for column in made.all_columns] == ["int", "decimal(2,1)", "string"]
     for sql, code in (
         ("CREATE TABLE x PARTITIONED BY (zz) AS SELECT 1 AS a", 10002),
         ("CREATE TABLE x PARTITIONED BY (a) AS SELECT 1 AS a", None),

@@ -192,7 +192,7 @@ def test_literals_are_cast_as_spark_casts_them(spark: SparkSession) -> None:
     from hivesql_executor.spark.values import as_wall_clock, stored_value
 
     columns = [
-        stored_value(f.expr(text), kind).alias(f"c{number}")
+        stored_value(f.expr(text), HiveType.parse(kind)).alias(f"c{number}")
         for number, (text, kind) in enumerate(LITERALS)
     ]
     (row,) = as_wall_clock(spark.range(1).select(*columns)).collect()

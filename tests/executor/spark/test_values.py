@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hivesql_executor.spark.values import partition_text
+from hivesql_planner.model.hive_type import HiveType
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,6 +44,8 @@ pytestmark = pytest.mark.spark
 def test_partition_text(spark: SparkSession, value: str, hive_type: str, text: str) -> None:
     from pyspark.sql import functions as f
 
-    frame = spark.range(1).select(partition_text(f.expr(value), hive_type).alias("p"))
+    frame = spark.range(1).select(
+        partition_text(f.expr(value), HiveType.parse(hive_type)).alias("p")
+    )
     assert frame.collect() == [(text,)]
     assert not frame.schema["p"].nullable

@@ -42,7 +42,7 @@ def test_no_golden_table_is_forgotten() -> None:
 
 def expected_rows(golden: GoldenTable) -> list[dict[str, str]]:
     """CHAR comes without the blanks that Hive pads it with for show: that is how it compares."""
-    columns = {column.name: column.type for column in golden.table.all_columns}
+    columns = {column.name: str(column.type) for column in golden.table.all_columns}
     if golden.table.is_full_acid:
         columns["row__id"] = ""
     rows = [as_we_show(row) for row in golden.rows or ()]
