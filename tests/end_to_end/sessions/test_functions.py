@@ -89,7 +89,7 @@ def test_functions_and_macros(session: hivesql.Session, tmp_path: Path) -> None:
     assert described == [
         ("twice(x) - twice x",), ("Function class:own.Twice",), ("Function type:TEMPORARY",),
     ]  # fmt: skip
-    assert ("Synonyms: lower, lcase",) in session.sql("DESCRIBE FUNCTION EXTENDED upper").rows
+    assert ("Synonyms: lcase, lower",) in session.sql("DESCRIBE FUNCTION EXTENDED upper").rows
     shown = session.sql("SHOW FUNCTIONS LIKE 'twice|nested'").rows
     assert shown == [("nested",), ("twice",)]
     assert session.sql("LIST JARS").rows == [(str(jar),)]
@@ -163,7 +163,7 @@ def test_functions_of_the_catalog(session: hivesql.Session, tmp_path: Path) -> N
         "EXPLAIN LOCKS DROP FUNCTION f1": [("LOCK INFORMATION:",), ("default -> SHARED_READ",)],
     }  # fmt: skip
     assert {sql: rows(session, sql) for sql in asked} == asked
-    assert ("Synonyms: upper, ucase, default.f1",) in rows(session, "DESC FUNCTION EXTENDED f1")
+    assert ("Synonyms: ucase, upper, default.f1",) in rows(session, "DESC FUNCTION EXTENDED f1")
 
     refused = {
         f"CREATE FUNCTION f1 AS '{HIVE}.generic.GenericUDFLower'": (None, 17),
