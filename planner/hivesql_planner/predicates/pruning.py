@@ -124,9 +124,8 @@ def _comparison(compare: Compare, base: hive_type.Kind) -> Callable[[str | None]
 
 
 def _membership(one_of: OneOf, base: hive_type.Kind) -> Callable[[str | None], Outcomes]:
-    # IN compares all its values as one type: texts beside times are texts, beside numbers numbers.
-    texts = {isinstance(one, str) for one in one_of.values}
-    uncertain = base is hive_type.Kind.TIMESTAMP or len(texts) > 1
+    # IN compares texts beside times as texts.
+    uncertain = base is hive_type.Kind.TIMESTAMP
     sides = frozenset(None if uncertain else _side(one, base) for one in one_of.values)
     manners = {side.manner for side in sides if side is not None}
     otherwise: Outcomes = UNKNOWN if one_of.has_null else frozenset({False})

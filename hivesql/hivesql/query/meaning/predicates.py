@@ -171,7 +171,16 @@ def _in(node: exp.In, column_of: ColumnOf, sql: str) -> Predicate:
     if len(known) != len(given):
         return Other()
     values = tuple(one for one in known if one is not None)
+    if _are_texts_and_numbers(values):
+        return Other()
     return OneOf(column, values, len(values) < len(known))
+
+
+def _are_texts_and_numbers(values: Sequence[Value]) -> bool:
+    """Tell whether IN and BETWEEN compare texts as numbers, which only Spark does as Spark does."""
+    return any(isinstance(value, str) for value in values) and any(
+        isinstance(value, (int, float, Decimal)) for value in values
+    )
 
 
 def _between(node: exp.Between, column_of: ColumnOf, sql: str) -> Predicate:
@@ -179,8 +188,7 @@ def _between(node: exp.Between, column_of: ColumnOf, sql: str) -> Predicate:
     low, high = constant_of(node.args["low"], sql), constant_of(node.args["high"], sql)
     if column is None or low is None or high is None or node.args.get("symmetric"):
         return Other()
-    if isinstance(low.value, str) != isinstance(high.value, str):
-        # Both ends are compared as one type: a text beside a number is a number.
+    if _are_texts_and_numbers((low.value, high.value)):
         return Other()
     return AllOf((Compare(column, ">=", low.value), Compare(column, "<=", high.value)))
 
