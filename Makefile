@@ -70,11 +70,11 @@ interop: $(VENV)/.dev  ## compare with real Apache Hive; needs JDK 17 and Maven
 	HIVESQL_KEPT_TESTS=$(KEEP) $(BIN)/python -m pytest -q -n 2 --dist loadfile -m hive tests/interop tests/executor/metastore
 
 simulate: $(VENV)/.dev postgres  ## clients and faults under one scheduler, from a seed (SECONDS=60 SEED= CASES= PROFILE= DATABASE=)
-	PYTHONPATH=tests $(BIN)/python -m simulation --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED)) \
+	PYTHONPATH=tests:tests/support $(BIN)/python -m simulation --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED)) \
 	  $(if $(CASES),--cases $(CASES)) $(if $(PROFILE),--profile $(PROFILE)) $(if $(DATABASE),--postgres $(DATABASE))
 
 fuzz: $(VENV)/.dev  ## random statements on both ways and in a model (SECONDS=600, SEED=, HIVE=1 for real Hive too)
-	PYTHONPATH=tests $(BIN)/python -m fuzz.command --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED)) $(if $(HIVE),--hive)
+	PYTHONPATH=tests:tests/support $(BIN)/python -m fuzz.command --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED)) $(if $(HIVE),--hive)
 
 bench: $(VENV)/.dev  ## time HiveSQL beside plain ORC, Delta and Iceberg (BENCH="--rows 300000 --scale 0.1 --count 500"); needs Maven and two hours
 	$(BIN)/python -m pip install --quiet --group bench

@@ -1,6 +1,6 @@
 """How long parsing, binding and planning take.
 
-``PYTHONPATH=tests python tests/benchmarks/front_end.py`` prints milliseconds per statement.
+``PYTHONPATH=tests/support python tests/benchmarks/front_end.py`` prints milliseconds per statement.
 """
 
 from __future__ import annotations

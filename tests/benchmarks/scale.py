@@ -32,7 +32,7 @@ from results import Results
 
 import hivesql
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 from minidfs import hdfs_cluster
 from standalone import standalone_cluster
 

@@ -234,7 +234,7 @@ WAYS = ("the step fails", "the process dies", "the step succeeds, and says that 
 def test_a_task_interrupted_at_any_step_is_whole_after_its_next_attempt(
     python: Path, tmp_path: Path, way: str
 ) -> None:
-    roots = os.pathsep.join([*ROOTS, str(ROOT / "tests")])
+    roots = os.pathsep.join([*ROOTS, str(ROOT / "tests"), str(ROOT / "tests" / "support")])
     process = subprocess.run(
         [str(python), str(HERE / "interrupted_task.py"), way], cwd=tmp_path, capture_output=True,
         text=True, env=environment(tmp_path) | {"PYTHONPATH": roots}, timeout=400, check=False,

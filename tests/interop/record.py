@@ -1,6 +1,6 @@
 """Asks real Hive for the answers of ``tests/hive_results`` and writes them down.
 
-``PYTHONPATH=tests python -m interop.record`` from the root of the project.
+``PYTHONPATH=tests:tests/support python -m interop.record`` from the root of the project.
 """
 
 from __future__ import annotations

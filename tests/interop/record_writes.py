@@ -1,7 +1,8 @@
 """Asks real Hive what it stores of each value in ``hive_results/writes.tsv``, and writes it down.
 
-``PYTHONPATH=tests python -m interop.record_writes`` from the root of the project. It takes the
-values and types from the file itself; a pair of types whose answer is "?" there is not asked for.
+``PYTHONPATH=tests:tests/support python -m interop.record_writes`` from the root of the project.
+It takes the values and types from the file itself; a pair of types whose answer is "?" there is
+not asked for.
 """
 
 from __future__ import annotations

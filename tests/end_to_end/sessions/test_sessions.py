@@ -44,7 +44,7 @@ QUIET = {
 @pytest.mark.spark
 @pytest.mark.slow
 def test_many_sessions_in_one_process(tmp_path: Path) -> None:
-    program = Path(__file__).parents[2] / "many_sessions.py"
+    program = Path(__file__).parents[2] / "support" / "many_sessions.py"
     done = subprocess.run(
         [sys.executable, "-W", "error", program, tmp_path],
         capture_output=True, text=True, check=False,

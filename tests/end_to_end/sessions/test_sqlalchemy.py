@@ -20,7 +20,7 @@ from hivesql.sqlalchemy import TINYINT, HiveType
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-TESTS = Path(__file__).parents[2]
+SUPPORT = Path(__file__).parents[2] / "support"
 GROUPS = {
     "schemas": (
         "(ComponentReflectionTest and not multi)", "HasTableTest", "QuotedName", "CompositeKey",
@@ -101,7 +101,7 @@ def test_compliance_suite(tmp_path: Path, part: str) -> None:
         [sys.executable, "-m", "pytest", "test_suite.py", "--durations=15", "-k", chosen, "--dburi",
          f"hivesql:///{warehouse}?metastore={metastore}&{settings}"],
         cwd=tmp_path, text=True, capture_output=True, check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path, str(TESTS)])},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path, str(SUPPORT)])},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-6000:]
     assert " passed" in done.stdout

@@ -24,7 +24,7 @@ from tables import ACID, INSERT_ONLY, parsed
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-GOLDEN = Path(__file__).parent / "golden"
+GOLDEN = Path(__file__).parents[1] / "golden"
 FILES = LocalFiles()
 # Hive rolled these writes back; everything else was committed.
 ABORTED = {"k_aborted": frozenset({2, 3})}

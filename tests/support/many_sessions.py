@@ -1,6 +1,7 @@
 """Sessions one after the other in one process, with a Spark of ours and one of the user's.
 
-``python tests/many_sessions.py DIRECTORY`` raises where one of them does other than the first.
+``python tests/support/many_sessions.py DIRECTORY`` raises where one of them does other than the
+first.
 """
 
 from __future__ import annotations

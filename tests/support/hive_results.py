@@ -14,7 +14,7 @@ from pathlib import Path
 
 from interop.hive import Block, parse_output
 
-HERE = Path(__file__).with_suffix("")
+HERE = Path(__file__).parents[1] / "hive_results"
 REFUSED = "refused"
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyspark
 
-POM = Path(__file__).parent / "interop" / "hdfs" / "pom.xml"
+POM = Path(__file__).parents[1] / "interop" / "hdfs" / "pom.xml"
 JARS = Path(pyspark.__file__).parent / "jars"
 
 
