@@ -19,5 +19,5 @@ the answer of every SELECT. In the end, when time-outs have passed and all servi
 rounds (``ending.py``), the contents are the model's, ``check`` finds nothing, and nothing is left
 over. A seed that fails is shortened (``shortening.py``) and told with a command that replays it.
 
-``defects.py`` and ``defects_of_tables.py`` put known defects back, to prove that they are found.
+``defects`` puts known defects back, to prove that they are found.
 """

@@ -16,7 +16,7 @@ import pytest
 from scratch import in_memory
 from simulation.__main__ import replay_command
 from simulation.cases import Case, Fault, Script, generate
-from simulation.defects import DEFECTS
+from simulation.defects.of_transactions import DEFECTS
 from simulation.running import find, run_case, run_seeds, shorten
 from simulation.world import House
 

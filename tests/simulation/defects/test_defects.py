@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from scratch import in_memory
-from simulation.defects import DEFECTS, Defect
-from simulation.defects_of_tables import DEFECTS_OF_TABLES
+from simulation.defects.of_tables import DEFECTS_OF_TABLES
+from simulation.defects.of_transactions import DEFECTS, Defect
 from simulation.running import find
 from simulation.world import House
 

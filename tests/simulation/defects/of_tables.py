@@ -19,7 +19,7 @@ from hivesql_planner.locks import alterations
 from hivesql_planner.locks.lock import Lock
 from hivesql_planner.statements.ddl import RepairTable
 from simulation.cases import Step
-from simulation.defects import Defect, Patch, after, forget_moves
+from simulation.defects.of_transactions import Defect, Patch, after, forget_moves
 
 
 def _tables_never_looked_for() -> list[Patch]:
