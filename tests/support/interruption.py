@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import errno
 import os
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, event
+from sqlalchemy.exc import OperationalError
 
 from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.metastore.database.connection import Rdbms
@@ -92,3 +94,26 @@ def _committing(steps: Steps, original: Callable[..., Any]) -> Callable[..., Any
         return steps.take("commit", lambda: original(rdbms, work, engine))
 
     return write_once
+
+
+class Lost(sqlite3.OperationalError):
+    """The server went away while it committed."""
+
+
+def lose_answer(
+    engine: Any, *, after: bool, times: int = 1, then: Callable[[], object] = int
+) -> None:
+    """Fail commits, before or after the database has really committed, and do ``then``."""
+    left = [times]
+
+    @event.listens_for(engine, "commit")
+    def fail(connection: Any) -> None:
+        if left[0] == 0 or connection.get_execution_options().get("hivesql_reads"):
+            return
+        left[0] -= 1
+        if after:
+            connection.connection.commit()
+        else:
+            connection.connection.rollback()
+        then()
+        raise OperationalError("COMMIT", None, Lost("gone"))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import event, select, text
-from sqlalchemy.exc import OperationalError
 
 import hivesql
 from hivesql_executor.metastore.api import Move, MoveKind, Remedy
@@ -19,29 +16,7 @@ from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.metastore.database.schema import txns
 from hivesql_planner.errors import CommitUnknown, ExecutionError, SemanticError, TransactionLost
 from hivesql_planner.model.table import TableName
-
-
-class Lost(sqlite3.OperationalError):
-    """The server went away while it committed."""
-
-
-def lose_answer(
-    engine: Any, *, after: bool, times: int = 1, then: Callable[[], object] = int
-) -> None:
-    """Fail commits, before or after the database has really committed, and do ``then``."""
-    left = [times]
-
-    @event.listens_for(engine, "commit")
-    def fail(connection: Any) -> None:
-        if left[0] == 0:
-            return
-        left[0] -= 1
-        if after:
-            connection.connection.commit()
-        else:
-            connection.connection.rollback()
-        then()
-        raise OperationalError("COMMIT", None, Lost("gone"))
+from interruption import lose_answer
 
 
 def engine_of(store: Any) -> Any:
