@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.metastore.api import BegunMoves, Move, MoveKind, decide_remedy
 from hivesql_executor.transactions.reaper import HIDDEN, is_same, left_to_reaper, mend
-from hivesql_planner.errors import ExecutionError
+from hivesql_planner.errors import CommitUnknown, ExecutionError, HiveSqlError
 from hivesql_planner.older_python import add_note
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ class FileChanges:
     arrived: dict[Move, int] = field(default_factory=dict)
     """When the files that were brought had been modified: by that they are told from others'."""
     key: str = ""
+    all_came: bool = False
+    """Whether all files had come while the note was ours: whoever takes it later does the rest."""
     renewed: float = 0.0
     """When the note was last known to be young, by the runtime's clock."""
 
@@ -43,8 +45,14 @@ class FileChanges:
         return bool(self.noted)
 
     def work_aside(self, path: str) -> None:
-        """Note a directory of the statement's own, which goes in any case."""
-        self._note([Move(source="", target=path, kind=MoveKind.ASIDE)], lasts=True)
+        """Note a directory of the statement's own, which goes in any case.
+
+        Those above it come with it, and go when we fail, where nothing was put in.
+        """
+        above = path.rstrip("/").rpartition("/")[0]
+        made = making_moves(missing_directories([above], self.runtime))
+        aside = Move(source="", target=path, kind=MoveKind.ASIDE)
+        self._note([*made, aside], lasts=True)
 
     def fill(self, table: Table, *, is_new: bool) -> None:
         """Note a table whose rows are to come; ``is_new``: its directory is its own."""
@@ -152,12 +160,13 @@ class FileChanges:
             # Whoever took us for dead has put back what was noted: another's files may be in
             # its place now.
             known = self.runtime.metastore.noted_moves(self.key)
-            if known is None:
+            if known is None and not self.all_came:
                 self._give_back()
                 known = self._note_again()
             kept = [pair for pair in begun.moves if pair[0] in self.unnoted]
             begun = BegunMoves(
-                key=known.key if known else self.key,
+                # What another has taken is its to forget, when it has undone it.
+                key=known.key if known else "",
                 moves=(*kept, *(known.moves if known else ())),
             )
         mend(begun, self.runtime)
@@ -202,7 +211,23 @@ class FileChanges:
         self.finish()
 
     def _settle(self) -> None:
-        if self.key and not self.runtime.metastore.settle_moves(self.key):
+        """Decide that all of it is right; CommitUnknown where nobody can tell any more."""
+        if not self.key:
+            return
+        store = self.runtime.metastore
+        self.all_came = store.noted_moves(self.key) is not None
+        try:
+            is_settled = self.all_came and store.settle_moves(self.key)
+        except CommitUnknown as unknown:
+            # Settling twice is harmless. Where nothing is noted any more, another has undone it
+            # or, if it was settled, has finished it: then its files are committed.
+            try:
+                is_settled = store.settle_moves(self.key)
+            except HiveSqlError as error:
+                raise unknown from error
+            if not is_settled:
+                raise
+        if not is_settled:
             raise ExecutionError(
                 "the statement took so long between two files that it was taken for dead, and its "
                 "files were put back. Run it again"
@@ -212,12 +237,15 @@ class FileChanges:
         """Note what comes next.
 
         What ``lasts`` for as long as a query runs is noted of transactions alone: nobody could
-        tell later whether a statement without one still runs.
+        tell later whether a statement without one still runs. There it is noted with what comes
+        next, so that whoever undoes that finds all of it.
         """
         if not moves:
             return
         if self.txn_id or not lasts:
-            self.key = self.runtime.metastore.note_moves(self.txn_id, moves, self.key)
+            given = [*self.unnoted, *moves]
+            self.key = self.runtime.metastore.note_moves(self.txn_id, given, self.key)
+            self.unnoted = []
             self.renewed = self.runtime.clock.monotonic()
         else:
             self.unnoted += moves

@@ -60,6 +60,13 @@ def test_text_files(session: hivesql.Session, tmp_path: Path) -> None:
         session.sql(f"INSERT OVERWRITE LOCAL DIRECTORY '{out}' SELECT assert_true(a < 3) FROM tx")
     assert contents(out) == "2\n3\n"
     assert [one.name for one in out.iterdir()] == ["000000_0"]
+    for local in ("", "LOCAL "):
+        new = tmp_path / "new" / "deep"
+        with pytest.raises(HiveSqlError):
+            session.sql(
+                f"INSERT OVERWRITE {local}DIRECTORY '{new}' SELECT assert_true(a < 3) FROM tx"
+            )
+        assert not new.parent.exists()
     session.sql(f"WITH q AS (SELECT * FROM tx) INSERT OVERWRITE DIRECTORY '{out}' "
                 "SELECT * FROM q WHERE a > 9")  # fmt: skip
     assert list(out.iterdir()) == []

@@ -33,6 +33,8 @@ CASES = {
     "create as acid": (f"CREATE TABLE n {ACID} AS SELECT a FROM t", Cut.DIES),
     "overwrite partitions": ("INSERT OVERWRITE TABLE l SELECT a, p FROM t", Cut.DIES),
     "overwrite a directory": ("INSERT OVERWRITE DIRECTORY '{user}/both' SELECT 'new'", Cut.DIES),
+    "overwrite a new directory": (
+        "INSERT OVERWRITE DIRECTORY '{user}/new/deep' SELECT 'new'", Cut.DIES),
 }  # fmt: skip
 
 

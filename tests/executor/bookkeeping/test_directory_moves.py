@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,9 +18,10 @@ from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.runtime import Clock, Runtime
 from hivesql_executor.transactions.file_changes import FileChanges
 from hivesql_executor.transactions.reaper import mend, reap
-from hivesql_planner.errors import ExecutionError, TransactionLost
+from hivesql_planner.errors import CommitUnknown, ExecutionError, TransactionLost
 from hivesql_planner.model.table import Column, Partition, Table, TableName
 from hivesql_planner.settings.settings import Settings
+from interruption import lose_answer
 
 T = TableName("default", "t")
 
@@ -144,8 +146,56 @@ def test_who_is_taken_for_dead_says_so(root: Path, runtime: Runtime) -> None:
         time.sleep(0.01)
         assert runtime.metastore.lost_moves(3600) == ()
         reap(impatient)
-        assert tree(root) == ["a/x", "b/y"]
+        # Where it worked is noted with what it brought, and goes as well.
+        assert tree(root) == ["b/y"]
     assert tree(root) == ["b/y"]
+
+
+@pytest.mark.parametrize("settled", [True, False], ids=["settled", "not settled"])
+@pytest.mark.parametrize("meanwhile", ["nothing", "reaped", "taken"])
+def test_a_decision_whose_answer_is_lost(
+    root: Path, runtime: Runtime, *, settled: bool, meanwhile: str
+) -> None:
+    """It is asked for again; another may have come first, and what it did stays."""
+    store = runtime.metastore
+    engine = store._rdbms._engine  # type: ignore[attr-defined]
+    other = DatabaseMetastore.open(engine.url.render_as_string(), str(root))
+    impatient = Settings.of({"hive.txn.timeout": "-1s"})
+    reaper = replace(runtime, metastore=other, settings=impatient)
+    deeds = {"nothing": int, "reaped": lambda: reap(reaper), "taken": lambda: other.lost_moves(-1)}
+    changes = FileChanges(runtime, 0)
+    is_known = meanwhile == "nothing" or (settled and meanwhile == "taken")
+    with nullcontext() if is_known else pytest.raises(CommitUnknown), changes.deciding():
+        changes.work_aside(f"{root}/a/.aside")
+        (root / "a" / ".aside").mkdir()
+        (root / "a" / ".aside" / "new").write_text("new")
+        changes.empty(f"{root}/a")
+        changes.bring([(f"{root}/a/.aside/new", f"{root}/a/z"), (f"{root}/b/y", f"{root}/a/y")])
+        lose_answer(engine, after=settled, then=deeds[meanwhile])
+    # Who took it may have died since.
+    reap(reaper)
+    other.close()
+    assert tree(root) == (["a/y", "a/z"] if is_known or settled else ["a/x", "b/y"])
+    assert not list(root.rglob(".*"))
+    assert store.lost_moves(-1) == ()
+
+
+def test_a_decision_that_nobody_answers(root: Path, runtime: Runtime) -> None:
+    for settled in (True, False):
+        changes = FileChanges(runtime, 0)
+        with pytest.raises(CommitUnknown), changes.deciding():
+            changes.bring([(f"{root}/b/y", f"{root}/a/y")])
+            lose_answer(runtime.metastore._rdbms._engine, after=settled, times=2)  # type: ignore[attr-defined]
+        assert tree(root) == (["a/x", "a/y"] if settled else ["a/x", "b/y"])
+        (root / "a" / "y").rename(root / "b" / "y") if settled else None
+
+
+def test_directories_above_what_is_worked_in_go_with_it(root: Path, runtime: Runtime) -> None:
+    changes = FileChanges(runtime, runtime.metastore.open_txns(1, "ann", "here")[0])
+    changes.work_aside(f"{root}/new/deep/.aside")
+    (root / "new" / "deep" / ".aside" / "staged").mkdir(parents=True)
+    changes.undo(None)
+    assert sorted(path.name for path in root.iterdir()) == ["a", "b"]
 
 
 def test_who_is_taken_for_dead_changes_nothing_any_more(root: Path, runtime: Runtime) -> None:
