@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from hivesql_executor.metastore.cache.metastore import CachingMetastore
+from hivesql_executor.metastore.database import commit
 from hivesql_executor.metastore.database import history_cleanup as cleanup
 from hivesql_executor.metastore.database.transactions import moves
 from hivesql_executor.orc import publish
@@ -43,6 +44,18 @@ def _arrived_by_the_name() -> list[Patch]:
         return left
 
     return [(file_changes.FileChanges, "bring", brought)]
+
+
+def _commits_settle_again() -> list[Patch]:
+    once = commit.commit_txn
+
+    def commit_txn(db: Any, txn_id: int, *, settles: bool = False, **more: Any) -> Any:
+        conflict = once(db, txn_id, settles=settles, **more)
+        if settles and conflict is None:
+            moves.settle_txn(db, txn_id)
+        return conflict
+
+    return [(commit, "commit_txn", commit_txn)]
 
 
 def _the_dead_go_on() -> list[Patch]:
@@ -130,6 +143,12 @@ DEFECTS_OF_TABLES = (
         _arrived_by_the_name,
         {"slow": (("insert", "x", 4, 2),), "next": after(320.0, ("spread", "x", (4, 5)))},
         ("slow", "point", "hang", 20, 30), seconds=360.0,
+    ),
+    Defect(
+        "a commit that is asked for again takes itself for dead", "does not see",
+        _commits_settle_again,
+        {"writer": (_PLAIN_ROW,), "reaper": after(0.01, ("reap",)) * 60},
+        ("writer", "write", "lost", 7, 8),
     ),
     Defect(
         "who was taken for dead moves files", "does not see", _the_dead_go_on,
