@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from hivesql.dialect.value_types import Type
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.settings.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,8 @@ class Call:
     """Values of string literals; None for any other argument."""
     texts: tuple[str, ...] = ()
     """The arguments as they are written."""
+    settings: Settings | None = None
+    """The session's settings; None where no function of a statement is called."""
 
     def type(self, i: int) -> Type:
         """Return the type of an argument; None when there is none or it is not known."""

@@ -181,7 +181,9 @@ def _masked_hash(call: Call) -> str:
     kind = call.type(0)
     if kind is not None and not _is_hidden_as_text(kind):
         return f"CAST(NULL AS {kind.spark})"
-    return f"sha2({_padded(call)}, 256)"
+    algorithm = call.settings.text("hive.masking.algo") if call.settings else ""
+    bits = 512 if algorithm.strip().lower() == "sha512" else 256
+    return f"sha2({_padded(call)}, {bits})"
 
 
 BUILT: dict[str, Rule] = {

@@ -444,6 +444,7 @@ class Translator:
             tuple(map(self.type_of, given)),
             tuple(literals),
             tuple(map(self._text, given)),
+            self.binding.settings,
         )
         rule = RULES.get(name)
         template = rule(call) if callable(rule) else rule

@@ -78,6 +78,8 @@ KEYS: Mapping[str, Setting] = _table(
      "json: SHOW and DESCRIBE of databases, tables and partitions give one line of JSON."),
     ("hive.local.time.zone", "LOCAL", "text",
      "The zone of current_timestamp, unix_timestamp and from_unixtime; LOCAL is UTC."),
+    ("hive.masking.algo", "sha256", "text",
+     "sha512: mask_hash gives that digest of a text; anything else is sha256, as in Hive."),
     ("hive.default.nulls.last", "true", "bool",
      "NULLs come last when ascending and first when descending; false is the other way round."),
     ("hive.map.aggr", "true", "bool", "false refuses CUBE, ROLLUP and GROUPING SETS, as Hive."),
