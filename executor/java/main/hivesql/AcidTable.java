@@ -33,11 +33,9 @@ import org.apache.spark.sql.connector.read.PartitionReaderFactory;
 import org.apache.spark.sql.connector.read.Scan;
 import org.apache.spark.sql.connector.read.ScanBuilder;
 import org.apache.spark.sql.connector.read.Statistics;
-import org.apache.spark.sql.connector.read.SupportsPushDownRequiredColumns;
 import org.apache.spark.sql.connector.read.SupportsReportStatistics;
 import org.apache.spark.sql.connector.read.colstats.ColumnStatistics;
 import org.apache.spark.sql.internal.SQLConf;
-import org.apache.spark.sql.internal.connector.SupportsPushDownCatalystFilters;
 import org.apache.spark.sql.sources.Filter;
 import org.apache.spark.sql.sources.IsNotNull;
 import org.apache.spark.sql.types.StructField;
@@ -139,13 +137,13 @@ public final class AcidTable implements SupportsRead {
 }
 
 /** What a query wants of the table. */
-final class AcidScanBuilder
-        implements SupportsPushDownRequiredColumns, SupportsPushDownCatalystFilters {
+final class AcidScanBuilder extends FilteredScanBuilder {
     private final AcidTable table;
     private StructType wanted;
     private ScanCondition condition = new ScanCondition(Seqs.of(List.of()));
 
     AcidScanBuilder(AcidTable table) {
+        super(table.schema);
         this.table = table;
         this.wanted = table.schema;
     }
