@@ -16,6 +16,7 @@ from typing import NamedTuple
 import pytest
 
 import hivesql
+from hivesql_executor.jvm import spark_line
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.local.values import Unclear, stored
 from hivesql_planner.model.conversions import check_conversion
@@ -45,6 +46,8 @@ def recorded() -> list[Given]:
 ALL = recorded()
 SOURCES = list(dict.fromkeys(one.source for one in ALL))
 TARGETS = list(ALL[0].stored)
+# Before Spark 4.2 columns of instants in ORC are refused.
+WITH_INSTANTS = spark_line() >= (4, 2)
 
 
 def difference(source: str, value: str, target: str) -> str | None:
@@ -107,8 +110,11 @@ def rows() -> list[list[str | None]]:
 @pytest.mark.parametrize("strict", [True, False], ids=["strict", "not strict"])
 def test_every_pair_of_types(session: hivesql.Session, strict: bool) -> None:
     session.sql(f"SET hive.strict.timestamp.conversion={str(strict).lower()}")
-    chosen = pairs(strict=strict)
-    given = ", ".join(f"s{n} {source}" for n, source in enumerate(SOURCES))
+    chosen = [pair for pair in pairs(strict=strict) if WITH_INSTANTS or INSTANT not in pair]
+    given = ", ".join(
+        f"s{n} {source if WITH_INSTANTS else source.replace(INSTANT, 'TIMESTAMP')}"
+        for n, source in enumerate(SOURCES)
+    )
     taken = ", ".join(f"c{i} {target}" for i, (_, target) in enumerate(chosen))
     sources = [f"s{SOURCES.index(source)}" for source, _ in chosen]
     acid = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
