@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,62 @@ def test_docstrings_of_functions_begin_with_a_verb(path: Path) -> None:
         if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
     }
     assert [found for found, word in docs.items() if word in NO_VERBS] == []
+
+
+# What a name that anybody may search for is not made of: the glossary has the word for it.
+RIDDLES = frozenset(
+    ("adopted", "asked", "fine", "found", "given", "held", "kept", "legacy", "odd",
+     "placed", "raw", "settled", "together", "told", "tombstone", "vacuum")
+)  # fmt: skip
+# Alone they name nothing; beside another word they do.
+VAGUE = frozenset(("words", "explained", "registered"))
+
+
+def named(tree: ast.AST) -> Iterator[str]:
+    """Yield the names of classes, functions, parameters, attributes and a module's globals."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.arg(arg=name):
+                yield name
+            case ast.Attribute(attr=name, ctx=ast.Store()):
+                yield name
+        if isinstance(node, ast.Module | ast.ClassDef):
+            for one in node.body:
+                match one:
+                    case ast.Assign(targets=targets):
+                        yield from (target.id for target in targets if isinstance(target, ast.Name))
+                    case ast.AnnAssign(target=ast.Name(id=name)):
+                        yield name
+
+
+def has_riddle(name: str) -> bool:
+    parts = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().strip("_").split("_")
+    return "_".join(parts) in VAGUE or not RIDDLES.isdisjoint(parts)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_names_are_the_words_of_the_glossary(package: str) -> None:
+    names = {
+        name(path): [one for one in (path.stem, *named(ast.parse(path.read_text("utf-8"))))
+                     if has_riddle(one)]
+        for path in sorted((ROOT / package).rglob("*.py"))
+    }  # fmt: skip
+    assert {path: riddles for path, riddles in names.items() if riddles} == {}
+
+
+def test_names_of_java_are_the_words_of_the_glossary() -> None:
+    """Of classes, methods and fields."""
+    declared = re.compile(
+        r"^ {0,4}(?:(?:public|protected|private|static|final|abstract|sealed|synchronized) )*"
+        r"(?:class|interface|record|enum|\w[\w.<>\[\], ?]*) (\w+) ?(?:[({;=]|implements|extends)",
+        re.MULTILINE,
+    )
+    sources = sorted((ROOT / "executor" / "java").rglob("*.java"))
+    names = {
+        name(path): [one for one in declared.findall(path.read_text("utf-8")) if has_riddle(one)]
+        for path in sources
+    }
+    assert {path: riddles for path, riddles in names.items() if riddles} == {}
 
 
 # Where the text of a type is read, is the public form of it, or is no Hive type.

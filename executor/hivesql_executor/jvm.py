@@ -21,7 +21,7 @@ from hivesql_planner.errors import ExecutionError
 # Nothing here outlives what it was made for: a JVM, an application of Spark, or a session.
 _jvms: WeakKeyDictionary[Any, _Classes] = WeakKeyDictionary()
 _gateways: WeakKeyDictionary[SparkSession, Any] = WeakKeyDictionary()
-_given: WeakSet[SparkContext] = WeakSet()
+_with_jar: WeakSet[SparkContext] = WeakSet()
 _flushed: WeakSet[SparkContext] = WeakSet()
 _loading = threading.Lock()
 
@@ -129,9 +129,9 @@ def _classes(spark: SparkSession) -> _Classes:
             session: Any = spark._jsparkSession
             loader = _jar_loader(spark, jar, session.getClass().getClassLoader())
             classes = _jvms[context._gateway] = _Classes(jar, loader)
-        if context not in _given:
+        if context not in _with_jar:
             context._jsc.addJar(classes.jar.as_uri())
-            _given.add(context)
+            _with_jar.add(context)
         return classes
 
 

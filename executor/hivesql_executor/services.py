@@ -91,7 +91,7 @@ def history_limits(settings: Settings) -> HistoryLimits:
     """Tell how much of the history is kept; enough failures for the rule that counts them."""
     failures = settings.integer("metastore.compactor.initiator.failed.compacts.threshold")
     return HistoryLimits(
-        kept={
+        per_state={
             SUCCEEDED: settings.integer(f"{_RETENTION}.succeeded"),
             FAILED: max(failures, settings.integer(f"{_RETENTION}.failed")),
             NOT_INITIATED: settings.integer(f"{_RETENTION}.did.not.initiate"),

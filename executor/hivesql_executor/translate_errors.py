@@ -120,13 +120,13 @@ def translate_error(error: Exception, *, of_user_too: bool = False) -> Exception
     """
     if isinstance(error, HiveSqlError) or (getattr(error, _OF_USER, False) and not of_user_too):
         return error
-    told = _told(error)
+    told = _translate(error)
     for note in getattr(error, "__notes__", ()):
         add_note(told, note)
     return told
 
 
-def _told(error: Exception) -> HiveSqlError:
+def _translate(error: Exception) -> HiveSqlError:
     libraries = {kind.__module__.partition(".")[0] for kind in type(error).__mro__}
     if libraries & _SPARK:
         return _of_spark(error)
@@ -235,9 +235,9 @@ def _of_door(
 
 
 def _of_spark(error: Exception) -> HiveSqlError:
-    from hivesql_executor.spark.failure import told
+    from hivesql_executor.spark.failure import translate_spark_error
 
-    return told(error) or _retryable(
+    return translate_spark_error(error) or _retryable(
         f"Spark's JVM cannot be spoken to: {_first_line(error)}. It has ended, or runs out of "
         "memory (spark.driver.memory): close the session and open another one"
     )

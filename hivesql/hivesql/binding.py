@@ -215,7 +215,7 @@ class Binding:
                 self.fail(error, item.key.start)
             if name in found:
                 self.fail(SemanticError(f"partition column {name} is given twice"), item.key.start)
-            if item.given:
+            if item.is_static:
                 if item.value is None:
                     error = SemanticError(
                         f"Cannot add partition column {name} of type void as it cannot be "
@@ -230,13 +230,15 @@ class Binding:
     def matching(self, table: Table, items: PartitionItems) -> tuple[Partition, ...]:
         """Return the partitions that a full or partial specification names; none is an error."""
         for item in items:
-            if item.given and item.value is None:
-                self.fail(_not_found(table, f"{item.key.text}=NULL"), item.key.start, item.end)
+            if item.is_static and item.value is None:
+                self.fail(
+                    _no_such_partition(table, f"{item.key.text}=NULL"), item.key.start, item.end
+                )
         wanted = self.partition_values(table, items)
         found = self.partitions_of(table, wanted)
         if not found:
-            given = ", ".join(f"{key}={value}" for key, value in wanted.items())
-            self.fail(_not_found(table, given), items[0].key.start, items[-1].end)
+            specification = ", ".join(f"{key}={value}" for key, value in wanted.items())
+            self.fail(_no_such_partition(table, specification), items[0].key.start, items[-1].end)
         return found
 
     def partitions_of(
@@ -258,15 +260,15 @@ class Binding:
         )
 
 
-def _not_found(table: Table, given: str) -> NoSuchObject:
-    return NoSuchObject(f"Partition not found {given} in {table.name}", code=10006)
+def _no_such_partition(table: Table, specification: str) -> NoSuchObject:
+    return NoSuchObject(f"Partition not found {specification} in {table.name}", code=10006)
 
 
-def _is_same(given: str | None, value: str | None, type_: HiveType) -> bool:
+def _is_same(constant: str | None, value: str | None, type_: HiveType) -> bool:
     """Tell whether a constant names a partition: ``01`` names ``1`` of an INT."""
-    if given == value or given is None or value is None:
-        return given == value
-    normal = normal_value(given, type_)
+    if constant == value or constant is None or value is None:
+        return constant == value
+    normal = normal_value(constant, type_)
     return normal is not None and normal == normal_value(value, type_)
 
 

@@ -84,9 +84,9 @@ def _open_session(
     database: str,
     notify: Callable[[str], None],
     idempotency_key: str | None,
-    given: Collection[str],
+    set_by_user: Collection[str],
 ) -> Session:
-    """Open a session on a metastore, whose ``given`` settings may be worth a notice."""
+    """Open a session on a metastore, whose ``set_by_user`` settings may be worth a notice."""
     runtime = Runtime(
         metastore=store,
         spark=lazy,
@@ -105,7 +105,7 @@ def _open_session(
         store.clean_txns()
         store.purge_events(kept)
     store.database(database)
-    for notice in filter(None, map(notice_about, given)):
+    for notice in filter(None, map(notice_about, set_by_user)):
         runtime.notify(notice)
     return Session(runtime, lazy, database=database, idempotency_key=idempotency_key)
 

@@ -254,21 +254,21 @@ class Cursor:
 
     def fetchone(self) -> tuple[Any, ...] | None:
         """Return the next row, or None."""
-        return next(self._given_rows(), None)
+        return next(self._unread_rows(), None)
 
     def fetchmany(self, size: int | None = None) -> list[tuple[Any, ...]]:
         """Return the next ``size`` rows, by default ``arraysize``."""
-        rows = self._given_rows()
+        rows = self._unread_rows()
         wanted = self.arraysize if size is None else size
         return [row for _, row in zip(range(wanted), rows, strict=False)]
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         """All rows that are left."""
-        return list(self._given_rows())
+        return list(self._unread_rows())
 
     def fetch_arrow_table(self) -> pa.Table:
         """All rows of the last query, those that were fetched too."""
-        self._given_rows()
+        self._unread_rows()
         assert self._table is not None
         return self._table
 
@@ -300,7 +300,7 @@ class Cursor:
         return self
 
     def __next__(self) -> tuple[Any, ...]:
-        return next(self._given_rows())
+        return next(self._unread_rows())
 
     def __enter__(self) -> Cursor:
         return self
@@ -324,7 +324,7 @@ class Cursor:
         elif result.affected is not None:
             self.rowcount = result.affected
 
-    def _given_rows(self) -> Iterator[tuple[Any, ...]]:
+    def _unread_rows(self) -> Iterator[tuple[Any, ...]]:
         self._check_open()
         if self._rows is None:
             raise ProgrammingError("there are no rows: the last statement was no query")

@@ -251,24 +251,26 @@ def _quote_end(text: str, position: int, *, is_sql: bool) -> int:
 
 
 def _substituted(
-    raw: str, file: str | None, line: int, column: int, variables: Mapping[str, str]
+    source: str, file: str | None, line: int, column: int, variables: Mapping[str, str]
 ) -> StatementText:
-    if "\\;" not in raw and not _VARIABLE.search(raw):
-        return StatementText(raw, file, line, column)
-    text, origins = _unescaped(raw)
+    if "\\;" not in source and not _VARIABLE.search(source):
+        return StatementText(source, file, line, column)
+    text, origins = _unescaped(source)
     for _ in range(_MOST_SUBSTITUTIONS):
         changed, changed_origins = _substitute_once(text, origins, variables)
         if changed == text:
-            return StatementText(text, file, line, column, raw, tuple(origins))
+            return StatementText(text, file, line, column, source, tuple(origins))
         text, origins = changed, changed_origins
     raise ParseError(
-        f"variables refer to each other more than {_MOST_SUBSTITUTIONS} deep: {raw[:60]!r}"
+        f"variables refer to each other more than {_MOST_SUBSTITUTIONS} deep: {source[:60]!r}"
     ).at(file, line, column)
 
 
-def _unescaped(raw: str) -> tuple[str, list[int]]:
-    kept = [i for i, char in enumerate(raw) if not (char == "\\" and raw[i + 1 : i + 2] == ";")]
-    return "".join(raw[i] for i in kept), kept
+def _unescaped(source: str) -> tuple[str, list[int]]:
+    kept = [
+        i for i, char in enumerate(source) if not (char == "\\" and source[i + 1 : i + 2] == ";")
+    ]
+    return "".join(source[i] for i in kept), kept
 
 
 def _substitute_once(

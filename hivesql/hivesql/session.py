@@ -17,7 +17,7 @@ from hivesql.result import Result
 from hivesql.script import StatementText, split, split_key
 from hivesql.sessions.frames import (
     Assignments,
-    Given,
+    FrameRows,
     SparkViews,
     WithFrame,
     append_text,
@@ -83,19 +83,19 @@ CLOSING_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Request:
     """A statement and what comes with it."""
 
     text: StatementText
     views: SparkViews
     consume: Consume | None = None
-    given: Given | None = None
+    frame: FrameRows | None = None
     once: Once | None = None
 
     @property
     def frames(self) -> dict[TableName, DataFrame]:
         """Rows that the statement reads and no catalog has."""
-        every = [*self.views.found.values(), *([self.given] if self.given else [])]
+        every = [*self.views.tables.values(), *([self.frame] if self.frame else [])]
         return {one.table.name: one.rows for one in every}
 
 
@@ -195,16 +195,16 @@ class Session:
         text: StatementText,
         *,
         consume: Consume | None = None,
-        given: Given | None = None,
+        frame: FrameRows | None = None,
         idempotency_key: str | Once | None = None,
     ) -> Result:
-        """Run one statement of a script; ``given`` are rows that it reads."""
+        """Run one statement of a script; ``frame`` are rows that it reads."""
         began = time.monotonic()
         self._running.begin(text.text)
         once = self._keys.next(text, idempotency_key, self.runtime)
-        asked = _Asked(text, self.spark_views(), of_user(consume), given, once)
+        request = _Request(text, self.spark_views(), of_user(consume), frame, once)
         try:
-            outcome, decided = self._answer(asked)
+            outcome, decided = self._answer(request)
         except BaseException as error:
             told = self._running.as_cancellation(error)
             if isinstance(told, Exception):
@@ -254,25 +254,25 @@ class Session:
             self.runtime.metastore.abort_txns(sorted(mine), "stopped")
         return False
 
-    def _answer(self, asked: _Asked) -> tuple[Outcome, Plan | None]:
+    def _answer(self, request: _Request) -> tuple[Outcome, Plan | None]:
         attempts = self.settings.integer("hive.txn.retrysnapshot.max.count")
         while True:
-            statement = self._bind(asked)
+            statement = self._bind(request)
             try:
-                return self._carry_out(statement, asked)
+                return self._carry_out(statement, request)
             except StaleSnapshot:
                 # Someone committed while we waited for locks: plan again on what is there now.
                 attempts -= 1
                 if attempts <= 0:
                     raise
 
-    def _bind(self, asked: _Asked) -> Statement:
+    def _bind(self, request: _Request) -> Statement:
         return bind(
-            parse(asked.text),
-            WithFrame(self.temporary, asked.given) if asked.given else self.temporary,
+            parse(request.text),
+            WithFrame(self.temporary, request.frame) if request.frame else self.temporary,
             database=self.database,
             settings=self.settings,
-            spark=asked.views,
+            spark=request.views,
             functions=self.functions,
         )
 
@@ -280,7 +280,7 @@ class Session:
         """Temporary views of the Spark that runs, for one statement."""
         return SparkViews(self._spark)
 
-    def _carry_out(self, statement: Statement, asked: _Asked) -> tuple[Outcome, Plan | None]:
+    def _carry_out(self, statement: Statement, request: _Request) -> tuple[Outcome, Plan | None]:
         match statement:
             case SetSetting():
                 return self._set(statement), None
@@ -289,18 +289,18 @@ class Session:
             case CreateFunction() | DropFunction() | CreateMacro() | ReloadFunctions():
                 self.functions.run(statement)
                 return Outcome(), None
-            case FileSystemShell(words=words):
+            case FileSystemShell(arguments=arguments):
                 from hivesql_executor.spark.session import run_file_shell
 
-                return run_file_shell(words, self._spark()), None
+                return run_file_shell(arguments, self._spark()), None
             case Explain(statement=inner, style=style):
-                from hivesql_planner.explain import explained
+                from hivesql_planner.explain import explain_in_style
 
-                told = explained(inner, style, self.settings)
+                told = explain_in_style(inner, style, self.settings)
                 lines = [(line,) for line in told.splitlines()]
                 return Outcome.of_table(["Explain"], lines), None
             case StartTransaction():
-                skipped = self._conversation.start(statement, self.runtime, asked.once)
+                skipped = self._conversation.start(statement, self.runtime, request.once)
                 return Outcome(message=str(skipped) if skipped else None), None
             case EndTransaction():
                 earlier = self._conversation.end(statement, self.runtime)
@@ -310,11 +310,11 @@ class Session:
         decided = plan(statement, self.settings)
         self._running.only_reads = isinstance(decided.body, Select)
         self._conversation.check(decided, statement)
-        done = self._done(decided, asked.once)
+        done = self._done(decided, request.once)
         if done is not None:
             return Outcome(affected=0, message=str(done)), decided
         with self.functions.changed_by(statement):
-            outcome = self._run(decided, asked)
+            outcome = self._run(decided, request)
         self.temporary.remember(original)
         if isinstance(statement, UseDatabase):
             self.database = statement.name
@@ -327,7 +327,7 @@ class Session:
         once = self._conversation.recorded(decided, once)
         return self.runtime.metastore.done(once) if once else None
 
-    def _run(self, decided: Plan, asked: _Asked) -> Outcome:
+    def _run(self, decided: Plan, request: _Request) -> Outcome:
         from hivesql_executor.run import run
 
         inside, running = self._conversation.opened, self._running
@@ -338,13 +338,13 @@ class Session:
                 query_id=running.query_id,
                 query_text=running.text,
                 cancelled=running.cancelled,
-                frames=asked.frames,
-                once=self._conversation.recorded(decided, asked.once),
+                frames=request.frames,
+                once=self._conversation.recorded(decided, request.once),
                 on_open=running.opened,
                 clock=self.runtime.clock.ended_by(running.cancelled),
             )
             try:
-                return run(decided, runtime, consume=asked.consume, inside=inside)
+                return run(decided, runtime, consume=request.consume, inside=inside)
             except AlreadyCommitted as error:
                 # Another run with the same key was faster, which is as good.
                 return Outcome(affected=0, message=error.message)
@@ -409,9 +409,9 @@ class Session:
         with one value for all rows, from ``partition``. ``overwrite`` is INSERT OVERWRITE.
         """
         target = self.temporary.table(self._table_name(table))
-        given = Given.of(frame, self._spark())
+        given = FrameRows.of(frame, self._spark())
         text = append_text(target, given.table, overwrite=overwrite, partition=partition or {})
-        return self.run_statement(text, given=given, idempotency_key=idempotency_key)
+        return self.run_statement(text, frame=given, idempotency_key=idempotency_key)
 
     def merge(  # noqa: PLR0913 - public: MERGE's clauses by name
         self,
@@ -435,12 +435,12 @@ class Session:
         and ``insert_if`` are further conditions.
         """
         target = self.temporary.table(self._table_name(table))
-        given = Given.of(frame, self._spark())
+        given = FrameRows.of(frame, self._spark())
         text = merge_text(
             target, given.table, on, update=update, insert=insert, delete=delete,
             update_if=update_if, insert_if=insert_if,
         )  # fmt: skip
-        return self.run_statement(text, given=given, idempotency_key=idempotency_key)
+        return self.run_statement(text, frame=given, idempotency_key=idempotency_key)
 
     def frame(self, query: str) -> DataFrame:
         """Give a query's rows as a Spark DataFrame that later commits and the cleaner leave alone.

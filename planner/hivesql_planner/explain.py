@@ -84,9 +84,9 @@ def _inserting_lines(insert: Insert) -> Iterator[str]:
         yield from _insert_lines(branch)
 
 
-def _described_lines(told: Description) -> Iterator[str]:
-    yield f"{told.action} {told.of}".rstrip()
-    for key, text in told.details.items():
+def _described_lines(description: Description) -> Iterator[str]:
+    yield f"{description.action} {description.of}".rstrip()
+    for key, text in description.details.items():
         yield f"  {key} {text}"
 
 
@@ -98,7 +98,7 @@ def _select_lines(select: Select) -> Iterator[str]:
 
 
 def _command_lines(statement: Statement) -> Iterator[str]:
-    # Imported late: queries are explained more often.
+    # Imported late: queries are explain_in_style more often.
     from hivesql_planner.definitions.describe_command import describe_command
 
     told = describe_command(statement)
@@ -204,7 +204,7 @@ def _write_text(write: Write) -> str:
 _Json = dict[str, Any]
 
 
-def explained(statement: Statement, style: str, settings: Settings) -> str:
+def explain_in_style(statement: Statement, style: str, settings: Settings) -> str:
     """Tell what EXPLAIN answers in one of its styles; ``locks`` may go with ``formatted``."""
     if style.endswith("locks"):
         return explain_locks(requested(statement, settings), formatted=style != "locks")
@@ -309,15 +309,15 @@ def _body(decided: Plan) -> _Json:
             return {"steps": [_described(told_command)]}
 
 
-def _described(told: Description) -> _Json:
-    action = told.action.lower()
-    return {"action": action, "of": told.of} | {
-        _camel(key): text for key, text in told.details.items()
+def _described(description: Description) -> _Json:
+    action = description.action.lower()
+    return {"action": action, "of": description.of} | {
+        _camel(key): text for key, text in description.details.items()
     }
 
 
-def _camel(words: str) -> str:
-    first, *rest = words.split()
+def _camel(text: str) -> str:
+    first, *rest = text.split()
     return first + "".join(map(str.capitalize, rest))
 
 
@@ -391,5 +391,5 @@ def _clause(branch: ChangeBranch) -> _Json:
     return told
 
 
-def _texts(**given: Expr | None) -> _Json:
-    return {key: str(value) for key, value in given.items() if value}
+def _texts(**expressions: Expr | None) -> _Json:
+    return {key: str(value) for key, value in expressions.items() if value}

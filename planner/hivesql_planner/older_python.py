@@ -38,6 +38,6 @@ def read_datetime(text: str) -> datetime.datetime:
     """Read a time as ISO 8601 writes it; ValueError where it is none."""
     if sys.version_info < (3, 11):
         # It knows fractions of three and of six digits alone, and no Z.
-        text = _FRACTION.sub(lambda found: f".{found[1][:6]:0<6}", text)
+        text = _FRACTION.sub(lambda match: f".{match[1][:6]:0<6}", text)
         text = re.sub("Z$", "+00:00", text)
     return datetime.datetime.fromisoformat(text)

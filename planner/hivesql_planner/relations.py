@@ -61,7 +61,7 @@ class Listing:
     """What the catalog answered when a statement was planned: which partitions, and where."""
 
     tests: tuple[PartitionTest, ...]
-    found: frozenset[tuple[tuple[str | None, ...], str]]
+    partitions: frozenset[tuple[tuple[str | None, ...], str]]
 
     @classmethod
     def of(cls, tests: Sequence[PartitionTest], partitions: Iterable[Partition]) -> Listing:

@@ -62,10 +62,10 @@ class Arguments(argparse.ArgumentParser):
             lines += self._meant(words)
         self.exit(2, "\n".join([*lines, f"{self.prog} --help lists all flags\n"]))
 
-    def _meant(self, words: str) -> Iterator[str]:
+    def _meant(self, typed: str) -> Iterator[str]:
         from hivesql_repl.shell.hints import nearest
 
-        first = words.split()[0]
+        first = typed.split()[0]
         name, equals, value = first.partition("=")
         if name.startswith("-"):
             if flag := nearest(name, self._option_string_actions):
@@ -75,7 +75,7 @@ class Arguments(argparse.ArgumentParser):
         elif Path(first).is_file():
             yield f"to run a script: {self.prog} -f {first}"
         else:
-            yield f"to run a statement: {self.prog} -e {shlex.quote(words)}"
+            yield f"to run a statement: {self.prog} -e {shlex.quote(typed)}"
 
 
 def add_places(parser: argparse.ArgumentParser) -> None:

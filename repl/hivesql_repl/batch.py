@@ -60,7 +60,7 @@ def _run_once(
     if done:
         checkpoint.note(statement, open_transaction=runner.session.in_transaction)
     else:
-        checkpoint.drop_held()
+        checkpoint.drop_pending()
     return done
 
 

@@ -41,7 +41,7 @@ class Checkpoint:
     _keys: bool | None = None
     """Whether the metastore keeps keys; None until it is asked."""
     _number: int = 0
-    _held: dict[str, str] = field(default_factory=dict)
+    _pending: dict[str, str] = field(default_factory=dict)
     """Those of an open transaction, whose end decides."""
 
     @classmethod
@@ -90,16 +90,16 @@ class Checkpoint:
 
     def note(self, statement: StatementText, *, open_transaction: bool) -> None:
         """Note that the statement has succeeded, perhaps in a transaction that goes on."""
-        self._held[str(self._number)] = _digest(statement)
+        self._pending[str(self._number)] = _digest(statement)
         if open_transaction:
             return
-        self.done |= self._held
-        self._held.clear()
+        self.done |= self._pending
+        self._pending.clear()
         self._keep()
 
-    def drop_held(self) -> None:
+    def drop_pending(self) -> None:
         """Note that a statement has failed, and with it the transaction that it was in."""
-        self._held.clear()
+        self._pending.clear()
 
     def finish(self, session: Session) -> None:
         """All has run: the next run starts from the beginning."""

@@ -28,7 +28,7 @@ class Finding:
 
     state: Literal["ok", "warning", "failed"]
     subject: str
-    told: str
+    message: str
     help: str = ""
 
 
@@ -185,7 +185,7 @@ def run_doctor(argv: Sequence[str]) -> int:
     for finding in findings:
         color = {"ok": "green", "warning": "yellow", "failed": "red"}[finding.state]
         console.print(f"[{color}]{finding.state:<8}[/] {finding.subject:<14}", end="")
-        console.print(finding.told, markup=False)
+        console.print(finding.message, markup=False)
         if finding.help:
             console.print(f"{'':<24}{finding.help}", markup=False)
         failed = failed or finding.state == "failed"

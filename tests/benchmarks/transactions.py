@@ -47,8 +47,8 @@ def ours(url: str, table: str) -> Once:
         store.valid_write_ids(txns, [name])
 
     def once() -> None:
-        txn_id, txns = store.together(begin, durable=False)
-        store.together(lambda: prepare(txn_id, txns))
+        txn_id, txns = store.run_in_transaction(begin, durable=False)
+        store.run_in_transaction(lambda: prepare(txn_id, txns))
         store.commit_txn(txn_id)
 
     return once

@@ -10,7 +10,7 @@ import pytest
 
 from hivesql_planner.definitions.describe_command import describe_command
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.explain import explain, explained
+from hivesql_planner.explain import explain, explain_in_style
 from hivesql_planner.model.functions import StoredFunction
 from hivesql_planner.model.table import Column, Database, Partition, Table, TableName
 from hivesql_planner.plan import Command
@@ -206,13 +206,13 @@ def test_steps(statement: Statement, lines: list[str]) -> None:
 
 def test_steps_as_json() -> None:
     statement = ddl.RenamePartition(table=P, partition=ONE, values=("2",))
-    assert json.loads(explained(statement, "formatted", Settings()))["steps"] == [
+    assert json.loads(explain_in_style(statement, "formatted", Settings()))["steps"] == [
         {"action": "move directory", "of": "/w/d.db/p/k=1", "to": "/w/d.db/p/k=2"},
         {"action": "alter partition", "of": "k=1 of d.p", "values": "2",
          "location": "/w/d.db/p/k=2"},
     ]  # fmt: skip
     load = ddl.LoadData(table=PLAIN, path="/f")
-    (told,) = json.loads(explained(load, "formatted", Settings()))["steps"]
+    (told,) = json.loads(explain_in_style(load, "formatted", Settings()))["steps"]
     assert told["action"] == "load files"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.explain import explain, explain_locks, explained
+from hivesql_planner.explain import explain, explain_in_style, explain_locks
 from hivesql_planner.model.table import Column, Partition, Table, TableName
 from hivesql_planner.planning import plan
 from hivesql_planner.relations import Expr, Query, Scan, Source
@@ -88,12 +88,12 @@ def test_update_explained_with_its_table_and_as_json() -> None:
         assignments={"id": Expr("p.id + p.id")},
         where=Expr("k = 1"),
     )
-    extended = explained(update, "extended", Settings()).splitlines()
-    assert "\n".join(extended[:-3]) == explained(update, "", Settings())
+    extended = explain_in_style(update, "extended", Settings()).splitlines()
+    assert "\n".join(extended[:-3]) == explain_in_style(update, "", Settings())
     assert extended[-3:] == [
         "TABLES", "  d.p full ACID, orc, /w/p", "    partition k=1 /w/p/k=1",
     ]  # fmt: skip
-    assert json.loads(explained(update, "formatted", Settings())) == {
+    assert json.loads(explain_in_style(update, "formatted", Settings())) == {
         "transaction": True,
         "writeIds": [{"table": "d.p", "operation": "update"}],
         "locks": [
@@ -121,7 +121,7 @@ def test_update_explained_with_its_table_and_as_json() -> None:
 
 def test_other_plans_as_json() -> None:
     def told(statement: Statement) -> Any:
-        return json.loads(explained(statement, "formatted", Settings()))
+        return json.loads(explain_in_style(statement, "formatted", Settings()))
 
     query = {"sql": "SELECT * FROM s", "scans": [{"view": "s", "table": "d.t"}]}
     assert told(SelectRows(query=QUERY))["select"] == query

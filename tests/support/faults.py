@@ -89,7 +89,7 @@ class _Watched:
 
         def call(*arguments: Any, **named: Any) -> Any:
             # Both would be counted: what is inside is.
-            if name not in ("together", "close"):
+            if name not in ("run_in_transaction", "close"):
                 self._faults.call(f"{self._name}.{name}")
             return found(*arguments, **named)
 

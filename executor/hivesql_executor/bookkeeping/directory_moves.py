@@ -83,7 +83,7 @@ def _put_right(
 
 def _undone(key: str, moves: Sequence[Move]) -> BegunMoves:
     remedies = tuple(
-        (move, decide_remedy(move, named=False, owned=True, settled=False)) for move in moves
+        (move, decide_remedy(move, named=False, owned=True, committed=False)) for move in moves
     )
     return BegunMoves(key=key, moves=remedies)
 

@@ -54,7 +54,7 @@ def record_touched(txn: Transaction, runtime: Runtime) -> None:
                 write_id = txn.write_ids[table]
                 store.add_dynamic_partitions(txn.id, write_id, table, sorted(names), operation)
 
-        store.together(tell)
+        store.run_in_transaction(tell)
         txn.touched.clear()
     hit_failpoint(FailPoint.PARTITIONS_RECORDED)
 

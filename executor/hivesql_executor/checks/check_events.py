@@ -207,9 +207,9 @@ def _row_findings(
 def _readable(part: PartitionFiles, broken: Collection[str]) -> PartitionFiles:
     """Leave out files that cannot be read: what is wrong elsewhere is told too."""
 
-    def kept(files: Sequence[_File]) -> tuple[_File, ...]:
+    def readable(files: Sequence[_File]) -> tuple[_File, ...]:
         return tuple(file for file in files if f"{part.location}/{file.path}" not in broken)
 
     files = part.files
-    chosen = FilesToRead(kept(files.data), kept(files.deletes), kept(files.orphans))
+    chosen = FilesToRead(readable(files.data), readable(files.deletes), readable(files.orphans))
     return replace(part, files=chosen)

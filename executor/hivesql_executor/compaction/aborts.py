@@ -59,7 +59,7 @@ def _clean_unit(unit: Candidate, runtime: Runtime) -> bool:
         left = empty_directories(files, location, state, aborted.visible, txns)
         delete_writes(place, location, (*state.aborted, *left), runtime)
         kept |= uncompacted(state, aborted.visible.aborted)
-    store.forget_aborted(unit, aborted, kept=kept)
+    store.forget_aborted(unit, aborted, retained=kept)
     return True
 
 

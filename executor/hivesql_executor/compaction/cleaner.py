@@ -112,7 +112,7 @@ def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
     # Of workers, and of writers, who work in their table's: they are forgotten from now on.
     delete_abandoned(place, roots, now.aborted, runtime)
     hit_failpoint(FailPoint.DIRECTORY_CLEANED)
-    store.mark_cleaned(compaction.id, kept=kept)
+    store.mark_cleaned(compaction.id, retained=kept)
     return True
 
 

@@ -69,7 +69,7 @@ def _initiate_one(
     store, settings = runtime.metastore, runtime.settings
     skip = skip_unit(candidate, rows, settings, now)
     if skip is not None:
-        return _told(skip, candidate, runtime)
+        return _record_skip(skip, candidate, runtime)
     try:
         place = find_place(candidate.unit, runtime)
     except NoSuchObject:
@@ -80,7 +80,7 @@ def _initiate_one(
     database = store.database(table.name.database)
     skip = skip_table(candidate, table, database, settings)
     if skip is not None:
-        return _told(skip, candidate, runtime)
+        return _record_skip(skip, candidate, runtime)
     if table.sort_columns:
         return False
     kind = decide_kind(candidate, table, place.location, runtime)
@@ -97,7 +97,7 @@ def _initiate_one(
     return answer.accepted
 
 
-def _told(skip: Skip, candidate: Candidate, runtime: Runtime) -> Literal[False]:
+def _record_skip(skip: Skip, candidate: Candidate, runtime: Runtime) -> Literal[False]:
     if skip.record:
         runtime.metastore.record_not_initiated(candidate, skip.reason, _id(runtime))
     return False

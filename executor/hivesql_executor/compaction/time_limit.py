@@ -32,12 +32,12 @@ def limited(compaction: Compaction, txn_id: int, runtime: Runtime) -> Iterator[R
         yield replace(runtime, spark=watch.spark)
     except Exception as error:
         if watch.overdue.is_set():
-            raise ExecutionError(watch.told) from error
+            raise ExecutionError(watch.message) from error
         raise
     finally:
         watch.stop()
     if watch.overdue.is_set():
-        raise ExecutionError(watch.told)
+        raise ExecutionError(watch.message)
 
 
 @dataclass
@@ -51,7 +51,7 @@ class _Watch:
     _thread: threading.Thread | None = None
 
     @property
-    def told(self) -> str:
+    def message(self) -> str:
         """Tell what became of the compaction."""
         limit = self.runtime.settings.text(_KEY)
         return f"compaction {self.compaction.id} was stopped: it took longer than {_KEY}={limit}"
@@ -89,9 +89,9 @@ class _Watch:
         if self._done.wait(seconds):
             return
         self.overdue.set()
-        self.runtime.notify(self.told)
+        self.runtime.notify(self.message)
         try:
-            self.runtime.metastore.mark_failed(self.compaction.id, self.told)
+            self.runtime.metastore.mark_failed(self.compaction.id, self.message)
             self.runtime.metastore.abort_txns([self.txn_id], "compaction took too long")
         except Exception as error:  # noqa: BLE001 - its jobs have to be stopped all the same
             self.runtime.notify(f"this could not be recorded: {error}")

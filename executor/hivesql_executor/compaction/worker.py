@@ -164,7 +164,7 @@ def _commit(
             hit_failpoint(FailPoint.COMPACTION_MARKED)
         store.commit_txn(txn_id, changes=[counted])
 
-    store.together(finish)
+    store.run_in_transaction(finish)
     hit_failpoint(FailPoint.COMPACTION_COMMITTED)
 
 

@@ -31,7 +31,7 @@ def _reaching(ask: Callable[..., T]) -> Callable[..., T]:
     """Tell of a file system that does not answer as one of our errors."""
 
     @functools.wraps(ask)
-    def asked(files: HadoopFiles, path: str, *arguments: Any) -> T:
+    def wrapped(files: HadoopFiles, path: str, *arguments: Any) -> T:
         try:
             return ask(files, path, *arguments)
         except _FAILURES as error:
@@ -41,7 +41,7 @@ def _reaching(ask: Callable[..., T]) -> Callable[..., T]:
                 code=40000,
             ) from error
 
-    return asked
+    return wrapped
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from hivesql_planner.acid.row_id import BUCKET_MASK
 from hivesql_planner.model.hive_type import Kind
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Write, WriteKind
-from hivesql_planner.predicates.predicate import Computed, Given, Kept, SmallChange
+from hivesql_planner.predicates.predicate import Computed, Constant, OldValue, SmallChange
 
 _COMPUTED = {"+": pc.add_checked, "-": pc.subtract_checked, "*": pc.multiply_checked}
 
@@ -89,11 +89,11 @@ def _new_row(small: SmallChange, table: Table, file: Fitting) -> pa.StructArray:
     return pa.StructArray.from_arrays(arrays, list(table.column_names))
 
 
-def _new_value(value: Kept | Given | Computed, kind: pa.DataType, file: Fitting) -> pa.Array:
+def _new_value(value: OldValue | Constant | Computed, kind: pa.DataType, file: Fitting) -> pa.Array:
     match value:
-        case Given(value=given):
+        case Constant(value=given):
             return pa.repeat(pa.scalar(given, kind), len(file.ids["rowId"]))
-        case Kept(column=name):
+        case OldValue(column=name):
             return file.columns[name]
         case Computed(column=name, operator=operator, number=number):
             try:
@@ -113,7 +113,7 @@ def _compute(
 
 
 def write_hits(
-    found: Sequence[Hit],
+    hits: Sequence[Hit],
     writes: tuple[Write, ...],
     snapshot: SmallSnapshot,
     *,
@@ -135,7 +135,7 @@ def write_hits(
         staged = [
             _stage(hit, number, write, snapshot, write_id=write_id, staging=staging)
             for number, write in enumerate(writes)
-            for hit in found
+            for hit in hits
             if len(hit.row)
         ]
         snapshot.files.sync([f"{staging}/{file.name}" for file in staged])

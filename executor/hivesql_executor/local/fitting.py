@@ -32,7 +32,7 @@ from hivesql_planner.model.table import Column, Partition, Table
 from hivesql_planner.predicates.predicate import Predicate, columns_of
 from hivesql_planner.predicates.ranges import any_of_ids
 
-Found = TypeVar("Found")
+Row = TypeVar("Row")
 Only = frozenset[str] | None
 """Files whose row groups are looked at; None for all files, by stripes."""
 KEYS = ACID_FIELDS[1:4]
@@ -150,8 +150,8 @@ def check_small(pieces: Sequence[Piece], most_bytes: int) -> None:
 
 
 def _narrowed(
-    read: Callable[[Only], list[Found]], piece_of: Callable[[Found], Piece], most_bytes: int
-) -> list[Found]:
+    read: Callable[[Only], list[Row]], piece_of: Callable[[Row], Piece], most_bytes: int
+) -> list[Row]:
     """Pieces by stripes, or by row groups where that saves much and few indexes tell of them."""
     by_stripes = read(None)
     pieces = list(map(piece_of, by_stripes))
@@ -261,16 +261,16 @@ def _numbers(piece: Piece) -> npt.NDArray[np.int64]:
 
 
 def _alive(
-    found: Sequence[Fitting], snapshot: SmallSnapshot, part: PartitionFiles, most_bytes: int
+    fittings: Sequence[Fitting], snapshot: SmallSnapshot, part: PartitionFiles, most_bytes: int
 ) -> Iterator[Fitting]:
     """Yield the rows of the files that nothing has deleted; files without one are left out."""
-    ids = {name: pa.concat_arrays([file.ids[name] for file in found]) for name in KEYS}
+    ids = {name: pa.concat_arrays([file.ids[name] for file in fittings]) for name in KEYS}
     keys = list(zip(*(one.to_pylist() for one in ids.values()), strict=True))
     told = _certainly_deleted(snapshot, part)
     events = _deletes(ids, snapshot, part, most_bytes) if not told.issuperset(keys) else ()
     deleted = told | _keys_among(ids, list(events))
     gone, start = pa.array([key in deleted for key in keys], pa.bool_()), 0
-    for file in found:
+    for file in fittings:
         count = len(file.ids["rowId"])
         kept = pc.indices_nonzero(pc.invert(gone.slice(start, count)))
         start += count

@@ -239,40 +239,40 @@ def _column(
     return _value(pc.struct_field(row, [position]), field.column)
 
 
-def _value(found: pa.Array, column: Column) -> pa.Array:
+def _value(array: pa.Array, column: Column) -> pa.Array:
     wanted = arrow_type(column.type)
     if pa.types.is_timestamp(wanted):
-        return _microseconds(found)
-    if not _is_same(found.type, wanted):
+        return _microseconds(array)
+    if not _is_same(array.type, wanted):
         raise OnlySpark
     if column.type.kind is Kind.CHAR:
         # CHAR compares without its padding.
-        return pc.utf8_rtrim(found, " ")
-    return found.cast(wanted)
+        return pc.utf8_rtrim(array, " ")
+    return array.cast(wanted)
 
 
-def _is_same(found: pa.DataType, wanted: pa.DataType) -> bool:
+def _is_same(actual: pa.DataType, wanted: pa.DataType) -> bool:
     """Equal but for names inside lists and maps, which mean nothing."""
     if pa.types.is_nested(wanted):
         inner = [wanted.field(i) for i in range(wanted.num_fields)]
-        others = [found.field(i) for i in range(found.num_fields)]
+        others = [actual.field(i) for i in range(actual.num_fields)]
         named = not pa.types.is_struct(wanted) or [a.name for a in inner] == [
             b.name for b in others
         ]
         return (
-            found.id == wanted.id
+            actual.id == wanted.id
             and len(inner) == len(others)
             and named
             and all(_is_same(b.type, a.type) for a, b in zip(inner, others, strict=True))
         )
-    return bool(found == wanted)
+    return bool(actual == wanted)
 
 
-def _microseconds(found: pa.Array) -> pa.Array:
-    if found.type != pa.timestamp("ns"):
+def _microseconds(array: pa.Array) -> pa.Array:
+    if array.type != pa.timestamp("ns"):
         raise OnlySpark
     try:
-        cast = found.cast(pa.timestamp("us"))
+        cast = array.cast(pa.timestamp("us"))
     except pa.ArrowInvalid:
         # Spark cuts nanoseconds; what it makes of them stays its own affair.
         raise OnlySpark from None

@@ -15,7 +15,7 @@ from hivesql_executor.local.types import arrow_type
 from hivesql_executor.outcome import NamedRow, Outcome, is_outside_years
 from hivesql_planner.model.hive_type import HiveType, Kind
 from hivesql_planner.model.table import Column, Table
-from hivesql_planner.predicates.predicate import Given, Shown, SmallSelect, Sorting, Total
+from hivesql_planner.predicates.predicate import Constant, Shown, SmallSelect, Sorting, Total
 
 _MOST_ROWS = 100_000
 """More come from Spark, which hands them out part by part."""
@@ -35,10 +35,10 @@ def select_rows(small: SmallSelect, snapshot: SmallSnapshot, columns: Sequence[C
 
 def _select_rows(small: SmallSelect, snapshot: SmallSnapshot, columns: Sequence[Column]) -> Outcome:
     table = snapshot.table
-    asked = {item.column for item in (*small.items, *small.order) if not isinstance(item, Given)}
+    asked = {item.column for item in (*small.items, *small.order) if not isinstance(item, Constant)}
     wanted = tuple(column for column in table.columns if column.name in asked)
     counted = living_rows(snapshot, small.most_bytes) if _only_counts(small) else None
-    found = _found(small, snapshot, wanted) if counted is None else []
+    found = _find_rows(small, snapshot, wanted) if counted is None else []
     count = sum(len(file.ids["rowId"]) for file in found) if counted is None else counted
     known = {
         column.name: _joined(column, found, table) for column in table.all_columns
@@ -71,7 +71,7 @@ def _only_counts(small: SmallSelect) -> bool:
     return every and small.where is None
 
 
-def _found(
+def _find_rows(
     small: SmallSelect, snapshot: SmallSnapshot, wanted: tuple[Column, ...]
 ) -> list[Fitting]:
     """Return the rows that fit; of those that need not be chosen or sorted, enough."""
@@ -81,12 +81,12 @@ def _found(
     return first_rows(snapshot, wanted, small.limit, small.most_bytes)
 
 
-def _joined(column: Column, found: Sequence[Fitting], table: Table) -> pa.Array:
+def _joined(column: Column, fittings: Sequence[Fitting], table: Table) -> pa.Array:
     """Return the values of all rows of a column of data or of the partitions."""
     kind = arrow_type(column.type)
     if column in table.columns:
         joined = pa.concat_arrays(
-            [pa.array([], kind), *(file.columns[column.name] for file in found)]
+            [pa.array([], kind), *(file.columns[column.name] for file in fittings)]
         )
         try:
             joined.validate(full=True)
@@ -96,7 +96,7 @@ def _joined(column: Column, found: Sequence[Fitting], table: Table) -> pa.Array:
         return joined
     parts = [
         partition_columns(file.part.partition, table, len(file.ids["rowId"]))[column.name]
-        for file in found
+        for file in fittings
     ]
     return pa.concat_arrays([pa.array([], kind), *parts])
 
@@ -114,9 +114,9 @@ def _in_order(order: Sequence[Sorting], known: dict[str, pa.Array], count: int) 
 
 
 def _array(
-    item: Shown | Given | Total, column: Column, known: dict[str, pa.Array], count: int
+    item: Shown | Constant | Total, column: Column, known: dict[str, pa.Array], count: int
 ) -> pa.Array:
-    if isinstance(item, Given):
+    if isinstance(item, Constant):
         return pa.repeat(pa.scalar(item.value, arrow_type(column.type)), count)
     assert isinstance(item, Shown)
     found, kind = known[item.column], column.type.kind
@@ -144,11 +144,11 @@ def _outcome(rows: pa.Table, columns: Sequence[Column]) -> Outcome:
     names = tuple(column.name for column in columns)
     values = [_python_values(one.combine_chunks()) for one in rows.columns]
     found = [NamedRow(names, row) for row in zip(*values, strict=True)]
-    types = tuple(_told_type(column.type) for column in columns)
+    types = tuple(_printed_type(column.type) for column in columns)
     return Outcome(columns=names, types=types, rows=found, value=found, table=rows)
 
 
-def _told_type(hive_type: HiveType) -> str:
+def _printed_type(hive_type: HiveType) -> str:
     """Spark's name of the type, but Hive's where there are instants inside."""
     return str(hive_type) if hive_type.holds(Kind.INSTANT) else hive_type.spark
 

@@ -79,7 +79,7 @@ class ReadOnlyCopy(DatabaseMetastore):
     def _change(self, work: Callable[[Connection], T]) -> T:
         return self._refuse()  # type: ignore[no-any-return]
 
-    def needs_housekeeping(self, timeout: float, kept: float) -> bool:
+    def needs_housekeeping(self, timeout: float, time_to_live: float) -> bool:
         """Nothing: whoever may write the metastore does it."""
         return False
 
@@ -115,7 +115,7 @@ class ReadOnlyCopy(DatabaseMetastore):
             self._refuse()
         return None
 
-    def note_moves(self, txn_id: int, given: Sequence[Move], key: str = "") -> str:
+    def note_moves(self, txn_id: int, planned: Sequence[Move], key: str = "") -> str:
         """Refuse to change files."""
         return str(self._refuse())
 

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 _SEED = 104729
 _EPOCH = datetime.datetime(1970, 1, 1)
 Ints = npt.NDArray[np.int32]
-_Words = npt.NDArray[np.uint32]
+_UInt32s = npt.NDArray[np.uint32]
 _Bytes = npt.NDArray[np.uint8]
 
 
@@ -130,8 +130,8 @@ def _java_hash(matrix: _Bytes, lengths: npt.NDArray[np.int64], start: int) -> In
     return result
 
 
-def _rotated(words: _Words, bits: int) -> _Words:
-    rotated: _Words = (words << np.uint32(bits)) | (words >> np.uint32(32 - bits))
+def _rotated(values: _UInt32s, bits: int) -> _UInt32s:
+    rotated: _UInt32s = (values << np.uint32(bits)) | (values >> np.uint32(32 - bits))
     return rotated
 
 

@@ -66,7 +66,7 @@ def check_file(path: str, file: DataFile | DeleteFile, tail: OrcTail) -> None:
     elif file.original is None:
         check_inserts(path, tail)
     else:
-        _check_raw(path, tail)
+        _check_plain_rows(path, tail)
     if file.write_id_filter:
         _check_writes(path, tail)
 
@@ -137,7 +137,7 @@ def check_orphans(paths: Sequence[str], tails: Mapping[str, OrcTail]) -> None:
             )
 
 
-def _check_raw(path: str, tail: OrcTail) -> None:
+def _check_plain_rows(path: str, tail: OrcTail) -> None:
     """Raise when a file that should hold plain rows holds events."""
     if tail.is_acid:
         raise DataError(

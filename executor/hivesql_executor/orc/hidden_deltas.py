@@ -74,7 +74,7 @@ def hidden_deltas(files: Files, location: str, state: AcidState) -> tuple[Hidden
         for name, inner, batch in suspects
         if not any(
             low <= inner.max_write_id and inner.min_write_id <= high
-            for low, high in _held_write_ids(files, location, batch, listing)
+            for low, high in _write_ids_of_events(files, location, batch, listing)
         )
     )
 
@@ -93,7 +93,7 @@ def _lies_inside(inner: AcidDirectory, batch: AcidDirectory) -> bool:
     return batch.min_write_id <= inner.min_write_id and inner.max_write_id <= batch.max_write_id
 
 
-def _held_write_ids(
+def _write_ids_of_events(
     files: Files, location: str, name: str, listing: Sequence[FileStatus]
 ) -> Iterator[tuple[int, int]]:
     """Yield the write ids of a delta's events, as ranges; one holds all where none is known."""

@@ -23,7 +23,7 @@ _ENCODED = re.compile(r"Encountered error while reading file (.+?)\. +(.*)")
 _PLAIN = re.compile(r"\bhivesql cannot read (.+?): (.*)")
 
 
-def told(error: Exception) -> HiveSqlError | None:
+def translate_spark_error(error: Exception) -> HiveSqlError | None:
     """Return the error for the user; None when it does not come from Spark."""
     if not isinstance(error, FAILURES):
         return None

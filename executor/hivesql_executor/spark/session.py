@@ -272,7 +272,7 @@ def isolate(session: SparkSession) -> SparkSession:
 _output = threading.Lock()
 
 
-def run_file_shell(words: Sequence[str], spark: SparkSession) -> Outcome:
+def run_file_shell(command: Sequence[str], spark: SparkSession) -> Outcome:
     """Run one command, such as ``-ls /warehouse``; its lines are the rows.
 
     ExecutionError with what the shell complained of when its exit code is not 0.
@@ -280,8 +280,8 @@ def run_file_shell(words: Sequence[str], spark: SparkSession) -> Outcome:
     context = spark.sparkContext
     jvm: Any = context._jvm  # Hadoop's shell has no other door
     gateway: Any = context._gateway
-    arguments = gateway.new_array(jvm.java.lang.String, len(words))
-    for i, word in enumerate(words):
+    arguments = gateway.new_array(jvm.java.lang.String, len(command))
+    for i, word in enumerate(command):
         arguments[i] = word
     system = jvm.java.lang.System
     out, err = (jvm.java.io.ByteArrayOutputStream() for _ in range(2))
@@ -298,7 +298,7 @@ def run_file_shell(words: Sequence[str], spark: SparkSession) -> Outcome:
     if code:
         problem = str(err.toString("UTF-8")).strip() or "no reason given"
         raise ExecutionError(
-            f"Command {shlex.join(words)} failed with exit code = {code}: {problem}"
+            f"Command {shlex.join(command)} failed with exit code = {code}: {problem}"
         )
     lines = str(out.toString("UTF-8")).splitlines()
     return Outcome.of_table(["DFS Output"], [(line,) for line in lines])

@@ -11,7 +11,7 @@ from hivesql_executor.spark.buckets import texts_of
 from hivesql_executor.spark.functions import register_called
 from hivesql_executor.spark.nanoseconds.changes import Texts
 from hivesql_executor.spark.scan.nanoseconds import nanosecond_rows_of
-from hivesql_executor.spark.scan.sources import explained, read_target, registered
+from hivesql_executor.spark.scan.sources import as_user_errors, read_target, register_views
 from hivesql_executor.spark.write.change import changed_rows
 from hivesql_executor.spark.write.merge_source import Joined, compute_source
 from hivesql_executor.spark.write.write import WrittenFile, write_change
@@ -43,7 +43,7 @@ def write_by_spark(
         return _write(change, work, joined, {}, whole_writers=target.whole_writers)
     most_keys = runtime.settings.integer("hivesql.merge.keys.max")
     with (
-        explained(),
+        as_user_errors(),
         compute_source(change, target.rows, source.whole, most_keys=most_keys) as joined,
     ):
         return _write(change, work, joined, source.texts, whole_writers=False)
@@ -53,7 +53,7 @@ def _write(
     change: Change, work: Work, joined: Joined, texts: Texts, *, whole_writers: bool
 ) -> tuple[WrittenFile, ...]:
     table, runtime = change.target.table, work.runtime
-    with registered(change.queries, work.txn, runtime), explained():
+    with register_views(change.queries, work.txn, runtime), as_user_errors():
         changed = changed_rows(change, joined, texts)
     publication = Publication(
         writes=change_writes(change),

@@ -42,7 +42,7 @@ from hivesql_planner.definitions.steps import (
     StoreStatistics,
 )
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError, StaleSnapshot
-from hivesql_planner.model.statistics import BASICS, Statistics, told_beside
+from hivesql_planner.model.statistics import BASICS, Statistics, overlay_statistics
 from hivesql_planner.model.table import Database, Partition, Table, TableName, partition_name
 
 Change = Callable[[], object]
@@ -81,7 +81,7 @@ def take_steps(steps: Sequence[Step], txn_id: int, runtime: Runtime) -> None:
         if moves or around:
             held.enter_context(placing(moves, runtime, txn_id, around=around))
         if len(changes) > 1:
-            runtime.metastore.together(lambda: [change() for change in changes])
+            runtime.metastore.run_in_transaction(lambda: [change() for change in changes])
         else:
             for change in changes:
                 change()
@@ -182,10 +182,10 @@ def _catalog_change(step: CatalogStep, txn_id: int, runtime: Runtime) -> Change:
             return _altering(step, txn_id, runtime)
         case DropEntry():
             return _dropping(step, txn_id, runtime)
-        case HandOver(source=source, placed=placed):
+        case HandOver(source=source, target=target):
             return partial(
                 store.exchange_partitions,
-                source.table.name, placed.table.name, placed.partitions, txn_id=txn_id,
+                source.table.name, target.table.name, target.partitions, txn_id=txn_id,
             )  # fmt: skip
         case ReserveWriteIds(table=table, next_write_id=next_write_id):
             _check_file_names(table, runtime)
@@ -204,16 +204,16 @@ def _adding(step: AddEntry, txn_id: int, runtime: Runtime) -> Change:
             owned_table = replace(entry, owner=runtime.user)
             return partial(store.create_table, owned_table, if_not_exists=step.if_not_exists)
         case Partitions(table=table):
-            placed = [_placed(table, one, runtime) for one in entry.partitions]
+            located = [_with_location(table, one, runtime) for one in entry.partitions]
             return partial(
-                store.add_partitions, table.name, placed, if_not_exists=step.if_not_exists,
+                store.add_partitions, table.name, located, if_not_exists=step.if_not_exists,
                 txn_id=txn_id,
             )  # fmt: skip
         case _:
             return partial(store.create_function, replace(entry, owner=runtime.user))
 
 
-def _placed(table: Table, partition: Partition, runtime: Runtime) -> Partition:
+def _with_location(table: Table, partition: Partition, runtime: Runtime) -> Partition:
     """Complete a place that a user has named."""
     location = partition.location
     if location and location != table.home_of(partition.values):
@@ -310,11 +310,13 @@ def _statistics(step: StoreStatistics, runtime: Runtime) -> list[Statistics]:
         told.append(
             Statistics(
                 values=values,
-                is_told=True,
+                is_stated=True,
                 rows=known.rows if rows is None else rows,
                 files=known.files if files is None else files,
                 bytes=known.bytes if size is None else size,
-                columns=() if step.column is None else (told_beside(step.column, known.columns),),
+                columns=()
+                if step.column is None
+                else (overlay_statistics(step.column, known.columns),),
             )
         )
     return told

@@ -12,7 +12,7 @@ from hivesql_executor.orc.publish import Publication, StagedRows
 from hivesql_executor.orc.types import hive_type
 from hivesql_executor.snapshot.listing import data_sizes, table_roots
 from hivesql_executor.spark.scan.nanoseconds import nanosecond_rows_of
-from hivesql_executor.spark.scan.sources import explained, rows_of
+from hivesql_executor.spark.scan.sources import as_user_errors, rows_of
 from hivesql_executor.spark.write.partition_clustering import NEVER
 from hivesql_executor.spark.write.write import stage_insert
 from hivesql_executor.statements.context import Work
@@ -101,7 +101,7 @@ def stage_query(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
         ),
         changes=work.txn.changes,
     )
-    with explained():
+    with as_user_errors():
         return stage_insert(
             whole,
             publication,

@@ -14,7 +14,7 @@ from hivesql_executor.orc.publish import Publication
 from hivesql_executor.orc.types import hive_type
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.spark.scan.sources import explained, rows_of
+from hivesql_executor.spark.scan.sources import as_user_errors, rows_of
 from hivesql_executor.spark.write.write import stage_insert
 from hivesql_executor.transactions.file_changes import FileChanges
 from hivesql_executor.transactions.transaction import Transaction
@@ -52,7 +52,7 @@ def write_directory(statement: WriteDirectory, txn: Transaction, runtime: Runtim
             locations={},
             changes=txn.changes,
         )
-        with explained():
+        with as_user_errors():
             staged = stage_insert(rows, publication, staging)
             written = staged.publish()
         _put(

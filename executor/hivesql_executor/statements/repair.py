@@ -45,7 +45,7 @@ def repair_table(step: FollowDirectories, txn: Transaction | None, runtime: Runt
         if step.drop and gone:
             store.drop_partitions(table.name, [one.values for one in gone], txn_id=txn_id)
 
-    store.together(repair)
+    store.run_in_transaction(repair)
     if step.add and new:
         lines += [f"Repair: Added partition to metastore {_named(table, one)}" for one in new]
     if step.drop and gone:

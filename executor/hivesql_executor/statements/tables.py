@@ -25,7 +25,7 @@ from hivesql_planner.model.table import (
     FileFormat,
     Table,
     TableName,
-    kept_columns,
+    columns_of_format,
     partition_name,
 )
 
@@ -48,7 +48,7 @@ def _with_columns_of(table: Table, format_: FileFormat, path: str, runtime: Runt
     files = runtime.files(path)
     if not files.is_file(path):
         raise SemanticError(f"Invalid path '{path}': No files matching path {path}", code=10028)
-    columns = kept_columns(table.format, columns_of_file(files, path, format_))
+    columns = columns_of_format(table.format, columns_of_file(files, path, format_))
     for column in columns:
         if column.type.holds(Kind.UNION):
             raise NotSupported(f"the type {column.type} of the column {column.name} in {path}")
@@ -101,7 +101,7 @@ def bear_table(table: Table, changes: FileChanges, runtime: Runtime) -> Table:
         changes.fill(created, is_new=is_new)
         return created
 
-    created = store.together(bear)
+    created = store.run_in_transaction(bear)
     if not home:
         changes.fill(created, is_new=_check_home(created.location, created, runtime))
         runtime.files(created.location).make_directories(created.location)

@@ -35,7 +35,7 @@ from hivesql_planner.streaming_errors import (
 )
 
 _FLUSH_ROWS = 100_000
-_TOLD = (StreamingException, CommitUnknown)
+_STREAM_ERRORS = (StreamingException, CommitUnknown)
 
 
 @dataclass(slots=True)
@@ -285,6 +285,6 @@ def run_or_close(step: Callable[[], None], close: Callable[[], None]) -> None:
             add_note(error, f"the batch could not be closed either: {second}")
         if isinstance(error, OSError):
             raise StreamingIOFailure(f"the delta could not be written: {error}") from error
-        if isinstance(error, HiveSqlError) and not isinstance(error, _TOLD):
+        if isinstance(error, HiveSqlError) and not isinstance(error, _STREAM_ERRORS):
             raise StreamingException(error.message) from error
         raise

@@ -134,7 +134,7 @@ class FileChanges:
         if not self.noted:
             return
         with left_to_reaper("what the statement replaced is not deleted yet", self.runtime):
-            mend(self._begun(settled=True), self.runtime)
+            mend(self._begun(committed=True), self.runtime)
         self.noted, self.unnoted, self.key = [], [], ""
 
     def undo(self, error: BaseException | None) -> None:
@@ -155,7 +155,7 @@ class FileChanges:
         self.noted, self.unnoted, self.key = [], [], ""
 
     def _mend(self) -> None:
-        begun = self._begun(settled=False)
+        begun = self._begun(committed=False)
         if self.key:
             # Whoever took us for dead has put back what was noted: another's files may be in
             # its place now.
@@ -258,9 +258,9 @@ class FileChanges:
             self.runtime.metastore.renew_moves(self.key)
             self.renewed = self.runtime.clock.monotonic()
 
-    def _begun(self, *, settled: bool) -> BegunMoves:
+    def _begun(self, *, committed: bool) -> BegunMoves:
         remedies = tuple(
-            (move, decide_remedy(move, named=settled, owned=True, settled=settled))
+            (move, decide_remedy(move, named=committed, owned=True, committed=committed))
             for move in self.noted
         )
         return BegunMoves(key=self.key, moves=remedies)

@@ -117,7 +117,7 @@ def _acquire(locks: Sequence[ObjectLock], runtime: Runtime, *, explicit: bool) -
         if tried == retries:
             break
         runtime.notify(f"waiting for locks for {waited:.1f} s: {reason}")
-        sleep_in_line(pause, partial(_count_held, store, held), runtime)
+        sleep_in_line(pause, partial(_count_acquired, store, held), runtime)
         pause = min(pause * 2, longest)
     raise LockTimeout(
         f"locks could not be acquired after {waited:.1f} s: {reason}. Run the statement again "
@@ -126,8 +126,9 @@ def _acquire(locks: Sequence[ObjectLock], runtime: Runtime, *, explicit: bool) -
     )
 
 
-def _count_held(store: Metastore, held: ObjectLockRow) -> int:
+def _count_acquired(store: Metastore, acquired: ObjectLockRow) -> int:
     """1 while a lock is held, else 0."""
     return sum(
-        (row.name, row.query_id) == (held.name, held.query_id) for row in store.object_locks()
+        (row.name, row.query_id) == (acquired.name, acquired.query_id)
+        for row in store.object_locks()
     )

@@ -87,7 +87,7 @@ def open_transaction(runtime: Runtime, *, read_only: bool = False) -> OpenTransa
             raise
 
     # Nobody knows of a transaction before it has a write id, locks, or has ended.
-    txn_id, txns = store.together(begin, durable=False)
+    txn_id, txns = store.run_in_transaction(begin, durable=False)
     runtime.on_open(txn_id)
     hit_failpoint(FailPoint.TXN_OPENED)
     interval = settings.seconds("hive.txn.timeout") / 2
@@ -129,7 +129,7 @@ def commit(
         hit_failpoint(FailPoint.AFTER_COMMIT)
     except CommitUnknown as error:
         if for_reading and runtime.once is None:
-            raise _not_told(error) from error
+            raise _answer_lost(error) from error
         raise
     except BaseException as error:
         opened.changes.undo(error)
@@ -138,7 +138,7 @@ def commit(
     opened.changes.finish()
 
 
-def _not_told(error: CommitUnknown) -> ExecutionError:
+def _answer_lost(error: CommitUnknown) -> ExecutionError:
     """Tell what a lost answer means that was none to the statement's own commit."""
     told = ExecutionError(
         f"the connection to the metastore broke: {error.message.partition(';')[0]}. Nothing that "
@@ -157,7 +157,7 @@ def _before_commit(plan: Plan) -> Iterator[None]:
     except CommitUnknown as error:
         if isinstance(plan.body, Definition | Command):
             raise
-        raise _not_told(error) from error
+        raise _answer_lost(error) from error
 
 
 def roll_back(opened: OpenTransaction, runtime: Runtime, error: BaseException | None) -> None:
@@ -206,7 +206,7 @@ def transaction(
     try:
         opened = open_transaction(runtime, read_only=plan.read_only)
     except CommitUnknown as error:
-        raise _not_told(error) from error
+        raise _answer_lost(error) from error
     try:
         with _before_commit(plan):
             yield _prepare(plan, runtime, opened)
@@ -228,7 +228,7 @@ def continuing(plan: Plan, inside: OpenTransaction) -> Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _Acquired:
     """Write ids and locks; ``visible`` is left out where a ``newer`` transaction has written."""
 
     write_ids: dict[TableName, int]
@@ -236,36 +236,36 @@ class _Held:
     visible: Mapping[TableName, ValidWriteIdList] | None = None
 
 
-def _hold(
+def _acquire(
     plan: Plan, runtime: Runtime, opened: OpenTransaction, *, is_alone: bool = False
-) -> _Held:
+) -> _Acquired:
     """Take the plan's write ids and locks, and see who changed since what these cover.
 
     A statement that ``is_alone`` in its transaction was planned before that was opened.
     """
     store, txn_id = runtime.metastore, opened.id
 
-    def look(write_ids: dict[TableName, int]) -> _Held:
+    def look(write_ids: dict[TableName, int]) -> _Acquired:
         check_tables(plan, store)
         if is_alone:
             check_listings(plan, store)
         newer = store.newer_writer(txn_id, plan.locks)
         if newer is not None:
-            return _Held(write_ids, newer)
+            return _Acquired(write_ids, newer)
         tables = _tables(plan, write_ids)
-        return _Held(write_ids, visible=store.valid_write_ids(opened.txns, tables))
+        return _Acquired(write_ids, visible=store.valid_write_ids(opened.txns, tables))
 
-    def ask() -> tuple[_Held, LockAnswer | None]:
+    def ask() -> tuple[_Acquired, LockAnswer | None]:
         names = [target.table for target in plan.targets]
         write_ids = {name: store.allocate_write_id(txn_id, name) for name in sorted(names, key=str)}
         hit_failpoint(FailPoint.WRITE_IDS_ALLOCATED)
         answer = request_locks(txn_id, plan, runtime)
         if answer is not None and answer.state is not LockState.ACQUIRED:
-            return _Held(write_ids), answer
+            return _Acquired(write_ids), answer
         return look(write_ids), None
 
     # A reader leaves nothing behind that power loss could harm.
-    held, refused = store.together(ask, durable=not isinstance(plan.body, Select))
+    held, refused = store.run_in_transaction(ask, durable=not isinstance(plan.body, Select))
     if refused is not None:
         await_locks(txn_id, refused, runtime)
         held = look(held.write_ids)
@@ -275,7 +275,7 @@ def _hold(
 
 def _prepare(plan: Plan, runtime: Runtime, opened: OpenTransaction) -> Transaction:
     store, txn_id, txns = runtime.metastore, opened.id, opened.txns
-    held = _hold(plan, runtime, opened, is_alone=True)
+    held = _acquire(plan, runtime, opened, is_alone=True)
     write_ids, visible = held.write_ids, held.visible
     if held.newer is not None and held.newer > txn_id:
         # Our snapshot can never see a later transaction: only a new transaction can.
@@ -295,7 +295,7 @@ def _prepare(plan: Plan, runtime: Runtime, opened: OpenTransaction) -> Transacti
 
 
 def _prepare_inside(plan: Plan, runtime: Runtime, opened: OpenTransaction) -> Transaction:
-    held = _hold(plan, runtime, opened)
+    held = _acquire(plan, runtime, opened)
     if held.visible is None:
         # The snapshot is that of START TRANSACTION, so nothing can be planned again.
         raise WriteConflict(

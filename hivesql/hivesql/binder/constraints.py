@@ -33,7 +33,7 @@ from hivesql_planner.model.constraints import (
 from hivesql_planner.model.conversions import check_conversion
 from hivesql_planner.model.hive_type import BOOLEAN
 from hivesql_planner.model.table import Column, Constraint, Table, TableName
-from hivesql_planner.predicates.predicate import Given, IsNull, Not, Predicate, UnlessFalse
+from hivesql_planner.predicates.predicate import Constant, IsNull, Not, Predicate, UnlessFalse
 from hivesql_planner.relations import Expr
 
 ROW = "row"
@@ -215,7 +215,7 @@ def default_value(table: Table, column: str, binding: Binding) -> Expr:
     """Return a column's default value; NULL without one."""
     text = default_of(table, column)
     if text is None:
-        return Expr("NULL", Given(None))
+        return Expr("NULL", Constant(None))
     (target,) = (one for one in table.all_columns if one.name == column)
     part, walk = _understood(text, replace(table, columns=()), binding)
     meaning = constant_of(part.tree, walk.binding.text.text)

@@ -30,7 +30,7 @@ from hivesql_planner.model.table import (
     FileFormat,
     Table,
     TableName,
-    kept_columns,
+    columns_of_format,
 )
 from hivesql_planner.relations import Query
 from hivesql_planner.statements.bound import CreateTable, InsertRows, InsertTarget
@@ -165,7 +165,7 @@ def _columns(body: CreateTableBody, format_: FileFormat) -> tuple[Column, ...]:
     literal = {**body.properties, **body.serde_properties}.get(LITERAL)
     if format_ == "avro" and literal is not None and body.query is None:
         return columns_of(parsed_schema(literal))
-    return kept_columns(format_, body.columns)
+    return columns_of_format(format_, body.columns)
 
 
 def _like(body: CreateTableBody, binding: Binding, name: TableName) -> Table:

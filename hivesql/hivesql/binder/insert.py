@@ -23,7 +23,7 @@ from hivesql.query.walk import BoundQuery, bind_query
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.conversions import check_conversion
 from hivesql_planner.model.table import Partition, Table
-from hivesql_planner.predicates.predicate import Given
+from hivesql_planner.predicates.predicate import Constant
 from hivesql_planner.relations import Expr, Query
 from hivesql_planner.statements.bound import InsertRows, InsertTarget
 
@@ -222,20 +222,22 @@ def _rows(
 
 def _rows_in_order(
     rows: tuple[Row, ...] | None,
-    given: Sequence[str],
+    column_names: Sequence[str],
     names: Sequence[str],
     defaults: Mapping[str, Expr],
 ) -> tuple[Row, ...] | None:
     """Return the rows in the table's order, with the default values of columns without one."""
     meanings = [one.meaning for one in defaults.values()]
-    if rows is None or any(len(row) != len(given) for row in rows):
+    if rows is None or any(len(row) != len(column_names) for row in rows):
         return None
-    if not all(isinstance(one, Given) for one in meanings):
+    if not all(isinstance(one, Constant) for one in meanings):
         return None
     fixed = {
-        name: one.meaning.value for name, one in defaults.items() if isinstance(one.meaning, Given)
+        name: one.meaning.value
+        for name, one in defaults.items()
+        if isinstance(one.meaning, Constant)
     }
-    places = {name: i for i, name in enumerate(given)}
+    places = {name: i for i, name in enumerate(column_names)}
     return tuple(
         tuple(row[places[name]] if name in places else fixed[name] for name in names)
         for row in rows
@@ -243,12 +245,12 @@ def _rows_in_order(
 
 
 def _check_types(
-    bound: BoundQuery, given: Sequence[str], part: Slice, table: Table, binding: Binding
+    bound: BoundQuery, column_names: Sequence[str], part: Slice, table: Table, binding: Binding
 ) -> None:
     """Refuse what Hive does not convert; where only Spark knows the type it is found out later."""
     strict = binding.settings.flag("hive.strict.timestamp.conversion")
     types = {column.name: column.type for column in table.all_columns}
-    for column, name in zip(bound.columns or (), given, strict=False):
+    for column, name in zip(bound.columns or (), column_names, strict=False):
         try:
             check_conversion(column.type, types[name], strict=strict)
         except SemanticError as error:

@@ -39,7 +39,7 @@ from hivesql_planner.model.hive_type import (
     Kind,
 )
 from hivesql_planner.model.partition_values import normal_value
-from hivesql_planner.model.statistics import BASICS, told_statistics
+from hivesql_planner.model.statistics import BASICS, read_stated_statistics
 from hivesql_planner.model.table import (
     DEFAULT_PARTITION,
     Partition,
@@ -125,7 +125,7 @@ def bind_tell_statistics(node: exp.Expr, binding: Binding) -> TellStatistics:
         error = SemanticError(f"Column {name} is not found in {table.name}", code=10002)
         binding.fail(error, wanted.start)
     try:
-        told = told_statistics(column, given)
+        told = read_stated_statistics(column, given)
     except SemanticError as error:
         binding.fail(error, start)
     return TellStatistics(table=table, partitions=partitions, column=told)

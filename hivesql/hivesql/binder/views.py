@@ -121,28 +121,28 @@ def _partitioned(view: Table, on: tuple[Name, ...], binding: Binding) -> Table:
 def view_of(
     name: TableName,
     query: Slice,
-    given: tuple[tuple[Name, str | None], ...],
+    column_names: tuple[tuple[Name, str | None], ...],
     start: int,
     binding: Binding,
 ) -> tuple[Table, tuple[Table, ...]]:
-    """Make a query's view, and the tables it reads; ``given`` renames its columns."""
+    """Make a query's view, and the tables it reads; ``column_names`` renames its columns."""
     bound = bind_query(query, binding, expand_stars=True)
     known = bound.columns
-    if given and known is not None and len(known) != len(given):
+    if column_names and known is not None and len(known) != len(column_names):
         error = SemanticError(
             f"The number of columns produced by the SELECT clause ({len(known)}) does not match "
-            f"the number of column names specified by CREATE VIEW ({len(given)})",
+            f"the number of column names specified by CREATE VIEW ({len(column_names)})",
             code=10089,
         )
-        binding.fail(error, given[0][0].start)
-    for one, _ in given:
+        binding.fail(error, column_names[0][0].start)
+    for one, _ in column_names:
         check_column(one, binding)
     check_distinct((Name(one.name, start) for one in known or ()), binding)
-    if given:
-        types = [one.type or UNKNOWN for one in known] if known else [UNKNOWN] * len(given)
+    if column_names:
+        types = [one.type or UNKNOWN for one in known] if known else [UNKNOWN] * len(column_names)
         columns = tuple(
             Column(one.text, type_, comment)
-            for (one, comment), type_ in zip(given, types, strict=True)
+            for (one, comment), type_ in zip(column_names, types, strict=True)
         )
     else:
         columns = tuple(Column(one.name, one.type or UNKNOWN) for one in known or ())
@@ -154,7 +154,7 @@ def view_of(
         location="",
         type="VIRTUAL_VIEW",
         format="textfile",
-        view_text=_renamed(bound, columns, name) if given else bound.hive,
+        view_text=_renamed(bound, columns, name) if column_names else bound.hive,
         view_original="\n".join(text[start:end] for start, end in query.spans),
     )
     reads = tuple(dict.fromkeys(one.scan.table for one in bound.query(binding).sources))

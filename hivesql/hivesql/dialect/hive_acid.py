@@ -245,10 +245,10 @@ def _tree_of(text: StatementText) -> exp.Expr:
     return Statement(kind=kind, expressions=list(_parts(tree, tokens, nodes)))
 
 
-_Placed = tuple[Span, exp.Expr]
+_NodeAt = tuple[Span, exp.Expr]
 
 
-def _nodes_in(value: Any, text: StatementText, tokens: tuple[Token, ...]) -> Iterator[_Placed]:
+def _nodes_in(value: Any, text: StatementText, tokens: tuple[Token, ...]) -> Iterator[_NodeAt]:
     """Yield the tables, queries and expressions of what was parsed, each with its place."""
     if isinstance(value, TableRef):
         place = (value.start, value.end)
@@ -269,7 +269,7 @@ def _nodes_in(value: Any, text: StatementText, tokens: tuple[Token, ...]) -> Ite
             yield from _nodes_in(getattr(value, field.name), text, tokens)
 
 
-def _apart(node: exp.Expr, spans: Spans, tokens: tuple[Token, ...]) -> Iterator[_Placed]:
+def _apart(node: exp.Expr, spans: Spans, tokens: tuple[Token, ...]) -> Iterator[_NodeAt]:
     """Yield a query with its place; WITH and FROM of their own where they stand before INSERT."""
     parts = {"with": node.args.get("with_"), "from": node.args.get("from_")}
     shared = [(span, parts.get(tokens[first_from(tokens, span[0])].value)) for span in spans[:-1]]
@@ -282,7 +282,7 @@ def _apart(node: exp.Expr, spans: Spans, tokens: tuple[Token, ...]) -> Iterator[
     yield spans[-1], node
 
 
-def _outermost(nodes: Iterator[_Placed]) -> Iterator[_Placed]:
+def _outermost(nodes: Iterator[_NodeAt]) -> Iterator[_NodeAt]:
     done = 0
     for (start, end), node in sorted(nodes, key=lambda one: (one[0][0], -one[0][1])):
         if start >= done:
@@ -290,7 +290,7 @@ def _outermost(nodes: Iterator[_Placed]) -> Iterator[_Placed]:
             done = end
 
 
-def _parts(tree: Tree, tokens: tuple[Token, ...], nodes: list[_Placed]) -> Iterator[exp.Expr]:
+def _parts(tree: Tree, tokens: tuple[Token, ...], nodes: list[_NodeAt]) -> Iterator[exp.Expr]:
     """Yield the words of a statement without its comments, and the nodes in their places."""
     done, words = 0, ""
     left = iter(nodes)

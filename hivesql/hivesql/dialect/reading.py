@@ -58,13 +58,13 @@ class StatementReader(QueryParser, Cursor):
         self.table(of_spark=of_spark)
         names = [_identifier(token) for token in self.tokens[first : self.position : 2]]
         parts = dict(zip(("this", "db", "catalog"), reversed(names), strict=False))
-        return self.placed(exp.Table(**parts), self.tokens[first].start)
+        return self.mark_range(exp.Table(**parts), self.tokens[first].start)
 
     def place(self) -> exp.Literal:
         """Take the text of a location, which must not be empty."""
         return exp.Literal.string(self.location())
 
-    def placed(self, node: Node, start: int) -> Node:
+    def mark_range(self, node: Node, start: int) -> Node:
         """Give a node its place: from ``start`` to the token that was taken last."""
         node.meta[RANGE] = (start, self.last_end)
         return node
@@ -81,7 +81,7 @@ class StatementReader(QueryParser, Cursor):
         token = self.peek()
         found = self.piece(*stops)
         if token.is_("default") and token.end == self.last_end:
-            found = self.placed(exp.var("DEFAULT"), token.start)
+            found = self.mark_range(exp.var("DEFAULT"), token.start)
         return found
 
     def rest_as_query(self) -> exp.Expr:
@@ -98,23 +98,23 @@ class StatementReader(QueryParser, Cursor):
         start = self.expect("partition", "(").start
         items = self.listed(lambda: self._partition_item(dynamic=dynamic))
         self.expect(")")
-        return self.placed(exp.Partition(expressions=items), start)
+        return self.mark_range(exp.Partition(expressions=items), start)
 
     def _partition_item(self, *, dynamic: bool) -> exp.Expr:
         start = self.peek()
         key = exp.Column(this=self.identifier("a partition column"))
         if self.take("=") or self.take("=="):
-            key = self.placed(key, start.start)
+            key = self.mark_range(key, start.start)
             value = self.constant()
-            return self.placed(exp.EQ(this=key, expression=value), start.start)
+            return self.mark_range(exp.EQ(this=key, expression=value), start.start)
         if not dynamic:
             self.fail(f"expected a value for the partition column {start.value}")
-        return self.placed(key, start.start)
+        return self.mark_range(key, start.start)
 
     def constant(self) -> exp.Expr:
         """Take a constant: string, number, TRUE, FALSE, DATE, TIMESTAMP or NULL."""
         start = self.peek().start
-        return self.placed(self._constant(), start)
+        return self.mark_range(self._constant(), start)
 
     def _constant(self) -> exp.Expr:
         if self.take("null"):
@@ -139,7 +139,7 @@ class StatementReader(QueryParser, Cursor):
         start = self.expect("partition", "(").start
         found = self.listed(self._filter)
         self.expect(")")
-        return self.placed(exp.Partition(expressions=found), start)
+        return self.mark_range(exp.Partition(expressions=found), start)
 
     def _filter(self) -> exp.Expr:
         start = self.peek().start
@@ -148,7 +148,7 @@ class StatementReader(QueryParser, Cursor):
         if comparison is None:
             self.fail("expected a comparison")
         operator = self.next().text
-        found = self.placed(comparison(this=key, expression=self.constant()), start)
+        found = self.mark_range(comparison(this=key, expression=self.constant()), start)
         found.meta[OPERATOR] = operator
         return found
 

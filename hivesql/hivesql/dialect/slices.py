@@ -41,11 +41,11 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class PartitionItem:
-    """``ds='x'`` (given) or ``ds`` (dynamic); a given None is NULL."""
+    """``ds='x'`` (static) or ``ds`` (dynamic); a static None is NULL."""
 
     key: Name
     value: str | None = None
-    given: bool = False
+    is_static: bool = False
     end: int = field(default=0, compare=False)
     """Offset behind the item."""
 

@@ -113,24 +113,24 @@ class QueryParser(HiveParser):
         made.meta[RANGE] = (start, self._prev.end + 1)
         return made
 
-    def _parse_types(self, *given: Any, **named: Any) -> exp.Expr | None:
+    def _parse_types(self, *arguments: Any, **named: Any) -> exp.Expr | None:
         # array(…), map(…) and struct(…) are calls; read as types they would lose their arguments.
         is_call = self._next.token_type == TokenType.L_PAREN
         if is_call and self._curr.token_type in _NESTED:
             return None
         parse = super()._parse_types
-        return with_room(lambda: parse(*given, **named))
+        return with_room(lambda: parse(*arguments, **named))
 
-    def _parse_table(self, *given: Any, **named: Any) -> exp.Expr | None:
+    def _parse_table(self, *arguments: Any, **named: Any) -> exp.Expr | None:
         parse = super()._parse_table
-        return with_room(lambda: parse(*given, **named))
+        return with_room(lambda: parse(*arguments, **named))
 
     def _parse_expression(self) -> exp.Expr | None:
         return self._ranged(super()._parse_expression)
 
-    def _parse_select_query(self, *given: Any, **named: Any) -> exp.Expr | None:
+    def _parse_select_query(self, *arguments: Any, **named: Any) -> exp.Expr | None:
         parse = super()._parse_select_query
-        return with_room(lambda: self._ranged(lambda: parse(*given, **named)))
+        return with_room(lambda: self._ranged(lambda: parse(*arguments, **named)))
 
     def _parse_lambda(self, alias: bool = False) -> exp.Expr | None:
         return self._ranged(lambda: super(QueryParser, self)._parse_lambda(alias))
@@ -198,11 +198,14 @@ class QueryParser(HiveParser):
         text = self.statement
         inside = tokens_in(self.tokens, spans)
         edits = check_slice(text, inside)
-        placed = [*_words_before(prefix, spans[0][0]), *sqlglot_tokens(text.text, inside, edits)]
+        sqlglot_input = [
+            *_prefix_tokens(prefix, spans[0][0]),
+            *sqlglot_tokens(text.text, inside, edits),
+        ]
         try:
-            trees = self.parse(placed, text.text)
+            trees = self.parse(sqlglot_input, text.text)
         except SqlglotParseError as error:
-            raise _placed(error, text) from error
+            raise _as_parse_error(error, text) from error
         except SqlglotError as error:
             problem = ParseError(f"the query cannot be read: {error}")
             raise at(problem, text, spans[0][0], spans[-1][1]) from error
@@ -298,7 +301,7 @@ def _refuse_empty_lists(tree: exp.Expr, text: StatementText, start: int) -> None
         raise at(ParseError(f"unexpected {command.sql()!r}"), text, start)
 
 
-def _words_before(prefix: str, start: int) -> list[SqlglotToken]:
+def _prefix_tokens(prefix: str, start: int) -> list[SqlglotToken]:
     """Return the tokens of words that are read before a slice that starts there."""
     tokens = sqlglot_tokens(prefix, tokenize(StatementText(prefix))[:-1]) if prefix else []
     for token in tokens:
@@ -308,7 +311,7 @@ def _words_before(prefix: str, start: int) -> list[SqlglotToken]:
     return tokens
 
 
-def _placed(error: SqlglotParseError, text: StatementText) -> Exception:
+def _as_parse_error(error: SqlglotParseError, text: StatementText) -> Exception:
     first = error.errors[0]
     highlight, column = first["highlight"] or "", first["col"] or 1
     # The column is that of the token's last character.

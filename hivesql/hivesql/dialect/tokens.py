@@ -259,21 +259,21 @@ class Cursor:
         self.position = min(self.position + 1, len(self.tokens) - 1)
         return token
 
-    def at(self, *words: str) -> bool:
+    def at(self, *keywords: str) -> bool:
         """Tell whether these words or symbols follow."""
-        return all(self.peek(i).is_(word) for i, word in enumerate(words))
+        return all(self.peek(i).is_(word) for i, word in enumerate(keywords))
 
-    def take(self, *words: str) -> bool:
+    def take(self, *keywords: str) -> bool:
         """Take these words or symbols if they follow."""
-        if not self.at(*words):
+        if not self.at(*keywords):
             return False
-        self.position += len(words)
+        self.position += len(keywords)
         return True
 
-    def expect(self, *words: str) -> Token:
+    def expect(self, *keywords: str) -> Token:
         """Take these words or symbols, or fail; the first of them."""
         first = self.peek()
-        for word in words:
+        for word in keywords:
             if not self.peek().is_(word):
                 self.fail(f"expected {word.upper()}")
             self.position += 1

@@ -27,7 +27,7 @@ from hivesql_planner.model.hive_type import (
 Type = HiveType | None
 
 TIMES = (DATE, TIMESTAMP)
-_KEPT_SCALE = 6
+_MINIMUM_ADJUSTED_SCALE = 6
 """Digits behind the point that a decimal of more than 38 digits keeps."""
 _WIDTHS = (Kind.TINYINT, Kind.SMALLINT, Kind.INT, Kind.BIGINT)
 
@@ -71,7 +71,7 @@ def _fitted(precision: int, scale: int) -> HiveType:
     """Hive's cut of decimals above 38 digits: six digits after the point are kept."""
     if precision > MOST_DIGITS:
         whole = precision - scale
-        scale = max(MOST_DIGITS - whole, min(scale, _KEPT_SCALE))
+        scale = max(MOST_DIGITS - whole, min(scale, _MINIMUM_ADJUSTED_SCALE))
         precision = MOST_DIGITS
     return HiveType.decimal(precision, scale)
 

@@ -94,7 +94,9 @@ def _is_hidden_as_text(kind: HiveType) -> bool:
 def _masked_text(call: Call, text: str) -> str:
     if call.name == "mask":
         # Spark keeps letters for NULL, and knows nothing of the digit and the parts of a date.
-        others = ("NULL" if _is_kept(call, i) else f"@{i}" for i in range(1, len(call.types[:5])))
+        others = (
+            "NULL" if _is_unmasked(call, i) else f"@{i}" for i in range(1, len(call.types[:5]))
+        )
         return f"mask({', '.join([text, *others])})"
     if len(call.types) > 2:
         return f"{CLASS_PREFIX}{call.name}({', '.join([text, *rest(call, 1)])})"
@@ -107,7 +109,7 @@ def _padded(call: Call) -> str:
     return f"rpad(@0, {kind.length}, ' ')" if kind and kind.kind is Kind.CHAR else "@0"
 
 
-def _is_kept(call: Call, i: int) -> bool:
+def _is_unmasked(call: Call, i: int) -> bool:
     return (call.literal(i) or call.texts[i]) == "-1"
 
 

@@ -12,7 +12,7 @@ _OPERATORS: dict[type[exp.Expr], str] = {
     exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=",
     exp.NullSafeEQ: "<=>", exp.NullSafeNEQ: "IS DISTINCT FROM",
 }  # fmt: skip
-_WORDS = ("all", "any", "some")
+_QUANTIFIERS = ("all", "any", "some")
 _CHANCE = (exp.Rand, exp.Randn, exp.Uuid, exp.TableSample)
 _CHANCE_CALLS = ("rand", "randn", "uuid", "reflect", "java_method")
 
@@ -23,7 +23,7 @@ def quantified_edit(node: exp.Expr, text: str) -> Edit | None:
     right = node.args.get("expression")
     if operator is None or right is None:
         return None
-    called = isinstance(right, exp.Anonymous) and str(right.this).lower() in _WORDS
+    called = isinstance(right, exp.Anonymous) and str(right.this).lower() in _QUANTIFIERS
     if not called and not isinstance(right, (exp.All, exp.Any)):
         return None
     if called or not isinstance(right.this, exp.Query):

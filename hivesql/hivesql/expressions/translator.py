@@ -198,7 +198,7 @@ class Translator:
             return common([self.type_of(node.this), self.type_of(node.expression)])
         return None
 
-    def bring_together(self, values: Sequence[exp.Expr]) -> None:
+    def unify_types(self, values: Sequence[exp.Expr]) -> None:
         """Make texts of all values of a column of VALUES where some are; else they must agree."""
         kinds = [self.type_of(value) for value in values]
         groups = {_group(kind) for kind in kinds} - {"void"}
@@ -430,20 +430,20 @@ class Translator:
         return common(kinds)
 
     # -- calls
-    def _call(self, name: str, given: Sequence[exp.Expr], node: exp.Expr) -> Type:
+    def _call(self, name: str, arguments: Sequence[exp.Expr], node: exp.Expr) -> Type:
         if (own := self.binding.function(name)) is not None:
-            return self._call_own(own, given, node)
+            return self._call_own(own, arguments, node)
         if not is_hive_function(name):
             raise SemanticError(f"Invalid function {name}", code=10011)
         if is_refused(name):
             raise NotSupported(f"the function {name}")
         literals = (one.name if isinstance(one, exp.Literal) and one.is_string else None
-                    for one in given)  # fmt: skip
+                    for one in arguments)  # fmt: skip
         call = Call(
             name,
-            tuple(map(self.type_of, given)),
+            tuple(map(self.type_of, arguments)),
             tuple(literals),
-            tuple(map(self._text, given)),
+            tuple(map(self._text, arguments)),
             self.binding.settings,
         )
         rule = RULES.get(name)
@@ -451,14 +451,14 @@ class Translator:
         if (zone := session_zone(self.binding.settings)) is not None:
             template = template_in_zone(call, template, zone)
         if template is not None:
-            self._replace(node, template, given)
+            self._replace(node, template, arguments)
         return type_of_call(call)
 
     def _call_own(
-        self, own: OwnFunction | Macro, given: Sequence[exp.Expr], node: exp.Expr
+        self, own: OwnFunction | Macro, arguments: Sequence[exp.Expr], node: exp.Expr
     ) -> Type:
         if isinstance(own, Macro):
-            return self._call_macro(own, given, node)
+            return self._call_macro(own, arguments, node)
         node.meta[OWN_KIND] = own.kind
         start = place_of(node)[0]
         tokens = self.binding.tokens
@@ -466,15 +466,15 @@ class Translator:
         self.edits.append(Edit(start, bracket.start, f"`{own.called}`"))
         return None
 
-    def _call_macro(self, macro: Macro, given: Sequence[exp.Expr], node: exp.Expr) -> Type:
-        if len(given) != len(macro.parameters):
+    def _call_macro(self, macro: Macro, arguments: Sequence[exp.Expr], node: exp.Expr) -> Type:
+        if len(arguments) != len(macro.parameters):
             raise SemanticError(
                 f"Arguments length mismatch: The macro {macro.name} accepts exactly "
                 f"{len(macro.parameters)} arguments.",
                 code=10015,
             )
         values: list[tuple[str | Span, ...]] = []
-        for value, (_, kind) in zip(given, macro.parameters, strict=True):
+        for value, (_, kind) in zip(arguments, macro.parameters, strict=True):
             source = self.type_of(value)
             check_conversion(source, kind, strict=self._is_strict_of_times())
             literal = value.name if isinstance(value, exp.Literal) and value.is_string else None
@@ -520,8 +520,8 @@ class Translator:
         start, end = place_of(node)
         return self.binding.text.text[start:end]
 
-    def _replace(self, node: exp.Expr, template: str, given: Sequence[exp.Expr]) -> None:
-        spans = [place_of(one) for one in given]
+    def _replace(self, node: exp.Expr, template: str, arguments: Sequence[exp.Expr]) -> None:
+        spans = [place_of(one) for one in arguments]
         self.edits.append(Edit(*place_of(node), "", tuple(filled(template, spans))))
 
 

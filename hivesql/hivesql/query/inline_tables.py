@@ -74,7 +74,7 @@ def tables_of_rows(
     for place in sorted(rows):
         row = rows[place]
         beside = table and place == last + 1 and not _apart(table[-1], row, spans)
-        types = _together(types, row.columns, first=first) if beside and types else None
+        types = _join_types(types, row.columns, first=first) if beside and types else None
         if types is None:
             if table:
                 yield _rows_edit(table, tokens)
@@ -89,7 +89,7 @@ def _apart(row: ConstantRow, after: ConstantRow, spans: Spans) -> bool:
     return any(row.start < start <= after.start for start, _ in spans[1:])
 
 
-def _together(
+def _join_types(
     known: Sequence[Type], columns: Sequence[Output], *, first: bool
 ) -> tuple[Type, ...] | None:
     """Join the types of columns with another row's; None where it must stand by itself.

@@ -86,9 +86,9 @@ def _name(item: exp.Expr, position: int, windows: int | None) -> str | None:
     return f"_c{position}"
 
 
-def generated_types(function: str, given: Type) -> tuple[Type, ...]:
+def generated_types(function: str, argument: Type) -> tuple[Type, ...]:
     """Give the column types that a function makes of what it is given; () if unknown."""
-    inside = given.children if given else ()
+    inside = argument.children if argument else ()
     match function.lower().removesuffix("_outer"):
         case "explode":
             return inside
@@ -171,12 +171,12 @@ def renamed(columns: Outputs, alias: exp.Expr | None) -> Outputs:
     return tuple(one._replace(name=name) for name, one in zip(names, columns, strict=True))
 
 
-def of_view(view: Table, given: Outputs) -> Outputs:
-    """Give a view's columns under its own names and types; ``given`` are those of its query."""
+def of_view(view: Table, query_columns: Outputs) -> Outputs:
+    """Give the columns of a view's query the names and types of the view."""
     columns = outputs_of(view)
-    if given is None or len(given) != len(columns):
+    if query_columns is None or len(query_columns) != len(columns):
         return columns
-    pairs = zip(columns, given, strict=True)
+    pairs = zip(columns, query_columns, strict=True)
     return tuple(one._replace(origins=other.origins) for one, other in pairs)
 
 

@@ -19,7 +19,7 @@ _NAME = "table_changes"
 _USAGE = "write table_changes('table', first write id[, last write id[, 'key column' …]])"
 
 
-class Found(NamedTuple):
+class ChangesCall(NamedTuple):
     """The table that a call reads, the columns it gives, and the edits that replace it."""
 
     use: TableUse
@@ -28,7 +28,7 @@ class Found(NamedTuple):
     edits: tuple[Edit, ...]
 
 
-def changes_in(binding: Binding, node: exp.Table) -> Found | None:
+def changes_in(binding: Binding, node: exp.Table) -> ChangesCall | None:
     """Return a call of table_changes; None for any other table function."""
     call = node.this
     if not isinstance(call, exp.Anonymous) or call.name.lower() != _NAME:
@@ -48,7 +48,7 @@ def changes_in(binding: Binding, node: exp.Table) -> Found | None:
     use.changes = Changes(low=numbers[0], high=high, key=tuple(one.lower() for one in words[1:]))
     text = f"`{use.view}`" + ("" if node.args.get("alias") else f" AS `{_NAME}`")
     columns = outputs_of(table) + tuple(Output(one.name, one.type) for one in CHANGE_COLUMNS)
-    return Found(use, columns, (node.alias or _NAME).lower(), (Edit(start, end, text),))
+    return ChangesCall(use, columns, (node.alias or _NAME).lower(), (Edit(start, end, text),))
 
 
 def _arguments(

@@ -75,15 +75,15 @@ def transform_edits(node: exp.QueryTransform, binding: Binding) -> Iterator[Edit
         or (tokens[i].is_("row") and i + 1 < len(tokens) and tokens[i + 1].is_("format"))
     )  # fmt: skip
     last = next(ends, len(tokens))
-    yield Edit(tokens[opened - 1].end, tokens[using].start, _format(before, binding, given=True))
+    yield Edit(tokens[opened - 1].end, tokens[using].start, _format(before, binding, is_input=True))
     command = tokens[using + 1]
-    words = shlex.join(_words(command.text[1:-1]))
+    words = shlex.join(_split_command(command.text[1:-1]))
     yield Edit(command.start, command.end, _quoted(f"{_TO_FILES} && exec {words}"))
-    yield Edit(tokens[last - 1].end, end, _format(tokens[last:], binding, given=False))
+    yield Edit(tokens[last - 1].end, end, _format(tokens[last:], binding, is_input=False))
 
 
-def _format(tokens: Sequence[Token], binding: Binding, *, given: bool) -> str:
-    """Write Spark's ROW FORMAT for one of Hive; ``given`` are rows that the program reads."""
+def _format(tokens: Sequence[Token], binding: Binding, *, is_input: bool) -> str:
+    """Write Spark's ROW FORMAT for one of Hive; ``is_input`` are rows that the program reads."""
     found = {"fields": "\t", "null": NULL}
     for i, token in enumerate(tokens):
         named = next((one for one in tokens[i + 1 :] if one.kind is Kind.STRING), None)
@@ -96,14 +96,14 @@ def _format(tokens: Sequence[Token], binding: Binding, *, given: bool) -> str:
         if token.value in found and named is not None:
             found[token.value] = named.value
     # Spark cuts a program's lines by a regular expression.
-    fields = found["fields"] if given else re.sub(r"([^\w\s])", r"\\\1", found["fields"])
+    fields = found["fields"] if is_input else re.sub(r"([^\w\s])", r"\\\1", found["fields"])
     return (
         f" ROW FORMAT DELIMITED FIELDS TERMINATED BY {_quoted(fields)} "
         f"NULL DEFINED AS {_quoted(found['null'])} "
     )
 
 
-def _words(command: str) -> list[str]:
+def _split_command(command: str) -> list[str]:
     """Cut a command as Hive does, which starts no shell and knows no backslashes."""
     found, word, quote = [], "", ""
     for one in command + " ":

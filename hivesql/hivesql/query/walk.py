@@ -234,7 +234,7 @@ class Walk:
             error = SemanticError("the rows of VALUES have different numbers of columns")
             self.binding.fail(error, *span_of(node))
         for column in zip(*rows, strict=True):
-            self.translator.bring_together(column)
+            self.translator.unify_types(column)
         # Without an alias, Hive and Spark name them col1, col2, ….
         columns = tuple(Output(f"col{i + 1}") for i in range(widths.pop()))
         return renamed(columns, node.args.get("alias"))

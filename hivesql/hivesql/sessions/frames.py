@@ -34,18 +34,18 @@ Assignments = bool | Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class FrameRows:
     """Rows that a statement reads under a name of their own."""
 
     table: Table
     rows: DataFrame
 
     @classmethod
-    def of(cls, frame: Frame, spark: SparkSession) -> Given:
+    def of(cls, frame: Frame, spark: SparkSession) -> FrameRows:
         """Return the rows of a DataFrame of Spark or pandas, or of an Arrow table."""
-        from hivesql_executor.spark.write.user_frames import adopted, columns_of
+        from hivesql_executor.spark.write.user_frames import columns_of, import_frame
 
-        rows = adopted(frame, spark)
+        rows = import_frame(frame, spark)
         return cls(Table(name=_NAME, columns=columns_of(rows), location=""), rows)
 
 
@@ -54,11 +54,11 @@ class SparkViews:
     """Views and tables that only Spark knows and one statement reads, as they were found."""
 
     spark: LazySpark
-    found: dict[TableName, Given] = field(default_factory=dict)
+    tables: dict[TableName, FrameRows] = field(default_factory=dict)
 
     def view(self, name: str) -> Table | None:
         """Return the temporary view of that name; None where there is none, or no Spark runs."""
-        return self._found(TableName(SPARK_VIEWS, name), lambda: self.spark.temporary_view(name))
+        return self._look_up(TableName(SPARK_VIEWS, name), lambda: self.spark.temporary_view(name))
 
     def table(self, catalog: str, database: str, name: str) -> Table | None:
         """Return a table of another catalog of Spark; None where no catalog has that name.
@@ -67,16 +67,16 @@ class SparkViews:
         """
         parts = (catalog, database, name)
         full = TableName(SPARK_TABLES, ".".join(parts))
-        return self._found(full, lambda: self.spark.catalog_table(*parts))
+        return self._look_up(full, lambda: self.spark.catalog_table(*parts))
 
-    def _found(self, full: TableName, find: Callable[[], DataFrame | None]) -> Table | None:
-        if full not in self.found:
+    def _look_up(self, full: TableName, find: Callable[[], DataFrame | None]) -> Table | None:
+        if full not in self.tables:
             rows = find()
             if rows is None:
                 return None
-            given = Given.of(rows, self.spark())
-            self.found[full] = replace(given, table=replace(given.table, name=full))
-        return self.found[full].table
+            frame = FrameRows.of(rows, self.spark())
+            self.tables[full] = replace(frame, table=replace(frame.table, name=full))
+        return self.tables[full].table
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class WithFrame:
     """A catalog that also knows the rows of one frame."""
 
     under: Catalog
-    given: Given
+    frame: FrameRows
 
     def database(self, name: str) -> Database:
         """As the catalog's."""
@@ -100,7 +100,7 @@ class WithFrame:
 
     def table(self, name: TableName) -> Table:
         """Return the frame, or the catalog's."""
-        return self.given.table if name == _NAME else self.under.table(name)
+        return self.frame.table if name == _NAME else self.under.table(name)
 
     def partitions(
         self, name: TableName, tests: Sequence[PartitionTest] = ()
@@ -122,17 +122,17 @@ class WithFrame:
 
 
 def append_text(
-    table: Table, given: Table, *, overwrite: bool, partition: Mapping[str, Any]
+    table: Table, source: Table, *, overwrite: bool, partition: Mapping[str, Any]
 ) -> StatementText:
     """INSERT of the frame's rows, columns matched by name."""
     fixed = {name.lower(): value for name, value in partition.items()}
     unknown = [name for name in fixed if name not in table.partition_names]
     if unknown:
         raise SemanticError(f"{table.name} has no partition column {unknown[0]}", code=10006)
-    columns = _listed(given.column_names)
+    columns = _listed(source.column_names)
     into, chosen = f"INTO {_quoted(table.name)}", columns
     if overwrite:
-        into, chosen = f"OVERWRITE TABLE {_quoted(table.name)}", _all(table, given, fixed)
+        into, chosen = f"OVERWRITE TABLE {_quoted(table.name)}", _all(table, source, fixed)
     if fixed:
         parts = (
             f"`{name}`" + (f"={literal(fixed[name])}" if name in fixed else "")
@@ -145,26 +145,26 @@ def append_text(
     return StatementText(text, f"append to {table.name}")
 
 
-def _all(table: Table, given: Table, fixed: Mapping[str, Any]) -> str:
+def _all(table: Table, source: Table, fixed: Mapping[str, Any]) -> str:
     """Tell what INSERT OVERWRITE selects, as Hive has no list of columns there."""
     dynamic = [name for name in table.partition_names if name not in fixed]
     names = [*table.column_names, *dynamic]
-    for name in given.column_names:
+    for name in source.column_names:
         if name not in names:
             raise SemanticError(f"'{name}' is not a column of {table.name}", code=10004)
     for name in dynamic:
-        if name not in given.column_names:
+        if name not in source.column_names:
             text = f"the dynamic partition column {name} is not in the frame"
             raise SemanticError(text, code=10044)
     return ", ".join(
-        f"`{name}`" if name in given.column_names else f"({default_of(table, name) or 'NULL'})"
+        f"`{name}`" if name in source.column_names else f"({default_of(table, name) or 'NULL'})"
         for name in names
     )
 
 
 def merge_text(
     table: Table,
-    given: Table,
+    source: Table,
     on: str | Sequence[str],
     *,
     update: Assignments,
@@ -185,13 +185,13 @@ def merge_text(
     if update:
         fixed = {*keys, *table.bucket_columns}
         free = [name for name in table.column_names if name not in fixed]
-        sets = _assigned(update, free, given)
+        sets = _assigned(update, free, source)
         if not sets:
             raise SemanticError(f"the frame has no column to update {table.name} with")
         listed = ", ".join(f"`{name}` = {value}" for name, value in sets.items())
         text += f" WHEN MATCHED{_and(update_if)} THEN UPDATE SET {listed}"
     if insert:
-        values = _assigned(insert, [column.name for column in table.all_columns], given)
+        values = _assigned(insert, [column.name for column in table.all_columns], source)
         text += (
             f" WHEN NOT MATCHED{_and(insert_if)} THEN INSERT ({_listed(values)}) "
             f"VALUES ({', '.join(values.values())})"
@@ -205,10 +205,10 @@ def _equal(keys: Sequence[str]) -> str:
     return " AND ".join(f"target.`{key}` = source.`{key}`" for key in keys)
 
 
-def _assigned(wanted: Assignments, names: Sequence[str], given: Table) -> dict[str, str]:
+def _assigned(wanted: Assignments, names: Sequence[str], source: Table) -> dict[str, str]:
     if isinstance(wanted, Mapping):
         return {name.lower(): text for name, text in wanted.items()}
-    both = (name for name in names if name in given.column_names)
+    both = (name for name in names if name in source.column_names)
     return {name: f"source.`{name}`" for name in both}
 
 

@@ -60,21 +60,21 @@ class LazySpark:
 
     def __init__(self, session: SparkSession | None = None, conf: Mapping[str, str] | None = None):
         self._session: SparkSession | None = None
-        self._given = session
+        self._user_session = session
         self._conf = dict(conf or {})
         self._first = dict(self._conf)
         self._files: dict[tuple[str, str], None] = {}
         self._functions: dict[str, tuple[str, str]] = {}
         self._shares: _Started | None = None
         self._start: Future[SparkSession] | None = None
-        self._given_up = threading.Event()
+        self._gave_up = threading.Event()
         self._closed = False
 
     def __call__(self) -> SparkSession:
         self._check_open()
         if self._session is not None and not (self._shares and self._shares.has_ended):
             return self._session
-        if self._given is not None or threading.current_thread() is threading.main_thread():
+        if self._user_session is not None or threading.current_thread() is threading.main_thread():
             return self._get()
         start = self._start_beside()
         while True:
@@ -83,7 +83,7 @@ class LazySpark:
             except Unfinished:
                 if start.done():
                     raise
-            if self._given_up.is_set():
+            if self._gave_up.is_set():
                 raise Cancelled(CANCELLED)
 
     def _start_beside(self) -> Future[SparkSession]:
@@ -113,7 +113,7 @@ class LazySpark:
                 from hivesql_executor.spark.functions import register_function
                 from hivesql_executor.spark.session import give_file, isolate
 
-                self._session = isolate(self._found())
+                self._session = isolate(self._find_session())
                 for key, value in self._conf.items():
                     if key.startswith("spark.sql."):
                         self._session.conf.set(key, value)
@@ -197,7 +197,7 @@ class LazySpark:
         """Spark for one statement, whose jobs can be watched and cancelled by ``query_id``."""
         before: dict[str, str | None] = {}
         settings = ExitStack()
-        self._given_up.clear()
+        self._gave_up.clear()
 
         def grouped() -> SparkSession:
             session = self()
@@ -221,7 +221,7 @@ class LazySpark:
 
     def cancel(self, query_id: str) -> None:
         """Stop the statement's jobs, if any run, or its waiting for Spark to start."""
-        self._given_up.set()
+        self._gave_up.set()
         if self._session is not None:
             self._session.sparkContext.cancelJobGroup(query_id)
 
@@ -255,12 +255,12 @@ class LazySpark:
 
     def _places(self) -> Iterator[SparkSession]:
         """Yield this session's Spark and the user's, as far as they run."""
-        if self._given is None and "pyspark" not in sys.modules:
+        if self._user_session is None and "pyspark" not in sys.modules:
             return
         from hivesql_executor.spark.session import running_spark
 
         has_ended = self._shares is not None and self._shares.has_ended
-        places = () if has_ended else (self._session, self._given or running_spark())
+        places = () if has_ended else (self._session, self._user_session or running_spark())
         yield from (place for place in places if place is not None)
 
     def progress(self, query_id: str) -> Progress | None:
@@ -295,7 +295,7 @@ class LazySpark:
         global _started
         with _starting:
             shares, session = self._shares, self._session
-            self._shares, self._session, self._given = None, None, None
+            self._shares, self._session, self._user_session = None, None, None
             if shares is None:
                 return
             shares.users -= 1
@@ -310,14 +310,14 @@ class LazySpark:
                 if session is not None and SparkContext._active_spark_context is shares.context:
                     stop_spark(session)
 
-    def _found(self) -> SparkSession:
+    def _find_session(self) -> SparkSession:
         """Return the given Spark, the one that runs in this process, or a new one."""
         global _started
         from pyspark import SparkContext
 
         from hivesql_executor.spark.session import running_spark, start_spark
 
-        found = self._given or running_spark()
+        found = self._user_session or running_spark()
         if found is None:
             found = start_spark(conf=self._conf)
             gateway: Any = found.sparkContext._gateway

@@ -111,23 +111,25 @@ class TemporaryTables:
         to_home = self.database(to.database).home_of(to.name, managed=managed)
         return replace(statement, to=to, to_home=to_home)
 
-    def remember(self, asked: Statement) -> None:
+    def remember(self, statement: Statement) -> None:
         """Follow what the statement, as it was asked, did to the temporary tables."""
-        match asked:
+        match statement:
             case CreateTable(table=table, temporary=True):
                 name = TableName(self._database(table.name.database), table.name.name)
                 self.hidden[table.name] = name
             case DropTable(name=name, kind="TABLE"):
                 self.hidden.pop(name, None)
             case _ if self.hidden:
-                self._follow_rename(asked)
+                self._follow_rename(statement)
 
-    def _follow_rename(self, asked: Statement) -> None:
+    def _follow_rename(self, statement: Statement) -> None:
         from hivesql_planner.statements.ddl import RenameTable
 
-        if isinstance(asked, RenameTable) and (seen := self._visible(asked.table.name)):
+        if isinstance(statement, RenameTable) and (seen := self._visible(statement.table.name)):
             del self.hidden[seen]
-            self.hidden[asked.to] = TableName(self._database(asked.to.database), asked.to.name)
+            self.hidden[statement.to] = TableName(
+                self._database(statement.to.database), statement.to.name
+            )
 
     def drop_all(self) -> None:
         """Drop what the session leaves."""

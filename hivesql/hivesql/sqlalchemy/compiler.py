@@ -137,15 +137,15 @@ class DdlCompiler(compiler.DDLCompiler):
     # Hive tells keys and checks none of them.
     def visit_primary_key_constraint(self, constraint: Any, **kw: Any) -> str:
         """PRIMARY KEY … DISABLE NOVALIDATE."""
-        return self._told(super().visit_primary_key_constraint(constraint, **kw))
+        return self._unenforced(super().visit_primary_key_constraint(constraint, **kw))
 
     def visit_unique_constraint(self, constraint: Any, **kw: Any) -> str:
         """Print UNIQUE … DISABLE NOVALIDATE."""
-        return self._told(super().visit_unique_constraint(constraint, **kw))
+        return self._unenforced(super().visit_unique_constraint(constraint, **kw))
 
     def visit_foreign_key_constraint(self, constraint: Any, **kw: Any) -> str:
         """FOREIGN KEY … DISABLE NOVALIDATE."""
-        return self._told(super().visit_foreign_key_constraint(constraint, **kw))
+        return self._unenforced(super().visit_foreign_key_constraint(constraint, **kw))
 
     def visit_check_constraint(self, constraint: Any, **kw: Any) -> str:
         """CHECK …, which is enforced."""
@@ -165,7 +165,7 @@ class DdlCompiler(compiler.DDLCompiler):
         """Nothing is enforced, so nothing is deferred."""
         return ""
 
-    def _told(self, text: str) -> str:
+    def _unenforced(self, text: str) -> str:
         return f"{text} DISABLE NOVALIDATE" if text else ""
 
     def visit_create_index(

@@ -127,10 +127,10 @@ def _add_data_files(
                 length, bucket = file.length, parsed[0]
                 data.append(DataFile(path, length, bucket, filtered, None, side, file.modified))
         elif file.length and path not in side_files:
-            data.append(_raw_file(file, directory, location))
+            data.append(_original_file(file, directory, location))
 
 
-def _raw_file(file: FileStatus, directory: AcidDirectory, location: str) -> DataFile:
+def _original_file(file: FileStatus, directory: AcidDirectory, location: str) -> DataFile:
     bucket = parse_original_file(file.path.rpartition("/")[2])
     if bucket is None:
         raise DataError(

@@ -61,7 +61,7 @@ class AcidState:
 
 
 @dataclass(slots=True)
-class _Found:
+class _Selection:
     """Bases and deltas while they are being sorted out."""
 
     base: ListedDirectory | None = None
@@ -90,17 +90,17 @@ def select(
     """
     metadata = {name: _known_format(name, text) for name, text in (metadata or {}).items()}
     bases, deltas, originals = _group(files)
-    found = _Found()
+    selection = _Selection()
     for entry in bases:
-        _judge_base(entry, found, write_ids, txns, metadata)
+        _judge_base(entry, selection, write_ids, txns, metadata)
     for entry in deltas:
-        _judge_delta(entry, found, write_ids, txns)
-    if found.base is not None:
-        found.obsolete += _original_names(originals)
+        _judge_delta(entry, selection, write_ids, txns)
+    if selection.base is not None:
+        selection.obsolete += _original_names(originals)
         originals = []
-    current = _uncovered(found, write_ids)
-    oldest = found.oldest_base
-    if oldest and found.base is None and _is_compacted(oldest, metadata):
+    current = _uncovered(selection, write_ids)
+    oldest = selection.oldest_base
+    if oldest and selection.base is None and _is_compacted(oldest, metadata):
         first = min(write_ids.exceptions, default=None)
         raise DataError(
             f"Not enough history available for ({write_ids.high_watermark},{first}). "
@@ -108,12 +108,12 @@ def select(
             code=10327,
         )
     return AcidState(
-        base=found.base,
+        base=selection.base,
         deltas=tuple(current),
         originals=tuple(sorted(originals, key=lambda file: file.path)),
-        obsolete=tuple(found.obsolete),
-        aborted=tuple(found.aborted),
-        uncompacted_aborts=found.uncompacted_aborts,
+        obsolete=tuple(selection.obsolete),
+        aborted=tuple(selection.aborted),
+        uncompacted_aborts=selection.uncompacted_aborts,
     )
 
 
@@ -157,39 +157,39 @@ def _is_compacted(entry: ListedDirectory, metadata: Mapping[str, str]) -> bool:
     return entry.directory.visibility_txn > 0 or metadata.get(entry.name) == "compacted"
 
 
-def _txn_ok(entry: ListedDirectory, found: _Found, txns: ValidTxnList) -> bool:
+def _txn_ok(entry: ListedDirectory, selection: _Selection, txns: ValidTxnList) -> bool:
     txn = entry.directory.visibility_txn
     if txn == 0 or txns.sees(txn):
         return True
     if txns.is_aborted(txn):
-        found.aborted.append(entry.name)
+        selection.aborted.append(entry.name)
     return False
 
 
 def _judge_base(
     entry: ListedDirectory,
-    found: _Found,
+    selection: _Selection,
     write_ids: ValidWriteIdList,
     txns: ValidTxnList,
     metadata: Mapping[str, str],
 ) -> None:
-    if not _txn_ok(entry, found, txns):
+    if not _txn_ok(entry, selection, txns):
         return
     write_id = entry.directory.max_write_id
-    if found.oldest_base is None or write_id < found.oldest_base.directory.max_write_id:
-        found.oldest_base = entry
+    if selection.oldest_base is None or write_id < selection.oldest_base.directory.max_write_id:
+        selection.oldest_base = entry
     compacted = _is_compacted(entry, metadata)
     if write_ids.is_aborted(write_id) and not compacted:
-        found.aborted.append(entry.name)
+        selection.aborted.append(entry.name)
         return
-    if found.base is not None and not _is_newer(entry, found.base, compacted):
-        found.obsolete.append(entry.name)
+    if selection.base is not None and not _is_newer(entry, selection.base, compacted):
+        selection.obsolete.append(entry.name)
         return
     if not _is_usable(write_id, write_ids, compacted):
         return
-    if found.base is not None:
-        found.obsolete.append(found.base.name)
-    found.base = entry
+    if selection.base is not None:
+        selection.obsolete.append(selection.base.name)
+    selection.base = entry
 
 
 def _is_newer(entry: ListedDirectory, base: ListedDirectory, compacted: bool) -> bool:
@@ -207,28 +207,28 @@ def _is_usable(write_id: int, write_ids: ValidWriteIdList, compacted: bool) -> b
 
 
 def _judge_delta(
-    entry: ListedDirectory, found: _Found, write_ids: ValidWriteIdList, txns: ValidTxnList
+    entry: ListedDirectory, selection: _Selection, write_ids: ValidWriteIdList, txns: ValidTxnList
 ) -> None:
-    if not _txn_ok(entry, found, txns):
+    if not _txn_ok(entry, selection, txns):
         return
     low, high = entry.directory.min_write_id, entry.directory.max_write_id
     aborted = write_ids.range_aborted(low, high)
     if aborted is _ALL:
-        found.aborted.append(entry.name)
+        selection.aborted.append(entry.name)
         return
     if aborted is _SOME:
-        found.uncompacted_aborts = True
+        selection.uncompacted_aborts = True
     if write_ids.range_valid(low, high) is not _NONE:
-        found.working.append(entry)
+        selection.working.append(entry)
 
 
-def _uncovered(found: _Found, write_ids: ValidWriteIdList) -> list[ListedDirectory]:
+def _uncovered(selection: _Selection, write_ids: ValidWriteIdList) -> list[ListedDirectory]:
     """Deltas that no wider delta and no base covers, in reading order."""
-    current = found.base.directory.max_write_id if found.base else 0
+    current = selection.base.directory.max_write_id if selection.base else 0
     last_statement = -1
     previous: AcidDirectory | None = None
     taken: list[ListedDirectory] = []
-    for entry in sorted(found.working, key=_reading_order):
+    for entry in sorted(selection.working, key=_reading_order):
         delta = entry.directory
         if delta.max_write_id > current:
             if write_ids.range_valid(current + 1, delta.max_write_id) is not _NONE:
@@ -241,7 +241,7 @@ def _uncovered(found: _Found, write_ids: ValidWriteIdList) -> list[ListedDirecto
             taken.append(entry)
             previous = delta
         else:
-            found.obsolete.append(entry.name)
+            selection.obsolete.append(entry.name)
     return taken
 
 

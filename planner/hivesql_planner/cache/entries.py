@@ -59,7 +59,7 @@ def patterns(text: str) -> tuple[re.Pattern[str], ...]:
         raise SemanticError(f"{text!r} is no list of regular expressions: {error}") from None
 
 
-def answers(entry: Entry, table_id: int, asked: ValidWriteIdList | None) -> bool:
+def answers(entry: Entry, table_id: int, requested: ValidWriteIdList | None) -> bool:
     """Tell whether the copy is what a reader with this list would get from the database.
 
     Tables that are not transactional are told as they are known, whatever is asked.
@@ -68,9 +68,9 @@ def answers(entry: Entry, table_id: int, asked: ValidWriteIdList | None) -> bool
         return False
     if not entry.table.is_transactional:
         return True
-    if asked is None or entry.visible is None or entry.table.id != table_id:
+    if requested is None or entry.visible is None or entry.table.id != table_id:
         return False
-    return compare(asked, entry.visible) == 0
+    return compare(requested, entry.visible) == 0
 
 
 def partitions_of(entry: Entry, tests: Sequence[PartitionTest]) -> tuple[Partition, ...] | None:
@@ -93,7 +93,7 @@ def with_listing(entry: Entry, tests: Tests, partitions: tuple[Partition, ...]) 
 
 
 def may_fill(
-    asked: ValidWriteIdList | None, current: ValidWriteIdList | None, row: Table, table_id: int
+    requested: ValidWriteIdList | None, current: ValidWriteIdList | None, row: Table, table_id: int
 ) -> bool:
     """Tell whether what was read from the database may stand for the asked list.
 
@@ -102,9 +102,9 @@ def may_fill(
     """
     if not row.is_transactional:
         return True
-    if asked is None or current is None or row.id != table_id:
+    if requested is None or current is None or row.id != table_id:
         return False
-    return not any(asked.sees(txn_id) for txn_id in current.open)
+    return not any(requested.sees(txn_id) for txn_id in current.open)
 
 
 def chosen(old: Entry | None, new: Entry) -> Entry:

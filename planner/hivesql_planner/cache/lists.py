@@ -43,15 +43,15 @@ def _sign(number: int) -> int:
 
 def mark_committed(visible: ValidWriteIdList, write_id: int) -> ValidWriteIdList | None:
     """Return the list once a write has committed; None when too much between is unknown."""
-    return _settled(visible, write_id, committed=True)
+    return _mark_ended(visible, write_id, committed=True)
 
 
 def mark_aborted(visible: ValidWriteIdList, write_id: int) -> ValidWriteIdList | None:
     """Return the list once a write has been aborted; None when too much between is unknown."""
-    return _settled(visible, write_id, committed=False)
+    return _mark_ended(visible, write_id, committed=False)
 
 
-def _settled(
+def _mark_ended(
     visible: ValidWriteIdList, write_id: int, *, committed: bool
 ) -> ValidWriteIdList | None:
     highest = visible.high_watermark

@@ -102,16 +102,18 @@ def unresolved(event: Event, notes: Mapping[int, TxnNotes]) -> tuple[int, ...]:
 
 
 def steps(
-    event: Event, notes: Mapping[int, TxnNotes], found: Mapping[int, frozenset[TableWrite]]
+    event: Event,
+    notes: Mapping[int, TxnNotes],
+    unresolved_writes: Mapping[int, frozenset[TableWrite]],
 ) -> Steps:
-    """Tell what an event does; ``found`` are the writes of unresolved transactions."""
+    """Tell what an event does; ``unresolved_writes`` are the writes of unresolved transactions."""
     match event.kind:
         case EventKind.OPEN_TXN:
             return Steps(notes={one: TxnNotes(seen=True) for one in event.txn_ids})
         case EventKind.ALLOC_WRITE_ID if event.table is not None:
             return Steps(notes=_allocated(event.table, event.writes, notes))
         case EventKind.COMMIT_TXN | EventKind.ABORT_TXN:
-            return _ended(event, notes, found)
+            return _ended(event, notes, unresolved_writes)
         case EventKind.DROP_DATABASE | EventKind.ALTER_DATABASE:
             return Steps(tables=(EvictDatabase(event.database),))
         case EventKind.CREATE_TABLE if event.table is not None:
@@ -174,7 +176,7 @@ def advanced(entry: Entry, step: TableStep, content: Table | None) -> Entry | No
         case Dropped(table_id=table_id):
             return entry if table_id and entry.table.id != table_id else None
         case Settle():
-            return _settled(entry, step)
+            return _end_write(entry, step)
         case Change():
             return _changed(entry, step, content)
 
@@ -199,7 +201,7 @@ def _changed(entry: Entry, step: Change, content: Table | None) -> Entry | None:
     )
 
 
-def _settled(entry: Entry, step: Settle) -> Entry | None:
+def _end_write(entry: Entry, step: Settle) -> Entry | None:
     if entry.visible is None:
         return entry
     mark = mark_committed if step.committed else mark_aborted
@@ -237,13 +239,19 @@ def _rewritten(
 
 
 def _ended(
-    event: Event, notes: Mapping[int, TxnNotes], found: Mapping[int, frozenset[TableWrite]]
+    event: Event,
+    notes: Mapping[int, TxnNotes],
+    unresolved_writes: Mapping[int, frozenset[TableWrite]],
 ) -> Steps:
     committed = event.kind is EventKind.COMMIT_TXN
     tables: list[Step] = []
     for txn_id in event.txn_ids:
         known = notes.get(txn_id, TxnNotes())
-        writes = known.writes if known.seen else known.writes | found.get(txn_id, frozenset())
+        writes = (
+            known.writes
+            if known.seen
+            else known.writes | unresolved_writes.get(txn_id, frozenset())
+        )
         tables += [
             Settle(table, (txn_id, write_id), committed) for table, write_id in sorted(writes)
         ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from hivesql_planner.acid.layout import DirectoryKind, parse_directory
-from hivesql_planner.compaction.queue import INITIATED, WORKING, Compaction, Unit, is_given_up
+from hivesql_planner.compaction.queue import INITIATED, WORKING, Compaction, Unit, fails_too_often
 
 if TYPE_CHECKING:
     from hivesql_planner.acid.snapshot import AcidState, ListedDirectory
@@ -52,13 +52,13 @@ def skip_unit(
     own = [row for row in rows if row.unit == candidate.unit]
     if any(row.state in (INITIATED, WORKING) for row in own):
         return Skip("a compaction is queued or running")
-    given_up = is_given_up(
+    failing = fails_too_often(
         own,
         threshold=settings.integer("metastore.compactor.initiator.failed.compacts.threshold"),
         retry_after=settings.seconds("metastore.compactor.initiator.failed.retry.time"),
         now=now,
     )
-    if given_up:
+    if failing:
         return Skip("Compaction is not initiated since last consecutive compactions failed", True)
     return None
 

@@ -52,7 +52,7 @@ class Compaction:
 Unit = tuple[TableName, str | None]
 
 
-def is_given_up(
+def fails_too_often(
     history: Iterable[Compaction], *, threshold: int, retry_after: float, now: int
 ) -> bool:
     """Tell whether a unit failed so often in a row that the initiator leaves it alone for a while.
@@ -72,7 +72,7 @@ def is_given_up(
 class HistoryLimits:
     """How many rows of each state are kept per unit, and for how long (seconds) the useless."""
 
-    kept: Mapping[str, int] = field(
+    per_state: Mapping[str, int] = field(
         default_factory=lambda: {SUCCEEDED: 3, FAILED: 3, NOT_INITIATED: 2, REFUSED: 3},
         hash=False,
     )
@@ -93,12 +93,12 @@ def surplus(history: Sequence[Compaction], limits: HistoryLimits, now: int) -> t
         seen: dict[str, int] = defaultdict(int)
         successes: set[str] = set()
         for row in sorted(rows, key=lambda request: request.id, reverse=True):
-            if row.state not in limits.kept:
+            if row.state not in limits.per_state:
                 continue
             seen[row.state] += 1
             old = (row.started or 0) < now - limits.timeout * 1000
             outdone = "major" in successes or (row.kind == "minor" and "minor" in successes)
-            if seen[row.state] > limits.kept[row.state] or (
+            if seen[row.state] > limits.per_state[row.state] or (
                 row.state != SUCCEEDED and old and outdone
             ):
                 gone.append(row.id)

@@ -81,8 +81,8 @@ def _described(step: Step) -> Iterator[Description]:  # noqa: C901 - one flat li
             yield from _each("DROP", entry)
         case AlterEntry():
             yield from _altered(step)
-        case HandOver(source=source, placed=placed):
-            to = {"to": str(placed.table.name)}
+        case HandOver(source=source, target=target):
+            to = {"to": str(target.table.name)}
             for name in _names(source):
                 yield Description(action="MOVE PARTITION", of=name, details=to)
         case ReserveWriteIds(table=table, next_write_id=next_id):

@@ -252,5 +252,5 @@ def _exchange(statement: ddl.ExchangePartitions) -> Iterator[Step]:
         placed.append(replace(partition, location=home, storage=kept))
     yield HandOver(
         source=Partitions(table=source, partitions=statement.partitions),
-        placed=Partitions(table=table, partitions=tuple(placed)),
+        target=Partitions(table=table, partitions=tuple(placed)),
     )

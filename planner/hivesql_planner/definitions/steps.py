@@ -128,10 +128,10 @@ class DropEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandOver:
-    """Partitions go from one table's entry to another's; ``placed`` are those of the latter."""
+    """Partitions go from one table's entry to another's; ``target`` are those of the latter."""
 
     source: Partitions
-    placed: Partitions
+    target: Partitions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

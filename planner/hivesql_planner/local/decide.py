@@ -18,9 +18,9 @@ from hivesql_planner.model.table import Column, Table
 from hivesql_planner.plan import Body, Change, ChangeBranch, Insert, InsertBranch, Select, WriteKind
 from hivesql_planner.predicates.predicate import (
     Computed,
-    Given,
-    Kept,
+    Constant,
     Meaning,
+    OldValue,
     Predicate,
     SmallChange,
     SmallInsert,
@@ -135,7 +135,7 @@ def is_carried(column: Column) -> bool:
     return not nested_time and not column.type.holds(Kind.INSTANT, Kind.UNION)
 
 
-def _new_row(branch: ChangeBranch, table: Table) -> tuple[Kept | Given | Computed, ...]:
+def _new_row(branch: ChangeBranch, table: Table) -> tuple[OldValue | Constant | Computed, ...]:
     types = {column.name: column.type for column in table.columns}
     pairs = zip(branch.values, table.columns, strict=True)
     return tuple(_new_value(value.meaning, column, types) for value, column in pairs)
@@ -143,12 +143,12 @@ def _new_row(branch: ChangeBranch, table: Table) -> tuple[Kept | Given | Compute
 
 def _new_value(
     meaning: Meaning | None, column: Column, types: Mapping[str, HiveType]
-) -> Kept | Given | Computed:
+) -> OldValue | Constant | Computed:
     match meaning:
-        case Given(value=value):
-            return Given(stored(value, column.type))
-        case Kept(column=name) | Computed(column=name) if types.get(name) == column.type:
-            if isinstance(meaning, Kept):
+        case Constant(value=value):
+            return Constant(stored(value, column.type))
+        case OldValue(column=name) | Computed(column=name) if types.get(name) == column.type:
+            if isinstance(meaning, OldValue):
                 return meaning
             number = operand(meaning.number, meaning.operator, types[name])
             return Computed(name, meaning.operator, number)
@@ -156,7 +156,7 @@ def _new_value(
 
 
 def _condition(of: Expr) -> Predicate:
-    if of.meaning is None or isinstance(of.meaning, (Given, Kept, Computed)):
+    if of.meaning is None or isinstance(of.meaning, (Constant, OldValue, Computed)):
         raise Unclear
     return of.meaning
 

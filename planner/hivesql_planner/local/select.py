@@ -19,12 +19,12 @@ from hivesql_planner.model.hive_type import (
     Kind,
 )
 from hivesql_planner.model.table import Column, Table
-from hivesql_planner.predicates.predicate import Given, Shown, SmallSelect, Sorting, Total
+from hivesql_planner.predicates.predicate import Constant, Shown, SmallSelect, Sorting, Total
 from hivesql_planner.relations import Query, Scan
 
 _EXTREME = INTEGERS | {Kind.DECIMAL, Kind.STRING, Kind.DATE, Kind.TIMESTAMP}
 _ORDERED = _EXTREME | TEXTS
-_GIVEN = {int: INT, str: STRING, bool: BOOLEAN}
+_CONSTANT_TYPES = {int: INT, str: STRING, bool: BOOLEAN}
 _NOT_INSIDE = (*TIMESTAMPS, *SIZED_TEXTS)
 _NOT_SHOWN = (Kind.INSTANT, Kind.UNION, *INTERVALS, Kind.OTHER)
 
@@ -58,13 +58,13 @@ def _is_plain(scan: Scan) -> bool:
     return scan.table.is_full_acid and not (odd or scan.table.is_frame)
 
 
-def _item(item: Shown | Given | Total, table: Table) -> Shown | Given | Total:
+def _item(item: Shown | Constant | Total, table: Table) -> Shown | Constant | Total:
     types = {column.name: column.type for column in table.all_columns}
     match item:
-        case Given(value=value):
-            if type(value) not in _GIVEN:
+        case Constant(value=value):
+            if type(value) not in _CONSTANT_TYPES:
                 raise Unclear
-            return Given(stored(value, _GIVEN[type(value)]))
+            return Constant(stored(value, _CONSTANT_TYPES[type(value)]))
         case Total(function=function, column=str() as name):
             kind = types[name].kind
             ordered = function in ("min", "max") and kind in _EXTREME
@@ -74,7 +74,7 @@ def _item(item: Shown | Given | Total, table: Table) -> Shown | Given | Total:
 
 
 def _check_types(
-    items: Sequence[Shown | Given | Total], columns: Sequence[Column], table: Table
+    items: Sequence[Shown | Constant | Total], columns: Sequence[Column], table: Table
 ) -> None:
     """Unclear unless the columns are those that were told, of types that come out as in Spark."""
     types = {column.name: column.type for column in table.all_columns}
@@ -83,7 +83,7 @@ def _check_types(
     for item, column in zip(items, columns, strict=True):
         if isinstance(item, Shown) and types[item.column] != column.type:
             raise Unclear
-        if isinstance(item, Given) and column.type not in _GIVEN.values():
+        if isinstance(item, Constant) and column.type not in _CONSTANT_TYPES.values():
             raise Unclear
         if isinstance(item, Total) and not column.type.is_known:
             raise Unclear

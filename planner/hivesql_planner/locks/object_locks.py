@@ -56,9 +56,9 @@ def object_locks(statement: Statement) -> tuple[ObjectLock, ...]:
     return tuple(ObjectLock(path=path, exclusive=found[path]) for path in sorted(found))
 
 
-def blocks(wanted: ObjectLock, held: ObjectLock) -> bool:
+def blocks(wanted: ObjectLock, acquired: ObjectLock) -> bool:
     """Tell whether two locks on one object cannot be held together."""
-    return wanted.name == held.name and (wanted.exclusive or held.exclusive)
+    return wanted.name == acquired.name and (wanted.exclusive or acquired.exclusive)
 
 
 def _wanted(statement: Statement) -> Iterator[tuple[Path, bool]]:  # noqa: C901 - one flat list

@@ -48,12 +48,12 @@ def _meet(one: Lock, other: Lock) -> bool:
     return one.partition is None or other.partition is None or one.partition == other.partition
 
 
-def covers(held: Lock, wanted: Lock) -> bool:
+def covers(acquired: Lock, wanted: Lock) -> bool:
     """Tell whether whoever holds the one need not ask for the other."""
-    if (held.database, held.table) != (wanted.database, wanted.table):
+    if (acquired.database, acquired.table) != (wanted.database, wanted.table):
         return False
-    whole = held.partition is None or held.partition == wanted.partition
-    return whole and STRENGTH[held.type] >= STRENGTH[wanted.type]
+    whole = acquired.partition is None or acquired.partition == wanted.partition
+    return whole and STRENGTH[acquired.type] >= STRENGTH[wanted.type]
 
 
 def merge(locks: Iterable[Lock]) -> tuple[Lock, ...]:

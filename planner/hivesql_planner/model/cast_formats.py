@@ -19,7 +19,7 @@ _NAMES = {"month": 9, "mon": 3, "day": 9, "dy": 3}
 _MERIDIEMS = ("am", "pm", "a.m.", "p.m.")
 _ZONES = ("tzh", "tzm")
 _MODIFIERS = ("fm", "fx")
-_WORDS = sorted(
+_PATTERNS = sorted(
     (*_YEARS, *_NUMBERS, *_FRACTIONS, *_NAMES, *_MERIDIEMS, *_ZONES, *_MODIFIERS, "t", "z"),
     key=len, reverse=True,
 )  # fmt: skip
@@ -97,7 +97,7 @@ def _pieces(pattern: str) -> list[_Piece]:
     at, fill = 0, False
     while at < len(pattern):
         lower = pattern[at:].lower()
-        word = next((one for one in _WORDS if lower.startswith(one)), "")
+        word = next((one for one in _PATTERNS if lower.startswith(one)), "")
         if pattern[at] in _SEPARATORS:
             word = re.match(f"[{_SEPARATORS}]+", lower)[0]  # type: ignore[index]
             piece = _Piece("separator", word)
@@ -220,8 +220,8 @@ def _read(one: _Piece) -> tuple[str, bool]:
 
 
 def _moment(groups: Mapping[str, int], part: Callable[[str], str]) -> str:
-    def number(*words: str) -> str:
-        found = next((one for one in words if one in groups), None)
+    def number(*patterns: str) -> str:
+        found = next((one for one in patterns if one in groups), None)
         return f"CAST({part(found)} AS INT)" if found else "0"
 
     word = next(one for one in _YEARS if one in groups)

@@ -56,7 +56,7 @@ class Statistics:
     files: int = 0
     bytes: int = 0
     columns: tuple[ColumnStatistics, ...] = ()
-    is_told: bool = False
+    is_stated: bool = False
     """Given to be stored: a user says so, and nobody has counted."""
     writes: str = ""
     """Given to be stored: Hive's text of the write ids under which the rows were counted."""
@@ -190,7 +190,7 @@ def of_partition_column(column: Column, values: Collection[str | None]) -> Colum
     )
 
 
-_TOLD: Mapping[str, tuple[str, Callable[[str], object]]] = {
+_STATED: Mapping[str, tuple[str, Callable[[str], object]]] = {
     "numDVs": ("distinct", int),
     "numNulls": ("nulls", int),
     "numTrues": ("trues", int),
@@ -200,20 +200,22 @@ _TOLD: Mapping[str, tuple[str, Callable[[str], object]]] = {
     "avgColLen": ("average_length", float),
     "maxColLen": ("longest", int),
 }
-_FIELDS = tuple(field for field, _ in _TOLD.values())
+_FIELDS = tuple(field for field, _ in _STATED.values())
 _UNTOLD = -1
 """The number of NULLs that nobody has told."""
 
 
-def told_beside(told: ColumnStatistics, known: Iterable[ColumnStatistics]) -> ColumnStatistics:
+def overlay_statistics(
+    stated: ColumnStatistics, known: Iterable[ColumnStatistics]
+) -> ColumnStatistics:
     """Put what a user says of a column over what is known of it."""
-    before = next((one for one in known if one.name == told.name), None)
-    nulls = told.nulls if told.nulls != _UNTOLD else before.nulls if before else 0
-    given = {key: value for key in _FIELDS if (value := getattr(told, key)) is not None}
-    return replace(before or told, **(given | {"nulls": nulls, "type": told.type}))
+    before = next((one for one in known if one.name == stated.name), None)
+    nulls = stated.nulls if stated.nulls != _UNTOLD else before.nulls if before else 0
+    given = {key: value for key in _FIELDS if (value := getattr(stated, key)) is not None}
+    return replace(before or stated, **(given | {"nulls": nulls, "type": stated.type}))
 
 
-def told_statistics(column: Column, values: Mapping[str, str]) -> ColumnStatistics:
+def read_stated_statistics(column: Column, values: Mapping[str, str]) -> ColumnStatistics:
     """Read what UPDATE STATISTICS FOR COLUMN says; SemanticError where Hive refuses it."""
     found: dict[str, Any] = {"nulls": _UNTOLD}
     if not is_simple(column):
@@ -221,9 +223,9 @@ def told_statistics(column: Column, values: Mapping[str, str]) -> ColumnStatisti
     for key, text in values.items():
         if key == "bitVector":
             continue
-        if key not in _TOLD:
-            raise SemanticError(f"Unknown stat {key}. These are known: {', '.join(_TOLD)}")
-        field, read = _TOLD[key]
+        if key not in _STATED:
+            raise SemanticError(f"Unknown stat {key}. These are known: {', '.join(_STATED)}")
+        field, read = _STATED[key]
         try:
             found[field] = read(text)
         except ValueError as error:
@@ -313,11 +315,11 @@ def _items(column: Column) -> list[str]:
 
 
 def column_statistics(
-    column: Column, rows: int, found: tuple[int, int, str | None, str | None, float | None,
+    column: Column, rows: int, values: tuple[int, int, str | None, str | None, float | None,
                                             int | None]
 ) -> ColumnStatistics:  # fmt: skip
     """Return the statistics of one column from its six values."""
-    present, distinct, low, high, average, longest = found
+    present, distinct, low, high, average, longest = values
     nulls = rows - present
     if column.type.kind is Kind.BOOLEAN:
         trues = int(low or 0)

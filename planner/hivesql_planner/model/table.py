@@ -37,7 +37,7 @@ LONGEST_FILE_NAME = 255
 LONGEST_PARTITION_NAME = 767
 """Characters of PARTITIONS.PART_NAME."""
 _PERCENT = re.compile("%([0-9A-Fa-f]{2})")
-_ODD = re.compile(r"\W")
+_NOT_WORD = re.compile(r"\W")
 # Hive escapes these in partition directory names (FileUtils.charToEscape).
 _ESCAPED = frozenset("\"#%'*/:=?\\\x7f{[]^") | frozenset(map(chr, range(0x20)))
 
@@ -344,7 +344,7 @@ def default_value(type_: HiveType) -> str | None:
     return DEFAULT_PARTITION[: type_.length] if type_.is_text else None
 
 
-def kept_columns(file_format: FileFormat, columns: Sequence[Column]) -> tuple[Column, ...]:
+def columns_of_format(file_format: FileFormat, columns: Sequence[Column]) -> tuple[Column, ...]:
     """Give the columns as a format has them: CSV has text alone, Avro no small numbers."""
     if file_format == "csv":
         return tuple(replace(column, type=STRING) for column in columns)
@@ -358,9 +358,9 @@ def kept_columns(file_format: FileFormat, columns: Sequence[Column]) -> tuple[Co
 
 def directory_of(table: str) -> str:
     """Name a table's directory: as Hive, with codes for what is no letter or digit."""
-    if not _ODD.search(table):
+    if not _NOT_WORD.search(table):
         return table
-    return _ODD.sub(lambda match: f"-{ord(match[0])}-", table)
+    return _NOT_WORD.sub(lambda match: f"-{ord(match[0])}-", table)
 
 
 def escape_path_part(text: str) -> str:

@@ -116,14 +116,14 @@ class SmallInsert:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class OldValue:
     """The value that the old row has in this column."""
 
     column: str
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class Constant:
     """A value that the statement says."""
 
     value: Value
@@ -141,7 +141,7 @@ class Computed:
     number: int | float | Decimal
 
 
-Meaning = Predicate | Kept | Given | Computed
+Meaning = Predicate | OldValue | Constant | Computed
 """What an expression means, where it is as simple as that."""
 
 
@@ -150,7 +150,7 @@ class SmallChange:
     """UPDATE or DELETE; ``values`` are those of the new row by data column, None deletes."""
 
     where: Predicate | None
-    values: tuple[Kept | Given | Computed, ...] | None
+    values: tuple[OldValue | Constant | Computed, ...] | None
     check: Predicate | None = None
     most_bytes: int
     """Where more bytes than this may hold fitting rows, Spark is the better tool."""
@@ -184,7 +184,7 @@ class Sorting:
 class Look:
     """A query over one table, as the statement says it: items, rows, order and limit."""
 
-    items: tuple[Shown | Given | Total, ...]
+    items: tuple[Shown | Constant | Total, ...]
     where: Predicate = ALWAYS
     order: tuple[Sorting, ...] = ()
     limit: int | None = None
@@ -194,7 +194,7 @@ class Look:
 class SmallSelect:
     """A query over one table: its columns, or totals alone, of the rows that fit."""
 
-    items: tuple[Shown | Given | Total, ...]
+    items: tuple[Shown | Constant | Total, ...]
     where: Predicate | None
     order: tuple[Sorting, ...] = ()
     limit: int | None = None

@@ -12,7 +12,7 @@ from itertools import count
 from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Change, ChangeBranch, Target, When, Write, WriteKind
-from hivesql_planner.predicates.predicate import Kept
+from hivesql_planner.predicates.predicate import OldValue
 from hivesql_planner.relations import Expr
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.bound import DeleteRows, MergeClause, MergeRows, UpdateRows
@@ -109,7 +109,7 @@ def _values(table: Table, alias: str, clause: MergeClause) -> tuple[Expr, ...]:
 def new_row(table: Table, alias: str, assignments: Mapping[str, Expr]) -> tuple[Expr, ...]:
     """Return the updated row: assigned expressions, and the old values of all other columns."""
     return tuple(
-        assignments.get(column.name, Expr(f"`{alias}`.`{column.name}`", Kept(column.name)))
+        assignments.get(column.name, Expr(f"`{alias}`.`{column.name}`", OldValue(column.name)))
         for column in table.columns
     )
 

@@ -19,7 +19,7 @@ from hivesql_planner.model.table import (
     OwnerType,
     Partition,
     Table,
-    kept_columns,
+    columns_of_format,
 )
 from hivesql_planner.statements.convert import altered_properties, check_compatible, with_type
 
@@ -185,9 +185,11 @@ def altered(  # noqa: C901 - one flat list of changes
     """
     match change:
         case AddColumns(columns=columns):
-            return _add_columns(table, kept_columns(table.format, columns))
+            return _add_columns(table, columns_of_format(table.format, columns))
         case ReplaceColumns(columns=columns):
-            return _replace_columns(table, kept_columns(table.format, columns), any_type=any_type)
+            return _replace_columns(
+                table, columns_of_format(table.format, columns), any_type=any_type
+            )
         case ChangeColumn():
             return _change_column(table, change, any_type=any_type)
         case ChangePartitionColumn(column=column):
@@ -265,7 +267,7 @@ def _add_columns(table: Table, columns: tuple[Column, ...]) -> Table:
     return replace(table, columns=both)
 
 
-def _check_kept(table: Table, columns: tuple[Column, ...]) -> None:
+def _check_layout_columns(table: Table, columns: tuple[Column, ...]) -> None:
     """Columns that place the rows of a table cannot go."""
     names = {column.name for column in columns}
     for name in (*table.bucket_columns, *table.sort_columns):
@@ -289,7 +291,7 @@ def _replace_columns(table: Table, columns: tuple[Column, ...], *, any_type: boo
             code=10243,
         )
     _check_new_names(table, columns)
-    _check_kept(table, columns)
+    _check_layout_columns(table, columns)
     kept = {column.name for column in columns}
     stay = tuple(one for one in table.constraints if set(one.columns) <= kept)
     return replace(table, columns=columns, constraints=stay)

@@ -326,7 +326,7 @@ class SessionFiles:
 class FileSystemShell:
     """DFS: a command of Hadoop's file system shell."""
 
-    words: tuple[str, ...]
+    arguments: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,7 +41,7 @@ def check_compatible(old: HiveType, new: HiveType) -> bool:
 
 
 def altered_properties(
-    table: Table, given: Mapping[str, str], unset: tuple[str, ...], *, if_exists: bool
+    table: Table, changes: Mapping[str, str], unset: tuple[str, ...], *, if_exists: bool
 ) -> dict[str, str]:
     """Give the properties after SET or UNSET, with the checks of a change of ``transactional``."""
     missing = [key for key in unset if key not in table.properties]
@@ -53,25 +53,25 @@ def altered_properties(
             code=10215,
         )
     found = {key: value for key, value in table.properties.items() if key not in unset}
-    found.update(given)
+    found.update(changes)
     if table.type == "EXTERNAL_TABLE":
         # Its type says so.
         found.pop(_EXTERNAL, None)
     return _transactional(table, found)
 
 
-def with_type(table: Table, given: Mapping[str, str]) -> Table:
+def with_type(table: Table, properties: Mapping[str, str]) -> Table:
     """Return the table as managed or external, as its new properties say; files stay."""
-    says = {given.get(key, "").strip().lower() == "true" for key in (_EXTERNAL, "external")}
+    says = {properties.get(key, "").strip().lower() == "true" for key in (_EXTERNAL, "external")}
     if True in says and any(one.enabled for one in table.constraints):
         raise SemanticError(
             f"Invalid Constraint syntax Table: {table.name} has constraints enabled. Please remove "
             "those constraints to change this property.",
             code=10326,
         )
-    if _EXTERNAL not in given or table.is_view or table.is_materialized_view:
+    if _EXTERNAL not in properties or table.is_view or table.is_materialized_view:
         return table
-    external = given[_EXTERNAL].strip().lower() == "true"
+    external = properties[_EXTERNAL].strip().lower() == "true"
     if external and table.is_transactional:
         raise SemanticError(
             f"{table.name} cannot be converted to external table as it is transactional table."
@@ -79,8 +79,8 @@ def with_type(table: Table, given: Mapping[str, str]) -> Table:
     return replace(table, type="EXTERNAL_TABLE" if external else "MANAGED_TABLE")
 
 
-def _transactional(table: Table, found: dict[str, str]) -> dict[str, str]:
-    value = found.get(TRANSACTIONAL, "").strip().lower()
+def _transactional(table: Table, properties: dict[str, str]) -> dict[str, str]:
+    value = properties.get(TRANSACTIONAL, "").strip().lower()
     if value not in ("", "true", "false"):
         raise SemanticError(
             f"'transactional' property of TBLPROPERTIES may only have value 'true': {table.name}"
@@ -92,9 +92,9 @@ def _transactional(table: Table, found: dict[str, str]) -> dict[str, str]:
             f"TBLPROPERTIES with 'transactional'='true' cannot be unset: {table.name}"
         )
     if value != "true":
-        found.pop(TRANSACTIONAL, None)
-        return found
-    kind = found.get(KIND, "default").strip().lower()
+        properties.pop(TRANSACTIONAL, None)
+        return properties
+    kind = properties.get(KIND, "default").strip().lower()
     if kind not in ("default", "insert_only"):
         raise SemanticError(
             f"Unknown value for transactional_properties {kind!r} of {table.name}: "
@@ -105,13 +105,13 @@ def _transactional(table: Table, found: dict[str, str]) -> dict[str, str]:
             "TBLPROPERTIES with 'transactional_properties' cannot be altered after the table "
             "is created"
         )
-    found[TRANSACTIONAL], found[KIND] = "true", kind
+    properties[TRANSACTIONAL], properties[KIND] = "true", kind
     if not table.is_transactional:
         check_convertible(table, insert_only=kind == "insert_only")
     elif table.is_insert_only and kind == "default":
         # Files without row ids in the directories of writes get theirs from their places.
         check_convertible(table, insert_only=False)
-    return found
+    return properties
 
 
 def check_convertible(table: Table, *, insert_only: bool) -> None:

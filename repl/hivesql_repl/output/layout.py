@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hivesql_executor.checks.finding import Finding
     from hivesql_executor.checks.inspect import DirectoryFacts, FileFacts, Inspection, RootFacts
 
-_FOUND = 1
+_HAS_FINDINGS = 1
 _WHOLE_LINES = 10_000
 
 
@@ -91,4 +91,4 @@ def report(table: str, findings: Sequence[Finding], console: Screen | None = Non
         console.print(Text(finding.place, style="bold"), Text(finding.problem), sep="\n  ")
     verdict = _counted(len(findings), "problem") if findings else "nothing is wrong"
     console.print(Text(f"{table}: {verdict}", style="red" if findings else "green"))
-    return _FOUND if findings else 0
+    return _HAS_FINDINGS if findings else 0

@@ -228,7 +228,7 @@ def test_nobodys_change_is_lost(session: hivesql.Session, monkeypatch: pytest.Mo
     """Somebody alters the table between binding and the lock: the statement is bound anew."""
     session.sql(f"CREATE TABLE t (a int) {PLAIN}")
     store, other = session.runtime.metastore, []
-    together = store.together
+    together = store.run_in_transaction
 
     def meddle(work: Any, *, durable: bool = True) -> Any:
         # The transaction is open, and asks for its write id and locks.
@@ -237,7 +237,7 @@ def test_nobodys_change_is_lost(session: hivesql.Session, monkeypatch: pytest.Mo
             session.sql("ALTER TABLE t ADD COLUMNS (theirs int)")
         return together(work, durable=durable)
 
-    monkeypatch.setattr(store, "together", meddle)
+    monkeypatch.setattr(store, "run_in_transaction", meddle)
     session.sql("ALTER TABLE t ADD COLUMNS (ours int)")
     assert table_of(session, "t").column_names == ("a", "theirs", "ours")
     with pytest.raises(HiveSqlError, match="Duplicate column name"):

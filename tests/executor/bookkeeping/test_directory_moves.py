@@ -208,7 +208,7 @@ def test_who_is_taken_for_dead_changes_nothing_any_more(root: Path, runtime: Run
         "rename": lambda: store.alter_table(T, moved),
         "create": lambda: store.create_table(replace(moved, id=0)),
         "alter database": lambda: store.alter_database(store.database("default")),
-        "many": lambda: store.together(lambda: store.drop_table(T)),
+        "many": lambda: store.run_in_transaction(lambda: store.drop_table(T)),
     }
     for name, change in changes.items():
         for has_txn in (False, True):

@@ -1,4 +1,4 @@
-"""What users are told when Spark fails."""
+"""What users are translate_spark_error when Spark fails."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from hivesql_executor.spark.failure import told
+from hivesql_executor.spark.failure import translate_spark_error
 
 pytestmark = pytest.mark.spark
 
@@ -16,7 +16,7 @@ def test_an_error_without_a_cause_says_itself_what_it_is(spark: SparkSession) ->
     with pytest.raises(Py4JJavaError) as raised:
         spark._jvm.java.util.ArrayList().get(3)
     assert str(raised.value).startswith("An error occurred while calling o")
-    assert str(told(raised.value)) == (
+    assert str(translate_spark_error(raised.value)) == (
         "the Spark job failed: java.lang.IndexOutOfBoundsException: "
         "Index 3 out of bounds for length 0"
     )
@@ -29,7 +29,10 @@ def test_of_several_causes_the_last_one_is_told(spark: SparkSession) -> None:
         jvm.java.util.concurrent.CompletableFuture.failedFuture(
             jvm.java.io.IOException("no space left")
         ).get()
-    assert str(told(raised.value)) == "the Spark job failed: java.io.IOException: no space left"
+    assert (
+        str(translate_spark_error(raised.value))
+        == "the Spark job failed: java.io.IOException: no space left"
+    )
 
 
 @pytest.mark.parametrize(
@@ -44,4 +47,4 @@ def test_what_the_jvm_has_too_little_of_is_told_with_its_setting(
     with pytest.raises(Py4JJavaError) as raised:
         failure = getattr(jvm.java.lang, error)("of a test")
         jvm.java.util.concurrent.CompletableFuture.failedFuture(failure).get()
-    assert advice in str(told(raised.value))
+    assert advice in str(translate_spark_error(raised.value))

@@ -286,7 +286,7 @@ def test_a_snapshot_is_taken_anew_so_many_times(
             left[0] -= 1
             one.update("t", lambda row: row["v"] + 1)
 
-    original = other.store.together
+    original = other.store.run_in_transaction
 
     def ask(work: Callable[[], Any], *, durable: bool = True) -> Any:
         if durable:
@@ -294,7 +294,7 @@ def test_a_snapshot_is_taken_anew_so_many_times(
             interfere("")
         return original(work, durable=durable)
 
-    other.store.together = ask  # type: ignore[method-assign]
+    other.store.run_in_transaction = ask  # type: ignore[method-assign]
     if succeeds:
         other.update("t", lambda row: row["v"] + 100)
         assert one.values("t") == {1: 104}

@@ -248,7 +248,7 @@ def test_insert_with_everything() -> None:
     assert not insert.args["overwrite"]
     partition = partition_of(insert.args["partition"])
     assert partition is not None
-    assert [(one.key.text, one.value, one.given) for one in partition] == [
+    assert [(one.key.text, one.value, one.is_static) for one in partition] == [
         ("ds", "a'b", True),
         ("hr", None, False),
     ]

@@ -20,11 +20,11 @@ from hivesql_planner.predicates.predicate import (
     AnyOf,
     Compare,
     Computed,
-    Given,
+    Constant,
     IsNull,
     IsTrue,
-    Kept,
     Not,
+    OldValue,
     OneOf,
     Predicate,
     SmallChange,
@@ -240,8 +240,8 @@ def test_an_update_knows_its_new_row_and_what_must_hold() -> None:
     of = changed("a = 1", {"s": "'x'", "a": "`t`.a", "c": "'z'"}, check="c > 'b'")
     small = small_change(of)
     assert small is not None
-    kept = [Kept(name) for name in ("n", "d", "ts", "b", "f")]
-    assert small.values == (Kept("a"), Given("x"), *kept, Given("z  "))
+    kept = [OldValue(name) for name in ("n", "d", "ts", "b", "f")]
+    assert small.values == (OldValue("a"), Constant("x"), *kept, Constant("z  "))
     assert small.check == AllOf((Not(IsNull("a")), UnlessFalse(Compare("c", ">", "b"))))
     assert "while row groups that may hold such rows have at most 16777216 bytes" in explain(of)
     assert "there are at most 16777216 bytes to read" in explain(changed(None))

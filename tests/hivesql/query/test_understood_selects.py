@@ -15,7 +15,7 @@ from hivesql_planner.plan import Plan, Select
 from hivesql_planner.planning import plan
 from hivesql_planner.predicates.predicate import (
     Compare,
-    Given,
+    Constant,
     IsNull,
     Shown,
     SmallSelect,
@@ -69,7 +69,7 @@ QUERIES: dict[str, SmallSelect] = {
     "select a from t": SmallSelect(items=(A,), where=None, most_bytes=16777216),
     "select (a) from default.t -- all": SmallSelect(items=(A,), where=None, most_bytes=16777216),
     "SELECT T.`A` AS b, 's', 1, k FROM t WHERE a=1": SmallSelect(
-        items=(A, Given("s"), Given(1), Shown("k")),
+        items=(A, Constant("s"), Constant(1), Shown("k")),
         where=Compare("a", "=", 1),
         most_bytes=16777216,
     ),
@@ -93,7 +93,7 @@ QUERIES: dict[str, SmallSelect] = {
         most_bytes=16777216,
     ),
     "select u.*, 1 from u": SmallSelect(
-        items=(*(Shown(one) for one in ("a", "s", "c", "f", "k")), Given(1)),
+        items=(*(Shown(one) for one in ("a", "s", "c", "f", "k")), Constant(1)),
         where=None,
         most_bytes=16777216,
     ),

@@ -19,10 +19,10 @@ from hivesql_planner.model.statistics import (
     combined,
     is_simple,
     of_partition_column,
+    overlay_statistics,
     read_basics,
+    read_stated_statistics,
     statistics_sql,
-    told_beside,
-    told_statistics,
     written_basics,
 )
 from hivesql_planner.model.table import Column, TableName
@@ -148,15 +148,17 @@ def test_nested_columns_have_none() -> None:
 
 def test_what_a_user_tells_of_a_column_goes_over_what_is_known() -> None:
     column = Column.of("s", "string")
-    first = told_beside(told_statistics(column, {"numDVs": "5", "maxColLen": "9"}), ())
+    first = overlay_statistics(
+        read_stated_statistics(column, {"numDVs": "5", "maxColLen": "9"}), ()
+    )
     assert first == ColumnStatistics(name="s", type=STRING, nulls=0, distinct=5, longest=9)
-    then = told_statistics(column, {"numNulls": "3", "avgColLen": "1.5", "bitVector": "x"})
-    both = told_beside(then, (first,))
+    then = read_stated_statistics(column, {"numNulls": "3", "avgColLen": "1.5", "bitVector": "x"})
+    both = overlay_statistics(then, (first,))
     assert both == replace(first, nulls=3, average_length=1.5)
-    assert told_beside(told_statistics(column, {"numDVs": "6"}), (both,)).nulls == 3
+    assert overlay_statistics(read_stated_statistics(column, {"numDVs": "6"}), (both,)).nulls == 3
     for values, type_ in (({"foo": "1"}, "int"), ({"numDVs": "x"}, "int"), ({}, "array<int>")):
         with pytest.raises(SemanticError):
-            told_statistics(Column.of("n", type_), values)
+            read_stated_statistics(Column.of("n", type_), values)
 
 
 def test_columns_of_partitions_are_added_up() -> None:

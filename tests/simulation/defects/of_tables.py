@@ -29,7 +29,7 @@ def _tables_never_looked_for() -> list[Patch]:
 
 def _undone_by_heart() -> list[Patch]:
     def undo(self: Any, error: BaseException) -> None:
-        mend(self._begun(settled=False), self.runtime)
+        mend(self._begun(committed=False), self.runtime)
 
     return [(file_changes.FileChanges, "undo", undo)]
 

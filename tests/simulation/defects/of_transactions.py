@@ -133,7 +133,7 @@ def _lost_answer_is_failure() -> list[Patch]:
 
 def forget_moves() -> list[Patch]:
     return [
-        (MoveCalls, "note_moves", lambda self, txn_id, given, key="": "none"),
+        (MoveCalls, "note_moves", lambda self, txn_id, planned, key="": "none"),
         (moves, "require_going_on", lambda db, txn_id, key: None),
         (commit, "settle_txn", lambda db, txn_id: None),
     ]
@@ -151,7 +151,7 @@ def _compacts_open_writes() -> list[Patch]:
 
 
 def _cleaner_forgets_too_much() -> list[Patch]:
-    def forget(db: Connection, row: Any, table: TableName, kept: Any) -> None:
+    def forget(db: Connection, row: Any, table: TableName, retained: Any) -> None:
         ended = select(txns.c.id).where(txns.c.state == "a")
         db.execute(delete(txn_components).where(txn_components.c.txn_id.in_(ended)))
 

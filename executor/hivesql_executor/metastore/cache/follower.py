@@ -98,10 +98,10 @@ class Follower:
     def _apply(
         self,
         event: Event,
-        found: dict[int, frozenset[TableWrite]],
+        unresolved_writes: dict[int, frozenset[TableWrite]],
         contents: dict[TableName, Table],
     ) -> None:
-        done = steps(event, self._notes, found)
+        done = steps(event, self._notes, unresolved_writes)
         for txn_id, notes in done.notes.items():
             if notes is None:
                 self._notes.pop(txn_id, None)

@@ -32,13 +32,15 @@ class Calls:
         self._warehouse = warehouse
         self._changing = _Changing()
 
-    def together(self, work: Callable[[], T], *, durable: bool = True) -> T:
+    def run_in_transaction(self, work: Callable[[], T], *, durable: bool = True) -> T:
         """Run ``work``, whose calls on this thread are one database transaction.
 
         It may be run again, so it must do nothing else. What one that is not ``durable`` did may be
         forgotten at power loss until a durable one has followed.
         """
-        return self._rdbms.together(lambda: self._write(lambda _: work()), durable=durable)
+        return self._rdbms.run_in_transaction(
+            lambda: self._write(lambda _: work()), durable=durable
+        )
 
     @contextmanager
     def changing_for(self, txn_id: int, key: str = "") -> Iterator[None]:

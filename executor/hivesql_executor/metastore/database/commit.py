@@ -32,7 +32,7 @@ from hivesql_executor.metastore.database.schema import (
 from hivesql_executor.metastore.database.transactions.idempotence import claim_key, record
 from hivesql_executor.metastore.database.transactions.moves import settle_txn
 from hivesql_executor.metastore.database.transactions.transactions import (
-    HELD,
+    OPEN_FOR_UPDATE,
     READ_ONLY,
     TYPE_CODES,
     abort_txns,
@@ -103,7 +103,7 @@ def commit_txn(
     if earlier is not None and earlier.txn_id != txn_id:
         abort_txns(db, [txn_id], "idempotency key")
         return AlreadyCommitted(str(earlier))
-    found = db.execute(HELD, {"txn_id": txn_id}).one_or_none()
+    found = db.execute(OPEN_FOR_UPDATE, {"txn_id": txn_id}).one_or_none()
     if found is None:
         if state_of(db, txn_id) == COMMITTED:
             # The first time did all of it, and another may have finished what was settled then.

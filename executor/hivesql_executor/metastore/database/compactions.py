@@ -229,10 +229,10 @@ def ready_to_clean(
     return tuple(as_compaction(row) for row in db.execute(query.order_by(_queue.id).limit(limit)))
 
 
-def mark_cleaned(db: Connection, id: int, *, kept: Collection[int] = ()) -> None:
+def mark_cleaned(db: Connection, id: int, *, retained: Collection[int] = ()) -> None:
     """Move a cleaned request to the history and forget the writes that it covered.
 
-    ``kept`` are aborted write ids whose rows still lie among others.
+    ``retained`` are aborted write ids whose rows still lie among others.
     """
     row = locked_row(db, id)
     table = TableName(row.database, row.table)
@@ -243,7 +243,7 @@ def mark_cleaned(db: Connection, id: int, *, kept: Collection[int] = ()) -> None
         completed = completed.where(completed_txn_components.c.write_id <= row.highest_write_id)
     db.execute(completed)
     if row.next_txn_id is not None and row.highest_write_id:
-        _forget_aborted(db, row, table, kept)
+        _forget_aborted(db, row, table, retained)
     complete(db, row, _SUCCEEDED, row.error)
 
 
@@ -262,7 +262,9 @@ def compactions(db: Connection) -> tuple[Compaction, ...]:
     return tuple(as_compaction(row) for row in sorted(rows, key=order))
 
 
-def _forget_aborted(db: Connection, row: Row[Any], table: TableName, kept: Collection[int]) -> None:
+def _forget_aborted(
+    db: Connection, row: Row[Any], table: TableName, retained: Collection[int]
+) -> None:
     """Forget aborted writes whose directories the cleaner has deleted.
 
     Only such ids as the cleaner's own list could name: an aborted transaction that is forgotten
@@ -280,7 +282,7 @@ def _forget_aborted(db: Connection, row: Row[Any], table: TableName, kept: Colle
             *_same_unit(txn_components, table, row.partition),
             txn_components.c.txn_id.in_(gone),
             txn_components.c.write_id <= highest,
-            txn_components.c.write_id.not_in(kept),
+            txn_components.c.write_id.not_in(retained),
         )
     )
 

@@ -120,7 +120,7 @@ def hold_mutex(db: Connection, name: str) -> None:
 
 
 class _Joined(threading.local):
-    """The transaction of ``together`` that a thread is in."""
+    """The transaction of ``run_in_transaction`` that a thread is in."""
 
     connection: Connection | None = None
 
@@ -141,7 +141,7 @@ class Rdbms:
         )
 
     def read(self, work: Callable[[Connection], T]) -> T:
-        """Run queries on one consistent state of the database, or inside ``together``."""
+        """Run queries on one consistent state of the database, or inside ``run_in_transaction``."""
         if self._joined.connection is not None:
             return work(self._joined.connection)
 
@@ -149,14 +149,14 @@ class Rdbms:
             with self._reader.connect() as db, db.begin():
                 return work(db)
 
-        return self._insist(attempt)
+        return self._retry(attempt)
 
     def write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
         """Run ``work`` in one database transaction and commit it.
 
         One that is not ``durable`` may be forgotten at power loss until a durable one has followed:
-        for what means nothing to anybody before that other one. Inside ``together`` the work is a
-        part of that transaction, which is durable or not.
+        for what means nothing to anybody before that other one. Inside ``run_in_transaction`` the
+        work is a part of that transaction, which is durable or not.
         Deadlocks and busy databases are tried again. CommitUnknown when the answer to the commit
         was lost, ExecutionError 10280 when the database fails.
         """
@@ -167,9 +167,9 @@ class Rdbms:
             with self._turn:
                 return self._write_once(work, self._engine if durable else self._quick_engine)
 
-        return self._insist(attempt)
+        return self._retry(attempt)
 
-    def together(self, work: Callable[[], T], *, durable: bool = True) -> T:
+    def run_in_transaction(self, work: Callable[[], T], *, durable: bool = True) -> T:
         """Run ``work``, all of whose reads and writes on this thread are one transaction.
 
         It may be run again, as ``write`` runs things again, so it must do nothing else. Inside
@@ -213,7 +213,7 @@ class Rdbms:
                 ) from error
             return result
 
-    def _insist(self, attempt: Callable[[], T]) -> T:
+    def _retry(self, attempt: Callable[[], T]) -> T:
         if self._closed:
             raise SessionClosed
         for tried in range(1, _ATTEMPTS + 1):

@@ -40,9 +40,9 @@ from hivesql_executor.metastore.database.transactions.txn_rows import ABORTED, C
 _MAX_EXPIRED = 50_000
 
 
-def is_due(db: Connection, timeout: float, kept: float) -> bool:
+def is_due(db: Connection, timeout: float, time_to_live: float) -> bool:
     """Tell if anything is worth writing: someone silent, old events, much that has ended."""
-    return bool(db.scalar(DUE, due_since(now(db), timeout, kept)))
+    return bool(db.scalar(DUE, due_since(now(db), timeout, time_to_live)))
 
 
 def _any(*conditions: ColumnElement[bool]) -> Exists:

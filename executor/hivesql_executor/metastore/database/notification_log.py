@@ -214,6 +214,6 @@ def purge_events(db: Connection, seconds: float) -> int:
     return gone.rowcount
 
 
-def kept_events(db: Connection) -> int:
+def count_events(db: Connection) -> int:
     """Tell how many events the log holds."""
     return int(db.scalar(select(func.count()).select_from(notification_log)) or 0)

@@ -28,7 +28,7 @@ from hivesql_planner.model.table import TableName
 
 
 class TransactionCalls(Calls):
-    """Every method is one database transaction, unless they are called ``together``."""
+    """Every method is one database transaction, unless they are called ``run_in_transaction``."""
 
     _too_many_open = False
 

@@ -129,7 +129,7 @@ class CompactionCalls(LockCalls):
         """None: the metastore's cleaner has them."""
         return ()
 
-    def mark_cleaned(self, id: int, *, kept: Collection[int] = ()) -> None:
+    def mark_cleaned(self, id: int, *, retained: Collection[int] = ()) -> None:
         """Refused: cleaning is the metastore's."""
         _refuse_cleaning()
 
@@ -154,7 +154,7 @@ class CompactionCalls(LockCalls):
         _refuse_cleaning()
 
     def forget_aborted(
-        self, unit: Candidate, aborted: AbortedWrites, *, kept: Collection[int] = ()
+        self, unit: Candidate, aborted: AbortedWrites, *, retained: Collection[int] = ()
     ) -> None:
         """Refused: cleaning is the metastore's."""
         _refuse_cleaning()
@@ -175,39 +175,39 @@ def _known_kinds() -> dict[int, Kind]:
     return {values[kind.upper()]: kind for kind in _KINDS}
 
 
-def _of_claim(found: Any, worker_id: str) -> Compaction:
+def _of_claim(claim: Any, worker_id: str) -> Compaction:
     return Compaction(
-        id=found.id,
-        table=TableName(found.dbname, found.tablename),
-        partition=found.partitionname,
-        kind=_known_kinds()[found.type],
+        id=claim.id,
+        table=TableName(claim.dbname, claim.tablename),
+        partition=claim.partitionname,
+        kind=_known_kinds()[claim.type],
         state="working",
         worker_id=worker_id,
-        enqueued=found.enqueueTime or None,
-        pool=found.poolname,
-        properties=parse_properties(found.properties),
-        bucket_count=found.numberOfBuckets or None,
-        order=found.orderByClause,
+        enqueued=claim.enqueueTime or None,
+        pool=claim.poolname,
+        properties=parse_properties(claim.properties),
+        bucket_count=claim.numberOfBuckets or None,
+        order=claim.orderByClause,
     )
 
 
-def _of_row(found: Any) -> Compaction:
+def _of_row(row: Any) -> Compaction:
     return Compaction(
-        id=found.id,
-        table=TableName(found.dbname, found.tablename),
-        partition=found.partitionname,
-        kind=_known_kinds()[found.type],
-        state=found.state,
-        worker_id=found.workerid,
-        enqueued=found.enqueueTime,
-        started=found.start,
-        ended=found.endTime,
-        committed=found.commitTime,
-        highest_write_id=found.hightestWriteId,
-        txn_id=found.txnId or None,
-        next_txn_id=found.nextTxnId or None,
-        error=found.errorMessage,
-        initiator_id=found.initiatorId,
-        job_id=found.hadoopJobId,
-        pool=found.poolName,
+        id=row.id,
+        table=TableName(row.dbname, row.tablename),
+        partition=row.partitionname,
+        kind=_known_kinds()[row.type],
+        state=row.state,
+        worker_id=row.workerid,
+        enqueued=row.enqueueTime,
+        started=row.start,
+        ended=row.endTime,
+        committed=row.commitTime,
+        highest_write_id=row.hightestWriteId,
+        txn_id=row.txnId or None,
+        next_txn_id=row.nextTxnId or None,
+        error=row.errorMessage,
+        initiator_id=row.initiatorId,
+        job_id=row.hadoopJobId,
+        pool=row.poolName,
     )

@@ -31,36 +31,36 @@ _FOREIGN_KEY = "ADD_FOREIGNKEY"
 _CHILD = ("4", "5")
 
 
-def read_event(found: Any) -> Event | None:
+def read_event(notification: Any) -> Event | None:
     """Return the event of a NotificationEvent; None when its message cannot be read.
 
     Whatever is not known to leave tables as they are is a change of the table it names.
     """
     try:
-        return _read(found)
+        return _read(notification)
     except (ValueError, LookupError, TypeError, AttributeError, OSError, EOFError, zlib.error):
         return None
 
 
-def _read(found: Any) -> Event:
-    kind = _kind(found)
+def _read(notification: Any) -> Event:
+    kind = _kind(notification)
     if kind in _OF_TRANSACTIONS:
-        return _of_transactions(found.eventId, kind, _message(found))
-    if found.catName not in (None, "", CATALOG):
+        return _of_transactions(notification.eventId, kind, _message(notification))
+    if notification.catName not in (None, "", CATALOG):
         kind = EventKind.OTHER
-    database = (found.dbName or "").lower()
-    table = TableName(database, found.tableName.lower()) if found.tableName else None
+    database = (notification.dbName or "").lower()
+    table = TableName(database, notification.tableName.lower()) if notification.tableName else None
     renamed_to = None
-    if found.eventType == _FOREIGN_KEY:
+    if notification.eventType == _FOREIGN_KEY:
         # It is filed under the parent, and changes the child.
-        table = _child(_message(found))
-    elif found.eventType == EventKind.ALTER_TABLE.value:
+        table = _child(_message(notification))
+    elif notification.eventType == EventKind.ALTER_TABLE.value:
         # It is filed under the new name, and its message under the old one.
-        message, after = _message(found), table
+        message, after = _message(notification), table
         table = TableName(message["db"].lower(), message["table"].lower())
         renamed_to = after if after != table else None
     return Event(
-        id=found.eventId,
+        id=notification.eventId,
         kind=kind,
         database=database,
         table=table,
@@ -69,12 +69,12 @@ def _read(found: Any) -> Event:
     )
 
 
-def _kind(found: Any) -> EventKind:
-    if (known := _KINDS.get(found.eventType)) is not None:
+def _kind(notification: Any) -> EventKind:
+    if (known := _KINDS.get(notification.eventType)) is not None:
         return known
-    if found.eventType in _HARMLESS or not found.dbName:
+    if notification.eventType in _HARMLESS or not notification.dbName:
         return EventKind.OTHER
-    return EventKind.ALTER_TABLE if found.tableName else EventKind.ALTER_DATABASE
+    return EventKind.ALTER_TABLE if notification.tableName else EventKind.ALTER_DATABASE
 
 
 def _of_transactions(event_id: int, kind: EventKind, message: Mapping[str, Any]) -> Event:
@@ -97,9 +97,9 @@ def _child(message: Mapping[str, Any]) -> TableName:
     return TableName(database, name)
 
 
-def _message(found: Any) -> Mapping[str, Any]:
-    text = found.message
-    if (found.messageFormat or "").startswith("gzip"):
+def _message(notification: Any) -> Mapping[str, Any]:
+    text = notification.message
+    if (notification.messageFormat or "").startswith("gzip"):
         text = gzip.decompress(base64.b64decode(text))
     message: Mapping[str, Any] = json.loads(text)
     return message

@@ -63,11 +63,11 @@ class FunctionCalls(CatalogCalls):
         return tuple(sorted(_read(one).full_name for one in found))
 
 
-def _read(found: Any) -> StoredFunction:
+def _read(answer: Any) -> StoredFunction:
     return StoredFunction(
-        database=found.dbName, name=found.functionName, java_class=found.className,
-        owner=found.ownerName or None, created_at=found.createTime or 0,
+        database=answer.dbName, name=answer.functionName, java_class=answer.className,
+        owner=answer.ownerName or None, created_at=answer.createTime or 0,
         resources=tuple(
-            (_RESOURCES[one.resourceType - 1], one.uri) for one in found.resourceUris or ()
+            (_RESOURCES[one.resourceType - 1], one.uri) for one in answer.resourceUris or ()
         ),
     )  # fmt: skip

@@ -110,16 +110,16 @@ class LockCalls(TransactionCalls):
             isDynamicPartitionWrite=lock.dynamic_partition,
         )
 
-    def _answer(self, found: Any) -> LockAnswer:
-        state = idl().LockState._VALUES_TO_NAMES[found.state]
+    def _answer(self, answer: Any) -> LockAnswer:
+        state = idl().LockState._VALUES_TO_NAMES[answer.state]
         if state == "ABORT":
             raise TransactionLost(
-                f"the metastore gave up lock {found.lockid}: {found.errorMessage}. Run it again"
+                f"the metastore gave up lock {answer.lockid}: {answer.errorMessage}. Run it again"
             )
-        reason = found.errorMessage
+        reason = answer.errorMessage
         if state == "WAITING" and not reason:
-            reason = self._blocker(found.lockid)
-        return LockAnswer(lock_id=found.lockid, state=LockState(state), reason=reason)
+            reason = self._blocker(answer.lockid)
+        return LockAnswer(lock_id=answer.lockid, state=LockState(state), reason=reason)
 
     def _blocker(self, lock_id: int) -> str | None:
         rows = {(one.lockid, one.lockIdInternal): one for one in self._show()}
@@ -143,26 +143,26 @@ def _hive3_type(lock: Lock) -> LockType:
     return lock.type
 
 
-def _row(found: Any) -> LockRow:
+def _row(answer: Any) -> LockRow:
     wire = idl()
     blocker = None
-    if found.blockedByExtId:
-        blocker = f"{found.blockedByExtId}.{found.blockedByIntId}"
+    if answer.blockedByExtId:
+        blocker = f"{answer.blockedByExtId}.{answer.blockedByIntId}"
     return LockRow(
-        lock_id=found.lockid,
-        internal_id=found.lockIdInternal or 0,
-        database=found.dbname,
-        table=found.tablename,
-        partition=found.partname,
-        state=LockState(wire.LockState._VALUES_TO_NAMES[found.state]),
+        lock_id=answer.lockid,
+        internal_id=answer.lockIdInternal or 0,
+        database=answer.dbname,
+        table=answer.tablename,
+        partition=answer.partname,
+        state=LockState(wire.LockState._VALUES_TO_NAMES[answer.state]),
         blocked_by=blocker,
-        type=LockType(wire.LockType._VALUES_TO_NAMES[found.type]),
-        txn_id=found.txnid or 0,
-        last_heartbeat=found.lastheartbeat,
-        acquired_at=found.acquiredat or None,
-        user=found.user,
-        host=found.hostname,
-        agent_info=found.agentInfo,
+        type=LockType(wire.LockType._VALUES_TO_NAMES[answer.type]),
+        txn_id=answer.txnid or 0,
+        last_heartbeat=answer.lastheartbeat,
+        acquired_at=answer.acquiredat or None,
+        user=answer.user,
+        host=answer.hostname,
+        agent_info=answer.agentInfo,
     )
 
 

@@ -39,7 +39,7 @@ class HiveMetastore(NotificationCalls):
         """Return the server's release."""
         return f"Hive Metastore {self._client.version}"
 
-    def needs_housekeeping(self, timeout: float, kept: float) -> bool:
+    def needs_housekeeping(self, timeout: float, time_to_live: float) -> bool:
         """Never: the metastore does it itself."""
         return False
 
@@ -63,7 +63,7 @@ class HiveMetastore(NotificationCalls):
             raise NotSupported("CREATE MATERIALIZED VIEW with a Hive Metastore")
         return table.location
 
-    def note_moves(self, txn_id: int, given: Sequence[Move], key: str = "") -> str:
+    def note_moves(self, txn_id: int, planned: Sequence[Move], key: str = "") -> str:
         """Nothing is noted: the metastore has no table for it."""
         return ""
 

@@ -169,16 +169,16 @@ class PartitionCalls(FunctionCalls):
         self.add_partitions(target, partitions)
         self.drop_partitions(source, [one.values for one in partitions])
 
-    def put_statistics(self, name: TableName, found: Collection[Statistics]) -> None:
+    def put_statistics(self, name: TableName, statistics: Collection[Statistics]) -> None:
         """Store rows, files and bytes, but for those that Hive keeps accurate itself."""
         name = lower(name)
-        if any(one.columns for one in found):
+        if any(one.columns for one in statistics):
             raise NotSupported("statistics of columns with a Hive Metastore")
         changed = []
-        for one in found:
+        for one in statistics:
             owner = self._owner(name, one.values)
             parameters = dict(owner.parameters or {})
-            if ACCURATE in parameters and not one.is_told:
+            if ACCURATE in parameters and not one.is_stated:
                 continue
             parameters.pop(ACCURATE, None)
             owner.parameters = parameters | written_basics(replace(one, is_accurate=False))

@@ -24,7 +24,7 @@ from hivesql_planner.model.statistics import (
 from hivesql_planner.model.table import TableName, partition_name
 
 _CHUNK = 500
-Told = Mapping[str | None, StatisticsChange]
+Changes = Mapping[str | None, StatisticsChange]
 
 
 class StatisticsCalls(PartitionCalls):
@@ -85,21 +85,21 @@ class StatisticsCalls(PartitionCalls):
             except NoSuchObject:
                 continue
 
-    def _change(self, name: TableName, told: Told, write_id: int) -> None:
-        if not told:
+    def _change(self, name: TableName, changes: Changes, write_id: int) -> None:
+        if not changes:
             return
         state = self._state(name, write_id)
-        if None in told:
+        if None in changes:
             found = self._fetch_table(name)
-            _count(found, told[None], write_id)
+            _count(found, changes[None], write_id)
             self._send_table(name, found, {}, **state)
             return
         table = self._plain_table(name)
-        for found in self._named(name, [key for key in told if key is not None]):
+        for found in self._named(name, [key for key in changes if key is not None]):
             for one in found:
                 unit = partition_name(table.partition_names, read_partition(one, table).values)
-                if unit in told:
-                    _count(one, told[unit], write_id)
+                if unit in changes:
+                    _count(one, changes[unit], write_id)
             self._send_partitions(name, found, **state)
 
     def _mark_inaccurate(self, name: TableName, names: list[str], write_id: int) -> None:

@@ -28,35 +28,35 @@ _COMMENT, _EXTERNAL = "comment", "EXTERNAL"
 _ASCENDING, _DESCENDING = 1, 0
 
 
-def read_table(found: Any, constraints: tuple[Constraint, ...]) -> Table:
+def read_table(answer: Any, constraints: tuple[Constraint, ...]) -> Table:
     """Return the table that the metastore describes."""
-    name = TableName(found.dbName, found.tableName)
-    kind = _table_type(found.tableType, name)
-    properties = dict(found.parameters or {})
+    name = TableName(answer.dbName, answer.tableName)
+    kind = _table_type(answer.tableType, name)
+    properties = dict(answer.parameters or {})
     for key in (*BASICS, ACCURATE):
         # What every write changes is no property of a Table.
         properties.pop(key, None)
     comment = properties.pop(_COMMENT, None)
     if kind == "EXTERNAL_TABLE":
         properties.pop(_EXTERNAL, None)
-    storage = found.sd
+    storage = answer.sd
     view = kind == "VIRTUAL_VIEW"
     serde = storage.serdeInfo
     return Table(
         name=name,
-        id=found.id or 0,
+        id=answer.id or 0,
         columns=_read_columns(storage.cols),
-        partition_columns=_read_columns(found.partitionKeys),
+        partition_columns=_read_columns(answer.partitionKeys),
         location=storage.location or "",
         type=kind,
         format="textfile" if view else format_of(storage.inputFormat, serde.serializationLib, name),
         properties=properties,
         serde_properties=dict(serde.parameters or {}) if serde else {},
-        view_text=found.viewExpandedText if view else None,
-        view_original=found.viewOriginalText if view else None,
-        owner=found.owner or "",
-        owner_type=_owner_type(found.ownerType),
-        created_at=found.createTime or 0,
+        view_text=answer.viewExpandedText if view else None,
+        view_original=answer.viewOriginalText if view else None,
+        owner=answer.owner or "",
+        owner_type=_owner_type(answer.ownerType),
+        created_at=answer.createTime or 0,
         comment=comment,
         constraints=constraints,
         skew=_read_skew(storage),
@@ -148,10 +148,10 @@ def _read_buckets(storage: Any) -> Buckets:
     )
 
 
-def read_partition(found: Any, table: Table) -> Partition:
+def read_partition(answer: Any, table: Table) -> Partition:
     """Return a partition, with its storage where that is not its table's."""
-    storage, serde = found.sd, found.sd.serdeInfo
-    values = tuple(None if value == DEFAULT_PARTITION else value for value in found.values)
+    storage, serde = answer.sd, answer.sd.serdeInfo
+    values = tuple(None if value == DEFAULT_PARTITION else value for value in answer.values)
     if table.is_view:
         return Partition(values=values, location="")
     stored = replace(
@@ -188,16 +188,16 @@ def written_values(values: Sequence[str | None]) -> list[str]:
     return [value or DEFAULT_PARTITION for value in values]
 
 
-def read_database(found: Any) -> Database:
+def read_database(answer: Any) -> Database:
     """Return the database that the metastore describes."""
     return Database(
-        name=found.name,
-        location=found.locationUri or "",
-        comment=found.description,
-        properties=dict(found.parameters or {}),
-        owner=found.ownerName or "",
-        owner_type=_owner_type(found.ownerType),
-        managed_location=found.managedLocationUri,
+        name=answer.name,
+        location=answer.locationUri or "",
+        comment=answer.description,
+        properties=dict(answer.parameters or {}),
+        owner=answer.ownerName or "",
+        owner_type=_owner_type(answer.ownerType),
+        managed_location=answer.managedLocationUri,
     )
 
 
@@ -214,8 +214,8 @@ def write_database(database: Database, old: Any = None) -> Any:
     return new
 
 
-def _read_columns(found: Iterable[Any] | None) -> tuple[Column, ...]:
-    return tuple(Column.of(one.name, one.type, one.comment) for one in found or ())
+def _read_columns(field_schemas: Iterable[Any] | None) -> tuple[Column, ...]:
+    return tuple(Column.of(one.name, one.type, one.comment) for one in field_schemas or ())
 
 
 def _write_columns(columns: Iterable[Column]) -> list[Any]:

@@ -47,7 +47,7 @@ QUESTIONS: dict[str, Select[Any]] = {
     "MARKED": partition_storage.MARKED,
     "PARTITIONS": partitions.OF_TABLE,
     "PARTITION_COUNT": partitions.COUNT,
-    "LOCKS": locks.HELD_IN,
+    "LOCKS": locks.ACQUIRED_IN,
     "TRANSACTIONS": transactions.UNENDED,
     "HOUSEKEEPING_IS_DUE": housekeeping.DUE,
 }

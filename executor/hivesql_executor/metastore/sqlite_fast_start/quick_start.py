@@ -32,9 +32,9 @@ class QuickStart:
             return getattr(self._behind(), name)
         answer = getattr(self._reads, name)
 
-        def ask(*given: Any, **named: Any) -> Any:
-            found = answer(*given, **named)
-            return getattr(self._behind(), name)(*given, **named) if found is None else found
+        def ask(*arguments: Any, **named: Any) -> Any:
+            found = answer(*arguments, **named)
+            return getattr(self._behind(), name)(*arguments, **named) if found is None else found
 
         return ask
 

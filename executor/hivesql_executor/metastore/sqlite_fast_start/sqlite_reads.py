@@ -86,12 +86,12 @@ class SqliteReads:
         """Return the revision of the schema."""
         return self._read(lambda db: _only(db, ask.REVISION).revision)
 
-    def needs_housekeeping(self, timeout: float, kept: float) -> bool | None:
-        """Tell whether housekeeping has anything worth doing; ``kept`` is the age of events."""
+    def needs_housekeeping(self, timeout: float, time_to_live: float) -> bool | None:
+        """Tell whether housekeeping has anything to do; ``time_to_live`` is that of events."""
 
         def look(db: sqlite3.Connection) -> bool:
             moment = _only(db, f"SELECT {NOW} AS moment").moment
-            since = due_since(moment, timeout, kept)
+            since = due_since(moment, timeout, time_to_live)
             return bool(_only(db, ask.HOUSEKEEPING_IS_DUE, **since).found)
 
         return self._read(look)

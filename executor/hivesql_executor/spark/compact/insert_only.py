@@ -85,14 +85,14 @@ def _check(table: Table) -> None:
 def _merge(
     spark: SparkSession,
     table: Table,
-    found: Sequence[tuple[str, int]],
+    sized_files: Sequence[tuple[str, int]],
     staging: str,
     directory: str,
     files: Files,
 ) -> bool:
     """Join ORC files as they are; False when their columns differ."""
-    tails = read_footers(files, found)
-    full = [(path, length) for path, length in found if tails[path].rows]
+    tails = read_footers(files, sized_files)
+    full = [(path, length) for path, length in sized_files if tails[path].rows]
     if len({tails[path].schema for path, _ in full}) > 1:
         return False
     groups = _by_bucket(full) if table.is_bucketed else dict(enumerate(_by_size(full)))
@@ -112,11 +112,11 @@ def _merge(
     return True
 
 
-def _by_size(found: Sequence[tuple[str, int]]) -> list[list[tuple[str, int]]]:
+def _by_size(sized_files: Sequence[tuple[str, int]]) -> list[list[tuple[str, int]]]:
     """Neighbours together, as long as a file does not become too large."""
     groups: list[list[tuple[str, int]]] = []
     size = _FILE_BYTES
-    for path, length in found:
+    for path, length in sized_files:
         if size + length > _FILE_BYTES:
             groups.append([])
             size = 0
@@ -125,9 +125,9 @@ def _by_size(found: Sequence[tuple[str, int]]) -> list[list[tuple[str, int]]]:
     return groups
 
 
-def _by_bucket(found: Sequence[tuple[str, int]]) -> dict[int, list[tuple[str, int]]]:
+def _by_bucket(sized_files: Sequence[tuple[str, int]]) -> dict[int, list[tuple[str, int]]]:
     groups: dict[int, list[tuple[str, int]]] = defaultdict(list)
-    for path, length in found:
+    for path, length in sized_files:
         bucket = parse_original_file(path.rpartition("/")[2])
         if bucket is None:
             raise DataError(f"{path}: the name of this file of a bucketed table says no bucket")
@@ -139,15 +139,15 @@ def _rows(
     spark: SparkSession,
     table: Table,
     location: str,
-    found: Sequence[tuple[str, int]],
+    sized_files: Sequence[tuple[str, int]],
     files: Files,
 ) -> DataFrame:
     if is_of_lines(table):
         # Lines are copied as they stand, so that nothing is lost that Spark cannot read.
-        named, options = literal_paths([path for path, _ in found])
+        named, options = literal_paths([path for path, _ in sized_files])
         return spark.read.option("lineSep", "\n").options(**options).text(named)
     alone = replace(table, partition_columns=(), location=location)
-    rows = scan_plain(spark, alone, [(None, location, found)], files=files)
+    rows = scan_plain(spark, alone, [(None, location, sized_files)], files=files)
     if table.format == "orc":
         return rows
     return rows.select(
@@ -159,12 +159,12 @@ def _of_buckets(
     spark: SparkSession,
     table: Table,
     location: str,
-    found: Sequence[tuple[str, int]],
+    sized_files: Sequence[tuple[str, int]],
     files: Files,
 ) -> DataFrame:
     frames = [
         _rows(spark, table, location, group, files).coalesce(1).withColumn(_BUCKET, f.lit(bucket))
-        for bucket, group in sorted(_by_bucket(found).items())
+        for bucket, group in sorted(_by_bucket(sized_files).items())
     ]
     return reduce(DataFrame.union, frames)
 

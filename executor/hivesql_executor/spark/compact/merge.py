@@ -29,7 +29,7 @@ from hivesql_executor.orc.footers import (
 )
 from hivesql_executor.orc.tail import OrcTail
 from hivesql_executor.snapshot.flushed_lengths import spark_path
-from hivesql_executor.spark.nanoseconds.columns import SPARK_VERSION, may_be_fine
+from hivesql_executor.spark.nanoseconds.columns import SPARK_VERSION, may_hold_nanoseconds
 from hivesql_planner.acid.files_to_read import DataFile, DeleteFile, FilesToRead
 from hivesql_planner.acid.key_spans import KeySpan, in_order
 from hivesql_planner.acid.write_ids import ValidWriteIdList
@@ -115,9 +115,11 @@ def plan_inserts(location: str, chosen: FilesToRead, files: Files) -> list[Merge
     ]
 
 
-def plan_deletes(location: str, found: Sequence[DeleteFile], files: Files) -> list[Merge] | None:
+def plan_deletes(
+    location: str, delete_files: Sequence[DeleteFile], files: Files
+) -> list[Merge] | None:
     """Return the merges that make one delete delta of these files; None when Spark has to sort."""
-    deletes = _deletes(location, found, files)
+    deletes = _deletes(location, delete_files, files)
     if deletes is None or any(not span.stays_in(file.bucket) for file, _, span in deletes):
         return None
     return [
@@ -135,23 +137,25 @@ _Known = tuple[DataFile | DeleteFile, OrcTail, KeySpan]
 
 
 def _tails(
-    location: str, found: Sequence[DataFile | DeleteFile], files: Files
+    location: str, event_files: Sequence[DataFile | DeleteFile], files: Files
 ) -> dict[str, OrcTail]:
-    paths = [(f"{location}/{file.path}", file.length) for file in found]
+    paths = [(f"{location}/{file.path}", file.length) for file in event_files]
     tails = read_footers(files, paths)
-    return {file.path: tails[path] for file, (path, _) in zip(found, paths, strict=True)}
+    return {file.path: tails[path] for file, (path, _) in zip(event_files, paths, strict=True)}
 
 
-def _deletes(location: str, found: Sequence[DeleteFile], files: Files) -> list[_Known] | None:
-    tails = _tails(location, found, files)
-    for file in found:
+def _deletes(
+    location: str, delete_files: Sequence[DeleteFile], files: Files
+) -> list[_Known] | None:
+    tails = _tails(location, delete_files, files)
+    for file in delete_files:
         check_deletes(f"{location}/{file.path}", tails[file.path])
-    return _spans([(file, tails[file.path]) for file in found])
+    return _spans([(file, tails[file.path]) for file in delete_files])
 
 
-def _spans(found: Sequence[tuple[DataFile | DeleteFile, OrcTail]]) -> list[_Known] | None:
+def _spans(files_and_tails: Sequence[tuple[DataFile | DeleteFile, OrcTail]]) -> list[_Known] | None:
     """Choose those that have rows; None when the keys of one are not known."""
-    full = [(file, tail) for file, tail in found if tail.rows]
+    full = [(file, tail) for file, tail in files_and_tails if tail.rows]
     if any(not tail.key_range for _, tail in full):
         return None
     return [
@@ -175,7 +179,7 @@ def _sorted(location: str, file: DataFile | DeleteFile) -> SortedFile:
 def origin(tails: Sequence[OrcTail]) -> dict[str, str]:
     """Give Spark as the writer of all inputs, when there is nothing in them that it cannot hold."""
     versions = {tail.metadata.get(SPARK_VERSION, b"").decode() for tail in tails}
-    coarse = all(versions) and not any(map(may_be_fine, tails))
+    coarse = all(versions) and not any(map(may_hold_nanoseconds, tails))
     return {SPARK_VERSION: min(versions)} if coarse else {}
 
 
@@ -204,7 +208,7 @@ def run_merges(
     know_flushed_files(spark)
     context: Any = spark.sparkContext
     lines = ListConverter().convert(
-        [json.dumps({**common, **_told(merge)}) for merge in merges],
+        [json.dumps({**common, **_describe(merge)}) for merge in merges],
         context._gateway._gateway_client,
     )
     work = new_object(spark, "MergeFiles", context._jsc.hadoopConfiguration())
@@ -218,9 +222,9 @@ def run_merges(
     return [Merged(merge.bucket, **answer) for merge, answer in zip(merges, answers, strict=True)]
 
 
-def _told(merge: Merge) -> dict[str, Any]:
-    def listed(found: Sequence[SortedFile]) -> list[dict[str, Any]]:
-        return [{"path": file.path, "filtered": file.filtered} for file in found]
+def _describe(merge: Merge) -> dict[str, Any]:
+    def listed(sorted_files: Sequence[SortedFile]) -> list[dict[str, Any]]:
+        return [{"path": file.path, "filtered": file.filtered} for file in sorted_files]
 
     return {
         "kind": merge.kind,

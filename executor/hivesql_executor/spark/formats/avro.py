@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 cloudpickle.register_pickle_by_value(avro_rows)  # type: ignore[no-untyped-call]
 
 
-def decode_avro(found: DataFrame, table: Table, files: Files) -> DataFrame:
+def decode_avro(binary_files: DataFrame, table: Table, files: Files) -> DataFrame:
     """Give the data columns of files read as ``binaryFile``, and their partition columns."""
     names = table.column_names
-    given = given_schema(table, files)
+    given = declared_schema(table, files)
     fields_given = parsed_schema(given)["fields"] if given is not None else ()
     wanted = {one["name"].lower(): one for one in fields_given}
     fields = [f"`{column.name}` {column.type.spark}" for column in table.columns]
@@ -46,7 +46,7 @@ def decode_avro(found: DataFrame, table: Table, files: Files) -> DataFrame:
     def decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return avro_rows.decode_files(batches, arrow, names, wanted)
 
-    kept = found.select("path", "content", *(f"`{name}`" for name in table.partition_names))
+    kept = binary_files.select("path", "content", *(f"`{name}`" for name in table.partition_names))
     return kept.mapInArrow(decode, schema)
 
 
@@ -89,10 +89,10 @@ def encode_avro(rows: DataFrame, table: Table, keys: Sequence[str], files: Files
 
 def written_schema(table: Table, files: Files) -> Schema:
     """Return the schema that new files get: the table's own, or one of its columns."""
-    return schema_of(table, given_schema(table, files))
+    return schema_of(table, declared_schema(table, files))
 
 
-def given_schema(table: Table, files: Files) -> str | None:
+def declared_schema(table: Table, files: Files) -> str | None:
     """Return the text of the schema that the table's properties give; None where they give none."""
     given = {**table.properties, **table.serde_properties}
     literal, url = given.get(LITERAL), given.get(URL)

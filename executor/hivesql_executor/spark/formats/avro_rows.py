@@ -206,21 +206,21 @@ def _inside(schema: Any, what: str) -> Any:
 
 
 def _decoder(
-    kind: pa.DataType, hybrid: bool, zone: ZoneInfo | None, unit: int, given: Any = None
+    kind: pa.DataType, hybrid: bool, zone: ZoneInfo | None, unit: int, reader_type: Any = None
 ) -> Convert:
-    """``given``: the type in the reader's schema, which knows defaults."""
+    """``reader_type``: the type in the reader's schema, which knows defaults."""
     if pa.types.is_date(kind):
         return lambda value: None if value is None else _day(value, hybrid)
     if pa.types.is_timestamp(kind):
         return lambda value: None if value is None else _instant(value * unit, hybrid, zone)
     if pa.types.is_list(kind):
-        one = _decoder(kind.value_type, hybrid, zone, unit, _inside(given, "items"))
+        one = _decoder(kind.value_type, hybrid, zone, unit, _inside(reader_type, "items"))
         return lambda value: None if value is None else [one(inner) for inner in value]
     if pa.types.is_map(kind):
-        one = _decoder(kind.item_type, hybrid, zone, unit, _inside(given, "values"))
+        one = _decoder(kind.item_type, hybrid, zone, unit, _inside(reader_type, "values"))
         return lambda value: None if value is None else [(k, one(v)) for k, v in value.items()]
     if pa.types.is_struct(kind):
-        inner, missing, fields = {}, {}, _fields(given)
+        inner, missing, fields = {}, {}, _fields(reader_type)
         for part in (kind.field(i) for i in range(kind.num_fields)):
             known = fields.get(part.name.lower())
             inside = known["type"] if known else None

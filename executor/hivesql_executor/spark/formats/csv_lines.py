@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
-from hivesql_executor.spark.formats.malformed_csv import odd_fields
+from hivesql_executor.spark.formats.malformed_csv import split_fields
 from hivesql_planner.model.table import Table
 
 _WRITERS_ESCAPE = '"'
@@ -70,7 +70,7 @@ def split_csv(table: Table, line: str) -> list[Column]:
         is_whole, f.transform(found, plain)
     )
     fields = fields.otherwise(
-        odd_fields(table.name, text, csv.separator, csv.quote, csv.reads_escape)
+        split_fields(table.name, text, csv.separator, csv.quote, csv.reads_escape)
     )
     texts = [f.get(fields, i) for i in range(len(table.columns))]
     # A table, or partition, that has become CSV keeps the types of its columns.

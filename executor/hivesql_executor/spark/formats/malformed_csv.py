@@ -16,7 +16,7 @@ _FROM = 3
 """In the first characters of a line a quote is never taken as a part of the text."""
 
 
-def odd_fields(name: TableName, text: Column, separator: str, quote: str, escape: str) -> Column:
+def split_fields(name: TableName, text: Column, separator: str, quote: str, escape: str) -> Column:
     """Return the fields of one line as an array of strings; one whose last quote is open fails."""
     chars = f.split(text, "")
     pairs = f.arrays_zip(chars.alias("char"), f.slice(chars, 2, f.length(text)).alias("after"))

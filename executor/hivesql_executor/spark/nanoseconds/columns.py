@@ -35,7 +35,7 @@ def nanosecond_column(number: int) -> str:
     return f"{TEXTS}{number}"
 
 
-def may_be_fine(tail: OrcTail) -> bool:
+def may_hold_nanoseconds(tail: OrcTail) -> bool:
     """Tell whether a file may hold nanoseconds: its writer says so, or is another than Spark."""
     said = tail.metadata.get(NANOSECONDS)
     return SPARK_VERSION not in tail.metadata if said is None else said == b"true"
@@ -43,7 +43,7 @@ def may_be_fine(tail: OrcTail) -> bool:
 
 def nanosecond_columns(table: Table, tail: OrcTail) -> tuple[int, ...]:
     """Give the table's columns that hold timestamps in this file, if some of them may be finer."""
-    if not may_be_fine(tail):
+    if not may_hold_nanoseconds(tail):
         return ()
     # A column that had another type when the file was written has texts of another kind.
     return tuple(

@@ -16,7 +16,7 @@ from hivesql_executor.spark.scan.event_schema import (
     event_read,
     visible_writes,
 )
-from hivesql_executor.spark.scan.partition_columns import Place, read_placed, text_columns
+from hivesql_executor.spark.scan.partition_columns import Place, read_with_places, text_columns
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.model.table import Table
 
@@ -44,7 +44,7 @@ def delete_events(
                             if (path := f"{part.location}/{file.path}") in wanted])
         ]  # fmt: skip
         if found:
-            frames.append(read_placed(spark, table, schema, found, {}, where))
+            frames.append(read_with_places(spark, table, schema, found, {}, where))
     if not frames:
         return None
     events = reduce(DataFrame.unionByName, frames)

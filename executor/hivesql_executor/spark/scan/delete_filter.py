@@ -32,7 +32,7 @@ class DeleteFiles:
     These are delete files that have events, and data files of version 1 with changes.
     """
 
-    found: Sequence[tuple[Place, DeleteFile | DataFile, str]]
+    files: Sequence[tuple[Place, DeleteFile | DataFile, str]]
     tails: Mapping[str, OrcTail]
 
     def with_changes(self, data: Iterable[tuple[Place, DataFile, str, OrcTail]]) -> DeleteFiles:
@@ -40,7 +40,7 @@ class DeleteFiles:
         changed = [one for one in data if holds_changes(one[-1])]
         found = [(place, file, path) for place, file, path, _ in changed]
         tails = {path: tail for _, _, path, tail in changed}
-        return DeleteFiles([*self.found, *found], {**self.tails, **tails})
+        return DeleteFiles([*self.files, *found], {**self.tails, **tails})
 
     def version(self, file: DeleteFile | DataFile, path: str) -> str:
         """Tell what tells a file from another that has had its path, as footers are known by it."""
@@ -54,14 +54,14 @@ class DeleteFiles:
         writes may hold many rows of each of them, by its footer, and has few of most.
         """
         told = {
-            path: _words(self.tails[path].rows, self.tails[path].key_range)
-            for _, _, path in self.found
+            path: _bitmap_words(self.tails[path].rows, self.tails[path].key_range)
+            for _, _, path in self.files
         }
         if sum(told.values()) <= enough:
             return sum(told.values())
         return sum(
-            min(told[path], _words_of_groups(files, path, file.length, self.tails[path]))
-            for _, file, path in self.found
+            min(told[path], _bitmap_words_of_groups(files, path, file.length, self.tails[path]))
+            for _, file, path in self.files
         )
 
 
@@ -78,31 +78,33 @@ def delete_files(parts: Sequence[tuple[Place, Sequence[DeleteFile]]], files: Fil
     return DeleteFiles([one for one in found if tails[one[2]].rows], tails)
 
 
-def _words(rows: int, found: Mapping[str, _Range]) -> int:
+def _bitmap_words(rows: int, ranges: Mapping[str, _Range]) -> int:
     """At most so many words hold events with keys in these ranges, or in none that is known."""
-    if not found:
+    if not ranges:
         return rows
-    (write, last_write), (bucket, last_bucket), (row, last_row) = (found[key] for key in KEYS)
+    (write, last_write), (bucket, last_bucket), (row, last_row) = (ranges[key] for key in KEYS)
     writers = (last_write - write + 1) * (last_bucket - bucket + 1)
     return min(rows, writers * ((last_row >> 6) - (row >> 6) + 1))
 
 
-def _words_of_groups(files: Files, path: str, length: int, tail: OrcTail) -> int:
+def _bitmap_words_of_groups(files: Files, path: str, length: int, tail: OrcTail) -> int:
     key = (files, path, length, tail.modified, _KEY_PATHS)
     statistics = read_statistics(*key)
     if statistics is None:
         return tail.rows
     return sum(
-        _words_of_stripe(read_groups(*key, one.number), statistics.stride, one.rows)
+        _bitmap_words_of_stripe(read_groups(*key, one.number), statistics.stride, one.rows)
         for one in statistics.stripes
     )
 
 
-def _words_of_stripe(groups: Sequence[Sequence[Extent | None]], stride: int, rows: int) -> int:
+def _bitmap_words_of_stripe(
+    groups: Sequence[Sequence[Extent | None]], stride: int, rows: int
+) -> int:
     if not groups:
         return rows
     return sum(
-        _words(min(stride, rows - number * stride), _key_range(extents))
+        _bitmap_words(min(stride, rows - number * stride), _key_range(extents))
         for number, extents in enumerate(groups)
     )
 

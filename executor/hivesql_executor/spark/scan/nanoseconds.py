@@ -30,7 +30,7 @@ _SCAN = "hivesql scan "
 _TEXT = "text:{}"
 _MOST = 1000
 _Passing = tuple[dict[str, frozenset[int]], tuple[int, ...]]
-_asked: dict[tuple[object, ...], _Passing] = {}
+_passing_cache: dict[tuple[object, ...], _Passing] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +133,11 @@ def _known_passing(
     tables = (source.scan.table for source in query.sources)
     columns = tuple((table.columns, table.partition_columns) for table in tables)
     key = (query.sql, columns, tuple(sorted(nanoseconds.items(), key=lambda one: one[0])))
-    if key not in _asked:
-        if len(_asked) == _MOST:
-            _asked.clear()
-        _asked[key] = _passing(analysed(), nanoseconds)
-    return _asked[key]
+    if key not in _passing_cache:
+        if len(_passing_cache) == _MOST:
+            _passing_cache.clear()
+        _passing_cache[key] = _passing(analysed(), nanoseconds)
+    return _passing_cache[key]
 
 
 def _passing(rows: DataFrame, nanoseconds: dict[str, frozenset[int]]) -> _Passing:

@@ -35,7 +35,7 @@ class Place:
     location: str
 
 
-Found = Sequence[tuple[Place, Sequence[tuple[str, int]]]]
+FilesByPlace = Sequence[tuple[Place, Sequence[tuple[str, int]]]]
 """Absolute paths and lengths in bytes of some places' files."""
 
 
@@ -54,24 +54,24 @@ def text_columns(table: Table) -> list[str]:
     return [text_column(i) for i in range(len(table.partition_columns))]
 
 
-def read_placed(
+def read_with_places(
     spark: SparkSession,
     table: Table,
     schema: str,
-    found: Found,
+    files_by_place: FilesByPlace,
     options: Mapping[str, str],
     where: str,
 ) -> DataFrame:
     """Read the rows of some ORC files that satisfy ``where``, with place and partition values."""
 
-    def read(some: Found) -> DataFrame:
+    def read(some: FilesByPlace) -> DataFrame:
         files = [(path, length, place.number) for place, files in some for path, length in files]
         return read_listed(spark, schema, files, options).where(where)
 
-    if len(found) > MOST_READS:
-        rows = read(found).withColumn(PLACE, listed_number())
-        return with_places(rows, table, [place for place, _ in found])
-    frames = [with_place(read([one]), table, one[0]) for one in found]
+    if len(files_by_place) > MOST_READS:
+        rows = read(files_by_place).withColumn(PLACE, listed_number())
+        return with_places(rows, table, [place for place, _ in files_by_place])
+    frames = [with_place(read([one]), table, one[0]) for one in files_by_place]
     return reduce(DataFrame.unionByName, frames)
 
 

@@ -157,11 +157,11 @@ def _output(table: Table, with_row_id: bool, texts: Sequence[str]) -> list[str]:
     return [*columns, *texts]
 
 
-def _pieces(files: Files, placed: Sequence[tuple[Place, FilesToRead]]) -> list[_Piece]:
+def _pieces(files: Files, files_by_place: Sequence[tuple[Place, FilesToRead]]) -> list[_Piece]:
     """Every data file that has rows."""
     found = [
         (place, file, f"{place.location}/{file.path}")
-        for place, chosen in placed
+        for place, chosen in files_by_place
         for file in chosen.data
     ]
     tails = read_footers(files, [(path, file.length) for _, file, path in found])
@@ -217,5 +217,5 @@ def _ending_paths(gone: DeleteFiles) -> list[EndingPath]:
             place, path, file.length, file.write_id_filter, gone.version(file, path),
             isinstance(file, DataFile), gone.tails[path].key_range,
         )
-        for place, file, path in gone.found
+        for place, file, path in gone.files
     ]  # fmt: skip

@@ -157,7 +157,7 @@ def _visible(wanted: Scan, txn: Transaction, runtime: Runtime) -> ValidWriteIdLi
 
 
 @contextmanager
-def registered(sources: Iterable[Source], txn: Transaction, runtime: Runtime) -> Iterator[None]:
+def register_views(sources: Iterable[Source], txn: Transaction, runtime: Runtime) -> Iterator[None]:
     """Make each source a view inside the block, for conditions with subqueries."""
     frames = [(source.view, read(source.scan, txn, runtime)) for source in sources]
     with _views:
@@ -181,13 +181,13 @@ def rows_of(
     register_called(spark, [query.sql])
     given = frame_of or (lambda source: read(source.scan, txn, runtime))
     frames = {source.view: given(source) for source in query.sources}
-    with explained():
+    with as_user_errors():
         found = query_over(spark, query.sql, frames) if frames else spark.sql(query.sql)
         return with_grand_totals(found, query.sql)
 
 
 @contextmanager
-def explained() -> Iterator[None]:
+def as_user_errors() -> Iterator[None]:
     """Turn Spark's analysis errors into the user's."""
     try:
         yield

@@ -92,12 +92,12 @@ def file_problems(
     found = counted.orderBy("number").limit(MOST + 1).collect()
     for row in found[:MOST]:
         path = files[row["number"]].path
-        yield from ((path, problem) for problem in _told(row))
+        yield from ((path, problem) for problem in _problems(row))
     if len(found) > MOST:
         yield table.location, f"more files than these {MOST} have rows that do not fit"
 
 
-def _told(row: Row) -> Iterator[str]:
+def _problems(row: Row) -> Iterator[str]:
     if row["unsorted"]:
         yield f"{row['unsorted']} rows are not in the order of their row ids"
     if row["foreign"]:

@@ -24,7 +24,7 @@ _MARK = "__source_row"
 _ROW_ID_PARTS = ("writeid", "bucketid", "rowid")
 
 
-def changed_rows(change: Change, given: Joined, texts: Texts) -> DataFrame:
+def changed_rows(change: Change, join: Joined, texts: Texts) -> DataFrame:
     """Rows ``(branch, row__id, row, p0…)`` for ``write_change``, with TEXTS where it is needed.
 
     ``branch`` is an index into the change's branches.
@@ -33,12 +33,12 @@ def changed_rows(change: Change, given: Joined, texts: Texts) -> DataFrame:
     matched row is looked at once, so a condition that is not deterministic still gives a delete and
     an insert for the same rows.
     """
-    target = given.target
+    target = join.target
     nanoseconds = nanosecond_structs(change, target, texts)
     (branch, *others) = change.branches
     if change.source is None and nanoseconds[0] is None and not others:
         return enforce_check(after(target, *_steps(change, branch)), change.check)
-    joined = _joined(change, given)
+    joined = _joined(change, join)
     if change.cardinality_check:
         joined = _refuse_double_matches(change, joined)
     chosen = _chosen(change, nanoseconds)
@@ -61,18 +61,18 @@ def _steps(change: Change, branch: ChangeBranch) -> list[Step]:
     return [*steps, ("select", [f"{text} as `{name}`" for name, text in columns.items()])]
 
 
-def _joined(change: Change, given: Joined) -> DataFrame:
+def _joined(change: Change, joined: Joined) -> DataFrame:
     alias = change.target_alias
-    target = given.target.alias(alias)
-    if given.source is None:
+    target = joined.target.alias(alias)
+    if joined.source is None:
         return target.where(f.expr(change.on.sql)) if change.on else target
     assert change.on is not None
     assert change.source_alias is not None
     condition = f.expr(change.on.sql)
-    source = given.source.alias(change.source_alias)
+    source = joined.source.alias(change.source_alias)
     if not any(branch.when is When.NOT_MATCHED for branch in change.branches):
         return target.join(source, condition, "inner")
-    if given.narrow:
+    if joined.narrow:
         return source.join(target, condition, "left")
     # The outer join keeps source rows, so Spark could only broadcast the big side. Reducing the
     # target to the rows that match anything first lets the small side be broadcast.

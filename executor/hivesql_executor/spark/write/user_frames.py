@@ -23,7 +23,7 @@ Frame = Any
 """A Spark DataFrame, an Arrow table or record batch, or a pandas DataFrame."""
 
 
-def adopted(frame: Frame, spark: SparkSession) -> DataFrame:
+def import_frame(frame: Frame, spark: SparkSession) -> DataFrame:
     """Return the same rows in a session of our own: lower-case names, Hive's kind of timestamps.
 
     A timestamp without a zone is taken as it is, one with a zone as the wall clock of UTC.
@@ -86,10 +86,10 @@ def _of_pandas(frame: pd.DataFrame, spark: SparkSession) -> DataFrame:
     return _of_arrow(table, spark)
 
 
-def _of_arrow(given: pa.Table | pa.RecordBatch, spark: SparkSession) -> DataFrame:
+def _of_arrow(arrow: pa.Table | pa.RecordBatch, spark: SparkSession) -> DataFrame:
     import pyarrow as pa
 
-    table = pa.Table.from_batches([given]) if isinstance(given, pa.RecordBatch) else given
+    table = pa.Table.from_batches([arrow]) if isinstance(arrow, pa.RecordBatch) else arrow
     for i, field in enumerate(table.schema):
         if pa.types.is_dictionary(field.type):
             plain = table.column(i).cast(field.type.value_type)

@@ -192,12 +192,12 @@ def _formatted(
     return rows
 
 
-def _of_materialized(kept: Materialized, *, is_outdated: bool | None) -> list[_Row]:
+def _of_materialized(view: Materialized, *, is_outdated: bool | None) -> list[_Row]:
     outdated = {True: "Yes", False: "No", None: "Unknown"}[is_outdated]
     sources = [(name, _NO_SNAPSHOT if text is None else f":{text}", "")
-               for name, text in kept.sources.items()]  # fmt: skip
+               for name, text in view.sources.items()]  # fmt: skip
     return [
-        ("Rewrite Enabled:", "Yes" if kept.rewrite else "No", ""),
+        ("Rewrite Enabled:", "Yes" if view.rewrite else "No", ""),
         ("Outdated for Rewriting:", outdated, ""),
         _EMPTY,
         ("# Materialized View Source table information", "", ""),

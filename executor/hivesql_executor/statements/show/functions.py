@@ -29,9 +29,9 @@ def describe_function(statement: Show, runtime: Runtime) -> Outcome:
         if is_stored:
             own = replace(own, names=(*own.names, statement.function.name))
         type_ = "PERSISTENT" if is_stored else "TEMPORARY"
-        lines = _told_by_hive(name, own, extended=statement.extended, type_=type_)
+        lines = _describe_function(name, own, extended=statement.extended, type_=type_)
     elif described is not None:
-        lines = _told_by_hive(name, described, extended=statement.extended)
+        lines = _describe_function(name, described, extended=statement.extended)
     else:
         lines = [f"Function '{name}' does not exist."]
     rows = [(line,) for text in lines for line in text.split("\n")]
@@ -51,7 +51,7 @@ def _described(own: OwnFunction | Macro, runtime: Runtime) -> Described:
     return Described(own.java_class, *describe_class(runtime.spark(), own.java_class), ())
 
 
-def _told_by_hive(
+def _describe_function(
     name: str, described: Described, *, extended: bool, type_: str = "BUILTIN"
 ) -> list[str]:
     if described.usage:

@@ -24,10 +24,10 @@ from hivesql_planner.statements.bound import Show
 _Rows = Sequence[Sequence[Any]]
 
 
-def rows_as_json(statement: Show, found: Outcome) -> Outcome:
+def rows_as_json(statement: Show, outcome: Outcome) -> Outcome:
     """Return what SHOW gave as JSON; as it is where Hive has no JSON for it."""
     write = _WRITERS.get(statement.kind)
-    return found if write is None else _line(write(found.rows))
+    return outcome if write is None else _line(write(outcome.rows))
 
 
 def tables_as_json(statement: Show, runtime: Runtime) -> Outcome:

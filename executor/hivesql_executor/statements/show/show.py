@@ -62,8 +62,8 @@ _HEADINGS = {
 """What Hive gives as a first row, unless there is none."""
 
 
-def _headed(found: Outcome, heading: tuple[str, ...] | None) -> Outcome:
-    return replace(found, rows=(heading, *found.rows)) if heading and found.rows else found
+def _headed(outcome: Outcome, heading: tuple[str, ...] | None) -> Outcome:
+    return replace(outcome, rows=(heading, *outcome.rows)) if heading and outcome.rows else outcome
 
 
 def describe(statement: Describe, runtime: Runtime) -> Outcome:

@@ -103,7 +103,7 @@ final class AcidReader implements PartitionReader<ColumnarBatch> {
     private final FileRange[] pieces;
     private final Configuration settings;
     private final Snapshot snapshot;
-    private final int[] kept = new int[BATCH];
+    private final int[] selected = new int[BATCH];
     private int next;
     private FileRange piece;
     private AcidFile file;
@@ -161,11 +161,11 @@ final class AcidReader implements PartitionReader<ColumnarBatch> {
             }
             int count = live(start, size);
             if (conditional) {
-                count = condition.pass(kept, count);
+                count = condition.pass(selected, count);
             }
             if (count == 0) continue;
             if (rest != null) {
-                rest.read(start, size, kept, count);
+                rest.read(start, size, selected, count);
             }
             give(size, count);
             return true;
@@ -376,7 +376,7 @@ final class AcidReader implements PartitionReader<ColumnarBatch> {
                     if (looksCloser && isReplaced(write, bucket, row, i)) continue;
                 }
             }
-            kept[count++] = i;
+            selected[count++] = i;
         }
         return count;
     }
@@ -400,9 +400,9 @@ final class AcidReader implements PartitionReader<ColumnarBatch> {
     /** Let Spark have the rows that are kept. */
     private void give(int size, int count) {
         if (count < size) {
-            first.keep(kept, count);
+            first.keep(selected, count);
             if (rest != null) {
-                rest.keep(kept, count);
+                rest.keep(selected, count);
             }
         }
         for (org.apache.spark.sql.vectorized.ColumnVector column : columns) {

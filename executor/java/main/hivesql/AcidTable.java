@@ -263,11 +263,11 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
     @Override
     public InputPartition[] planInputPartitions() {
         JsonNode files = table.plan.get("files");
-        return files.size() > 0 && files.get(0).get("task").isNull() ? cut() : given(files);
+        return files.size() > 0 && files.get(0).get("task").isNull() ? cut() : ofFiles(files);
     }
 
     /** Each file where the plan says. */
-    private InputPartition[] given(JsonNode files) {
+    private InputPartition[] ofFiles(JsonNode files) {
         Map<Integer, List<FileRange>> byTask = new TreeMap<>();
         for (int i = 0; i < files.size(); i++) {
             AcidFile file = table.files.get(i);

@@ -34,7 +34,7 @@ final class DecimalReader extends TreeReaderFactory.TreeReader {
     private static final int LONGEST = 10;
 
     /** Once for each process. */
-    private static volatile boolean told;
+    private static volatile boolean hasWarned;
 
     private final int scale;
     /** Bytes of the stream that have been taken out of it; they may be less than are in here. */
@@ -43,7 +43,7 @@ final class DecimalReader extends TreeReaderFactory.TreeReader {
     private int end;
     private InStream values;
     private IntegerReader scales;
-    private int[] found = new int[0];
+    private int[] fileScales = new int[0];
 
     private DecimalReader(
             TreeReaderFactory.DecimalTreeReader other, TreeReaderFactory.Context context, int scale)
@@ -78,8 +78,8 @@ final class DecimalReader extends TreeReaderFactory.TreeReader {
             }
         } catch (Exception unknown) {
             // An ORC that is made otherwise keeps its own reader.
-            if (!told) {
-                told = true;
+            if (!hasWarned) {
+                hasWarned = true;
                 // Warnings are not shown by the Spark that a session starts.
                 LoggerFactory.getLogger(DecimalReader.class).error(
                         "this release of ORC is not known to HiveSQL, so that decimals are read by"
@@ -139,16 +139,16 @@ final class DecimalReader extends TreeReaderFactory.TreeReader {
             TypeReader.ReadPhase phase) throws IOException {
         super.nextVector(given, isNull, size, chosen, phase);
         Decimal64ColumnVector result = (Decimal64ColumnVector) given;
-        if (found.length < size) {
-            found = new int[size];
+        if (fileScales.length < size) {
+            fileScales = new int[size];
         }
-        scales.nextVector(result, found, size);
+        scales.nextVector(result, fileScales, size);
         if (result.isRepeating && !result.noNulls && result.isNull[0]) return;
         boolean[] missing = result.noNulls ? null : result.isNull;
         if (!chosen.isSelectedInUse()) {
             for (int i = 0; i < size; i++) {
                 if (missing == null || !missing[i]) {
-                    result.vector[i] = scaled(value(), found[i]);
+                    result.vector[i] = scaled(value(), fileScales[i]);
                 }
             }
             return;
@@ -159,7 +159,7 @@ final class DecimalReader extends TreeReaderFactory.TreeReader {
             int row = wanted[i];
             skip(among(missing, next, row));
             if (missing == null || !missing[row]) {
-                result.vector[row] = scaled(value(), found[row]);
+                result.vector[row] = scaled(value(), fileScales[row]);
             }
             next = row + 1;
         }

@@ -43,7 +43,7 @@ record EndingFile(
 final class DeleteBitmaps {
     static final long DELETE = 2L;
     private static final int BATCH = 4096;
-    private static final int MOST_KEPT = 64;
+    private static final int MOST_CACHED = 64;
     private static final Map<String, Holder> CACHE = new LinkedHashMap<>(16, 0.75f, true);
 
     private final Map<Unit, Rows> deleted = new HashMap<>();
@@ -97,7 +97,7 @@ final class DeleteBitmaps {
         Holder holder;
         synchronized (CACHE) {
             holder = CACHE.computeIfAbsent(name, unknown -> new Holder());
-            if (CACHE.size() > MOST_KEPT) {
+            if (CACHE.size() > MOST_CACHED) {
                 CACHE.remove(CACHE.keySet().iterator().next());
             }
         }

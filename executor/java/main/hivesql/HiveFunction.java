@@ -16,15 +16,15 @@ import scala.runtime.AbstractFunction1;
 /** Makes calls of a class that Hive runs as a function, by the wrappers of Spark's Hive module. */
 public final class HiveFunction extends AbstractFunction1 {
     private final String name;
-    private final Class found;
+    private final Class implementation;
 
-    private HiveFunction(String name, Class found) {
+    private HiveFunction(String name, Class implementation) {
         this.name = name;
-        this.found = found;
+        this.implementation = implementation;
     }
 
     public Object apply(Object arguments) {
-        Expression made = HiveUDFExpressionBuilder.makeExpression(name, found, (Seq) arguments);
+        Expression made = HiveUDFExpressionBuilder.makeExpression(name, implementation, (Seq) arguments);
         return made;
     }
 
@@ -35,38 +35,38 @@ public final class HiveFunction extends AbstractFunction1 {
      * is no function, resolver for an aggregate that Spark cannot run.
      */
     public static String register(SparkSession session, String name, String shown, String className) {
-        Class found;
+        Class implementation;
         try {
-            found = Class.forName(className, true, session.sharedState().jarClassLoader());
+            implementation = Class.forName(className, true, session.sharedState().jarClassLoader());
         } catch (ClassNotFoundException | LinkageError none) {
             return null;
         }
-        String kind = kindOf(found);
+        String kind = kindOf(implementation);
         if (!kind.isEmpty() && !kind.equals("resolver")) {
             session.sessionState().functionRegistry().createOrReplaceTempFunction(
-                    name, new HiveFunction(shown, found), "hive");
+                    name, new HiveFunction(shown, implementation), "hive");
         }
         return kind;
     }
 
     /** What a class says of itself: its usage and its details, each perhaps null; null for no words. */
     public static String[] description(SparkSession session, String className) {
-        Class found;
+        Class implementation;
         try {
-            found = Class.forName(className, true, session.sharedState().jarClassLoader());
+            implementation = Class.forName(className, true, session.sharedState().jarClassLoader());
         } catch (ClassNotFoundException | LinkageError none) {
             return null;
         }
-        Description said = (Description) found.getAnnotation(Description.class);
+        Description said = (Description) implementation.getAnnotation(Description.class);
         return said == null ? null : new String[] {said.value(), said.extended()};
     }
 
-    private static String kindOf(Class found) {
-        if (UDF.class.isAssignableFrom(found) || GenericUDF.class.isAssignableFrom(found)) return "scalar";
-        if (GenericUDTF.class.isAssignableFrom(found)) return "rows";
-        boolean gathers = UDAF.class.isAssignableFrom(found)
-                || AbstractGenericUDAFResolver.class.isAssignableFrom(found);
+    private static String kindOf(Class implementation) {
+        if (UDF.class.isAssignableFrom(implementation) || GenericUDF.class.isAssignableFrom(implementation)) return "scalar";
+        if (GenericUDTF.class.isAssignableFrom(implementation)) return "rows";
+        boolean gathers = UDAF.class.isAssignableFrom(implementation)
+                || AbstractGenericUDAFResolver.class.isAssignableFrom(implementation);
         if (gathers) return "aggregate";
-        return GenericUDAFResolver.class.isAssignableFrom(found) ? "resolver" : "";
+        return GenericUDAFResolver.class.isAssignableFrom(implementation) ? "resolver" : "";
     }
 }

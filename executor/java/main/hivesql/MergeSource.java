@@ -49,25 +49,25 @@ public final class MergeSource {
 
     private final SparkSession session;
     private final LogicalPlan target;
-    private final RDD kept;
+    private final RDD source;
     private final LogicalPlan rows;
     private final List keys;
-    private final KeySummary found;
+    private final KeySummary summary;
 
     /** Rows that were computed, and what has been found in them. */
     private MergeSource(
-            SparkSession session, LogicalPlan target, LogicalRDD made, List keys, KeySummary found) {
+            SparkSession session, LogicalPlan target, LogicalRDD made, List keys, KeySummary summary) {
         this.session = session;
         this.target = target;
         this.keys = keys;
-        this.found = found;
-        kept = made.rdd();
+        this.summary = summary;
+        source = made.rdd();
         // Spark then knows whether to broadcast them.
         Statistics about = new Statistics(
-                BigInt$.MODULE$.apply(Math.max(1L, found.bytes)),
-                Option.apply(BigInt$.MODULE$.apply(found.rows)),
+                BigInt$.MODULE$.apply(Math.max(1L, summary.bytes)),
+                Option.apply(BigInt$.MODULE$.apply(summary.rows)),
                 AttributeMap$.MODULE$.empty(), false);
-        rows = ScanPlans.withStatistics(made, kept, session, about);
+        rows = ScanPlans.withStatistics(made, source, session, about);
     }
 
     /** Compute the source now; null to leave what is read from files and more than some bytes. */
@@ -92,9 +92,9 @@ public final class MergeSource {
         RDD rdd = ((LogicalRDD) made).rdd();
         MergeSource settled = null;
         try {
-            KeySummary found = (KeySummary) SQLExecution.withSQLConfPropagated(
+            KeySummary summary = (KeySummary) SQLExecution.withSQLConfPropagated(
                     session, new KeySummaryQuery(rdd, keys, mostKeys));
-            settled = new MergeSource(session, target.logicalPlan(), (LogicalRDD) made, keys, found);
+            settled = new MergeSource(session, target.logicalPlan(), (LogicalRDD) made, keys, summary);
             return settled;
         } finally {
             if (settled == null) {
@@ -157,7 +157,7 @@ public final class MergeSource {
     /** Whether few rows of the target are left beside those that the source's keys find. */
     public boolean isNarrow() {
         for (int i = 0; i < keys.size(); i++) {
-            if (found.hashes[i] != null) return true;
+            if (summary.hashes[i] != null) return true;
         }
         return false;
     }
@@ -166,19 +166,19 @@ public final class MergeSource {
     public Dataset target() throws IOException {
         LogicalPlan plan = target;
         for (int i = 0; i < keys.size(); i++) {
-            if (found.unknown[i]) continue;
-            plan = new Filter(asked((SourceKey) keys.get(i), i), plan);
+            if (summary.unknown[i]) continue;
+            plan = new Filter(condition((SourceKey) keys.get(i), i), plan);
         }
         return Dataset$.MODULE$.ofRows(session, plan);
     }
 
-    private Expression asked(SourceKey key, int place) throws IOException {
-        Object least = found.least[place];
+    private Expression condition(SourceKey key, int place) throws IOException {
+        Object least = summary.least[place];
         if (least == null) return new Literal(Boolean.FALSE, DataTypes.BooleanType);
         Expression all = new And(
                 new GreaterThanOrEqual(key.target, new Literal(least, key.type)),
-                new LessThanOrEqual(key.target, new Literal(found.greatest[place], key.type)));
-        HashList hashes = found.hashes[place];
+                new LessThanOrEqual(key.target, new Literal(summary.greatest[place], key.type)));
+        HashList hashes = summary.hashes[place];
         if (hashes == null) return all;
         BloomFilter filter = BloomFilter.create(Math.max(1L, (long) hashes.count), PASSING);
         for (int i = 0; i < hashes.count; i++) {
@@ -192,6 +192,6 @@ public final class MergeSource {
 
     /** Forget the rows. */
     public void close() {
-        kept.unpersist(false);
+        source.unpersist(false);
     }
 }

@@ -82,14 +82,14 @@ public final class RelationSubstitution extends AbstractPartialFunction {
         }
         if (node instanceof PlanExpression) {
             PlanExpression subquery = (PlanExpression) node;
-            return subquery.withNewPlan(given((LogicalPlan) subquery.plan()));
+            return subquery.withNewPlan(substitute((LogicalPlan) subquery.plan()));
         }
         UnresolvedRelation relation = (UnresolvedRelation) node;
         return SubqueryAlias$.MODULE$.apply(
                 (String) relation.multipartIdentifier().head(), named(relation).logicalPlan());
     }
 
-    LogicalPlan given(LogicalPlan query) {
+    LogicalPlan substitute(LogicalPlan query) {
         return (LogicalPlan) query.transformUpWithSubqueries(this);
     }
 
@@ -102,7 +102,7 @@ public final class RelationSubstitution extends AbstractPartialFunction {
         List<Object> changed = new ArrayList<>();
         for (Iterator all = with.cteRelations().iterator(); all.hasNext();) {
             Product named = (Product) all.next();
-            Object query = given((LogicalPlan) named.productElement(1));
+            Object query = substitute((LogicalPlan) named.productElement(1));
             changed.add(named.productArity() == 2
                     ? new Tuple2<>(named.productElement(0), query)
                     : new Tuple3<>(named.productElement(0), query, named.productElement(2)));
@@ -147,6 +147,6 @@ final class SubstitutedQuery extends AbstractFunction0 {
             // Scala's functions do not declare what they throw.
             Platform.throwException(wrong);
         }
-        return Dataset$.MODULE$.ofRows(session, rows.given(parsed));
+        return Dataset$.MODULE$.ofRows(session, rows.substitute(parsed));
     }
 }

@@ -15,7 +15,7 @@ import org.apache.spark.util.SerializableConfiguration;
  * than a thousand of them takes longer than many a task.
  */
 final class Settings extends Configuration {
-    private static final int MOST_KEPT = 8;
+    private static final int MOST_CACHED = 8;
     private static final Map<Properties, Broadcast<SerializableConfiguration>> SHARED =
             new LinkedHashMap<>(16, 0.75f, true);
     /** The application whose broadcasts are kept: those of one that has ended are gone. */
@@ -43,7 +43,7 @@ final class Settings extends Configuration {
                 JavaSparkContext context = JavaSparkContext.fromSparkContext(running);
                 found = context.broadcast(new SerializableConfiguration(copy));
                 SHARED.put(all, found);
-                if (SHARED.size() > MOST_KEPT) {
+                if (SHARED.size() > MOST_CACHED) {
                     // Spark lets go of it when no task can ask for it any more.
                     SHARED.remove(SHARED.keySet().iterator().next());
                 }

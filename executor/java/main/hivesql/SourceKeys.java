@@ -217,7 +217,7 @@ final class KeySummary {
     }
 
     /** As others take it, whose classes come from another loader. */
-    Object[] told() {
+    Object[] values() {
         long[][] told = new long[hashes.length][];
         for (int i = 0; i < told.length; i++) {
             told[i] = hashes[i] == null ? null : Arrays.copyOf(hashes[i].all, hashes[i].count);
@@ -288,7 +288,7 @@ final class SummarizeTask extends AbstractFunction2 implements Serializable {
                 found.add(i, value, value, one, orders[i], most);
             }
         }
-        return found.told();
+        return found.values();
     }
 }
 

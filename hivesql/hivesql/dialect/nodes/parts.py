@@ -62,7 +62,7 @@ def _item(item: exp.Expr) -> PartitionItem:
     if not isinstance(item, exp.EQ):
         return PartitionItem(name_of(item.this), end=end)
     value = constant_text(item.expression)
-    return PartitionItem(name_of(item.this.this), value, given=True, end=end)
+    return PartitionItem(name_of(item.this.this), value, is_static=True, end=end)
 
 
 def filters_of(partition: exp.Expr) -> tuple[PartitionFilter, ...]:

@@ -236,7 +236,7 @@ def _of_contents(
         return cursor.read_compaction(named, partition)
     if cursor.at("concatenate"):
         start = cursor.next().start
-        return cursor.placed(Concatenate(this=named, partition=partition), start)
+        return cursor.mark_range(Concatenate(this=named, partition=partition), start)
     if cursor.at("update", "statistics", "for") or (
         partition and cursor.at("update", "statistics")
     ):
@@ -258,7 +258,7 @@ def _alter_partition(cursor: FileStatements, named: exp.Table, partition: exp.Pa
         if not cursor.take("cascade"):
             cursor.take("restrict")
         return AlterPartitionsBody(table, items, change, start)
-    if any(not item.given for item in items):
+    if any(not item.is_static for item in items):
         cursor.refuse("ALTER TABLE … PARTITION with keys that have no value")
     if cursor.take("rename", "to"):
         to = cursor.partition(dynamic=False)
@@ -280,7 +280,7 @@ def _update_statistics(
     cursor.expect("set")
     properties = cursor.properties()
     found = UpdateStatistics(this=table, partition=partition, column=column, properties=properties)
-    return cursor.placed(found, start)
+    return cursor.mark_range(found, start)
 
 
 def _partition_column(cursor: Cursor, table: TableRef) -> AlterBody:

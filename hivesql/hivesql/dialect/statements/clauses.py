@@ -22,7 +22,7 @@ def _partition_item(cursor: Cursor, *, dynamic: bool) -> PartitionItem:
     key = cursor.name("a partition column")
     if cursor.take("=") or cursor.take("=="):
         value = constant(cursor)
-        return PartitionItem(key, value, given=True, end=cursor.last_end)
+        return PartitionItem(key, value, is_static=True, end=cursor.last_end)
     if not dynamic:
         cursor.fail(f"expected a value for the partition column {key.text}")
     return PartitionItem(key, end=cursor.last_end)

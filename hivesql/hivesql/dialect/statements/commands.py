@@ -340,4 +340,4 @@ def parse_dfs(text: StatementText) -> FileSystemShell:
         raise at(ParseError(f"DFS: {str(error).lower()}"), text, 0, len(text.text)) from error
     if not words:
         raise at(ParseError("expected a command after DFS, such as -ls"), text, 0)
-    return FileSystemShell(words=tuple(words))
+    return FileSystemShell(arguments=tuple(words))

@@ -140,7 +140,7 @@ def _default(cursor: Cursor) -> str:
     return cursor.text.text[start:end]
 
 
-def _with_options(cursor: Cursor, found: Constraint) -> Constraint:
+def _with_options(cursor: Cursor, constraint: Constraint) -> Constraint:
     """[ENABLE | DISABLE] [NOVALIDATE] [RELY | NORELY]; keys that say nothing are enabled."""
     enabled = True
     if cursor.take("disable") or cursor.take("not", "enforced"):
@@ -148,7 +148,7 @@ def _with_options(cursor: Cursor, found: Constraint) -> Constraint:
     elif not cursor.take("enable"):
         cursor.take("enforced")
     if cursor.at("validate"):
-        key = found.kind == "foreign key"
+        key = constraint.kind == "foreign key"
         error = SemanticError(
             f"Invalid {'Foreign Key' if key else 'Constraint'} syntax VALIDATE feature not "
             "supported yet. Please use NOVALIDATE instead.",
@@ -156,5 +156,5 @@ def _with_options(cursor: Cursor, found: Constraint) -> Constraint:
         )
         raise at(error, cursor.text, cursor.peek().start, cursor.peek().end)
     cursor.take("novalidate")
-    rely = not cursor.take("norely") and (cursor.take("rely") or found.kind in ENFORCED)
-    return replace(found, enabled=enabled, rely=rely)
+    rely = not cursor.take("norely") and (cursor.take("rely") or constraint.kind in ENFORCED)
+    return replace(constraint, enabled=enabled, rely=rely)

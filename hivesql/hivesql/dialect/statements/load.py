@@ -94,7 +94,7 @@ class FileStatements(StatementReader):
     def read_compaction(self, table: exp.Table, partition: exp.Partition | None) -> Compact:
         """Read what follows COMPACT."""
         start = self.peek().start
-        kind = self.placed(exp.Literal.string(self.string("the kind of compaction")), start)
+        kind = self.mark_range(exp.Literal.string(self.string("the kind of compaction")), start)
         buckets = parse_buckets(self)
         wait = self.at("and")
         if wait:
@@ -103,7 +103,7 @@ class FileStatements(StatementReader):
         start = self.peek().start
         properties = None
         if self.take("with", "overwrite", "tblproperties"):
-            properties = self.placed(self.properties(), start)
+            properties = self.mark_range(self.properties(), start)
         if self.at("where"):
             self.refuse("COMPACT … WHERE")
         return Compact(

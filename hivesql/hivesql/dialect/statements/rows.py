@@ -110,7 +110,7 @@ class QueryStatements(StatementReader):
         insert = exp.Insert(
             this=into, expression=query, overwrite=overwrite, partition=partition, exists=exists
         )
-        return self.placed(insert, start)
+        return self.mark_range(insert, start)
 
     def _inserted(self, shared: Spans, *, many: bool) -> exp.Expr:
         token = self.peek()
@@ -163,7 +163,7 @@ class ChangeStatements(StatementReader):
         column = exp.Column(this=self.identifier("a column name"))
         if start.value == qualifier and self.take("."):
             column = exp.Column(this=self.identifier("a column name"), table=column.this)
-        self.placed(column, start.start)
+        self.mark_range(column, start.start)
         self.expect("=")
         return exp.EQ(this=column, expression=self.value(*stops))
 
@@ -219,7 +219,7 @@ class ChangeStatements(StatementReader):
         condition = self.piece("then") if self.take("and") else None
         self.expect("then")
         then = self._then(qualifier) if matched else self._insertion()
-        return self.placed(exp.When(matched=matched, condition=condition, then=then), start)
+        return self.mark_range(exp.When(matched=matched, condition=condition, then=then), start)
 
     def _then(self, qualifier: str) -> exp.Expr:
         if self.take("delete"):

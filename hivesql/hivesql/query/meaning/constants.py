@@ -12,22 +12,22 @@ from hivesql.dialect.numbers import number
 from hivesql.dialect.structure import place_of
 from hivesql_planner.model.hive_type import BITS, DOUBLE
 from hivesql_planner.predicates.constants import day, wall_clock
-from hivesql_planner.predicates.predicate import Given
+from hivesql_planner.predicates.predicate import Constant
 
 _DIGITS = re.compile(r"([\d.]+)([eE][+-]?\d+)?")
 _TYPED = re.compile(r"(date|timestamp)\s*['\"]", re.IGNORECASE)
 
 
-def constant_of(node: exp.Expr, sql: str) -> Given | None:
+def constant_of(node: exp.Expr, sql: str) -> Constant | None:
     """Return the value of a constant; None for all else. ``sql`` is the statement's text."""
     node = node.unnest()
     match node:
         case exp.Null():
-            return Given(None)
+            return Constant(None)
         case exp.Boolean():
-            return Given(bool(node.this))
+            return Constant(bool(node.this))
         case exp.Literal():
-            return Given(str(node.this)) if node.is_string else number_of(str(node.this))
+            return Constant(str(node.this)) if node.is_string else number_of(str(node.this))
         case exp.Neg():
             return _negative(constant_of(node.this, sql))
         case exp.Cast() if isinstance(node.this, exp.Literal) and not node.args.get("format"):
@@ -36,15 +36,15 @@ def constant_of(node: exp.Expr, sql: str) -> Given | None:
     return None
 
 
-def _negative(inner: Given | None) -> Given | None:
+def _negative(inner: Constant | None) -> Constant | None:
     value = inner.value if inner is not None else None
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
         return None
     # The least BIGINT has no opposite.
-    return Given(-(2**63) if value == 2**63 and isinstance(value, Decimal) else -value)
+    return Constant(-(2**63) if value == 2**63 and isinstance(value, Decimal) else -value)
 
 
-def number_of(text: str) -> Given | None:
+def number_of(text: str) -> Constant | None:
     """Return a number as Hive reads it, by its digits and its suffix; None where only Spark may."""
     kind, _ = number(text)
     match = _DIGITS.match(text)
@@ -53,22 +53,22 @@ def number_of(text: str) -> Given | None:
     digits = match[1]
     if kind == DOUBLE:
         found = float(match[0])
-        return Given(found) if math.isfinite(found) else None
+        return Constant(found) if math.isfinite(found) else None
     if kind.kind in BITS:
-        return Given(int(digits))
+        return Constant(int(digits))
     # Hive drops the last zeros.
     whole, _, fraction = digits.partition(".")
     fraction = fraction.rstrip("0")
-    return Given(Decimal(f"{whole}.{fraction}" if fraction else whole))
+    return Constant(Decimal(f"{whole}.{fraction}" if fraction else whole))
 
 
-def time_of(word: str, text: str) -> Given | None:
+def time_of(word: str, text: str) -> Constant | None:
     """Return the value of ``DATE 'text'`` or ``TIMESTAMP 'text'``; None where only Spark may."""
     found = day(text) if word.lower() == "date" else wall_clock(text)
-    return Given(found) if found is not None else None
+    return Constant(found) if found is not None else None
 
 
-def _cast(literal: exp.Literal, to: exp.DataType, written: str) -> Given | None:
+def _cast(literal: exp.Literal, to: exp.DataType, written: str) -> Constant | None:
     """Return the value of ``10L``, ``DATE '2024-01-01'`` and casts that change nothing."""
     if written[0].isdigit():
         return number_of(written)
@@ -78,5 +78,5 @@ def _cast(literal: exp.Literal, to: exp.DataType, written: str) -> Given | None:
     if not literal.is_string:
         bits = next((bits for kind, bits in BITS.items() if to.is_type(kind.value)), 0)
         fits = bits and text.isdigit() and int(text) < 2 ** (bits - 1)
-        return Given(int(text)) if fits else None
+        return Constant(int(text)) if fits else None
     return time_of("date", text) if to.is_type("date") else None

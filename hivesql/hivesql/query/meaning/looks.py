@@ -12,7 +12,7 @@ from hivesql.query.meaning.constants import constant_of
 from hivesql.query.meaning.learning import column_meant
 from hivesql.query.ordering import nulls_first
 from hivesql.query.scope import Meaning, Output, Relation
-from hivesql_planner.predicates.predicate import Given, Look, Predicate, Shown, Sorting, Total
+from hivesql_planner.predicates.predicate import Constant, Look, Predicate, Shown, Sorting, Total
 
 _FUNCTIONS = ("count", "min", "max", "sum")
 _CLAUSES = {"expressions", "from_", "where", "order", "limit"}
@@ -60,7 +60,7 @@ def _is_plain(select: exp.Select) -> bool:
     return isinstance(table, exp.Table) and inside <= {"this", "db", "alias", "version", "when"}
 
 
-def _items(item: exp.Expr, looked: Looked) -> Iterator[Shown | Given | Total]:
+def _items(item: exp.Expr, looked: Looked) -> Iterator[Shown | Constant | Total]:
     node = item.unalias()
     if item.is_star:
         yield from (Shown(column.name) for column in looked.stars[id(item)])

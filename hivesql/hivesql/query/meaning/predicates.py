@@ -17,11 +17,11 @@ from hivesql_planner.predicates.predicate import (
     AnyOf,
     Compare,
     Computed,
-    Given,
+    Constant,
     IsNull,
     IsTrue,
-    Kept,
     Not,
+    OldValue,
     OneOf,
     Other,
     Predicate,
@@ -105,13 +105,15 @@ def all_of(parts: Iterator[Predicate] | Sequence[Predicate]) -> Predicate:
     return rest[0] if len(rest) == 1 else AllOf(rest)
 
 
-def value_of(node: exp.Expr, column_of: ColumnOf, sql: str) -> Kept | Given | Computed | None:
+def value_of(
+    node: exp.Expr, column_of: ColumnOf, sql: str
+) -> OldValue | Constant | Computed | None:
     """Return a new value: a constant, a column, or a column and a number; None for all else."""
     node = node.unnest()
     if (given := constant_of(node, sql)) is not None:
         return given
     if column := _column(node, column_of):
-        return Kept(column)
+        return OldValue(column)
     sign = _ARITHMETIC.get(type(node))
     if sign is None or not isinstance(node, exp.Binary):
         return None
@@ -156,7 +158,7 @@ def _comparison(node: exp.Expr, column_of: ColumnOf, sql: str) -> Predicate:
     return ALWAYS if operator == "=" and _same_numbers(left, right) else Other()
 
 
-def _same_numbers(left: Given | None, right: Given | None) -> bool:
+def _same_numbers(left: Constant | None, right: Constant | None) -> bool:
     """Tell whether it is ``1 = 1``, by which conditions are put together."""
     are_whole = left and right and type(left.value) is type(right.value) is int
     return bool(are_whole and left == right)

@@ -13,11 +13,11 @@ from hivesql.dialect.slices import Slice
 from hivesql.dialect.structure import place_of
 from hivesql.dialect.tokens import Kind, first_from, unescape
 from hivesql.query.meaning.constants import constant_of, number_of, time_of
-from hivesql_planner.predicates.predicate import Given, Value
+from hivesql_planner.predicates.predicate import Constant, Value
 from hivesql_planner.relations import Expr
 
 Row = tuple[Value, ...]
-_WORDS: dict[str, Value] = {"null": None, "true": True, "false": False}
+_LITERALS: dict[str, Value] = {"null": None, "true": True, "false": False}
 
 
 class _Unknown(Exception):
@@ -95,7 +95,7 @@ class _Rows:
     def _constant(self, node: exp.Expr) -> Value:
         if isinstance(node, Default):
             of = self.defaults.get(place_of(node)[0])
-            found = of.meaning if of is not None and isinstance(of.meaning, Given) else None
+            found = of.meaning if of is not None and isinstance(of.meaning, Constant) else None
         else:
             found = constant_of(node, self.binding.text.text)
         if found is None:
@@ -124,8 +124,8 @@ def _plain(text: str) -> Value:
         value: Value = found.value
         return -value if first == "-" else value  # type: ignore[operator]
     word = text.lower()
-    if word in _WORDS:
-        return _WORDS[word]
+    if word in _LITERALS:
+        return _LITERALS[word]
     quote = min(at for at in (text.find("'"), text.find('"')) if at > 0)
     found = time_of(text[:quote].rstrip(), unescape(text[quote:]))
     if found is None:

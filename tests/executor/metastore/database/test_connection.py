@@ -75,7 +75,7 @@ def test_calls_together_are_one_transaction(store: Any) -> None:
         return runs[-1][0], calls.allocate_write_id(last, TableName("default", "t"))
 
     # One inside another is a part of it.
-    assert calls.together(lambda: calls.together(work)) == (runs[-1][0], 1)
+    assert calls.run_in_transaction(lambda: calls.run_in_transaction(work)) == (runs[-1][0], 1)
     assert len(runs) == 3
     # What was overtaken has left nothing.
     assert store.rows(txns, "id") == [(0,), *((one,) for one in runs[-1])]
@@ -90,11 +90,11 @@ def test_nothing_remains_of_calls_together_that_fail(store: Any) -> None:
         raise SemanticError("no")
 
     with pytest.raises(SemanticError, match="no"):
-        store.calls.together(work, durable=False)
+        store.calls.run_in_transaction(work, durable=False)
     assert store.rows(txns, "id") == [(0,)]
     lose_answer(engine_of(store), after=False)
     with pytest.raises(CommitUnknown, match="answer to a commit was lost"):
-        store.calls.together(lambda: store.calls.open_txns(1, "u", "h"))
+        store.calls.run_in_transaction(lambda: store.calls.open_txns(1, "u", "h"))
 
 
 def test_a_lost_answer_raises(store: Any) -> None:

@@ -56,11 +56,11 @@ ENABLED, RELY = 4, 1
 """Bits of ENABLE_VALIDATE_RELY."""
 
 
-def due_since(moment: int, timeout: float, kept: float) -> dict[str, object]:
+def due_since(moment: int, timeout: float, time_to_live: float) -> dict[str, object]:
     """Give what decides at a moment, in milliseconds, whether housekeeping is due."""
     return {
         "oldest": moment - int(timeout * 1000),
-        "logged": moment // 1000 - int(kept),
+        "logged": moment // 1000 - int(time_to_live),
         "open": OPEN,
         "many": _MANY_TXNS,
     }

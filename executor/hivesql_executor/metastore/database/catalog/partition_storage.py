@@ -65,19 +65,19 @@ def keep_storage(db: Connection, table: Table) -> None:
     mark(db, table.id)
 
 
-def write_storage(db: Connection, table: Table, sd_id: int, kept: PartitionStorage | None) -> None:
+def write_storage(db: Connection, table: Table, sd_id: int, own: PartitionStorage | None) -> None:
     """Make a partition's rows say how it is stored; None is as its table."""
-    storage = STORAGE[kept.format if kept else table.format]
+    storage = STORAGE[own.format if own else table.format]
     serde_id = db.scalar(select(sds.c.serde_id).where(sds.c.id == sd_id))
     db.execute(delete(serde_params).where(serde_params.c.owner_id == serde_id))
     formats = {"input_format": storage.input_format, "output_format": storage.output_format}
     db.execute(update(sds).where(sds.c.id == sd_id).values(formats))
     db.execute(update(serdes).where(serdes.c.id == serde_id).values(library=storage.serde))
-    _write_columns(db, table, sd_id, kept.columns if kept else None)
-    _write_buckets(db, table, sd_id, kept.buckets if kept else None)
-    if kept is None:
+    _write_columns(db, table, sd_id, own.columns if own else None)
+    _write_buckets(db, table, sd_id, own.buckets if own else None)
+    if own is None:
         return
-    properties = kept.serde_properties or _NOTHING
+    properties = own.serde_properties or _NOTHING
     db.execute(
         insert(serde_params),
         [{"owner_id": serde_id, "name": key, "value": text} for key, text in properties.items()],
@@ -137,7 +137,7 @@ MARKED = (
 
 
 def with_storage(
-    db: Connection, table: Table, query: Select[Any], found: Sequence[Partition]
+    db: Connection, table: Table, query: Select[Any], partitions: Sequence[Partition]
 ) -> tuple[Partition, ...]:
     """Give the partitions of a marked table, found by ``query``, what they have of their own."""
     listed = query.join(serdes, serdes.c.id == sds.c.serde_id).with_only_columns(
@@ -175,7 +175,7 @@ def with_storage(
         stored[row.name] = table.storage_of(described)
     return tuple(
         replace(one, storage=stored[partition_name(table.partition_names, one.values)])
-        for one in found
+        for one in partitions
     )
 
 

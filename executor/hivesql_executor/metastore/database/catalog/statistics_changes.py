@@ -9,10 +9,14 @@ from sqlalchemy import Connection, select
 
 from hivesql_executor.metastore.database import schema
 from hivesql_executor.metastore.database.catalog import tables as catalog
-from hivesql_executor.metastore.database.catalog.statistics_rows import Kept, read_kept, write_kept
+from hivesql_executor.metastore.database.catalog.statistics_rows import (
+    StoredStatistics,
+    read_stored_statistics,
+    write_stored_statistics,
+)
 from hivesql_executor.metastore.database.catalog.table_rows import mark_inaccurate
 from hivesql_executor.metastore.database.transactions import snapshots
-from hivesql_executor.metastore.database.transactions.snapshots import HELD_WRITE_ID
+from hivesql_executor.metastore.database.transactions.snapshots import ALLOCATED_WRITE_ID
 from hivesql_planner.acid.write_ids import Range
 from hivesql_planner.errors import NoSuchObject
 from hivesql_planner.model.statistics import StatisticsChange, changed, combined
@@ -62,17 +66,17 @@ def _add(
     txn_id: int,
     name: TableName,
     table_id: int,
-    told: dict[str | None, StatisticsChange],
+    changes: dict[str | None, StatisticsChange],
 ) -> None:
     owner = {"owner": txn_id, "in_database": name.database, "in_table": name.name}
-    write_id = int(db.scalar(HELD_WRITE_ID, owner) or 0)
-    overtaken = any(one.replaces for one in told.values()) and _is_overtaken(db, name, write_id)
+    write_id = int(db.scalar(ALLOCATED_WRITE_ID, owner) or 0)
+    overtaken = any(one.replaces for one in changes.values()) and _is_overtaken(db, name, write_id)
     for numbers, owners in (
-        (schema.table_params, {table_id: told[None]} if None in told else {}),
-        (schema.partition_params, _partitions(db, table_id, told)),
+        (schema.table_params, {table_id: changes[None]} if None in changes else {}),
+        (schema.partition_params, _partitions(db, table_id, changes)),
     ):
-        old = read_kept(db, numbers, list(owners))
-        write_kept(
+        old = read_stored_statistics(db, numbers, list(owners))
+        write_stored_statistics(
             db,
             numbers,
             {
@@ -82,10 +86,12 @@ def _add(
         )
 
 
-def _changed(old: Kept, change: StatisticsChange, write_id: int, *, overtaken: bool) -> Kept:
+def _changed(
+    old: StoredStatistics, change: StatisticsChange, write_id: int, *, overtaken: bool
+) -> StoredStatistics:
     in_order = not overtaken if change.replaces else write_id == 0 or write_id >= old.base
     base = max(old.base, write_id) if change.replaces else old.base
-    return Kept(changed(old.known, change, in_order=in_order), base)
+    return StoredStatistics(changed(old.known, change, in_order=in_order), base)
 
 
 def _is_overtaken(db: Connection, name: TableName, write_id: int) -> bool:
@@ -98,15 +104,15 @@ def _is_overtaken(db: Connection, name: TableName, write_id: int) -> bool:
 
 
 def _partitions(
-    db: Connection, table_id: int, told: dict[str | None, StatisticsChange]
+    db: Connection, table_id: int, changes: dict[str | None, StatisticsChange]
 ) -> dict[int, StatisticsChange]:
-    names = [name for name in told if name is not None]
+    names = [name for name in changes if name is not None]
     rows = schema.partitions.c
     found: dict[int, StatisticsChange] = {}
     for start in range(0, len(names), _CHUNK):
         chunk = rows.name.in_(names[start : start + _CHUNK])
         query = select(rows.id, rows.name).where(rows.table_id == table_id, chunk)
-        found |= {int(id_): told[name] for id_, name in db.execute(query)}
+        found |= {int(id_): changes[name] for id_, name in db.execute(query)}
     return found
 
 

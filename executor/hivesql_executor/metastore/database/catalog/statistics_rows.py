@@ -54,14 +54,14 @@ _CHUNK = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredStatistics:
     """What the parameters of one owner tell; ``base`` is the write that last replaced all rows."""
 
     known: Statistics = Statistics()  # noqa: RUF009 - frozen
     base: int = 0
 
 
-def put_statistics(db: Connection, name: TableName, found: Collection[Statistics]) -> None:
+def put_statistics(db: Connection, name: TableName, statistics: Collection[Statistics]) -> None:
     """Store statistics; those of columns that were not asked for stay.
 
     They are accurate when nothing was committed since they were counted.
@@ -69,11 +69,13 @@ def put_statistics(db: Connection, name: TableName, found: Collection[Statistics
     catalog.table_id(db, name, lock=True)
     table = catalog.table(db, name)
     current = _current(db, table)
-    for one in found:
+    for one in statistics:
         owner, numbers, columns = _owner(db, table, one.values)
-        old = read_kept(db, numbers, [owner])[owner]
-        if one.is_told:
-            write_kept(db, numbers, {owner: Kept(_told(old.known, one), old.base)})
+        old = read_stored_statistics(db, numbers, [owner])[owner]
+        if one.is_stated:
+            write_stored_statistics(
+                db, numbers, {owner: StoredStatistics(_with_stated(old.known, one), old.base)}
+            )
             _put_columns(db, columns, owner, one.columns)
             continue
         rows = old.known.rows if one.rows is None else one.rows
@@ -84,18 +86,18 @@ def put_statistics(db: Connection, name: TableName, found: Collection[Statistics
         known = replace(
             one, rows=rows, is_accurate=accurate, accurate_columns=tuple(sorted(counted))
         )
-        write_kept(db, numbers, {owner: Kept(known, old.base)})
+        write_stored_statistics(db, numbers, {owner: StoredStatistics(known, old.base)})
         _put_columns(db, columns, owner, one.columns)
 
 
-def _told(known: Statistics, told: Statistics) -> Statistics:
+def _with_stated(known: Statistics, stated: Statistics) -> Statistics:
     """Tell what is known where a user tells something: columns are believed, numbers are not."""
-    if told.columns:
-        names = {one.name for one in told.columns}
+    if stated.columns:
+        names = {one.name for one in stated.columns}
         accurate = names.union(known.accurate_columns) if known.is_accurate else ()
         return replace(known, accurate_columns=tuple(sorted(accurate)))
     return replace(
-        known, rows=told.rows, files=told.files, bytes=told.bytes, is_accurate=False,
+        known, rows=stated.rows, files=stated.files, bytes=stated.bytes, is_accurate=False,
         accurate_columns=(),
     )  # fmt: skip
 
@@ -142,7 +144,7 @@ def statistics(
         for one in map(_measured, db.execute(measured_of(columns), {"owner": owner}))
         if types.get(one.name) == one.type
     )
-    known = read_kept(db, numbers, [owner])[owner].known
+    known = read_stored_statistics(db, numbers, [owner])[owner].known
     present = {one.name for one in measured}
     return replace(
         known,
@@ -205,7 +207,7 @@ def _sums(db: Connection, table_id: int) -> Statistics:
 
 
 @functools.cache
-def _kept(numbers: SqlTable) -> Select[Any]:
+def _stored(numbers: SqlTable) -> Select[Any]:
     of = numbers.c
     query = select(of.owner_id, of.name, of.value)
     return query.where(of.owner_id.in_(bindparam("owners", expanding=True)), _is_statistic(numbers))
@@ -225,35 +227,39 @@ def _is_statistic(numbers: SqlTable) -> ColumnElement[bool]:
     return or_(*(numbers.c.name == name for name in STATISTICS))
 
 
-def read_kept(db: Connection, numbers: SqlTable, owners: Sequence[int]) -> dict[int, Kept]:
+def read_stored_statistics(
+    db: Connection, numbers: SqlTable, owners: Sequence[int]
+) -> dict[int, StoredStatistics]:
     """Tell what the parameters of some tables or partitions tell."""
     found: dict[int, dict[str, str]] = defaultdict(dict)
     for start in range(0, len(owners), _CHUNK):
         chunk = {"owners": owners[start : start + _CHUNK]}
-        for owner, key, value in db.execute(_kept(numbers), chunk):
+        for owner, key, value in db.execute(_stored(numbers), chunk):
             found[owner][key] = value or ""
     return {
-        owner: Kept(read_basics(found[owner]), int(found[owner].get(BASE_WRITE, 0)))
+        owner: StoredStatistics(read_basics(found[owner]), int(found[owner].get(BASE_WRITE, 0)))
         for owner in owners
     }
 
 
-def write_kept(db: Connection, numbers: SqlTable, kept: Mapping[int, Kept]) -> None:
+def write_stored_statistics(
+    db: Connection, numbers: SqlTable, stored: Mapping[int, StoredStatistics]
+) -> None:
     """Make the parameters of some tables or partitions tell this, and nothing older."""
-    if kept:
-        db.execute(_forget(numbers), [{"owner": owner} for owner in kept])
+    if stored:
+        db.execute(_forget(numbers), [{"owner": owner} for owner in stored])
     rows = [
         {"owner_id": owner, "name": key, "value": value}
-        for owner, one in kept.items()
+        for owner, one in stored.items()
         for key, value in _parameters(one).items()
     ]
     if rows:
         db.execute(_keep(numbers), rows)
 
 
-def _parameters(kept: Kept) -> dict[str, str]:
-    base = {BASE_WRITE: str(kept.base)} if kept.base else {}
-    return written_basics(kept.known) | base
+def _parameters(stored: StoredStatistics) -> dict[str, str]:
+    base = {BASE_WRITE: str(stored.base)} if stored.base else {}
+    return written_basics(stored.known) | base
 
 
 def _owner(

@@ -179,7 +179,7 @@ def table(db: Connection, name: TableName) -> Table:
 def table_id(db: Connection, name: TableName, *, lock: bool = False) -> int:
     """Return the id of the table of that name, or NoSuchObject 10001."""
     name = name.lower()
-    found = db.scalar(_HELD_ID if lock else _ID, _place(name))
+    found = db.scalar(_ID_FOR_UPDATE if lock else _ID, _place(name))
     if found is None:
         raise NoSuchObject(f"Table not found: {name}", code=10001)
     return int(found)
@@ -306,7 +306,7 @@ DATABASES = select(dbs.c.name.label("name"))
 TABLE = _of_name(select(*named(tbls)))
 TABLES = select(tbls.c.name.label("name")).where(tbls.c.database_id == bindparam("owner"))
 _ID = _of_name(select(tbls.c.id))
-_HELD_ID = _ID.with_for_update(of=tbls)
+_ID_FOR_UPDATE = _ID.with_for_update(of=tbls)
 
 
 def _place(name: TableName) -> dict[str, str]:

@@ -93,11 +93,11 @@ def aborted_writes(db: Connection, table: TableName) -> AbortedWrites:
 
 
 def forget_aborted(
-    db: Connection, unit: Candidate, aborted: AbortedWrites, *, kept: Collection[int] = ()
+    db: Connection, unit: Candidate, aborted: AbortedWrites, *, retained: Collection[int] = ()
 ) -> None:
-    """Forget what is in ``aborted`` and not ``kept``: what was aborted since may have files."""
+    """Forget what is in ``aborted`` and not ``retained``: what was aborted since may have files."""
     of = txn_components.c
-    gone = sorted(aborted.visible.aborted - set(kept))
+    gone = sorted(aborted.visible.aborted - set(retained))
     here = (
         of.database == unit.table.database,
         of.table == unit.table.name,

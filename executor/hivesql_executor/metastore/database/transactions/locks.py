@@ -39,7 +39,7 @@ from hivesql_executor.metastore.database.transactions.lock_rows import (
     describe,
     lock_row,
 )
-from hivesql_executor.metastore.database.transactions.snapshots import HELD_WRITE_ID
+from hivesql_executor.metastore.database.transactions.snapshots import ALLOCATED_WRITE_ID
 from hivesql_executor.metastore.database.transactions.transactions import require_open
 from hivesql_planner.errors import ExecutionError
 from hivesql_planner.locks.lock import Lock, LockType, Operation
@@ -48,7 +48,7 @@ from hivesql_planner.locks.rules import conflicts, covers, merge
 _REPLACING = (Operation.UPDATE, Operation.DELETE)
 _of = hive_locks.c
 _NEXT_ID = update(next_lock_id).values(next=next_lock_id.c.next + 1).returning(next_lock_id.c.next)
-_HELD_BY = select(hive_locks).where(_of.txn_id == bindparam("owner"), _of.state == ACQUIRED)
+_ACQUIRED_BY = select(hive_locks).where(_of.txn_id == bindparam("owner"), _of.state == ACQUIRED)
 _EARLIER = (
     select(hive_locks)
     .where(
@@ -62,7 +62,7 @@ _REQUEST = select(hive_locks).where(_of.lock_id == bindparam("asked")).order_by(
 _WAITING = insert(hive_locks)
 _GRANTED = insert(hive_locks).values(acquired_at=millis_now())
 # Under the write id that the transaction has already, if it has one.
-_COMPONENT = insert(txn_components).values(write_id=HELD_WRITE_ID.scalar_subquery())
+_COMPONENT = insert(txn_components).values(write_id=ALLOCATED_WRITE_ID.scalar_subquery())
 _CHANGED_SINCE = select(write_set.c.txn_id, write_set.c.partition).where(
     write_set.c.database == bindparam("database"),
     write_set.c.table == bindparam("table"),
@@ -92,7 +92,7 @@ def enqueue_locks(
     if txn_id:
         require_open(db, txn_id)
         _record_components(db, txn_id, locks)
-        held = [as_lock(row) for row in db.execute(_HELD_BY, {"owner": txn_id})]
+        held = [as_lock(row) for row in db.execute(_ACQUIRED_BY, {"owner": txn_id})]
         locks = [lock for lock in locks if not any(covers(mine, lock) for mine in held)]
     if not locks:
         return LockAnswer(lock_id=0, state=LockState.ACQUIRED)
@@ -210,7 +210,7 @@ def locks(
         "in_table": table and table.lower(),
         "in_partition": partition,
     }
-    rows = (lock_row(row) for row in db.execute(HELD_IN, place))
+    rows = (lock_row(row) for row in db.execute(ACQUIRED_IN, place))
     return tuple(sorted(rows, key=lambda row: row.rank))
 
 
@@ -220,7 +220,7 @@ def _is(column: Column[Any], name: str) -> ColumnElement[bool]:
     return or_(asked.is_(None), column == asked)
 
 
-HELD_IN = select(*(column.label(column.key) for column in hive_locks.c)).where(
+ACQUIRED_IN = select(*(column.label(column.key) for column in hive_locks.c)).where(
     _is(_of.database, "in_database"), _is(_of.table, "in_table"), _is(_of.partition, "in_partition")
 )
 """Requests for locks, and locks, in a place."""

@@ -50,7 +50,7 @@ moves = Table(
 )
 
 
-def note_moves(db: Connection, txn_id: int, given: Sequence[Move], key: str = "") -> str:
+def note_moves(db: Connection, txn_id: int, planned: Sequence[Move], key: str = "") -> str:
     """Note what will move, beside what is noted under the key; the key, a new one for ``""``.
 
     A transaction that has ended, or was taken for dead, moves nothing: others have its locks by
@@ -65,7 +65,7 @@ def note_moves(db: Connection, txn_id: int, given: Sequence[Move], key: str = ""
             {"key": key, "position": position, "txn_id": txn_id, "started": started,
              "source": one.source, "target": one.target, "table_id": one.table_id,
              "partition": one.partition, "kind": one.kind, "settled": _NOTED}
-            for position, one in enumerate(given, first)
+            for position, one in enumerate(planned, first)
         ],
     )  # fmt: skip
     return key
@@ -156,7 +156,7 @@ def _begun(db: Connection, which: ColumnElement[bool]) -> tuple[BegunMoves, ...]
             kind=MoveKind(kind),
         )
         remedy = decide_remedy(
-            move, named=bool(is_named), owned=bool(is_owned), settled=settled == _SETTLED
+            move, named=bool(is_named), owned=bool(is_owned), committed=settled == _SETTLED
         )
         found.setdefault(key, []).append((move, remedy))
     return tuple(BegunMoves(key=key, moves=tuple(those)) for key, those in found.items())

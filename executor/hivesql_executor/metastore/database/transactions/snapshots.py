@@ -141,9 +141,9 @@ def compactor_write_ids(db: Connection, table: TableName) -> ValidWriteIdList:
 
 
 _MINE = and_(_of.txn_id == bindparam("owner"), _OF_TABLE)
-HELD_WRITE_ID = select(_of.write_id).where(_MINE)
+ALLOCATED_WRITE_ID = select(_of.write_id).where(_MINE)
 """The write id that a transaction (owner) has in a table (in_database, in_table)."""
-_HELD_BY_MANY = select(_of.txn_id, _of.write_id).where(
+_ALLOCATED_BY_MANY = select(_of.txn_id, _of.write_id).where(
     _of.txn_id.in_(bindparam("owners", expanding=True)), _OF_TABLE
 )
 _FORGET = delete(txn_to_write_id).where(_MINE)
@@ -179,7 +179,7 @@ def allocate_write_id(db: Connection, txn_id: int, table: TableName, *, again: b
     if again:
         db.execute(_FORGET, mine)
     else:
-        held = db.scalar(HELD_WRITE_ID, mine)
+        held = db.scalar(ALLOCATED_WRITE_ID, mine)
         if held is not None:
             return int(held)
     return _give_out(db, [txn_id], table)[txn_id]
@@ -195,7 +195,7 @@ def allocate_write_ids(db: Connection, txn_ids: Sequence[int], table: TableName)
     held = {
         txn_id: write_id
         for part in chunks(txn_ids)
-        for txn_id, write_id in db.execute(_HELD_BY_MANY, _place(table) | {"owners": part})
+        for txn_id, write_id in db.execute(_ALLOCATED_BY_MANY, _place(table) | {"owners": part})
     }
     without = [txn_id for txn_id in txn_ids if txn_id not in held]
     given = _give_out(db, without, table) if without else {}

@@ -129,7 +129,7 @@ def _lowest_open_now(db: Connection) -> tuple[int, int]:
     return after if lowest is None else min(int(lowest), after), int(moment)
 
 
-HELD = (
+OPEN_FOR_UPDATE = (
     select(txns.c.type)
     .where(txns.c.id == bindparam("txn_id"), txns.c.state == OPEN)
     .with_for_update()
@@ -142,13 +142,13 @@ def require_open(db: Connection, txn_id: int) -> int:
 
     TransactionLost 10263 when it was aborted, 10262 when it is unknown or committed.
     """
-    kind = db.execute(HELD, {"txn_id": txn_id}).one_or_none()
+    kind = db.execute(OPEN_FOR_UPDATE, {"txn_id": txn_id}).one_or_none()
     if kind is None:
         raise lost(db, txn_id)
     return int(kind[0] or 0)
 
 
-_ALL_HELD = (
+_ALL_OPEN_FOR_UPDATE = (
     select(txns.c.id, txns.c.type)
     .where(txns.c.id.in_(bindparam("txn_ids", expanding=True)), txns.c.state == OPEN)
     .order_by(txns.c.id)
@@ -161,7 +161,8 @@ def require_all_open(db: Connection, txn_ids: Sequence[int]) -> dict[int, int]:
     found: dict[int, int] = {}
     for part in chunks(txn_ids):
         found |= {
-            int(id_): int(kind or 0) for id_, kind in db.execute(_ALL_HELD, {"txn_ids": part})
+            int(id_): int(kind or 0)
+            for id_, kind in db.execute(_ALL_OPEN_FOR_UPDATE, {"txn_ids": part})
         }
     for txn_id in txn_ids:
         if txn_id not in found:
