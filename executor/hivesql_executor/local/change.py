@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,6 +23,9 @@ from hivesql_planner.model.hive_type import Kind
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Write, WriteKind
 from hivesql_planner.predicates.predicate import Computed, Constant, OldValue, SmallChange
+
+if TYPE_CHECKING:
+    from hivesql_executor.transactions.file_changes import FileChanges
 
 _COMPUTED = {"+": pc.add_checked, "-": pc.subtract_checked, "*": pc.multiply_checked}
 
@@ -120,6 +124,7 @@ def write_hits(
     write_id: int,
     staging: str,
     locations: Mapping[str, str],
+    changes: FileChanges,
 ) -> tuple[WrittenFile, ...]:
     """Write delete and insert events as Spark would: the same files, row ids and footers."""
     publication = Publication(
@@ -129,6 +134,7 @@ def write_hits(
         static_partition={},
         dynamic_partition=snapshot.table.partition_names,
         locations=locations,
+        changes=changes,
     )
 
     def stage_hits() -> list[EventFile]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -117,6 +118,9 @@ def stage_rows(
     try:
         events = write()
         hit_failpoint(FailPoint.ROWS_STAGED)
+        if publication.changes is not None:
+            # From here on whoever cleans up after us takes what is staged before he forgets us.
+            publication.changes.require_alive()
     except BaseException:
         files.delete(publication.staging)
         raise
@@ -192,7 +196,7 @@ def _directory(publication: Publication, write: Write, partition: str | None) ->
 def _publish_events(
     publication: Publication, staged: Sequence[EventFile], files: Files
 ) -> Iterator[WrittenFile]:
-    begun: set[str] = set()
+    begun = set[str]()
     # All before the first file moves: some may be refused.
     partitions = [_partition(publication, file.keys) for file in staged]
     directories = [
@@ -200,22 +204,38 @@ def _publish_events(
         for file, partition in zip(staged, partitions, strict=True)
     ]
     _note_new_homes(publication, dict.fromkeys(directories), files)
-    for file, partition, directory in zip(staged, partitions, directories, strict=True):
-        write = publication.writes[file.write]
-        if directory not in begun:
-            _begin(files, directory)
-            begun.add(directory)
-        target = f"{directory}/{bucket_file_name(file.writer)}"
-        files.rename(f"{publication.staging}/{file.name}", target)
-        hit_failpoint(FailPoint.FILE_PUBLISHED)
-        yield WrittenFile(
-            path=target,
-            partition=partition,
-            kind=write.kind,
-            statement_id=write.statement_id,
-            rows=file.rows,
-            bytes=file.bytes,
-        )
+    with removing_late(begun, files):
+        for file, partition, directory in zip(staged, partitions, directories, strict=True):
+            write = publication.writes[file.write]
+            if directory not in begun:
+                _begin(files, directory, begun)
+            target = f"{directory}/{bucket_file_name(file.writer)}"
+            files.rename(f"{publication.staging}/{file.name}", target)
+            hit_failpoint(FailPoint.FILE_PUBLISHED)
+            yield WrittenFile(
+                path=target,
+                partition=partition,
+                kind=write.kind,
+                statement_id=write.statement_id,
+                rows=file.rows,
+                bytes=file.bytes,
+            )
+
+
+@contextmanager
+def removing_late(begun: set[str], files: Files) -> Iterator[None]:
+    """Remove the write's own directories, that were ``begun`` in the block, when it fails.
+
+    A writer that hung may have been taken for dead, and its write cleaned up and forgotten: what it
+    leaves then counts as committed, and a base, even an empty one, hides all rows before it.
+    """
+    try:
+        yield
+    except BaseException:
+        for directory in begun:
+            with suppress(Exception):
+                files.delete(directory)
+        raise
 
 
 def _note_new_homes(publication: Publication, directories: Iterable[str], files: Files) -> None:
@@ -230,13 +250,14 @@ def _note_new_homes(publication: Publication, directories: Iterable[str], files:
     publication.changes.foresee([directory for directory, home in homes.items() if not there[home]])
 
 
-def _begin(files: Files, directory: str) -> None:
+def _begin(files: Files, directory: str, begun: set[str]) -> None:
     """Put the version file first: no reader ever sees data without it."""
     if files.exists(directory):
         raise ExecutionError(
             f"{directory} exists already: another writer used this write id. Run "
             "the statement again"
         )
+    begun.add(directory)
     files.make_directories(directory)
     files.write(f"{directory}/{VERSION_FILE}", VERSION_TEXT)
 
@@ -253,18 +274,33 @@ def _publish_plain(publication: Publication, files: Files) -> Iterator[WrittenFi
         by_directory[_directory(publication, write, _partition(publication, ()))] += []
     if write.kind is not WriteKind.FILES:
         _note_new_homes(publication, by_directory, files)
-    for directory, group in by_directory.items():
-        finished = [done for staged in group if (done := _finish(staged, write, files))]
-        # Names of files that are replaced are not used again: somebody may remember those files.
-        taken = {status.path.rpartition("/")[2] for status in files.list(directory)}
-        if write.kind is WriteKind.FILES:
-            assert publication.changes is not None
-            publication.changes.make([directory])
-            if write.overwrite:
-                publication.changes.empty(directory)
-        if finished or write.kind is WriteKind.FILES:
-            # A delta without files would be one whose files are lost.
-            yield from _place(finished, directory, taken, publication, files)
+    begun = set[str]()
+    with removing_late(begun, files):
+        for directory, group in by_directory.items():
+            yield from _publish_directory(directory, group, publication, files, begun)
+
+
+def _publish_directory(
+    directory: str,
+    group: Sequence[_Staged],
+    publication: Publication,
+    files: Files,
+    begun: set[str],
+) -> Iterator[WrittenFile]:
+    (write,) = publication.writes
+    finished = [done for staged in group if (done := _finish(staged, write, files))]
+    # Names of files that are replaced are not used again: somebody may remember those files.
+    taken = {status.path.rpartition("/")[2] for status in files.list(directory)}
+    if write.kind is WriteKind.FILES:
+        assert publication.changes is not None
+        publication.changes.make([directory])
+        if write.overwrite:
+            publication.changes.empty(directory)
+    elif not files.exists(directory):
+        begun.add(directory)
+    if finished or write.kind is WriteKind.FILES:
+        # A delta without files would be one whose files are lost.
+        yield from _place(finished, directory, taken, publication, files)
 
 
 def _finish(staged: _Staged, write: Write, files: Files) -> _Staged | None:

@@ -79,6 +79,7 @@ def _write_small(
         write_id=work.txn.write_ids[table.name],
         staging=staging_directory(table, work.txn.id),
         locations=foreign_locations(table, runtime),
+        changes=work.txn.changes,
     )
 
 

@@ -141,8 +141,9 @@ def _into_directory(
     if table.is_full_acid:
         # Row ids come from the number, so that files of any name get one, as in Hive.
         names = [f"{number:06d}_0" for number in range(len(sources))]
-    files.make_directories(home)
     changes = txn.changes
+    # Noted: of one that was taken for dead, and goes on late, no empty directory stays.
+    changes.make([home])
     if statement.local:
         sources = changes.copy(sources, location, files)
     # Should we die, those that were moved go back, before a cleaner takes the directory away.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hivesql_executor.bookkeeping.avro_schema import with_file_columns
@@ -10,6 +11,7 @@ from hivesql_executor.bookkeeping.file_columns import columns_of_file
 from hivesql_executor.bookkeeping.reachable_locations import reachable_location
 from hivesql_executor.bookkeeping.statistics import count
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
+from hivesql_executor.orc.publish import removing_late
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import table_roots
 from hivesql_executor.transactions.file_changes import FileChanges
@@ -155,30 +157,46 @@ def _empty(
     step: EmptyTable, txn: Transaction | None, changes: FileChanges, runtime: Runtime
 ) -> list[StatisticsChange]:
     table, partitions = step.table, step.partitions
-    files = runtime.files(table.location)
     if partitions is None:
         partitions = runtime.metastore.partitions(table.name) if table.partition_columns else ()
-    emptied = []
-    for partition, location in table_roots(table, partitions):
-        unit = partition_name(table.partition_names, partition.values) if partition else None
-        emptied.append(StatisticsChange(table=table.name, partition=unit, replaces=True))
-        if not table.is_transactional:
+    roots = list(table_roots(table, partitions))
+    units = [
+        partition_name(table.partition_names, partition.values) if partition else None
+        for partition, _ in roots
+    ]
+    if not table.is_transactional:
+        for _, location in roots:
             changes.empty(location)
-            continue
+    else:
         assert txn is not None
-        write_id = txn.write_ids[table.name]
-        base = f"{location}/{base_name(write_id)}"
-        files.make_directories(base)
-        files.write(f"{base}/{METADATA_FILE}", _TRUNCATED)
-        hit_failpoint(FailPoint.PARTITION_EMPTIED)
-    names = [one.partition for one in emptied if one.partition is not None]
-    if names and table.is_transactional:
-        assert txn is not None
-        # After all bases: until then the transaction has written "some partition of the table".
-        runtime.metastore.add_dynamic_partitions(
-            txn.id, txn.write_ids[table.name], table.name, names, Operation.UPDATE
-        )
-    return emptied
+        _put_empty_bases([location for _, location in roots], units, table, txn, runtime)
+    return [StatisticsChange(table=table.name, partition=unit, replaces=True) for unit in units]
+
+
+def _put_empty_bases(
+    locations: Sequence[str],
+    units: Sequence[str | None],
+    table: Table,
+    txn: Transaction,
+    runtime: Runtime,
+) -> None:
+    files, write_id = runtime.files(table.location), txn.write_ids[table.name]
+    begun = set[str]()
+    with removing_late(begun, files):
+        for location in locations:
+            base = f"{location}/{base_name(write_id)}"
+            if not files.exists(base):
+                begun.add(base)
+            files.make_directories(base)
+            files.write(f"{base}/{METADATA_FILE}", _TRUNCATED)
+            hit_failpoint(FailPoint.PARTITION_EMPTIED)
+        # Who was taken for dead meanwhile learns it while the bases can still be removed.
+        runtime.metastore.heartbeat(txn.id)
+        if names := [unit for unit in units if unit is not None]:
+            # After all bases: until then the transaction has written "some partition of the table".
+            runtime.metastore.add_dynamic_partitions(
+                txn.id, write_id, table.name, names, Operation.UPDATE
+            )
 
 
 def refuse_filled(table: Table, location: str, runtime: Runtime) -> None:

@@ -58,6 +58,13 @@ def _commits_settle_again() -> list[Patch]:
     return [(commit, "commit_txn", commit_txn)]
 
 
+def _the_dead_publish() -> list[Patch]:
+    return [
+        (file_changes.FileChanges, "require_alive", lambda self: None),
+        (publish, "removing_late", lambda begun, files: nullcontext()),
+    ]
+
+
 def _the_dead_go_on() -> list[Patch]:
     return [(moves, "require_going_on", lambda db, txn_id, key: None)]
 
@@ -149,6 +156,19 @@ DEFECTS_OF_TABLES = (
         _commits_settle_again,
         {"writer": (_PLAIN_ROW,), "reaper": after(0.01, ("reap",)) * 60},
         ("writer", "write", "lost", 7, 8),
+    ),
+    Defect(
+        "who was taken for dead leaves a base when its write is forgotten", "does not see",
+        _the_dead_publish,
+        {
+            "first": (("insert", "p", 3, 1),),
+            "slow": after(20.0, ("overwrite", "p", 3, 1)),
+            "services": (
+                *after(500.0, ("reap",), ("clean",)), *after(20.0, ("house",)),
+                ("insert", "p", 2, 1), ("house",),
+            ),
+        },
+        ("slow", "point", "hang", 7, 14), seconds=900.0,
     ),
     Defect(
         "who was taken for dead moves files", "does not see", _the_dead_go_on,
