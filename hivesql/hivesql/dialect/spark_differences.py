@@ -71,7 +71,7 @@ def _refuse(text: StatementText, tokens: _Tokens) -> None:
         if has_program and (token.is_("map") or token.is_("reduce")) and after and after.is_name:
             raise at(NotSupported(_PROGRAMS), text, token.start)
         for pattern, feature in _patterns_from(token):
-            if token.is_("tablesample") and tokens[i + 2].is_("bucket"):
+            if _matches(tokens, i, ("tablesample", "(", "bucket")):
                 continue
             if _matches(tokens, i, pattern):
                 name = f" {token.text}" if feature == "the virtual column" else ""

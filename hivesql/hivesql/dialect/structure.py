@@ -40,6 +40,7 @@ _NESTED = (TokenType.ARRAY, TokenType.MAP, TokenType.STRUCT)
 _GRAMMAR_FUNCTIONS = ("CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM", "FLOOR", "CEIL",
                       "TRANSFORM")  # fmt: skip
 _NOT_HIVE = (exp.Command, exp.Placeholder, exp.Parameter, exp.Lambda, exp.Array)
+_AFTER_VALUE = (TokenType.DOT, TokenType.L_BRACKET)
 _QUERY = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
 
 
@@ -51,6 +52,8 @@ class QueryParser(HiveParser):
 
     statement: StatementText
     tokens: tuple[Token, ...]
+    _begun = 0
+    """Where the expression that is being read begins."""
 
     # Without builders every call is exp.Anonymous: same name, same arguments.
     FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
@@ -61,6 +64,11 @@ class QueryParser(HiveParser):
         if name in _GRAMMAR_FUNCTIONS
     }
 
+    COLUMN_OPERATORS: ClassVar[dict[TokenType, Callable[..., Any] | None]] = {
+        **HiveParser.COLUMN_OPERATORS,
+        TokenType.DCOLON: lambda self, this, to: self._parse_suffix(this, to),
+    }
+
     # Hive's two clauses of time travel, and nobody else's.
     VERSION_PHRASES: ClassVar[dict[tuple[str, ...], str]] = {
         ("FOR", "SYSTEM_TIME"): "TIMESTAMP",
@@ -69,7 +77,10 @@ class QueryParser(HiveParser):
 
     def _parse_table_sample(self, as_modifier: bool = False) -> exp.TableSample | None:
         """TABLESAMPLE (BUCKET x OUT OF y [ON expression, …]), and sqlglot's own."""
-        if not (self._curr.token_type == TokenType.TABLE_SAMPLE and self._next_is_bucket()):
+        is_sample = self._curr.token_type == TokenType.TABLE_SAMPLE
+        if is_sample and self._next.token_type != TokenType.L_PAREN:
+            self.raise_error("expected ( after TABLESAMPLE")
+        if not (is_sample and self._next_is_bucket()):
             return super()._parse_table_sample(as_modifier)
         self._advance(3)
         numerator = self._parse_number()
@@ -139,6 +150,20 @@ class QueryParser(HiveParser):
         parse = super()._parse_unary
         return with_room(lambda: self._ranged(parse))
 
+    def _parse_column_ops(self, this: exp.Expr | None) -> exp.Expr | None:
+        # (…) of calls that the grammar knows, and literals, of which a field or element is asked.
+        follows = self._curr and self._curr.token_type in _AFTER_VALUE
+        if this is not None and follows and not isinstance(this, exp.Column):
+            start = self._prev.start if isinstance(this, exp.Literal) else self._begun
+            this.meta.setdefault(RANGE, (start, self._prev.end + 1))
+        return super()._parse_column_ops(this)
+
+    def _parse_suffix(self, number: exp.Expr, kind: exp.DataType) -> exp.Expr:
+        """Make a cast of a number with a suffix, as 1L."""
+        cast = self.build_cast(strict=self.STRICT_CAST, this=number, to=kind)
+        cast.meta[RANGE] = (self._begun, self._prev.end + 1)
+        return cast
+
     def _parse_range(self, this: exp.Expr | None = None, parse_is: bool = False) -> exp.Expr | None:
         start = place_of(this)[0] if this else None
         parse = super()._parse_range
@@ -161,7 +186,11 @@ class QueryParser(HiveParser):
     ) -> exp.Expr | None:
         if start is None:
             start = self._curr.start if self._curr else 0
-        node = parse()
+        outer, self._begun = self._begun, start
+        try:
+            node = parse()
+        finally:
+            self._begun = outer
         if node is not None:
             node.meta[RANGE] = (start, self._prev.end + 1)
         return node
@@ -224,7 +253,7 @@ def place_of(node: exp.Expr) -> tuple[int, int]:
     """Start and end offset of an expression in the statement."""
     # The left part of a row of operators: from its first operand to its last.
     row: list[exp.Expr] = []
-    while RANGE not in node.meta and not isinstance(node, exp.Column):
+    while RANGE not in node.meta and not isinstance(node, exp.Column | exp.Identifier):
         row.append(node)
         node = node.this
     start, end = node.meta.get(RANGE) or _place_of_column(node)

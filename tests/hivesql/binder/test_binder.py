@@ -546,3 +546,19 @@ def test_every_statement_has_a_function_that_binds_it() -> None:
     for place in BINDERS.values():
         module, function = place.split(".")
         assert callable(getattr(import_module(f"hivesql.binder.{module}"), function))
+
+
+_STRUCT = "if(true, named_struct('a', array(named_struct('a', 1))), null)"
+
+
+@pytest.mark.parametrize("value", ["1L", "-1L", "1.5BD", "CAST(1 AS INT)", "(1)", "'a'", _STRUCT])
+@pytest.mark.parametrize("field", [".a", ".a.a", ".a[0].a"])
+def test_a_field_may_be_asked_of_any_value(value: str, field: str) -> None:
+    """Whether it has one is Spark's to tell, where the type is not known before."""
+    assert isinstance(bound(f"SELECT {value}{field} FROM t"), SelectRows)
+
+
+@pytest.mark.parametrize("value", ["1L", "-1L", "1.5BD", "CAST(1 AS INT)", "(1)", "'a'"])
+def test_an_element_is_asked_of_collections_alone(value: str) -> None:
+    with pytest.raises(SemanticError, match="10033"):
+        bound(f"SELECT {value}[0] FROM t")
