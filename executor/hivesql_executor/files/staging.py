@@ -1,10 +1,11 @@
-"""Where statements work before they publish: hidden directories, named after their transactions."""
+"""Where statements work before they publish, and what of them must not stay when that fails."""
 
 from __future__ import annotations
 
 import re
 import uuid
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 
 from hivesql_executor.files.api import Files
 
@@ -23,3 +24,19 @@ def abandoned(files: Files, location: str, txns: Collection[int]) -> Iterator[st
         owner = _OWNED.match(name)
         if owner and int(owner[1]) in txns:
             yield name
+
+
+@contextmanager
+def removing_late(begun: set[str], files: Files) -> Iterator[None]:
+    """Remove the write's own directories, that were ``begun`` in the block, when it fails.
+
+    A writer that hung may have been taken for dead, and its write cleaned up and forgotten: what it
+    leaves then counts as committed, and a base, even an empty one, hides all rows before it.
+    """
+    try:
+        yield
+    except BaseException:
+        for directory in begun:
+            with suppress(Exception):
+                files.delete(directory)
+        raise

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.files.api import Files
+from hivesql_executor.files.staging import removing_late
 from hivesql_executor.orc.row_counts import row_count
 from hivesql_executor.orc.tail import amend
 from hivesql_executor.orc.tail_bytes import StoredType
@@ -220,22 +220,6 @@ def _publish_events(
                 rows=file.rows,
                 bytes=file.bytes,
             )
-
-
-@contextmanager
-def removing_late(begun: set[str], files: Files) -> Iterator[None]:
-    """Remove the write's own directories, that were ``begun`` in the block, when it fails.
-
-    A writer that hung may have been taken for dead, and its write cleaned up and forgotten: what it
-    leaves then counts as committed, and a base, even an empty one, hides all rows before it.
-    """
-    try:
-        yield
-    except BaseException:
-        for directory in begun:
-            with suppress(Exception):
-                files.delete(directory)
-        raise
 
 
 def _note_new_homes(publication: Publication, directories: Iterable[str], files: Files) -> None:
