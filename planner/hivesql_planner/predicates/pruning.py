@@ -105,7 +105,10 @@ def _test(leaf: Compare | OneOf | IsNull, base: hive_type.Kind) -> Callable[[str
 
 def _comparison(compare: Compare, base: hive_type.Kind) -> Callable[[str | None], Outcomes]:
     side = _side(compare.value, base)
-    of_null: Outcomes = frozenset({False}) if compare.operator == "<=>" else UNKNOWN
+    of_null = UNKNOWN
+    if compare.operator == "<=>":
+        # What is no value of the column's type is NULL too, as a day that is none.
+        of_null = frozenset({False} if side is not None else {False, True})
     signs = _SIGNS[compare.operator]
 
     def test(value: str | None) -> Outcomes:

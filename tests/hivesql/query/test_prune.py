@@ -143,6 +143,12 @@ def test_a_text_that_is_no_day_is_compared_with_no_partition() -> None:
     assert pruner.may_hold({"p": "2020-01-02"})
 
 
+def test_null_may_be_the_same_as_a_text_that_is_no_day() -> None:
+    same = Compare("p", "<=>", "2020-02-30")
+    assert PartitionPruner(same, {"p": DATE}).may_hold({"p": None})
+    assert not PartitionPruner(Not(same), {"p": DATE}).is_certain({"p": None})
+
+
 @pytest.mark.parametrize(
     ("sql", "left"),
     [
