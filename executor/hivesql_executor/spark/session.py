@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pyspark
-from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -111,9 +111,12 @@ def _started(builder: SparkSession.Builder) -> SparkSession:
     """Start it, a second time where its JVM did not answer the first."""
     for again in (True, False):
         try:
-            with _workers_python():
+            with _workers_python(), silence_failed_calls():
                 return builder.getOrCreate()
-        except (ConnectionError, Py4JNetworkError, PySparkException) as error:
+        except Py4JJavaError:
+            raise
+        except (ConnectionError, Py4JError, PySparkException) as error:
+            # Where the connection breaks within a call, Py4J says that the class is not there.
             _forget_jvm()
             unanswered = not isinstance(error, PySparkException)
             if unanswered and again:
@@ -127,6 +130,23 @@ def _started(builder: SparkSession.Builder) -> SparkSession:
             told.retryable = unanswered
             raise told from error
     raise AssertionError("unreachable")
+
+
+@contextmanager
+def silence_failed_calls() -> Iterator[None]:
+    """Keep Py4J from logging calls that fail in the block: they are raised, or begun again."""
+
+    def passes(record: logging.LogRecord) -> bool:
+        is_py4js = record.module == "java_gateway"
+        return not is_py4js or record.msg != "Exception while sending command."
+
+    # It logs them by the root logger itself.
+    root = logging.getLogger()
+    root.addFilter(passes)
+    try:
+        yield
+    finally:
+        root.removeFilter(passes)
 
 
 def stop_spark(session: SparkSession) -> None:
@@ -147,6 +167,7 @@ def _forget_jvm() -> None:
     SparkContext._gateway = SparkContext._jvm = None
     with suppress(Exception):
         gateway.shutdown()
+    with suppress(Exception):
         # Its JVM ends with its standard input.
         gateway.proc.stdin.close()
 
