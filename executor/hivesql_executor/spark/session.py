@@ -152,7 +152,8 @@ def silence_failed_calls() -> Iterator[None]:
 def stop_spark(session: SparkSession) -> None:
     """Stop it; one whose JVM has ended already, by a signal to all of us say, is only forgotten."""
     try:
-        session.stop()
+        with silence_failed_calls():
+            session.stop()
     except (Py4JError, OSError):
         SparkContext._active_spark_context = None
         SparkSession._instantiatedSession = None
