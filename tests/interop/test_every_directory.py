@@ -17,7 +17,7 @@ import pytest
 
 import hivesql
 from hivesql_planner.errors import DataError
-from hivesql_planner.model.hive_type import INT, STRING
+from hivesql_planner.model.hive_type import INT, STRING, HiveType
 from hivesql_planner.model.table import DEFAULT_PARTITION, Column, Table
 from interop import hive
 from interop.ours import Warehouse
@@ -119,16 +119,17 @@ def comparable(table: Table, rows: list[hive.Row]) -> list[tuple[object, ...]]:
     Hive pads CHAR, shows nanoseconds, and writes a FLOAT with as few digits as tell it apart; and
     directories spell numbers and times in other ways than values do.
     """
-    kinds = [column.type.kind for column in table.columns]
+    types = [column.type for column in table.columns]
     found = []
     for row in rows:
-        values = [_value(*one) for one in zip(row.values, kinds, strict=True)]
+        values = [_value(*one) for one in zip(row.values, types, strict=True)]
         partition = map(_partition_value, row.partition, table.partition_columns)
         found.append((*partition, row.row_id, *values))
     return sorted(found, key=repr)
 
 
-def _value(value: object, kind: str) -> object:
+def _value(value: object, type_: HiveType) -> object:
+    kind = type_.kind
     match value:
         case str() if kind == "char":
             return value.rstrip(" ")
@@ -136,7 +137,7 @@ def _value(value: object, kind: str) -> object:
             # Queries see microseconds here.
             whole, _, fraction = value.partition(".")
             return (whole, fraction[:6].rstrip("0"))
-        case list() if "timestamp" in kind:
+        case list() if "timestamp" in str(type_):
             # The same inside of arrays and their like.
             return re.sub(r"(:\d\d\.\d{6})\d+", r"\1", repr(value))
         case float() if value != value:  # noqa: PLR0124
