@@ -153,10 +153,17 @@ def _partition_value(text: str, column: Column) -> object:
     return text if column.type == STRING else None
 
 
+# Files of ACID version 1 with changes, made by hand: Hive 4 reads none before a major compaction by
+# Hive 2, and shows the original rows beside their changes.
+_VERSION_1 = "test_statements_kept_whole_ver"
+
+
 def test_hive_reads_what_we_read(metastores: list[Path], spark: SparkSession) -> None:
     names, tables, readings, ours = [], [], [], []
     for metastore in metastores:
         warehouse = metastore.parent / "warehouse"
+        if metastore.parent.name.startswith(_VERSION_1):
+            continue
         with hivesql.connect(f"sqlite:///{metastore}", str(warehouse), spark=spark) as session:
             for table in full_acid_tables(session):
                 try:
