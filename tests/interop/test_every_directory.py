@@ -42,6 +42,9 @@ LEFT_OUT = (
     "test_check_finds_partitions",
     # Numbers made of timestamps before 1582 are known to differ (docs/LIMITS.md).
     "test_columns_of_another_type",
+    # Hive 4 shows the old rows beside their changes of version 1 (docs/LIMITS.md). The same table
+    # is compared after a major compaction: test_statements[by task-version 1] leaves that.
+    "test_statements_kept_whole_ver",
 )
 
 
@@ -153,17 +156,10 @@ def _partition_value(text: str, column: Column) -> object:
     return text if column.type == STRING else None
 
 
-# Files of ACID version 1 with changes, made by hand: Hive 4 reads none before a major compaction by
-# Hive 2, and shows the original rows beside their changes.
-_VERSION_1 = "test_statements_kept_whole_ver"
-
-
 def test_hive_reads_what_we_read(metastores: list[Path], spark: SparkSession) -> None:
     names, tables, readings, ours = [], [], [], []
     for metastore in metastores:
         warehouse = metastore.parent / "warehouse"
-        if metastore.parent.name.startswith(_VERSION_1):
-            continue
         with hivesql.connect(f"sqlite:///{metastore}", str(warehouse), spark=spark) as session:
             for table in full_acid_tables(session):
                 try:
