@@ -27,14 +27,15 @@ def abandoned(files: Files, location: str, txns: Collection[int]) -> Iterator[st
 
 
 @contextmanager
-def removing_late(begun: set[str], files: Files) -> Iterator[None]:
-    """Remove the write's own directories, that were ``begun`` in the block, when it fails.
+def remove_on_failure(files: Files) -> Iterator[set[str]]:
+    """Give a set for the directories that a write begins in the block; remove them when it fails.
 
     A writer that hung may have been taken for dead, and its write cleaned up and forgotten: what it
     leaves then counts as committed, and a base, even an empty one, hides all rows before it.
     """
+    begun = set[str]()
     try:
-        yield
+        yield begun
     except BaseException:
         for directory in begun:
             with suppress(Exception):

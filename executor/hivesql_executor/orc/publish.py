@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.files.api import Files
-from hivesql_executor.files.staging import removing_late
+from hivesql_executor.files.staging import remove_on_failure
 from hivesql_executor.orc.row_counts import row_count
 from hivesql_executor.orc.tail import amend
 from hivesql_executor.orc.tail_bytes import StoredType
@@ -196,7 +196,6 @@ def _directory(publication: Publication, write: Write, partition: str | None) ->
 def _publish_events(
     publication: Publication, staged: Sequence[EventFile], files: Files
 ) -> Iterator[WrittenFile]:
-    begun = set[str]()
     # All before the first file moves: some may be refused.
     partitions = [_partition(publication, file.keys) for file in staged]
     directories = [
@@ -204,7 +203,7 @@ def _publish_events(
         for file, partition in zip(staged, partitions, strict=True)
     ]
     _note_new_homes(publication, dict.fromkeys(directories), files)
-    with removing_late(begun, files):
+    with remove_on_failure(files) as begun:
         for file, partition, directory in zip(staged, partitions, directories, strict=True):
             write = publication.writes[file.write]
             if directory not in begun:
@@ -258,8 +257,7 @@ def _publish_plain(publication: Publication, files: Files) -> Iterator[WrittenFi
         by_directory[_directory(publication, write, _partition(publication, ()))] += []
     if write.kind is not WriteKind.FILES:
         _note_new_homes(publication, by_directory, files)
-    begun = set[str]()
-    with removing_late(begun, files):
+    with remove_on_failure(files) as begun:
         for directory, group in by_directory.items():
             yield from _publish_directory(directory, group, publication, files, begun)
 

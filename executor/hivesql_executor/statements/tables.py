@@ -11,7 +11,7 @@ from hivesql_executor.bookkeeping.file_columns import columns_of_file
 from hivesql_executor.bookkeeping.reachable_locations import reachable_location
 from hivesql_executor.bookkeeping.statistics import count
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
-from hivesql_executor.files.staging import removing_late
+from hivesql_executor.files.staging import remove_on_failure
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import table_roots
 from hivesql_executor.transactions.file_changes import FileChanges
@@ -181,8 +181,7 @@ def _put_empty_bases(
     runtime: Runtime,
 ) -> None:
     files, write_id = runtime.files(table.location), txn.write_ids[table.name]
-    begun = set[str]()
-    with removing_late(begun, files):
+    with remove_on_failure(files) as begun:
         for location in locations:
             base = f"{location}/{base_name(write_id)}"
             if not files.exists(base):

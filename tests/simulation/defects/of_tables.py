@@ -61,7 +61,7 @@ def _commits_settle_again() -> list[Patch]:
 def _the_dead_publish() -> list[Patch]:
     return [
         (file_changes.FileChanges, "require_alive", lambda self: None),
-        (publish, "removing_late", lambda begun, files: nullcontext()),
+        (publish, "remove_on_failure", lambda files: nullcontext(set())),
     ]
 
 
