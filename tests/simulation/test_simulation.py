@@ -6,14 +6,11 @@ import itertools
 import os
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from scratch import in_memory
 from simulation.__main__ import replay_command
 from simulation.cases import Case, Fault, Script, generate
 from simulation.defects.of_transactions import DEFECTS
@@ -29,14 +26,6 @@ KINDS = ("sessions", "streams", "compaction", "tables", "plain", "loads")
 """Kinds of cases for the suite; `make simulate` has those about partitions of ACID tables too."""
 TOLD = 5
 """So many failing seeds are told at most."""
-
-
-@pytest.fixture(scope="module")
-def house() -> Iterator[House]:
-    with tempfile.TemporaryDirectory(prefix="hivesql-simulation-", dir=in_memory()) as place:
-        house = House(Path(place))
-        yield house
-        house.close()
 
 
 def complaint(seed: int, house: House) -> str:

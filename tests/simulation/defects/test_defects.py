@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
-from scratch import in_memory
 from simulation.defects.of_tables import DEFECTS_OF_TABLES
 from simulation.defects.of_transactions import DEFECTS, Defect
 from simulation.running import find
@@ -18,14 +13,6 @@ from simulation.world import House
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 MOST_CASES = 25
 """When the product changes, another one is the first that finds a defect."""
-
-
-@pytest.fixture(scope="module")
-def house() -> Iterator[House]:
-    with tempfile.TemporaryDirectory(prefix="hivesql-simulation-", dir=in_memory()) as place:
-        house = House(Path(place))
-        yield house
-        house.close()
 
 
 @pytest.mark.parametrize(

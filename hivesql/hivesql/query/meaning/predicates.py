@@ -179,7 +179,7 @@ def _in(node: exp.In, column_of: ColumnOf, sql: str) -> Predicate:
 
 
 def _are_texts_and_numbers(values: Sequence[Value]) -> bool:
-    """Tell whether IN and BETWEEN compare texts as numbers, which only Spark does as Spark does."""
+    """Tell whether IN and BETWEEN would compare texts as numbers, which is left to Spark."""
     return any(isinstance(value, str) for value in values) and any(
         isinstance(value, (int, float, Decimal)) for value in values
     )
