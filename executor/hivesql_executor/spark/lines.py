@@ -7,12 +7,12 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql.pandas.serializers import ArrowStreamSerializer
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
-from pyspark.sql.types import StructType
+from pyspark.sql.types import ArrayType, BinaryType, DataType, MapType, StructType
 
-from hivesql_executor.jvm import spark_line
+from hivesql_executor.jvm import call_static, spark_line
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,7 +23,8 @@ else:
     ClassicFrame = importlib.import_module(_module).DataFrame
 
 __all__ = [
-    "ClassicFrame", "arrow_schema", "collect_arrow", "frame_of", "message_of", "settings_of",
+    "ClassicFrame", "arrow_schema", "collect_arrow", "collect_rows", "frame_of", "message_of",
+    "settings_of", "try_cast",
 ]  # fmt: skip
 
 
@@ -36,6 +37,40 @@ def collect_arrow(frame: DataFrame) -> pa.Table:
 
     own: Any = frame
     return pa.Table.from_batches(own._collect_as_arrow(), to_arrow_schema(frame.schema))
+
+
+def collect_rows(frame: DataFrame) -> list[Row]:
+    """Return all rows of a frame; binary values are bytes."""
+    rows = frame.collect()
+    kind = frame.schema
+    if spark_line() >= (4, 1) or not _holds_binary(kind):
+        return rows
+    # Before Spark 4.1 they are arrays that may be changed.
+    return [_with_bytes(row, kind) for row in rows]
+
+
+def _holds_binary(kind: DataType) -> bool:
+    if isinstance(kind, StructType):
+        return any(_holds_binary(field.dataType) for field in kind.fields)
+    if isinstance(kind, MapType):
+        return _holds_binary(kind.valueType)
+    if isinstance(kind, ArrayType):
+        return _holds_binary(kind.elementType)
+    return isinstance(kind, BinaryType)
+
+
+def _with_bytes(value: Any, kind: DataType) -> Any:
+    if value is None or not _holds_binary(kind):
+        return value
+    if isinstance(kind, StructType):
+        # Two columns may have one name.
+        fields = zip(value, kind.fields, strict=True)
+        return Row(*kind.names)(*(_with_bytes(one, field.dataType) for one, field in fields))
+    if isinstance(kind, MapType):
+        return {key: _with_bytes(one, kind.valueType) for key, one in value.items()}
+    if isinstance(kind, ArrayType):
+        return [_with_bytes(one, kind.elementType) for one in value]
+    return bytes(value)
 
 
 def frame_of(table: pa.Table, spark: SparkSession) -> DataFrame:
@@ -83,3 +118,14 @@ def settings_of(session: SparkSession) -> dict[str, str]:
         converters = own._jvm.scala.collection.JavaConverters
         found = converters.mapAsJavaMap(own._jsparkSession.conf().getAll())
     return dict(found)
+
+
+def try_cast(value: Column, kind: str) -> Column:
+    """Return a value as one of another type, NULL where it is none."""
+    if hasattr(Column, "try_cast"):
+        return value.try_cast(kind)
+    # Before Spark 4.0 only its SQL has it.
+    made: Any = value
+    return Column(
+        call_static(SparkSession.active(), "ColumnExpressions", "tryCast", made._jc, kind)
+    )

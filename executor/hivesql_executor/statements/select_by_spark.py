@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hivesql_executor.outcome import Outcome, naming_times
+from hivesql_executor.spark.lines import collect_rows
 from hivesql_executor.spark.scan.nanoseconds import NanosecondFrame, nanosecond_rows_of
 from hivesql_executor.spark.values import as_shown, as_wall_clock, with_instants_marked
 from hivesql_executor.statements.context import OrRows, Work
@@ -34,5 +35,5 @@ def query_rows(query: Query, work: Work) -> Outcome:
         # Errors of the user's own function are his.
         return Outcome.of_query(frame, work.consume(frame))
     with naming_times(frame.dtypes):
-        value = work.consume(frame) if work.consume else frame.collect()
+        value = work.consume(frame) if work.consume else collect_rows(frame)
     return Outcome.of_query(frame, value)

@@ -15,6 +15,7 @@ from acid_files import EVENT
 from adoption import adopt
 from golden_tables import golden_tables
 from hivesql_executor.outcome import NanosecondTime
+from hivesql_executor.spark.lines import collect_arrow
 from hivesql_planner.model.table import TableName
 from hivesql_repl.output.formats import hive_text
 from tables import make_table
@@ -149,7 +150,7 @@ def test_queries_pass_them_on(session: hivesql.Session) -> None:
     rows = session.sql("SELECT ts, id, ts again FROM t WHERE id = 1").rows
     assert [tuple(row.asDict()) for row in rows] == [("ts", "id", "again")]
     assert [str(time) for time in (rows[0].ts, rows[0].again)] == [FINE, FINE]
-    frame = session.sql("SELECT ts FROM t WHERE id = 1", consume=lambda rows: rows.toArrow())
+    frame = session.sql("SELECT ts FROM t WHERE id = 1", consume=collect_arrow)
     assert str(frame.value.column("ts")[0]) == FINE[:-3]
 
 

@@ -15,6 +15,7 @@ import pytest
 
 import hivesql
 from end_to_end.answers import rows
+from hivesql_executor.spark.lines import collect_arrow
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -154,7 +155,7 @@ def test_results(session: hivesql.Session, tmp_path: Path) -> None:
     assert (empty.num_rows, empty.schema) == (0, arrow.schema)
     assert list(session.sql("SELECT id FROM t ORDER BY id").to_pandas()["id"]) == [1, 2]
     assert session.sql("SHOW TABLES").to_arrow().to_pylist() == [{"tab_name": "t"}]
-    direct = session.sql("SELECT id FROM t", consume=lambda frame: frame.toArrow())
+    direct = session.sql("SELECT id FROM t", consume=collect_arrow)
     assert direct.to_arrow() is direct.value
     kept = session.frame("SELECT id FROM t")
     session.sql("DELETE FROM t WHERE id = 1; ALTER TABLE t COMPACT 'major'; DROP TABLE t")

@@ -8,6 +8,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as f
 
 from hivesql_executor.spark.formats.malformed_csv import split_fields
+from hivesql_executor.spark.lines import try_cast
 from hivesql_planner.model.table import Table
 
 _WRITERS_ESCAPE = '"'
@@ -81,7 +82,7 @@ def split_csv(table: Table, line: str) -> list[Column]:
 
 
 def _typed(text: Column, kind: str) -> Column:
-    return text if kind == "string" else text.try_cast(kind)
+    return text if kind == "string" else try_cast(text, kind)
 
 
 def joined_csv(table: Table) -> Column:
