@@ -21,6 +21,9 @@ _NO_DIRECTORY = re.compile(r"\bMkdirs failed to create (\S+)")
 # What Spark says of a file, and what AcidReader.java and avro_rows.py say.
 _ENCODED = re.compile(r"Encountered error while reading file (.+?)\. +(.*)")
 _PLAIN = re.compile(r"\bhivesql cannot read (.+?): (.*)")
+# Spark 3.5 does not say which file it was reading, but some readers do.
+_OF_ORC = re.compile(r"\bProblem opening stripe \d+ footer in (.+)\.()$", re.MULTILINE)
+_OF_PARQUET = re.compile(r"\b(\w+:/.+?) (is not a Parquet file)\b")
 
 
 def translate_spark_error(error: Exception) -> HiveSqlError | None:
@@ -66,7 +69,7 @@ def _too_long(error: Exception) -> str | None:
 
 def unreadable(error: Exception) -> tuple[str, str] | None:
     """Find the file that could not be read, without ``file:``, and why; None if it was not that."""
-    for pattern in (_ENCODED, _PLAIN):
+    for pattern in (_ENCODED, _PLAIN, _OF_ORC, _OF_PARQUET):
         if found := pattern.search(str(error)):
             path = unquote(found[1]) if pattern is _ENCODED else found[1]
             return bare_path(path), _cause(error) or found[2]

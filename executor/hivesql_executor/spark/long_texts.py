@@ -29,6 +29,8 @@ _RULES = (
 _SETTINGS = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    # Spark 3.5 finds the types of a row of operators in one round for each.
+    "spark.sql.analyzer.maxIterations": "100000",
     "spark.sql.constraintPropagation.enabled": "false",
     # It looks for expressions that are there twice, in a time that grows with the square.
     "spark.sql.subexpressionElimination.enabled": "false",
