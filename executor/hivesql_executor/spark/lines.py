@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, Row, SparkSession
@@ -23,8 +23,15 @@ else:
     ClassicFrame = importlib.import_module(_module).DataFrame
 
 __all__ = [
-    "ClassicFrame", "arrow_schema", "collect_arrow", "collect_rows", "frame_of", "message_of",
-    "settings_of", "try_cast",
+    "ClassicFrame",
+    "arrow_schema",
+    "collect_arrow",
+    "collect_rows",
+    "frame_of",
+    "message_of",
+    "settings_of",
+    "struct_of",
+    "try_cast",
 ]  # fmt: skip
 
 
@@ -107,6 +114,17 @@ def arrow_schema(schema: StructType) -> pa.Schema:
         return to_arrow_schema(schema, timezone="UTC")
     # Before Spark 4.2 it knows no other zone.
     return to_arrow_schema(schema)
+
+
+def struct_of(text: str) -> StructType:
+    """Read columns that are written as in CREATE TABLE."""
+    if hasattr(StructType, "fromDDL"):
+        schema: Any = StructType.fromDDL(text)
+    else:
+        # Before Spark 4.0 it has no public name.
+        own: Any = importlib.import_module("pyspark.sql.types")
+        schema = own._parse_datatype_string(text)
+    return cast(StructType, schema)
 
 
 def settings_of(session: SparkSession) -> dict[str, str]:

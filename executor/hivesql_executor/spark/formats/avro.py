@@ -8,18 +8,17 @@ through Spark's writer of text, which ends each piece with the byte that ends Av
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from pyspark import cloudpickle
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
-from pyspark.sql.types import StructType
 
 from hivesql_executor.bookkeeping.avro_schema import read_schema
 from hivesql_executor.files.api import Files
 from hivesql_executor.spark.formats import avro_rows
 from hivesql_executor.spark.formats.text_values import sized_text
-from hivesql_executor.spark.lines import arrow_schema
+from hivesql_executor.spark.lines import arrow_schema, struct_of
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.avro_schema import LITERAL, URL, Schema, parsed_schema, schema_of
 from hivesql_planner.model.hive_type import SIZED_TEXTS, Kind
@@ -41,7 +40,7 @@ def decode_avro(binary_files: DataFrame, table: Table, files: Files) -> DataFram
     fields = [f"`{column.name}` {column.type.spark}" for column in table.columns]
     texts = [f"`{name}` string" for name in table.partition_names]
     schema = ", ".join([*fields, *texts])
-    arrow = arrow_schema(cast(StructType, StructType.fromDDL(schema)))
+    arrow = arrow_schema(struct_of(schema))
 
     def decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return avro_rows.decode_files(batches, arrow, names, wanted)
