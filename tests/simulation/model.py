@@ -111,9 +111,10 @@ class Model:
         for version in self._of(table):
             if key in (None, version.key):
                 version.is_dropped = True
-        if key is None:
-            # Write ids begin anew.
-            self.emptied = [one for one in self.emptied if one.table != table]
+        # With its directory goes what hid the rows there; write ids of a table begin anew.
+        self.emptied = [
+            one for one in self.emptied if one.table != table or key not in (None, one.key)
+        ]
 
     def renamed(self, table: str, to: str, key: int | None = None) -> None:
         """A table has another name, or a partition belongs to another table."""
@@ -129,6 +130,9 @@ class Model:
         for version in self._of(table):
             if version.key == key:
                 version.key = to
+        for mark in self.emptied:
+            if (mark.table, mark.key) == (table, key):
+                mark.key = to
 
     # -- what must be there
     def rows(self, table: str, txn: Txn | None = None, intents: int | None = None) -> Counter[Row]:
