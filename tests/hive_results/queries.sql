@@ -277,3 +277,15 @@ SELECT id, sum(id) OVER (ORDER BY id), max(id) OVER (PARTITION BY dept ORDER BY 
 SELECT sum(id) OVER w, count(*) OVER (PARTITION BY dept ORDER BY id), max(id) OVER v FROM emp WINDOW w AS (PARTITION BY dept ORDER BY id), v AS (PARTITION BY flag);
 SELECT sum(hash(id, dept, salary, bonus, big, flag, ts, f, sm, num)) FROM emp;
 SELECT id, hash(f), hash(ts), hash(bonus), hash(sm), hash(flag), hash(big), hash(hired), hash(salary) FROM emp ORDER BY id;
+SELECT * FROM starred ORDER BY dept;
+SELECT `_c4`, `_c3` + 1 FROM starred WHERE boss = 1;
+SELECT id AS `_c1`, name FROM emp WHERE id = 1;
+SELECT id AS `_c1` FROM emp ORDER BY `_c1`;
+SELECT cast(id AS STRING) AS `_C5`, dept AS `_cx`, dept AS `_cy` FROM emp WHERE id = 1;
+SELECT d.*, boss AS `_c9` FROM dept d WHERE boss = 1;
+SELECT dept AS `_c7`, count(*) FROM emp GROUP BY dept ORDER BY dept;
+SELECT DISTINCT cast(id AS BIGINT), dept AS `_c1` FROM emp WHERE id = 1;
+SELECT cast(id AS BIGINT), count(*) OVER () FROM emp WHERE id = 1;
+SELECT s.x AS `_c4`, a AS `_c5`, cast(s.x AS BIGINT) FROM nest WHERE id = 2;
+SELECT q.id FROM (SELECT id AS `_c1` FROM emp) q WHERE id = 1;
+SELECT `_c1` FROM (SELECT id AS `_c1` FROM emp) q WHERE id = 1;

@@ -27,3 +27,4 @@ CREATE TABLE five (a int, b int, c int) STORED AS ORC;
 INSERT INTO five VALUES (1,1,10),(1,2,20),(2,1,30);
 CREATE TABLE lk (c string) STORED AS ORC;
 INSERT INTO lk VALUES ('abc'),('xyz'),('a%'),(NULL),('');
+CREATE VIEW starred AS SELECT *, 12, upper(title) FROM dept;

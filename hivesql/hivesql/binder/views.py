@@ -8,10 +8,12 @@ from dataclasses import replace
 from sqlglot import exp
 
 from hivesql.binding import Binding
+from hivesql.dialect.edits import Edit, apply_edits
 from hivesql.dialect.nodes.parts import name_of, names_of, properties_of, slice_of, table_of
 from hivesql.dialect.nodes.views import PartitionedOn
 from hivesql.dialect.slices import Slice
-from hivesql.dialect.tokens import Name
+from hivesql.dialect.spark_differences import tokens_in
+from hivesql.dialect.tokens import Kind, Name
 from hivesql.query.expanded_text import quote_name
 from hivesql.query.walk import BoundQuery, bind_query
 from hivesql_planner.errors import HiveSqlError, SemanticError
@@ -99,6 +101,16 @@ def _renamed(bound: BoundQuery, columns: tuple[Column, ...], view: TableName) ->
     return f"SELECT {items} FROM ({bound.hive}) {quote_name(view.name)}"
 
 
+def _original(query: Slice, binding: Binding) -> str:
+    """Return the query as it is written, but for the quotes of names, which Hive leaves out."""
+    unquoted = [
+        Edit(token.start, token.end, token.text[1:-1].replace("``", "`"))
+        for token in tokens_in(binding.tokens, query.spans)
+        if token.kind is Kind.QUOTED
+    ]
+    return apply_edits(binding.text.text, query.spans, unquoted)
+
+
 def _partitioned(view: Table, on: tuple[Name, ...], binding: Binding) -> Table:
     """Make the view whose last columns are its partitions'; SemanticError 10092, 10093."""
     if not on:
@@ -147,7 +159,6 @@ def view_of(
     else:
         columns = tuple(Column(one.name, one.type or UNKNOWN) for one in known or ())
     check_distinct((Name(one.name, start) for one in columns), binding)
-    text = binding.text.text
     view = Table(
         name=name,
         columns=columns,
@@ -155,7 +166,7 @@ def view_of(
         type="VIRTUAL_VIEW",
         format="textfile",
         view_text=_renamed(bound, columns, name) if column_names else bound.hive,
-        view_original="\n".join(text[start:end] for start, end in query.spans),
+        view_original=_original(query, binding),
     )
     reads = tuple(dict.fromkeys(one.scan.table for one in bound.query(binding).sources))
     for table in reads:

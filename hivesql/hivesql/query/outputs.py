@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
@@ -13,7 +13,7 @@ from hivesql.dialect.structure import RANGE, span_of
 from hivesql.dialect.value_types import TIMES, Type, common, is_number, is_text
 from hivesql.expressions.translator import BY_FORMAT, OWN_KIND
 from hivesql.expressions.windows import definition_of
-from hivesql.query.scope import Output, Outputs, Scope, outputs_of
+from hivesql.query.scope import Meaning, Output, Outputs, Scope, outputs_of
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.model.hive_type import INT
 from hivesql_planner.model.table import Table
@@ -27,29 +27,50 @@ GENERATORS = frozenset(
 
 _OF_NULLS = ("first_value", "last_value")
 
+# How the names begin that Hive makes.
+_GENERATED = "_c"
+
 # Columns that may stand for an expression in Spark's text.
 _REPLACED = ("row__id", "row__is__deleted", "grouping__id")
 
 
-def output_names(items: Sequence[exp.Expr]) -> list[str | None]:
+def output_names(select: exp.Select, meanings: Mapping[int, Meaning]) -> list[str | None]:
     """Name the items of a select list: alias, column, last field, ``sum_window_0``, ``_c<i>``.
 
     None for ``*`` and for functions that give several columns (SemanticAnalyzer.getColAlias).
+    ``meanings`` are those of columns that one relation gives, if the SELECT has only one.
     """
+    items = select.expressions
     names: list[str | None] = []
     windows, last = 0, _last_windows(items)
+    has_own = not select.args.get("group") and not select.args.get("distinct") and not last
     for i, item in enumerate(items):
         # To Hive, brackets around an expression are not there.
         bare = item.unnest()
         name = _name(bare, i, windows if id(bare) in last else None)
-        plain = isinstance(bare, exp.Cast) and BY_FORMAT not in bare.meta
-        inner = bare.this.unnest() if plain else None
-        if isinstance(inner, exp.Column):
-            # A cast keeps the column's name if that is still free.
-            name = inner.name.lower() if inner.name.lower() not in names else name
+        if has_own and name and name.startswith(_GENERATED):
+            column = _column_of(bare)
+            meaning = meanings.get(id(column)) if column else None
+            # To Hive it is a name of its own making: a column's name is better, if still free.
+            if column and meaning and meaning.used == len(column.parts):
+                own = column.name.lower()
+                is_free = own not in names and not any(one.is_star for one in items[:i])
+                name = own if is_free and not own.startswith(_GENERATED) else name
         names.append(name)
         windows += sum(1 for _ in item.find_all(exp.Window))
     return names
+
+
+def _is_made(name: str) -> bool:
+    return name.startswith(_GENERATED) and name.removeprefix(_GENERATED).isdecimal()
+
+
+def _column_of(item: exp.Expr) -> exp.Column | None:
+    """Return the column that an item is, under an alias and one CAST."""
+    inner = item.unalias().unnest()
+    if isinstance(inner, exp.Cast) and BY_FORMAT not in inner.meta:
+        inner = inner.this.unnest()
+    return inner if isinstance(inner, exp.Column) and not inner.is_star else None
 
 
 def _last_windows(items: Sequence[exp.Expr]) -> frozenset[int]:
@@ -83,7 +104,7 @@ def _name(item: exp.Expr, position: int, windows: int | None) -> str | None:
         # With an argument for NULLs, Hive takes the name for an expression.
         if not (name in _OF_NULLS and len(item.this.expressions) > 1):
             return f"{name}_window_{windows}"
-    return f"_c{position}"
+    return f"{_GENERATED}{position}"
 
 
 def generated_types(function: str, argument: Type) -> tuple[Type, ...]:
@@ -99,9 +120,11 @@ def generated_types(function: str, argument: Type) -> tuple[Type, ...]:
     return ()
 
 
-def named_outputs(items: Sequence[exp.Expr]) -> tuple[frozenset[str], list[Edit]]:
+def named_outputs(
+    items: Sequence[exp.Expr], names: Sequence[str | None]
+) -> tuple[frozenset[str], list[Edit]]:
     """Give a select list's names in Hive, and what makes Spark give those it would not."""
-    found = [(item, name) for item, name in zip(items, output_names(items), strict=True) if name]
+    found = [(item, name) for item, name in zip(items, names, strict=True) if name]
     edits = [edit for item, name in found if (edit := naming_edit(item, name))]
     return frozenset(name for _, name in found), edits
 
@@ -171,13 +194,22 @@ def renamed(columns: Outputs, alias: exp.Expr | None) -> Outputs:
     return tuple(one._replace(name=name) for name, one in zip(names, columns, strict=True))
 
 
-def of_view(view: Table, query_columns: Outputs) -> Outputs:
-    """Give the columns of a view's query the names and types of the view."""
+def of_view(view: Table, query_columns: Outputs) -> tuple[Output, ...]:
+    """Give the columns of a view's query the names and types of the view.
+
+    Where Hive made the name, it makes it anew of the view's text, in which each ``*`` is written
+    out: ``SELECT *, 1`` is described with a ``_c1`` that a table of two columns calls ``_c2``.
+    """
     columns = outputs_of(view)
     if query_columns is None or len(query_columns) != len(columns):
         return columns
-    pairs = zip(columns, query_columns, strict=True)
-    return tuple(one._replace(origins=other.origins) for one, other in pairs)
+    return tuple(
+        one._replace(
+            name=new.name if _is_made(one.name) and _is_made(new.name) else one.name,
+            origins=new.origins,
+        )
+        for one, new in zip(columns, query_columns, strict=True)
+    )
 
 
 def has_numbered_star(select: exp.Select) -> bool:

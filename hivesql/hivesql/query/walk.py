@@ -197,7 +197,7 @@ class Walk:
     def _constant_row(self, select: exp.Select) -> tuple[Output, ...]:
         for item in select.expressions:
             self.expression(item.unalias(), Scope(), {})
-        names = output_names(select.expressions)
+        names = output_names(select, {})
         types = [self.translator.type_of(item.unalias()) for item in select.expressions]
         return tuple(Output(name or "", kind) for name, kind in zip(names, types, strict=True))
 
@@ -261,7 +261,7 @@ class Walk:
             self.edits += transform_edits(program, self.binding)
         given = transform_outputs(program, self.binding) if program else ()
         named, edits = (
-            named_outputs(node.expressions)
+            named_outputs(node.expressions, self._names(node, scope))
             if program is None
             else (frozenset(one.name for one in given), [])
         )
@@ -281,13 +281,16 @@ class Walk:
             self.looked[id(node)] = Looked(relation, self.meanings, stars, learnt, self.binding)
         return passed(node, outputs)
 
+    def _names(self, node: exp.Select, scope: Scope) -> list[str | None]:
+        return output_names(node, self.meanings if len(scope.relations) == 1 else {})
+
     def _doubtful(self, node: exp.Select, scope: Scope) -> frozenset[str]:
         """Names that several select items have and none was given: ORDER BY cannot mean one."""
         if len(scope.relations) < 2 or not any(node.args.get(key) for key in _ALIASES_SEEN):
             return frozenset()
         given = {item.alias.lower() for item in node.expressions if isinstance(item, exp.Alias)}
         names: Counter[str] = Counter()
-        for item, name in zip(node.expressions, output_names(node.expressions), strict=True):
+        for item, name in zip(node.expressions, self._names(node, scope), strict=True):
             if item.is_star:
                 columns, _ = columns_of_star(item, scope, self.binding, merges=scope.merges)
                 names.update(column.name for _, column in columns or ())
@@ -419,11 +422,11 @@ class Walk:
         for use in bound.uses:
             use.start = start
         self.uses += bound.uses
-        names = [column.name for column in view.all_columns]
+        outputs = of_view(view, bound.columns)
+        names = [column.name for column in outputs]
         if not names or (bound.columns and names == [one.name for one in bound.columns]):
             return f"({bound.sql})", bound.columns
         listed = ", ".join(f"`{name}`" for name in names)
-        outputs = of_view(view, bound.columns)
         return f"(SELECT * FROM ({bound.sql}) AS `{view.name.name}`({listed}))", outputs
 
     # -- expressions
@@ -524,7 +527,7 @@ class Walk:
     ) -> Outputs:
         """List a select list's columns; those of each ``*`` are put into ``stars`` by its id."""
         found: list[Outputs] = []
-        for item, name in zip(node.expressions, output_names(node.expressions), strict=True):
+        for item, name in zip(node.expressions, self._names(node, scope), strict=True):
             columns: Outputs = None
             if item.is_star:
                 known = has_numbered_star(node) and None not in found
