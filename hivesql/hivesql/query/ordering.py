@@ -11,11 +11,17 @@ from hivesql.dialect.tokens import first_from
 from hivesql_planner.settings.settings import Settings
 
 
+def knows_positions(clause: str, settings: Settings) -> bool:
+    """Tell whether a number in the ``groupby`` or ``orderby`` is a select item's position."""
+    both = settings.flag("hive.groupby.orderby.position.alias")
+    return both or settings.flag(f"hive.{clause}.position.alias")
+
+
 def position_edits(select: exp.Select, settings: Settings) -> list[Edit]:
     """Let Spark take positions, which its ORDER BY knows and its GROUP BY does not."""
     edits = []
     group = select.args.get("group")
-    if group is not None and settings.flag("hive.groupby.position.alias"):
+    if group is not None and knows_positions("groupby", settings):
         for one in group.expressions:
             item = _item(one, select)
             if item is not None:
@@ -26,7 +32,7 @@ def position_edits(select: exp.Select, settings: Settings) -> list[Edit]:
         if number is not None:
             # Spark finds functions over windows in the select list alone.
             edits.append(Edit(*place_of(ordered.this), str(number)))
-    if order is not None and not settings.flag("hive.orderby.position.alias"):
+    if order is not None and not knows_positions("orderby", settings):
         for ordered in order.expressions:
             if _position(ordered.this) is not None:
                 place = place_of(ordered.this)

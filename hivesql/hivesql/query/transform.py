@@ -13,7 +13,7 @@ from hivesql.dialect.edits import Edit
 from hivesql.dialect.structure import place_of, span_of
 from hivesql.dialect.tokens import Kind, Token
 from hivesql.query.scope import Output
-from hivesql_planner.errors import NotSupported
+from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.delimited_text import NULL
 from hivesql_planner.model.hive_type import STRING, HiveType
 
@@ -39,8 +39,11 @@ def transform_outputs(node: exp.QueryTransform, binding: Binding) -> tuple[Outpu
     schema = node.args.get("schema")
     if schema is None:
         binding.fail(NotSupported("TRANSFORM without AS and the names of columns"), *span_of(node))
-    found = []
+    found: list[Output] = []
     for one in schema.expressions:
+        if any(before.name == one.name.lower() for before in found):
+            error = SemanticError(f"Column alias already exists: {one.name.lower()}", code=10074)
+            binding.fail(error, *span_of(one))
         kind = one.args.get("kind") if isinstance(one, exp.ColumnDef) else None
         type_ = HiveType.parse(kind.sql("hive")) if kind is not None else STRING
         if type_.is_nested:

@@ -99,6 +99,8 @@ KEYS: Mapping[str, Setting] = _table(
     ("metastore.create.as.acid", "false", "bool", "As hive.create.as.acid."),
     ("hive.groupby.position.alias", "false", "bool",
      "A number in GROUP BY is the position of a select item."),
+    ("hive.groupby.orderby.position.alias", "false", "bool",
+     "A number in either of them is, as an older name of these two says."),
     ("hive.orderby.position.alias", "true", "bool",
      "A number in ORDER BY is the position of a select item."),
     ("hive.support.quoted.identifiers", "column", "text",

@@ -12,6 +12,7 @@ from hivesql.binding import Binding
 from hivesql.dialect.structure import place_of, span_of
 from hivesql.expressions.translator import OWN_KIND
 from hivesql.query.meaning.learning import QUERIES
+from hivesql.query.ordering import knows_positions
 from hivesql.query.scope import Meaning, Output, Scope
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.settings.settings import Settings
@@ -163,7 +164,7 @@ def _keys(select: exp.Select, settings: Settings) -> list[exp.Expr]:
         one = left.pop()
         if isinstance(one, (exp.Cube, exp.Rollup, exp.GroupingSets, exp.Tuple)):
             left += one.expressions
-        elif settings.flag("hive.groupby.position.alias") and one.name.isdigit():
+        elif knows_positions("groupby", settings) and one.name.isdigit():
             found += [item.unalias() for item in select.expressions[int(one.name) - 1 :][:1]]
         else:
             found.append(one)
@@ -326,12 +327,12 @@ def _check_positions(
     """Refuse positions that no select item has."""
     items, settings = select.expressions, binding.settings
     group, order = select.args.get("group"), select.args.get("order")
-    if group is not None and settings.flag("hive.groupby.position.alias"):
+    if group is not None and knows_positions("groupby", settings):
         _check_each("Group By", 10220, group.expressions, len(items), binding)
     unknown = any(item.is_star and not stars.get(id(item)) for item in items)
     if order is None or unknown or any(isinstance(item, exp.Aliases) for item in items):
         return
-    if settings.flag("hive.orderby.position.alias"):
+    if knows_positions("orderby", settings):
         width = sum(len(stars[id(item)]) if item.is_star else 1 for item in items)
         _check_each("Order By", 10221, [one.this for one in order.expressions], width, binding)
 
