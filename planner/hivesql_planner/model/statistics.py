@@ -111,6 +111,12 @@ def combined(changes: Iterable[StatisticsChange]) -> dict[Unit, StatisticsChange
     return found
 
 
+def present_columns(known: Statistics, measured: Iterable[str], table: Table) -> tuple[str, ...]:
+    """Tell whose statistics are those of the present: in a table without rows, of all columns."""
+    there = set(table.column_names) if known.rows == 0 else set(measured)
+    return tuple(one for one in known.accurate_columns if one in there)
+
+
 def changed(known: Statistics, change: StatisticsChange, *, in_order: bool) -> Statistics:
     """Tell what is known after a commit.
 

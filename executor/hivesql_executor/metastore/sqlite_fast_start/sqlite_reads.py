@@ -132,7 +132,11 @@ class SqliteReads:
             return None
         from dataclasses import replace
 
-        from hivesql_planner.model.statistics import ColumnStatistics, read_basics
+        from hivesql_planner.model.statistics import (
+            ColumnStatistics,
+            present_columns,
+            read_basics,
+        )
 
         def find(db: sqlite3.Connection) -> Statistics | None:
             table = _table(db, name.lower())
@@ -149,8 +153,7 @@ class SqliteReads:
             )
             types = {column.name: column.type for column in table.columns}
             measured = tuple(one for one in found if types.get(one.name) == one.type)
-            present = {one.name for one in measured}
-            accurate = tuple(one for one in known.accurate_columns if one in present)
+            accurate = present_columns(known, (one.name for one in measured), table)
             return replace(known, columns=measured, accurate_columns=accurate)
 
         return self._read(find)

@@ -110,7 +110,8 @@ def describe_column(
     statistics = statistics or Statistics()
     accurate = accuracy_text(statistics)
     if style != "formatted":
-        return Outcome.of_table(_COLUMNS, [(written, str(found.type), comment)])
+        marks = [(ACCURATE, escaped(accurate), "")] if accurate else []
+        return Outcome.of_table(_COLUMNS, [(written, str(found.type), comment), *marks])
     own = next((one for one in statistics.columns if one.name == name), None)
     rows = [("col_name", written), ("data_type", str(found.type))]
     measured = _without_values(own) if own and own.distinct == 0 else own

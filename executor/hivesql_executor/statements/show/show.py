@@ -75,7 +75,7 @@ def describe(statement: Describe, runtime: Runtime) -> Outcome:
         return describe_database(database, extended=bool(statement.style))
     partition = statement.partition
     statistics = None
-    if statement.style == "formatted":
+    if statement.style == "formatted" or _tells_of_column(statement):
         stored = statement.stored or statement.table.name
         values = partition.values if partition else None
         statistics = runtime.metastore.statistics(stored, values)
@@ -123,6 +123,14 @@ def _described_as_json(statement: Describe, runtime: Runtime) -> Outcome:
         ((name, type_, comment),) = describe_column(table, statement, "").rows
         return column_as_json(name, type_, comment)
     return table_as_json(table, statement.partition, statement.style)
+
+
+def _tells_of_column(statement: Describe) -> bool:
+    """Tell whether the rows say which statistics are accurate: Hive does of a table's column."""
+    table = statement.table
+    if statement.column is None or table is None:
+        return False
+    return not table.partition_columns and not table.is_view
 
 
 def _with_partition_columns(

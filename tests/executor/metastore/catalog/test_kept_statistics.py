@@ -150,6 +150,19 @@ def test_partitions_are_judged_one_by_one(
     assert known(store, "3")[3]
 
 
+def test_of_a_table_without_rows_all_is_known(
+    store: Store, make_table: MakeTable, backend: str
+) -> None:
+    made = make_table()
+    if backend == "thrift":
+        return
+    assert store.calls.statistics(T).accurate_columns == tuple(sorted(made.column_names))
+    write(store, change(1))
+    assert store.calls.statistics(T).accurate_columns == ()
+    write(store, change(0, files=0, replaces=True))
+    assert store.calls.statistics(T).accurate_columns == ()
+
+
 def test_what_was_counted_meanwhile_is_not_accurate(store: Store, make_table: MakeTable) -> None:
     make_table()
     write(store, change(3))

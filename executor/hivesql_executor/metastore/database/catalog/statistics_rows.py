@@ -45,6 +45,7 @@ from hivesql_planner.model.statistics import (
     ColumnStatistics,
     Statistics,
     added_up,
+    present_columns,
     read_basics,
     written_basics,
 )
@@ -145,12 +146,11 @@ def statistics(
         if types.get(one.name) == one.type
     )
     known = read_stored_statistics(db, numbers, [owner])[owner].known
-    present = {one.name for one in measured}
     return replace(
         known,
         values=None if values is None else tuple(values),
         columns=measured,
-        accurate_columns=tuple(one for one in known.accurate_columns if one in present),
+        accurate_columns=present_columns(known, (one.name for one in measured), table),
     )
 
 

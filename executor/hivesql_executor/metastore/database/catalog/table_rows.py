@@ -57,6 +57,11 @@ _CHUNK = 500
 NO_ROWS = written_basics(Statistics(rows=0, is_accurate=True))
 
 
+def no_rows(table: Table) -> dict[str, str]:
+    """Tell of a table that begins without rows: to Hive that tells all of its columns too."""
+    return written_basics(Statistics(rows=0, is_accurate=True, accurate_columns=table.column_names))
+
+
 def add_params(db: Connection, table: SqlTable, owner_id: int, values: Mapping[str, str]) -> None:
     """Store key-value pairs of one owner."""
     rows = [{"owner_id": owner_id, "name": key, "value": val} for key, val in values.items()]
@@ -117,7 +122,7 @@ def add_table(db: Connection, database_id: int, table: Table) -> int:
     table_id = int(db.execute(insert(tbls).values(values).returning(tbls.c.id)).scalar_one())
     if table.type in ("MANAGED_TABLE", "MATERIALIZED_VIEW") and not table.partition_columns:
         # It begins with no rows, which is known for certain.
-        table = replace(table, properties={**NO_ROWS, **table.properties})
+        table = replace(table, properties={**no_rows(table), **table.properties})
     _add_details(db, table, (table_id, cd_id, serde_id, sd_id))
     return table_id
 
