@@ -305,7 +305,8 @@ def statistics_sql(table: Table, view: str, columns: tuple[Column, ...]) -> str:
 
 def _items(column: Column) -> list[str]:
     name, kind = f"`{column.name}`", column.type.kind
-    length = f"length({name})" if kind in _TEXTS else None
+    # To Hive, a NULL is a text without length.
+    length = f"coalesce(length({name}), 0)" if kind in _TEXTS else None
     ordered = kind in _ORDERED
     low = f"CAST(min({name}) AS STRING)" if ordered else "CAST(NULL AS STRING)"
     if kind is Kind.BOOLEAN:

@@ -120,6 +120,18 @@ def kept(
     return found["numRows"], found["numFiles"], found.get("COLUMN_STATS_ACCURATE") == accurate, same
 
 
+def test_the_length_of_no_text_is_none(session: hivesql.Session) -> None:
+    # What real Hive 4.1 tells of these rows.
+    session.sql(f"CREATE TABLE t (s string, b binary) {ACID}")
+    session.sql("INSERT INTO t VALUES ('abc', 'x'), (NULL, NULL), ('', '')")
+    session.sql("ANALYZE TABLE t COMPUTE STATISTICS FOR COLUMNS")
+    for name, average, longest in (("s", "1.0", "3"), ("b", "0.3333333333333333", "1")):
+        column = told(session, f"DESCRIBE FORMATTED t {name}")
+        assert (column["num_nulls"], column["avg_col_len"], column["max_col_len"]) == (
+            "1", average, longest,
+        )  # fmt: skip
+
+
 def test_a_table_that_begins_without_rows(session: hivesql.Session) -> None:
     # What real Hive 4.1 tells; a column that is added to it is not among them.
     session.sql(f"CREATE TABLE t (b int, a array<int>) {ACID}; ALTER TABLE t ADD COLUMNS (c int)")

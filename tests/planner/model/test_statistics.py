@@ -120,7 +120,7 @@ def test_one_row_per_partition_and_six_cells_per_column() -> None:
         "SELECT `ds`, `hr`, count(*), count(`a`), approx_count_distinct(`a`, 0.01), "
     )
     assert sql.endswith("FROM `view` GROUP BY `ds`, `hr`")
-    assert "max(length(`s`))" in sql
+    assert "max(coalesce(length(`s`), 0))" in sql
     assert "CAST(count_if(`b`) AS STRING)" in sql
     assert statistics_sql(table("t", "a int"), "v", ()) == "SELECT count(*) FROM `v`"
 
