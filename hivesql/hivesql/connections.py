@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from os import PathLike, fspath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hivesql.session import Session
@@ -62,6 +63,7 @@ def connect(
     known = Settings.of(hive)
     timeout = known.seconds("hive.metastore.client.socket.timeout")
     told = notify or (lambda line: None)
+    is_made = url == DEFAULT_METASTORE and not Path("metastore.db").exists()
     store = open_metastore(
         url,
         location,
@@ -70,6 +72,11 @@ def connect(
         encryption=_encryption(url, known),
         notify=told,
     )
+    if is_made:
+        told(
+            f"made a new metastore, {Path('metastore.db').absolute()}, with no tables: one that is "
+            "elsewhere is named by --metastore, or for good in the configuration file"
+        )
     try:
         return _open_session(store, lazy, known, database, told, idempotency_key, hive)
     except BaseException:

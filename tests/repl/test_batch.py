@@ -147,9 +147,9 @@ def test_dry_run_plans_all_and_does_nothing(
     assert "-- dry.hql:8:1\nUPDATE t SET v = 'x' WHERE id = 3\n   TRANSACTION" in out.out
     assert "lock sales.t" in out.out
     assert "delete_delta_W_W_0000 of sales.copied" in out.out
-    assert out.err.splitlines()[0].startswith("ERROR: dry.hql:10:13: [Error 10001]")
+    assert out.err.splitlines()[1].startswith("ERROR: dry.hql:10:13: [Error 10001]")
     assert "ERROR: dry.hql:12:13: [Error 10001]" in out.err
-    assert len(out.err.splitlines()) == 6
+    assert len(out.err.splitlines()) == 7
     assert main(["-S", "-e", "SHOW DATABASES"]) == 0
     assert capfd.readouterr().out == "database_name\ndefault\n"
     assert not (tmp_path / "warehouse" / "sales.db").exists()
@@ -381,3 +381,19 @@ def test_the_header_that_scripts_ask_for(
     last = shown[1:] if "--hiveconf" not in flags else shown[:1]
     start = [lines[0]] if first == "with" else []
     assert lines == [*start, "default", *shown, *last]
+
+
+def test_a_metastore_that_is_made_where_one_stands_is_told(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    told = f"made a new metastore, {Path.cwd()}/metastore.db, with no tables"
+    assert not Path("metastore.db").exists()
+    assert main(["-e", "SHOW TABLES"]) == 0
+    assert told in capfd.readouterr().err
+    assert main(["-e", "SHOW TABLES"]) == 0
+    assert "metastore" not in capfd.readouterr().err
+    Path("metastore.db").unlink()
+    named = f"sqlite:///{Path.cwd()}/metastore.db"
+    for flags in (["-S"], ["--metastore", named]):
+        assert main([*flags, "-e", "SHOW TABLES"]) == 0
+        assert "metastore" not in capfd.readouterr().err

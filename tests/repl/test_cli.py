@@ -59,7 +59,7 @@ def test_bad_arguments(tmp_path: Path) -> None:
 
 
 def test_a_reader_that_has_seen_enough(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "hivesql_repl", "-e", "SET -v"]
+    command = [sys.executable, "-m", "hivesql_repl", "-S", "-e", "SET -v"]
     with subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
