@@ -102,6 +102,21 @@ def count_by_spark(session: hivesql.Session) -> None:
     assert tuple(row) == (5, 18)
 
 
+def fail_in_tasks(session: hivesql.Session) -> None:
+    """A query and a write whose tasks fail: the error tells it, and Spark's log not once more."""
+    session.sql("CREATE TABLE failed (k INT) PARTITIONED BY (p STRING)")
+    for sql, told in (
+        ("SELECT assert_true(k < 3) FROM ours0 WHERE rand() >= 0", "(k < 3)"),
+        ("INSERT INTO failed PARTITION (p) SELECT k, space(300) FROM ours0", "255 bytes"),
+    ):
+        try:
+            session.sql(sql)
+        except hivesql.HiveSqlError as error:
+            assert told in str(error)
+        else:
+            raise AssertionError(sql)
+
+
 _DYING_JAVA = """#!/bin/sh
 case "$*" in *launcher.Main*) exec "{java}" "$@";; esac
 if mkdir "{home}/died"; then
@@ -155,6 +170,7 @@ def main(home: Path) -> None:
             if number == 0:
                 kill_jvm()
                 count_by_spark(session)
+                fail_in_tasks(session)
         assert SparkContext._active_spark_context is None
 
     # Two at once share one, which goes with the last.
