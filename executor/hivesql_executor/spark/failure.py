@@ -17,7 +17,7 @@ from hivesql_planner.model.table import LONGEST_FILE_NAME
 FAILURES = (PySparkException, Py4JJavaError)
 _TOO_DEEP = ("java.lang.StackOverflowError", "FAILED_TO_PARSE_TOO_COMPLEX")
 _NO_MEMORY = re.compile(r"\bjava\.lang\.OutOfMemoryError(?:: (.*))?|\bSparkOutOfMemoryError\b")
-_NO_DIRECTORY = re.compile(r"\bMkdirs failed to create (\S+)")
+_NO_DIRECTORY = re.compile(r"\bMkdirs failed to create (.+?) \(exists=")
 # What Spark says of a file, and what AcidReader.java and avro_rows.py say.
 _ENCODED = re.compile(r"Encountered error while reading file (.+?)\. +(.*)")
 _PLAIN = re.compile(r"\bhivesql cannot read (.+?): (.*)")
