@@ -196,8 +196,13 @@ def as_user_errors() -> Iterator[None]:
         first = message.splitlines()[0]
         kind = condition.partition(".")[0]
         raise SemanticError(
-            f"the query cannot be analysed: {first}", code=_CODES.get(kind)
+            f"the query cannot be analysed: {first}", code=_CODES.get(kind, _code_of(first))
         ) from error
+
+
+def _code_of(message: str) -> int | None:
+    # Before Spark 4.1 this condition has no name.
+    return 10014 if "No handler for UDF/UDAF/UDTF" in message else None
 
 
 # What Hive calls that which Spark finds.
