@@ -1,9 +1,9 @@
 # Every target is one command; `make` lists them.
 SHELL := /bin/bash
 PYTHON ?= python3
-# A line of Spark other than the newest, such as 4.1, has an environment of its own.
+# A line of Spark other than the newest, such as 3.5, has an environment of its own.
 SPARK ?=
-LINES := 4.1 4.2 4.3
+LINES := 3.5 4.0 4.1 4.2 4.3
 VENV := .venv$(if $(SPARK),-$(SPARK))
 BIN := $(VENV)/bin
 JAVA := $(shell find executor/java -name '*.java') executor/java/build_jar.py
@@ -61,7 +61,7 @@ postgres:  # the server's programs; the tests start a server of their own
 fast: $(VENV)/.dev postgres  ## tests without Spark and Hive; under three minutes
 	$(BIN)/python -m pytest -q -n 2 -m 'not spark and not hive and not slow'
 
-test: $(if $(SPARK),$(VENV)/.dev,lint) postgres  ## set up, lint and run every test except the interop suite (SPARK=4.1 TESTS=)
+test: $(if $(SPARK),$(VENV)/.dev,lint) postgres  ## set up, lint and run every test except the interop suite (SPARK=3.5 TESTS=)
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(if $(KEEP),--basetemp=$(KEEP)) $(if $(SPARK),-m 'spark and not hive') $(TESTS)
 
 interop: $(VENV)/.dev  ## compare with real Apache Hive; needs JDK 17 and Maven

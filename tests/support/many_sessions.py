@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 
 import hivesql
 from hivesql import streaming
+from hivesql_executor.spark.lines import settings_of
 
 _USERS = {
     "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
@@ -193,12 +194,12 @@ def main(home: Path) -> None:
     # What is no venv's own is not found by the name that PySpark takes otherwise.
     os.environ["PYSPARK_PYTHON"] = sys.executable
     users = builder.getOrCreate()
-    before = users.conf.getAll
+    before = settings_of(users)
     for spark, use in ((users, all_kinds), (None, count_by_spark)):
         with hivesql.connect(*places, spark=spark) as session:
             use(session)
         assert users.range(3).count() == 3, "the user's Spark goes on"
-    assert users.conf.getAll == before
+    assert settings_of(users) == before
     users.stop()
 
     with hivesql.connect(*places) as session:
