@@ -34,7 +34,6 @@ _OF_PROFILE = {
     "tables": ("c", "d"),
     "plain": ("x", "y"),
     "loads": ("t", "p", "q"),
-    "late": ("t", "p"),
     "all": ("t", "p", "q", "c", "d", "x", "y"),
 }
 PROFILES = tuple(_OF_PROFILE)
@@ -148,15 +147,12 @@ def generate(seed: int, profile: str | None = None) -> Case:
     """The case of a seed; without a ``profile``, that is decided by the seed too."""
     chance = random.Random(f"hivesql {seed}")
     profile = profile or chance.choice(PROFILES)
-    if profile == "late":
-        scripts, faults = _late(chance)
-    else:
-        scripts = list(_scripts(chance, profile))
-        faults = [
-            _fault(chance, chance.choice(scripts)) for _ in range(chance.choice((0, 1, 2, 3, 4)))
-        ]
+    scripts = list(_scripts(chance, profile))
+    faults = tuple(
+        _fault(chance, chance.choice(scripts)) for _ in range(chance.choice((0, 1, 2, 3, 4)))
+    )
     patience = chance.choice((2, 5, 15, 40, 100))
-    return Case(seed, patience, tuple(scripts), tuple(faults), optimistic=chance.random() < 0.3)
+    return Case(seed, patience, tuple(scripts), faults, optimistic=chance.random() < 0.3)
 
 
 def _scripts(chance: random.Random, profile: str) -> Iterator[Script]:
@@ -185,53 +181,6 @@ def _scripts(chance: random.Random, profile: str) -> Iterator[Script]:
         yield Script("reaper", tuple(_rounds(chance, "reap", 4)))
     if chance.random() < 0.4:
         yield Script("housekeeper", tuple(_rounds(chance, "house", 3)))
-
-
-def _late(chance: random.Random) -> tuple[list[Script], list[Fault]]:
-    """A client that is taken for dead, cleaned up after, forgotten, and then goes on."""
-    tables = _OF_PROFILE["late"]
-    table, key = chance.choice(tables), chance.choice(PARTITIONS)
-    some = None if table in WHOLE else key
-    compact = ("compact", table, some, chance.choice(("major", "minor")))
-    kind, step = _late_step(chance, table, key)
-    # Either it hangs for long, or the database's clock is ahead and it hangs for a moment.
-    jumps = chance.random() < 0.3
-    number = 2 + chance.randrange(40)
-    name = f"{kind}-late"
-    faults = [Fault(name, "point", number, "hang", 8 * TIMEOUT)]
-    if jumps:
-        jump = Fault(name, "point", number, "jump", 3 * TIMEOUT)
-        faults = [jump, Fault(name, "point", number + 1, "hang", 60.0)]
-    if chance.random() < 0.6:
-        faults.append(Fault(name, "point", number + chance.randint(2, 12), "crash"))
-    rounds: list[Step] = []
-    for _ in range(2):
-        # The latest transaction is never forgotten.
-        other = ("insert", table, chance.choice(PARTITIONS), 1)
-        rounds += [("sleep", 12.0 if jumps else 1.5 * TIMEOUT), ("reap",), ("clean",)]
-        rounds += [("sleep", 10.0), ("house",), other, ("house",)]
-        rounds += [chance.choice((compact, other)), ("work",)]
-    scripts = [
-        Script("first", tuple(_first(tables))),
-        Script(name, (("sleep", 30.0), step)),
-        Script("session-1", (("sleep", 20.0), compact)),
-        Script("services", (("sleep", 20.0), *rounds)),
-    ]
-    return scripts, faults
-
-
-def _late_step(chance: random.Random, table: str, key: int) -> tuple[str, Step]:
-    """Which kind of client comes late, and with what."""
-    kind = chance.choice(("session", "session", "stream", "worker"))
-    if kind == "worker":
-        return kind, ("work",)
-    if kind == "stream":
-        parts = tuple((chance.choice(PARTITIONS), "commit") for _ in range(chance.randint(1, 4)))
-        return kind, ("stream", table, chance.choice((1, 2, 4)), parts)
-    return kind, chance.choice(
-        (("overwrite", table, key, 1), ("truncate", table, None if table in WHOLE else key),
-         ("insert", table, key, 1), ("update", table, key), ("delete", table, key))
-    )  # fmt: skip
 
 
 def _first(tables: tuple[str, ...]) -> Iterator[Step]:

@@ -8,11 +8,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hivesql_executor.compaction.unit import Place
-from hivesql_executor.files.staging import NewDirectory
+from hivesql_executor.files.api import Files
+from hivesql_executor.files.staging import working_directory
 from hivesql_executor.local.events import stage
 from hivesql_executor.metastore.api import Compaction
 from hivesql_executor.runtime import Runtime
-from hivesql_planner.acid.layout import DirectoryKind, bucket_file_name
+from hivesql_planner.acid.layout import (
+    VERSION_FILE,
+    VERSION_TEXT,
+    AcidDirectory,
+    DirectoryKind,
+    bucket_file_name,
+)
 from hivesql_planner.acid.row_id import BUCKET_MASK
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ValidWriteIdList
@@ -39,18 +46,9 @@ def merge(
         insert_only=False,
     )
     files, location = runtime.files(place.location), place.location
-    new = [
-        NewDirectory(
-            location=location,
-            directory=result,
-            files=files,
-            require_alive=lambda: runtime.metastore.heartbeat(txn_id),
-        )
-        for result in made
-    ]
     try:
         if compaction.kind == "major":
-            _write(live_rows(state, visible, location), place.table, new[0])
+            _write(live_rows(state, visible, location), place.table, location, made[0], files)
             return
         alone = replace(state, base=None)
         inserts = tuple(
@@ -58,27 +56,33 @@ def merge(
         )  # fmt: skip
         if inserts:
             rows = live_rows(replace(alone, deltas=inserts), visible, location)
-            _write(rows, place.table, new[0])
+            _write(rows, place.table, location, made[0], files)
         if len(inserts) < len(alone.deltas):
-            _write(delete_events(alone, visible, location), place.table, new[1])
+            _write(delete_events(alone, visible, location), place.table, location, made[1], files)
     except BaseException:
-        for result in new:
-            files.delete(result.path)
+        for result in made:
+            files.delete(f"{location}/{result.name}")
         raise
 
 
-def _write(events: pa.Table, table: Table, result: NewDirectory) -> None:
-    deletes = result.directory.kind is DirectoryKind.DELETE_DELTA
+def _write(
+    events: pa.Table, table: Table, location: str, result: AcidDirectory, files: Files
+) -> None:
+    staging = working_directory(location, result.visibility_txn)
+    deletes = result.kind is DirectoryKind.DELETE_DELTA
     write = Write(kind=WriteKind.DELETE_DELTA if deletes else WriteKind.DELTA, table=table)
-    with result.staging() as staging:
+    directory = f"{location}/{result.name}"
+    try:
         staged = {
-            bucket: stage(one, write, result.files, staging, number=0, writer=bucket, keys=())
+            bucket: stage(one, write, files, staging, number=0, writer=bucket, keys=())
             for bucket, one in _by_bucket(events).items()
         }
-        names = [
-            (f"{staging}/{file.name}", bucket_file_name(bucket)) for bucket, file in staged.items()
-        ]
-        result.publish(staging, names, of_events=True)
+        files.make_directories(directory)
+        files.write(f"{directory}/{VERSION_FILE}", VERSION_TEXT)
+        for bucket, file in staged.items():
+            files.rename(f"{staging}/{file.name}", f"{directory}/{bucket_file_name(bucket)}")
+    finally:
+        files.delete(staging)
 
 
 def _by_bucket(events: pa.Table) -> dict[int, pa.Table]:

@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarn
 SECONDS = float(os.environ.get("HIVESQL_SIMULATION_SECONDS", "60"))
 # New each day, and the same all day: what fails in one run can be looked into in the next.
 SEED = int(os.environ.get("HIVESQL_SIMULATION_SEED", "0")) or int(time.time()) // 86_400 * 10_000
-KINDS = ("sessions", "streams", "compaction", "tables", "plain", "loads", "late")
+KINDS = ("sessions", "streams", "compaction", "tables", "plain", "loads")
 """Kinds of cases for the suite; `make simulate` has those about partitions of ACID tables too."""
 TOLD = 5
 """So many failing seeds are told at most."""

@@ -49,11 +49,10 @@ def _clean_unit(unit: Candidate, runtime: Runtime) -> bool:
         return True
     if flag_property(place.table.properties, NO_CLEANUP):
         return False
+    txns = replace(txns, aborted=txns.aborted & aborted.txns)
     kept: frozenset[int] = frozenset()
     roots = list_roots(place, runtime)
-    # First: who was taken for dead brings nothing from there any more, and is forgotten later.
-    delete_abandoned(place, roots, txns, runtime)
-    txns = replace(txns, aborted=txns.aborted & aborted.txns)
+    delete_abandoned(place, roots, aborted.txns, runtime)
     for location in roots:
         files = runtime.files(location)
         state = acid_state(files, location, aborted.visible, txns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from hivesql_executor.compaction.unit import Place, each, find_place, list_roots, made_by_writes
@@ -98,8 +98,6 @@ def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
     visible = _visible(compaction, txns, runtime)
     kept: frozenset[int] = frozenset()
     roots = list_roots(place, runtime)
-    # First: who was taken for dead brings nothing from there any more, and is forgotten later.
-    delete_abandoned(place, roots, now, runtime)
     for location in roots:
         files = runtime.files(location)
         state = acid_state(files, location, visible, txns)
@@ -111,6 +109,8 @@ def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
         left = empty_directories(files, location, state, visible, txns)
         delete_writes(place, location, left, runtime)
         kept |= uncompacted(state, visible.aborted)
+    # Of workers, and of writers, who work in their table's: they are forgotten from now on.
+    delete_abandoned(place, roots, now.aborted, runtime)
     hit_failpoint(FailPoint.DIRECTORY_CLEANED)
     store.mark_cleaned(compaction.id, retained=kept)
     return True
@@ -183,9 +183,9 @@ def delete_writes(place: Place, location: str, names: Sequence[str], runtime: Ru
 
 
 def delete_abandoned(
-    place: Place, roots: Iterable[str], txns: ValidTxnList, runtime: Runtime
+    place: Place, roots: Iterable[str], txns: Collection[int], runtime: Runtime
 ) -> None:
-    """Delete the working directories of those that have ended, in the table's and in others."""
+    """Delete the working directories of aborted transactions, in the table's and in others."""
     for location in dict.fromkeys((place.table.location, *roots)):
         names = tuple(abandoned(runtime.files(location), location, txns))
         delete_writes(place, location, names, runtime)

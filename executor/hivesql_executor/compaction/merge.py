@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hivesql_executor.compaction.unit import Place
-from hivesql_executor.files.staging import NewDirectory
 from hivesql_executor.metastore.api import Compaction
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.spark.compact.insert_only import compact_plain
 from hivesql_executor.spark.compact.rebalance import rebalance
 from hivesql_executor.spark.compact.shuffle import compact_major, compact_minor
+from hivesql_planner.acid.layout import AcidDirectory
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.compaction.decide import results
@@ -35,21 +35,12 @@ def merge(
         high_watermark=visible.high_watermark,
         insert_only=table.is_insert_only,
     )
-    files = runtime.files(place.location)
-    new = tuple(
-        NewDirectory(
-            location=place.location,
-            directory=result,
-            files=files,
-            require_alive=lambda: runtime.metastore.heartbeat(txn_id),
-        )
-        for result in made
-    )
     try:
-        _write(compaction, table, state, visible, new, runtime)
+        _write(compaction, table, place.location, state, visible, made, runtime)
     except BaseException:
-        for result in new:
-            files.delete(result.path)
+        files = runtime.files(place.location)
+        for result in made:
+            files.delete(f"{place.location}/{result.name}")
         raise
 
 
@@ -61,24 +52,33 @@ def _with_properties(table: Table, compaction: Compaction) -> Table:
 def _write(
     compaction: Compaction,
     table: Table,
+    location: str,
     state: AcidState,
     visible: ValidWriteIdList,
-    made: tuple[NewDirectory, ...],
+    made: tuple[AcidDirectory, ...],
     runtime: Runtime,
 ) -> None:
-    spark = runtime.spark()
+    spark, files = runtime.spark(), runtime.files(location)
     most_files = runtime.settings.integer("hive.compactor.max.num.delta")
     if table.is_insert_only:
         if compaction.kind == "minor":
             state = replace(state, base=None)
-        compact_plain(spark, table, state, result=made[0], visible=visible)
+        compact_plain(
+            spark, table, location, state,
+            directory=f"{location}/{made[0].name}", visible=visible, files=files,
+        )  # fmt: skip
     elif compaction.kind == "rebalance":
-        rebalance(spark, table, state, result=made[0], visible=visible, request=compaction)
+        rebalance(
+            spark, table, location, state, result=made[0], visible=visible, files=files,
+            request=compaction,
+        )  # fmt: skip
     elif compaction.kind == "major":
         compact_major(
-            spark, table, state, result=made[0], visible=visible, most_files=most_files
+            spark, table, location, state, result=made[0], visible=visible, files=files,
+            most_files=most_files,
         )  # fmt: skip
     else:
         compact_minor(
-            spark, table, state, results=made, visible=visible, most_files=most_files
+            spark, table, location, state, results=made, visible=visible, files=files,
+            most_files=most_files,
         )  # fmt: skip

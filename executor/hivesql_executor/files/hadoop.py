@@ -172,9 +172,8 @@ class HadoopFiles:
         if system.exists(new):
             raise ExecutionError(f"{target} exists already; {source} was not moved over it")
         try:
-            # Whoever comes late leaves no directories either.
-            moved = system.exists(old) and system.mkdirs(new.getParent())
-            moved = moved and system.rename(old, new)
+            system.mkdirs(new.getParent())
+            moved = system.rename(old, new)
         except _FAILURES as error:
             raise ExecutionError(
                 f"{source} could not be moved to {target}: {_reason(error)}"

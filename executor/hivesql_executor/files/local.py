@@ -127,15 +127,9 @@ class LocalFiles:
     def rename(self, source: str, target: str) -> None:
         """Move; the checksum that Hadoop left beside a file does not come along."""
         old, new = local_path(source), local_path(target)
+        new.parent.mkdir(parents=True, exist_ok=True)
         try:
-            try:
-                move(old, new)
-            except FileNotFoundError:
-                if not os.path.lexists(old):
-                    # Whoever comes late leaves no directories either.
-                    raise
-                self.make_directories(str(new.parent))
-                move(old, new)
+            _move(old, new)
         except FileExistsError as error:
             raise ExecutionError(
                 f"{target} exists already; {source} was not moved over it"
@@ -191,7 +185,7 @@ class LocalFiles:
         _drop_checksum(target)
 
 
-def move(old: Path, new: Path) -> None:
+def _move(old: Path, new: Path) -> None:
     """Rename, but raise FileExistsError where rename would replace a file."""
     if old.is_dir() or new.exists():
         if new.exists():

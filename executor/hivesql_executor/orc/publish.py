@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.files.api import Files
-from hivesql_executor.files.staging import begin_directory, move_into
+from hivesql_executor.files.staging import remove_on_failure
 from hivesql_executor.orc.row_counts import row_count
 from hivesql_executor.orc.tail import amend
 from hivesql_executor.orc.tail_bytes import StoredType
@@ -89,8 +89,6 @@ class StagedRows:
     files: Files
     events: Sequence[EventFile] | None
     """None for a table without row ids."""
-    begun: Mapping[str, str]
-    """What becomes each directory of events; the version file is in it."""
 
     def partitions(self) -> set[str | None]:
         """Name the partitions that rows are staged for; None for a table without partitions."""
@@ -104,7 +102,7 @@ class StagedRows:
         if self.events is None:
             published = tuple(_publish_plain(self.publication, self.files))
         else:
-            published = tuple(_publish_events(self, self.events))
+            published = tuple(_publish_events(self.publication, self.events, self.files))
         hit_failpoint(FailPoint.ROWS_PUBLISHED)
         return published
 
@@ -119,15 +117,14 @@ def stage_rows(
     """Let files be written into the staging directory, which is removed where that fails."""
     try:
         events = write()
-        begun = _begin(publication, events or (), files)
         hit_failpoint(FailPoint.ROWS_STAGED)
         if publication.changes is not None:
-            # From here on whoever cleans up after us takes what is staged before we are forgotten.
+            # From here on whoever cleans up after us takes what is staged before he forgets us.
             publication.changes.require_alive()
     except BaseException:
         files.delete(publication.staging)
         raise
-    return StagedRows(publication, files, events, begun)
+    return StagedRows(publication, files, events)
 
 
 def publish_events(
@@ -196,42 +193,32 @@ def _directory(publication: Publication, write: Write, partition: str | None) ->
             return home
 
 
-def _begin(publication: Publication, staged: Sequence[EventFile], files: Files) -> dict[str, str]:
-    """Put the version file first: no reader ever sees data without it."""
-    return {
-        directory: begin_directory(files, publication.staging, VERSION_FILE, VERSION_TEXT)
-        for directory in dict.fromkeys(_event_directory(publication, file) for file in staged)
-    }
-
-
-def _event_directory(publication: Publication, file: EventFile) -> str:
-    write, partition = publication.writes[file.write], _partition(publication, file.keys)
-    return _directory(publication, write, partition)
-
-
-def _publish_events(rows: StagedRows, staged: Sequence[EventFile]) -> Iterator[WrittenFile]:
-    publication, files = rows.publication, rows.files
-    _note_new_homes(publication, rows.begun, files)
-    for directory, begun in rows.begun.items():
-        if files.exists(directory):
-            raise ExecutionError(
-                f"{directory} exists already: another writer used this write id. Run "
-                "the statement again"
+def _publish_events(
+    publication: Publication, staged: Sequence[EventFile], files: Files
+) -> Iterator[WrittenFile]:
+    # All before the first file moves: some may be refused.
+    partitions = [_partition(publication, file.keys) for file in staged]
+    directories = [
+        _directory(publication, publication.writes[file.write], partition)
+        for file, partition in zip(staged, partitions, strict=True)
+    ]
+    _note_new_homes(publication, dict.fromkeys(directories), files)
+    with remove_on_failure(files) as begun:
+        for file, partition, directory in zip(staged, partitions, directories, strict=True):
+            write = publication.writes[file.write]
+            if directory not in begun:
+                _begin(files, directory, begun)
+            target = f"{directory}/{bucket_file_name(file.writer)}"
+            files.rename(f"{publication.staging}/{file.name}", target)
+            hit_failpoint(FailPoint.FILE_PUBLISHED)
+            yield WrittenFile(
+                path=target,
+                partition=partition,
+                kind=write.kind,
+                statement_id=write.statement_id,
+                rows=file.rows,
+                bytes=file.bytes,
             )
-        files.rename(begun, directory)
-    for file in staged:
-        write, partition = publication.writes[file.write], _partition(publication, file.keys)
-        target = f"{_directory(publication, write, partition)}/{bucket_file_name(file.writer)}"
-        files.rename(f"{publication.staging}/{file.name}", target)
-        hit_failpoint(FailPoint.FILE_PUBLISHED)
-        yield WrittenFile(
-            path=target,
-            partition=partition,
-            kind=write.kind,
-            statement_id=write.statement_id,
-            rows=file.rows,
-            bytes=file.bytes,
-        )
 
 
 def _note_new_homes(publication: Publication, directories: Iterable[str], files: Files) -> None:
@@ -246,6 +233,18 @@ def _note_new_homes(publication: Publication, directories: Iterable[str], files:
     publication.changes.foresee([directory for directory, home in homes.items() if not there[home]])
 
 
+def _begin(files: Files, directory: str, begun: set[str]) -> None:
+    """Put the version file first: no reader ever sees data without it."""
+    if files.exists(directory):
+        raise ExecutionError(
+            f"{directory} exists already: another writer used this write id. Run "
+            "the statement again"
+        )
+    begun.add(directory)
+    files.make_directories(directory)
+    files.write(f"{directory}/{VERSION_FILE}", VERSION_TEXT)
+
+
 def _publish_plain(publication: Publication, files: Files) -> Iterator[WrittenFile]:
     (write,) = publication.writes
     by_directory: dict[str, list[_Staged]] = defaultdict(list)
@@ -258,18 +257,32 @@ def _publish_plain(publication: Publication, files: Files) -> Iterator[WrittenFi
         by_directory[_directory(publication, write, _partition(publication, ()))] += []
     if write.kind is not WriteKind.FILES:
         _note_new_homes(publication, by_directory, files)
-    for directory, group in by_directory.items():
-        finished = [done for staged in group if (done := _finish(staged, write, files))]
-        # Names of files that are replaced are not used again: somebody may remember those files.
-        taken = {status.path.rpartition("/")[2] for status in files.list(directory)}
-        if write.kind is WriteKind.FILES:
-            assert publication.changes is not None
-            publication.changes.make([directory])
-            if write.overwrite:
-                publication.changes.empty(directory)
-        if finished or write.kind is WriteKind.FILES:
-            # A delta without files would be one whose files are lost.
-            yield from _place(finished, directory, taken, publication, files)
+    with remove_on_failure(files) as begun:
+        for directory, group in by_directory.items():
+            yield from _publish_directory(directory, group, publication, files, begun)
+
+
+def _publish_directory(
+    directory: str,
+    group: Sequence[_Staged],
+    publication: Publication,
+    files: Files,
+    begun: set[str],
+) -> Iterator[WrittenFile]:
+    (write,) = publication.writes
+    finished = [done for staged in group if (done := _finish(staged, write, files))]
+    # Names of files that are replaced are not used again: somebody may remember those files.
+    taken = {status.path.rpartition("/")[2] for status in files.list(directory)}
+    if write.kind is WriteKind.FILES:
+        assert publication.changes is not None
+        publication.changes.make([directory])
+        if write.overwrite:
+            publication.changes.empty(directory)
+    elif not files.exists(directory):
+        begun.add(directory)
+    if finished or write.kind is WriteKind.FILES:
+        # A delta without files would be one whose files are lost.
+        yield from _place(finished, directory, taken, publication, files)
 
 
 def _finish(staged: _Staged, write: Write, files: Files) -> _Staged | None:
@@ -293,6 +306,7 @@ def _place(
     """Move files under names that are free; a name may be taken again until it is used."""
     (write,) = publication.writes
     changes = publication.changes if write.kind is WriteKind.FILES else None
+    files.make_directories(directory)
     waiting = {staged.path: staged for staged in group}
     while waiting:
         pairs = []
@@ -300,12 +314,7 @@ def _place(
             name = _free_name(staged.writer, taken)
             taken.add(name)
             pairs.append((path, f"{directory}/{name}"))
-        left = dict[str, str]()
-        if changes:
-            left = dict(changes.bring(pairs))
-        else:
-            # In a directory of the write's own no name is taken by others.
-            move_into(files, publication.staging, pairs)
+        left = dict(changes.bring(pairs) if changes else _move(pairs, files))
         for path, target in pairs:
             if path not in left:
                 staged = waiting.pop(path)
@@ -317,6 +326,13 @@ def _place(
                     rows=staged.rows,
                     bytes=staged.length,
                 )
+
+
+def _move(pairs: Sequence[tuple[str, str]], files: Files) -> list[tuple[str, str]]:
+    """Move into a directory of the write's own, where no name is taken by others."""
+    for source, target in pairs:
+        files.rename(source, target)
+    return []
 
 
 def _check_unlike(write: Write, partition: str | None) -> None:

@@ -11,7 +11,7 @@ from hivesql_executor.bookkeeping.file_columns import columns_of_file
 from hivesql_executor.bookkeeping.reachable_locations import reachable_location
 from hivesql_executor.bookkeeping.statistics import count
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
-from hivesql_executor.files.staging import begin_directory, working_directory
+from hivesql_executor.files.staging import remove_on_failure
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import table_roots
 from hivesql_executor.transactions.file_changes import FileChanges
@@ -181,28 +181,21 @@ def _put_empty_bases(
     runtime: Runtime,
 ) -> None:
     files, write_id = runtime.files(table.location), txn.write_ids[table.name]
-    # Each beside the base: a partition may lie on another disk than its table.
-    working = {location: working_directory(location, txn.id) for location in locations}
-    try:
-        begun = {
-            f"{location}/{base_name(write_id)}": begin_directory(
-                files, directory, METADATA_FILE, _TRUNCATED
-            )
-            for location, directory in working.items()
-        }
-        # From here on whoever cleans up after us takes these before we are forgotten.
-        txn.changes.require_alive()
-        for base, directory in begun.items():
-            files.rename(directory, base)
+    with remove_on_failure(files) as begun:
+        for location in locations:
+            base = f"{location}/{base_name(write_id)}"
+            if not files.exists(base):
+                begun.add(base)
+            files.make_directories(base)
+            files.write(f"{base}/{METADATA_FILE}", _TRUNCATED)
             hit_failpoint(FailPoint.PARTITION_EMPTIED)
-    finally:
-        for directory in working.values():
-            files.delete(directory)
-    if names := [unit for unit in units if unit is not None]:
-        # After all bases: until then the transaction has written "some partition of the table".
-        runtime.metastore.add_dynamic_partitions(
-            txn.id, write_id, table.name, names, Operation.UPDATE
-        )
+        # Who was taken for dead meanwhile learns it while the bases can still be removed.
+        runtime.metastore.heartbeat(txn.id)
+        if names := [unit for unit in units if unit is not None]:
+            # After all bases: until then the transaction has written "some partition of the table".
+            runtime.metastore.add_dynamic_partitions(
+                txn.id, write_id, table.name, names, Operation.UPDATE
+            )
 
 
 def refuse_filled(table: Table, location: str, runtime: Runtime) -> None:

@@ -83,7 +83,6 @@ class Batch:
             states=[State.INACTIVE] * len(txn_ids),
         )
         heartbeat.beat = batch._beat
-        batch.deltas.require_alive = batch._require_alive
         heartbeat.start()
         return batch
 
@@ -137,7 +136,7 @@ class Batch:
         except HiveSqlError as error:
             self.close()
             raise TransactionError(f"Unable to acquire lock on {name}: {error.message}") from error
-        self._or_die(lambda: self.deltas.begin(self.txn_id))
+        self._or_die(self.deltas.begin)
         self.states[self._current] = State.OPEN
 
     def write(self, rows: Sequence[Row], size: int) -> None:
@@ -211,7 +210,9 @@ class Batch:
             self.states[self._current] = State.COMMITTED
             raise
         except TransactionLost as error:
-            raise _lost(error) from error
+            raise TransactionError(
+                f"Aborted transaction cannot be committed: {error.message}"
+            ) from error
         self.deltas.touched.clear()
 
     def _abort(self, txn_ids: Collection[int]) -> None:
@@ -234,13 +235,6 @@ class Batch:
             if left := self._left():
                 self.stream.runtime.metastore.heartbeat_txns(left)
 
-    def _require_alive(self) -> None:
-        self.stream.statistics.metastore_calls += 1
-        try:
-            self._beat()
-        except TransactionLost as error:
-            raise _lost(error) from error
-
     def require_open(self) -> None:
         """InvalidTransactionState unless a transaction has begun, and the metastore knows it."""
         if self.heartbeat.lost is not None and not self._dead:
@@ -257,10 +251,6 @@ class Batch:
         self._dead = True
         self.heartbeat.stop()
         self.deltas.close()
-
-
-def _lost(error: TransactionLost) -> TransactionError:
-    return TransactionError(f"Aborted transaction cannot be committed: {error.message}")
 
 
 def _require_consecutive(write_ids: Sequence[int]) -> None:

@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from hivesql_executor.bookkeeping.directory_moves import making
 from hivesql_executor.files.local import local_path
-from hivesql_executor.files.staging import working_directory
 from hivesql_executor.local.events import bucket_numbers, has_early_fractions
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.streaming.growing import GrowingFile
@@ -84,19 +83,15 @@ class Deltas:
     stream: Stream
     directory: AcidDirectory
     reports_only: bool = False
-    require_alive: Callable[[], None] = lambda: None
-    """Fails once the open transaction was taken for dead."""
     touched: set[str] = field(default_factory=set)
-    _txn_id: int = 0
     _waiting: list[Row] = field(default_factory=list)
     _files: dict[tuple[str, int], GrowingFile] = field(default_factory=dict)
     _homes: dict[str, str] = field(default_factory=dict)
     _checked: set[str] = field(default_factory=set)
     """Partitions whose files are where the catalog says, now that a lock keeps them there."""
 
-    def begin(self, txn_id: int) -> None:
+    def begin(self) -> None:
         """Check that the table is where it was: between transactions nobody holds a lock on it."""
-        self._txn_id = txn_id
         self._checked.clear()
         table, store = self.stream.table, self.stream.runtime.metastore
         self.stream.statistics.metastore_calls += 1
@@ -234,9 +229,7 @@ class Deltas:
             home = local_path(self.home(name))
             file = self._files[name, bucket] = GrowingFile(
                 table=self.stream.table,
-                directory=home / self.directory.name,
-                staging=Path(working_directory(str(home), self._txn_id)),
-                require_alive=self.require_alive,
+                directory=Path(home) / self.directory.name,
                 bucket=bucket,
                 statement_id=max(0, self.directory.statement_id),
                 with_side_file=self.directory.may_grow,

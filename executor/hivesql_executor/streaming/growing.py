@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import shutil
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +13,6 @@ import pyarrow as pa
 from pyarrow import orc
 
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
-from hivesql_executor.files.local import move
 from hivesql_executor.local.events import insert_events, orc_options
 from hivesql_executor.orc.publish import row_types
 from hivesql_executor.orc.types import instants
@@ -37,14 +34,11 @@ from hivesql_planner.model.table import Table
 class GrowingFile:
     """A bucket's file in a directory of a batch; opened by its first rows.
 
-    It comes there out of a working directory, ``staging``, if then ``require_alive`` does not fail.
     With a side file, every flush tells there how much of the file readers may read.
     """
 
     table: Table
     directory: Path
-    staging: Path
-    require_alive: Callable[[], None]
     bucket: int
     statement_id: int
     with_side_file: bool
@@ -146,51 +140,29 @@ class GrowingFile:
         if self._file is None:
             try:
                 self._file = self._create()
-                self._bring()
             except BaseException:
                 self._remove_begun()
                 raise
-            shutil.rmtree(self.staging, ignore_errors=True)
         return self._file
 
-    @property
-    def _begun(self) -> Path:
-        return self.staging / self.directory.name
-
     def _create(self) -> BinaryIO:
-        begun = self._begun
-        begun.mkdir(parents=True)
-        (begun / VERSION_FILE).write_bytes(VERSION_TEXT)
+        self.directory.mkdir(parents=True, exist_ok=True)
+        version = self.directory / VERSION_FILE
+        if not version.exists():
+            version.write_bytes(VERSION_TEXT)
         if self.with_side_file:
-            self._side = (begun / self._side_path.name).open("xb")
-            _write(self._side, bytes(8))
-        return (begun / self.path.name).open("xb")
-
-    def _bring(self) -> None:
-        # From here on whoever cleans up after us takes what is staged before we are forgotten.
-        self.require_alive()
-        if not self.directory.exists():
-            move(self._begun, self.directory)
-            return
-        if self._side is not None:
             # It comes first: without it, readers would take the whole file.
-            move(self._begun / self._side_path.name, self._side_path)
-        move(self._begun / self.path.name, self.path)
+            self._side = self._side_path.open("xb")
+            _write(self._side, bytes(8))
+        return self.path.open("xb")
 
     def _remove_begun(self) -> None:
         """Remove what a file that could not be created left; what cannot be stays."""
-        file, side, exists = self._file, self._side, self.exists
-        self._file = self._side = None
         with suppress(OSError):
-            # Before its side file, without which readers would take the whole of it.
-            if file is not None:
-                file.close()
-                if exists:
-                    self.path.unlink()
-            if side is not None:
+            if self._side is not None:
+                side, self._side = self._side, None
                 side.close()
-                self._side_path.unlink(missing_ok=True)
-        shutil.rmtree(self.staging, ignore_errors=True)
+                self._side_path.unlink()
         self._remove_empty_directory()
 
     def _remove_empty_directory(self) -> None:

@@ -39,7 +39,7 @@ class FileChanges:
     all_came: bool = False
     """Whether all files had come while the note was ours: whoever takes it later does the rest."""
     renewed: float = 0.0
-    """When the note was last known to be young, by the runtime's clock."""
+    """When the note, or the transaction, was last known to be young, by the runtime's clock."""
 
     def __bool__(self) -> bool:
         return bool(self.noted)
@@ -252,19 +252,20 @@ class FileChanges:
         self.noted += moves
 
     def require_alive(self) -> None:
-        """Raise TransactionLost where the transaction was taken for dead while we hung.
-
-        The metastore alone can tell: while a machine sleeps its own clock may stand still.
-        """
-        if self.txn_id:
+        """Raise TransactionLost where the transaction was taken for dead while we hung."""
+        if self.txn_id and self._is_silent():
             self.runtime.metastore.heartbeat(self.txn_id)
+            self.renewed = self.runtime.clock.monotonic()
 
     def _renew(self) -> None:
         """Show now and then that a statement without a transaction is alive."""
-        timeout = self.runtime.settings.seconds("hive.txn.timeout")
-        if not self.txn_id and self.runtime.clock.monotonic() - self.renewed > timeout / 4:
+        if not self.txn_id and self._is_silent():
             self.runtime.metastore.renew_moves(self.key)
             self.renewed = self.runtime.clock.monotonic()
+
+    def _is_silent(self) -> bool:
+        timeout = self.runtime.settings.seconds("hive.txn.timeout")
+        return self.runtime.clock.monotonic() - self.renewed > timeout / 4
 
     def _begun(self, *, committed: bool) -> BegunMoves:
         remedies = tuple(

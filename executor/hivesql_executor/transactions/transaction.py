@@ -86,6 +86,7 @@ def open_transaction(runtime: Runtime, *, read_only: bool = False) -> OpenTransa
             _abort(runtime, txn_id, error)
             raise
 
+    began = runtime.clock.monotonic()
     # Nobody knows of a transaction before it has a write id, locks, or has ended.
     txn_id, txns = store.run_in_transaction(begin, durable=False)
     runtime.on_open(txn_id)
@@ -101,7 +102,7 @@ def open_transaction(runtime: Runtime, *, read_only: bool = False) -> OpenTransa
         id=txn_id,
         txns=txns,
         heartbeat=heartbeat,
-        changes=FileChanges(runtime, txn_id),
+        changes=FileChanges(runtime, txn_id, renewed=began),
         read_only=read_only,
     )
 

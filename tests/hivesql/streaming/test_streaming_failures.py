@@ -129,8 +129,7 @@ def test_a_batch_is_as_large_as_the_metastore_allows(
             connection.write(f"{number},x")
             connection.commit_transaction()
         assert connection.remaining_transactions == 1
-        # For each batch, its only file, and each transaction.
-        assert connection.statistics.metastore_calls == 2 * 2 + 2 + 5 * 3
+        assert connection.statistics.metastore_calls == 2 * 2 + 5 * 3
     deltas = sorted(path.name for path in (tmp_path / "w" / "t").iterdir())
     assert deltas == ["delta_0000001_0000003", "delta_0000004_0000006"]
 

@@ -58,13 +58,20 @@ def _commits_settle_again() -> list[Patch]:
     return [(commit, "commit_txn", commit_txn)]
 
 
+def _the_dead_publish() -> list[Patch]:
+    return [
+        (file_changes.FileChanges, "require_alive", lambda self: None),
+        (publish, "remove_on_failure", lambda files: nullcontext(set())),
+    ]
+
+
 def _the_dead_go_on() -> list[Patch]:
     return [(moves, "require_going_on", lambda db, txn_id, key: None)]
 
 
 def _streams_look_for_nothing() -> list[Patch]:
     return [
-        (deltas.Deltas, "begin", lambda self, txn_id: None),
+        (deltas.Deltas, "begin", lambda self: None),
         (deltas.Deltas, "_check_place", lambda self, name, file: None),
     ]
 
@@ -148,7 +155,20 @@ DEFECTS_OF_TABLES = (
         "a commit that is asked for again takes itself for dead", "does not see",
         _commits_settle_again,
         {"writer": (_PLAIN_ROW,), "reaper": after(0.01, ("reap",)) * 60},
-        ("writer", "write", "lost", 8, 9),
+        ("writer", "write", "lost", 7, 8),
+    ),
+    Defect(
+        "who was taken for dead leaves a base when its write is forgotten", "does not see",
+        _the_dead_publish,
+        {
+            "first": (("insert", "p", 3, 1),),
+            "slow": after(20.0, ("overwrite", "p", 3, 1)),
+            "services": (
+                *after(500.0, ("reap",), ("clean",)), *after(20.0, ("house",)),
+                ("insert", "p", 2, 1), ("house",),
+            ),
+        },
+        ("slow", "point", "hang", 7, 14), seconds=900.0,
     ),
     Defect(
         "who was taken for dead moves files", "does not see", _the_dead_go_on,

@@ -55,8 +55,6 @@ class Defect:
     optimistic: bool = False
     seconds: float = 0.0
     """How long the fault lasts."""
-    then: tuple[int, str, float] | None = None
-    """What comes how many points after the fault, and how long it lasts."""
 
     @contextmanager
     def put_back(self) -> Iterator[None]:
@@ -70,14 +68,10 @@ class Defect:
         """Cases in which it may show."""
         for seed in range(1, most + 1):
             chance = random.Random(f"{self.name} {seed}")
-            faults: tuple[Fault, ...] = ()
+            faults = ()
             if self.fault is not None:
                 client, counted, kind, low, high = self.fault
-                number = chance.randrange(low, high)
-                faults = (Fault(client, counted, number, kind, self.seconds),)
-                if self.then is not None:
-                    later, kind, seconds = self.then
-                    faults += (Fault(client, counted, number + later, kind, seconds),)
+                faults = (Fault(client, counted, chance.randrange(low, high), kind, self.seconds),)
             yield Case(
                 seed,
                 chance.choice((2, 4, 8, 20)),

@@ -38,6 +38,8 @@ class TransactionCalls(Calls):
     seed_write_id = writing(snapshots.seed_write_id)
     add_dynamic_partitions = writing(txn_rows.add_dynamic_partitions)
     abort_txns = writing(txn_rows.abort_txns)
+    heartbeat = writing(txn_rows.heartbeat)
+    heartbeat_txns = writing(txn_rows.heartbeat_txns)
     transactions = reading(txn_rows.transactions)
 
     check_lock = writing(lock_queue.check_lock)
@@ -46,15 +48,6 @@ class TransactionCalls(Calls):
     locks = reading(lock_queue.locks)
 
     # -- transactions
-
-    def heartbeat(self, txn_id: int, lock_id: int = 0) -> None:
-        """Keep a transaction and a lock outside transactions alive; 0 stands for none."""
-        # Whoever sent a beat that power loss forgets is dead as well.
-        self._write(lambda db: txn_rows.heartbeat(db, txn_id, lock_id), durable=False)
-
-    def heartbeat_txns(self, txn_ids: Sequence[int]) -> None:
-        """Keep transactions alive; TransactionLost when one of them is not open."""
-        self._write(lambda db: txn_rows.heartbeat_txns(db, txn_ids), durable=False)
 
     def open_txns(
         self, count: int, user: str, host: str, *, type: TxnType = TxnType.DEFAULT,

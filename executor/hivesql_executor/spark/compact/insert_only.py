@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from hivesql_executor.files.api import Files
-from hivesql_executor.files.staging import NewDirectory
+from hivesql_executor.files.staging import working_directory
 from hivesql_executor.orc.footers import read_footers
 from hivesql_executor.orc.publish import plain_types
 from hivesql_executor.orc.row_counts import row_count
@@ -26,7 +26,7 @@ from hivesql_executor.spark.values import stored_value
 from hivesql_executor.spark.write.event_files import orc_settings
 from hivesql_executor.spark.write.write import orc_options
 from hivesql_planner.acid.files_to_read import files_to_read
-from hivesql_planner.acid.layout import parse_original_file
+from hivesql_planner.acid.layout import parse_directory, parse_original_file
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import DataError, NotSupported
@@ -40,24 +40,27 @@ _BUCKET = "bucket:n"
 def compact_plain(
     spark: SparkSession,
     table: Table,
+    location: str,
     state: AcidState,
     *,
-    result: NewDirectory,
+    directory: str,
     visible: ValidWriteIdList,
+    files: Files,
 ) -> None:
-    """Write every row of the state's files into a new directory, which appears last.
+    """Write every row of the state's files into ``directory`` (absolute), which appears last.
 
     Rows of a bucketed table stay in their buckets. No rows, no directory.
     """
     _check(table)
-    location, files = result.location, result.files
     chosen = files_to_read(state, visible, insert_only=True).data
     found = [(f"{location}/{file.path}", file.length) for file in chosen if file.length > 0]
     if not found:
         return
-    with result.staging() as staging:
+    result = parse_directory(directory.rpartition("/")[2])
+    staging = working_directory(location, result.visibility_txn if result else 0)
+    try:
         if table.format == "orc":
-            if _merge(spark, table, found, staging, result):
+            if _merge(spark, table, found, staging, directory, files):
                 return
             full = [file for file in chosen if file.length > 0]
             refuse_nanoseconds(spark, table, location, full, files=files)
@@ -67,7 +70,9 @@ def compact_plain(
             count = 1 + sum(length for _, length in found) // _FILE_BYTES
             rows = _rows(spark, table, location, found, files).coalesce(count)
         _stage(rows, table, staging)
-        result.publish(staging, _staged(table, staging, files), of_events=False)
+        _publish(table, staging, directory, files)
+    finally:
+        files.delete(staging)
 
 
 def _check(table: Table) -> None:
@@ -82,10 +87,11 @@ def _merge(
     table: Table,
     sized_files: Sequence[tuple[str, int]],
     staging: str,
-    result: NewDirectory,
+    directory: str,
+    files: Files,
 ) -> bool:
     """Join ORC files as they are; False when their columns differ."""
-    tails = read_footers(result.files, sized_files)
+    tails = read_footers(files, sized_files)
     full = [(path, length) for path, length in sized_files if tails[path].rows]
     if len({tails[path].schema for path, _ in full}) > 1:
         return False
@@ -100,8 +106,9 @@ def _merge(
         for number, group in sorted(groups.items())
     ]
     merged = run_merges(spark, merges, staging=staging, settings=orc_settings(table))
-    made = [(file.path, f"{file.bucket:06d}_0") for file in merged or ()]
-    result.publish(staging, made, of_events=False)
+    for file in merged or ():
+        files.make_directories(directory)
+        files.rename(file.path, f"{directory}/{file.bucket:06d}_0")
     return True
 
 
@@ -174,10 +181,9 @@ def _stage(rows: DataFrame, table: Table, staging: str) -> None:
         writer.parquet(staging)
 
 
-def _staged(table: Table, staging: str, files: Files) -> list[tuple[str, str]]:
-    """Amend the files with rows; where they are, and their names in the new directory."""
+def _publish(table: Table, staging: str, directory: str, files: Files) -> None:
     staged = sorted(files.list(staging), key=lambda status: status.path)
-    made: list[tuple[str, str]] = []
+    numbered = 0
     for status in staged:
         path = f"{staging}/{status.path}"
         if status.length == 0 or row_count(files, path, status.length, table.format) == 0:
@@ -185,8 +191,9 @@ def _staged(table: Table, staging: str, files: Files) -> list[tuple[str, str]]:
         folder, _, name = status.path.rpartition("/")
         if _PART.match(name) is None:
             raise DataError(f"unexpected staged file {status.path}")
-        number = int(folder.rpartition("=")[2]) if folder else len(made)
+        number = int(folder.rpartition("=")[2]) if folder else numbered
         if types := plain_types(table):
             amend(files, path, {}, types=types)
-        made.append((path, f"{number:06d}_0"))
-    return made
+        files.make_directories(directory)
+        files.rename(path, f"{directory}/{number:06d}_0")
+        numbered += 1

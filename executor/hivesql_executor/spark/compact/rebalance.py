@@ -6,10 +6,11 @@ from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from hivesql_executor.files.staging import NewDirectory
+from hivesql_executor.files.api import Files
 from hivesql_executor.spark.compact.shuffle import live_rows, write_buckets
 from hivesql_executor.spark.nanoseconds.columns import TEXTS
 from hivesql_planner.acid.files_to_read import files_to_read
+from hivesql_planner.acid.layout import AcidDirectory
 from hivesql_planner.acid.row_id import MAX_BUCKET
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ValidWriteIdList
@@ -26,10 +27,12 @@ _NUMBER_IN_TASK = "monotonically_increasing_id() & 8589934591L"
 def rebalance(
     spark: SparkSession,
     table: Table,
+    location: str,
     state: AcidState,
     *,
-    result: NewDirectory,
+    result: AcidDirectory,
     visible: ValidWriteIdList,
+    files: Files,
     request: Compaction,
 ) -> None:
     """Write all live rows into a new base of ``bucket_count`` files; every row gets a new id.
@@ -42,7 +45,7 @@ def rebalance(
     count = request.bucket_count or len({file.bucket for file in chosen}) or 1
     if count > MAX_BUCKET + 1:
         raise SemanticError(f"{count} buckets: there can be at most {MAX_BUCKET + 1}")
-    rows = live_rows(spark, table, result.location, state, visible, result.files)
+    rows = live_rows(spark, table, location, state, visible, files)
     ordered = rows.sort(*(_sort_key(key) for key in order), *map(f.col, _ROW_ID))
     # Kept: a second run of the sort might cut the rows into tasks at other places.
     numbered = ordered.select(
@@ -50,7 +53,7 @@ def rebalance(
     ).persist(StorageLevel.DISK_ONLY)
     try:
         events = _events(numbered, count, by_newest=bool(order))
-        write_buckets(events, table, result, WriteKind.BASE)
+        write_buckets(events, table, location, result, WriteKind.BASE, files)
     finally:
         numbered.unpersist()
 

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from hivesql_executor.files.api import Files
-from hivesql_executor.files.staging import NewDirectory
+from hivesql_executor.files.staging import working_directory
 from hivesql_executor.orc.footers import holds_changes, read_footers
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.spark.compact.merge import Merge, plan_deletes, plan_inserts, run_merges
@@ -25,7 +25,13 @@ from hivesql_executor.spark.write.change import struct_ddl
 from hivesql_executor.spark.write.event_files import EventColumns, orc_settings, write_events
 from hivesql_executor.spark.write.write import BUCKET_OF_ROW_ID
 from hivesql_planner.acid.files_to_read import FilesToRead, files_to_read
-from hivesql_planner.acid.layout import DirectoryKind, bucket_file_name
+from hivesql_planner.acid.layout import (
+    VERSION_FILE,
+    VERSION_TEXT,
+    AcidDirectory,
+    DirectoryKind,
+    bucket_file_name,
+)
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import NotSupported
@@ -38,36 +44,38 @@ _ROW_ID = ("row__id.writeid", "row__id.bucketid", "row__id.rowid")
 def compact_major(
     spark: SparkSession,
     table: Table,
+    location: str,
     state: AcidState,
     *,
-    result: NewDirectory,
+    result: AcidDirectory,
     visible: ValidWriteIdList,
+    files: Files,
     most_files: int,
 ) -> None:
     """Write every live row of a directory into one new base, row ids unchanged.
 
     With more than ``most_files`` open at once for one bucket, rows are shuffled instead.
     """
-    location, files = result.location, result.files
     merges = plan_inserts(location, files_to_read(state, visible, location=location), files)
-    if _merge(spark, table, merges, result, visible, most_files):
+    if _merge(spark, table, location, merges, result, visible, files, most_files):
         return
     rows = live_rows(spark, table, location, state, visible, files)
-    _write(rows, table, result, WriteKind.BASE)
+    _write(rows, table, location, result, WriteKind.BASE, files)
 
 
 def compact_minor(
     spark: SparkSession,
     table: Table,
+    location: str,
     state: AcidState,
     *,
-    results: tuple[NewDirectory, ...],
+    results: tuple[AcidDirectory, ...],
     visible: ValidWriteIdList,
+    files: Files,
     most_files: int,
 ) -> None:
     """Write the insert events of all deltas into one delta, their delete events into another."""
     delta, delete_delta = results
-    location, files = delta.location, delta.files
     kinds = {entry.directory.kind for entry in state.deltas}
     deltas = replace(state, base=None, originals=())
     if DirectoryKind.DELTA in kinds:
@@ -76,38 +84,53 @@ def compact_minor(
         chosen = files_to_read(alone, visible, location=location)
         _refuse_version_1(table, location, chosen, files)
         merges = plan_inserts(location, chosen, files)
-        if not _merge(spark, table, merges, delta, visible, most_files):
+        if not _merge(spark, table, location, merges, delta, visible, files, most_files):
             rows = live_rows(spark, table, location, alone, visible, files)
-            _write(rows, table, delta, WriteKind.DELTA)
+            _write(rows, table, location, delta, WriteKind.DELTA, files)
     if DirectoryKind.DELETE_DELTA in kinds:
         deletes = files_to_read(deltas, visible, keep_deletes=True).deletes
         merges = plan_deletes(location, deletes, files)
-        if not _merge(spark, table, merges, delete_delta, visible, most_files):
+        if not _merge(spark, table, location, merges, delete_delta, visible, files, most_files):
             paths = [f"{location}/{file.path}" for file in deletes]
             events = read_delete_events(spark, paths, visible)
-            _write(events, table, delete_delta, WriteKind.DELETE_DELTA)
+            _write(events, table, location, delete_delta, WriteKind.DELETE_DELTA, files)
 
 
 def _merge(
     spark: SparkSession,
     table: Table,
+    location: str,
     merges: Sequence[Merge] | None,
-    result: NewDirectory,
+    result: AcidDirectory,
     visible: ValidWriteIdList,
+    files: Files,
     most_files: int,
 ) -> bool:
     """Merge sorted files into a new directory; False when Spark has to sort their rows."""
     if merges is None or any(merge.open_files > most_files for merge in merges):
         return False
-    with result.staging() as staging:
+    staging = working_directory(location, result.visibility_txn)
+    try:
         merged = run_merges(
             spark, merges, staging=staging, settings=orc_settings(table), visible=visible,
         )  # fmt: skip
         if merged is None:
             return False
-        made = [(file.path, bucket_file_name(file.bucket)) for file in merged if file.path]
-        result.publish(staging, made, of_events=True)
+        directory = _begin(location, result, files)
+        for file in merged:
+            if file.path:
+                files.rename(file.path, f"{directory}/{bucket_file_name(file.bucket)}")
+    finally:
+        files.delete(staging)
     return True
+
+
+def _begin(location: str, result: AcidDirectory, files: Files) -> str:
+    """Return the new directory, which says first of which version it is."""
+    directory = f"{location}/{result.name}"
+    files.make_directories(directory)
+    files.write(f"{directory}/{VERSION_FILE}", VERSION_TEXT)
+    return directory
 
 
 def _refuse_version_1(table: Table, location: str, chosen: FilesToRead, files: Files) -> None:
@@ -153,21 +176,25 @@ def live_rows(
 def _write(
     rows: DataFrame,
     table: Table,
-    result: NewDirectory,
+    location: str,
+    result: AcidDirectory,
     kind: WriteKind,
+    files: Files,
 ) -> None:
     numbered = rows.withColumn("n", f.expr(BUCKET_OF_ROW_ID).cast("int"))
     if kind is WriteKind.DELETE_DELTA:
         numbered = numbered.withColumn("row", f.lit(None).cast(struct_ddl(table)))
     sorted_rows = numbered.repartition("n").sortWithinPartitions("n", *_ROW_ID)
-    write_buckets(sorted_rows, table, result, kind)
+    write_buckets(sorted_rows, table, location, result, kind, files)
 
 
 def write_buckets(
     rows: DataFrame,
     table: Table,
-    result: NewDirectory,
+    location: str,
+    result: AcidDirectory,
     kind: WriteKind,
+    files: Files,
 ) -> None:
     """Write event rows and ``n``, the bucket, into a new directory.
 
@@ -176,9 +203,13 @@ def write_buckets(
     nanoseconds = [TEXTS] if TEXTS in rows.columns else []
     events = rows.select("n", *map(f.col, _ROW_ID), "by", "row", *nanoseconds)
     columns = EventColumns(writer=0, row_id=1, by=4, row=5, nanoseconds=6 if nanoseconds else None)
-    with result.staging() as staging:
+    staging = working_directory(location, result.visibility_txn)
+    try:
         written = write_events(
             events, columns, (Write(kind=kind, table=table),), write_id=0, directory=staging
         )
-        made = [(f"{staging}/{file.name}", bucket_file_name(file.writer)) for file in written]
-        result.publish(staging, made, of_events=True)
+        directory = _begin(location, result, files)
+        for file in written:
+            files.rename(f"{staging}/{file.name}", f"{directory}/{bucket_file_name(file.writer)}")
+    finally:
+        files.delete(staging)

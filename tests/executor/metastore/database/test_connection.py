@@ -157,7 +157,7 @@ def test_what_reaches_the_disk_before_rows_are_written(tmp_path: Path) -> None:
                 modes.append(db.exec_driver_sql("PRAGMA synchronous").scalar_one())
 
         session.sql("INSERT INTO t VALUES (1)")
-        assert modes == [normal, full, normal, full], "open, write id and locks, beat, commit"
+        assert modes == [normal, full, full], "open, write id and locks, commit"
         modes.clear()
         session.sql("CREATE TABLE u (a INT)")
         assert set(modes[1:]) == {full}
