@@ -10,6 +10,8 @@ import subprocess
 import sys
 from array import array
 from collections.abc import Iterator
+from contextlib import suppress
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -143,10 +145,25 @@ def _value(value: object, type_: HiveType) -> object:
         case list() if "timestamp" in str(type_):
             # The same inside of arrays and their like.
             return re.sub(r"(:\d\d\.\d{6})\d+", r"\1", repr(value))
+        case dict() | list() if "decimal" in str(type_):
+            return _with_decimals(value)
         case float() if value != value:  # noqa: PLR0124
             return "NaN"
         case float() if kind == "float":
             return array("f", [value])[0]
+    return value
+
+
+def _with_decimals(value: object) -> object:
+    """Let numbers inside of arrays and the like be DECIMALs: we tell their texts, Hive numbers."""
+    match value:
+        case dict():
+            return {key: _with_decimals(item) for key, item in value.items()}
+        case list():
+            return [_with_decimals(item) for item in value]
+        case int() | float() | str():
+            with suppress(InvalidOperation):
+                return Decimal(str(value)).normalize()
     return value
 
 
