@@ -11,7 +11,7 @@ from hivesql.session import Session
 from hivesql.sessions.spark_start import LazySpark
 from hivesql_executor.files.locations import complete_location
 from hivesql_executor.metastore.cache.shelf import Limits
-from hivesql_executor.metastore.opening import THRIFT, open_metastore
+from hivesql_executor.metastore.opening import SQLITE, THRIFT, open_metastore
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.translate_errors import translate_errors
 from hivesql_planner.errors import SemanticError
@@ -63,7 +63,8 @@ def connect(
     known = Settings.of(hive)
     timeout = known.seconds("hive.metastore.client.socket.timeout")
     told = notify or (lambda line: None)
-    is_made = url == DEFAULT_METASTORE and not Path("metastore.db").exists()
+    file = Path(DEFAULT_METASTORE.removeprefix(SQLITE)).absolute()
+    is_made = url == DEFAULT_METASTORE and not file.exists()
     store = open_metastore(
         url,
         location,
@@ -74,8 +75,8 @@ def connect(
     )
     if is_made:
         told(
-            f"made a new metastore, {Path('metastore.db').absolute()}, with no tables: one that is "
-            "elsewhere is named by --metastore, or for good in the configuration file"
+            f"made a new metastore, {file}, with no tables: one that is elsewhere is named by "
+            "--metastore, or for good in the configuration file"
         )
     try:
         return _open_session(store, lazy, known, database, told, idempotency_key, hive)

@@ -7,7 +7,7 @@ beside row ids, and what it would understand differently (see also ``hive_only``
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -260,13 +260,14 @@ class Walk:
         if program is not None:
             self.edits += transform_edits(program, self.binding)
         given = transform_outputs(program, self.binding) if program else ()
+        names = output_names(node, self.meanings if len(scope.relations) == 1 else {})
         named, edits = (
-            named_outputs(node.expressions, self._names(node, scope))
+            named_outputs(node.expressions, names)
             if program is None
             else (frozenset(one.name for one in given), [])
         )
         self.edits += edits
-        self._clauses(node, scope, ctes, named - self._doubtful(node, scope))
+        self._clauses(node, scope, ctes, named - self._doubtful(node, names, scope))
         check_placement(node, self.binding)
         check_grouping(node, self.binding)
         self.edits += position_edits(node, self.binding.settings)
@@ -274,23 +275,22 @@ class Walk:
         learnt = self._learn(where.this, scope) if where is not None else ALWAYS
         self.strict.select(node, scope, joins)
         stars: dict[int, tuple[Output, ...]] = {}
-        outputs = given or self._outputs(node, scope, scope.merges, stars)
+        outputs = given or self._outputs(node, names, scope, stars)
         check_aggregation(node, scope, self.meanings, stars, self.binding)
         relation = scope.relations[0] if len(scope.relations) == 1 else None
         if learnt is not None and relation is not None and relation.use is not None:
             self.looked[id(node)] = Looked(relation, self.meanings, stars, learnt, self.binding)
         return passed(node, outputs)
 
-    def _names(self, node: exp.Select, scope: Scope) -> list[str | None]:
-        return output_names(node, self.meanings if len(scope.relations) == 1 else {})
-
-    def _doubtful(self, node: exp.Select, scope: Scope) -> frozenset[str]:
+    def _doubtful(
+        self, node: exp.Select, item_names: Sequence[str | None], scope: Scope
+    ) -> frozenset[str]:
         """Names that several select items have and none was given: ORDER BY cannot mean one."""
         if len(scope.relations) < 2 or not any(node.args.get(key) for key in _ALIASES_SEEN):
             return frozenset()
         given = {item.alias.lower() for item in node.expressions if isinstance(item, exp.Alias)}
         names: Counter[str] = Counter()
-        for item, name in zip(node.expressions, self._names(node, scope), strict=True):
+        for item, name in zip(node.expressions, item_names, strict=True):
             if item.is_star:
                 columns, _ = columns_of_star(item, scope, self.binding, merges=scope.merges)
                 names.update(column.name for _, column in columns or ())
@@ -523,16 +523,20 @@ class Walk:
 
     # -- select lists
     def _outputs(
-        self, node: exp.Select, scope: Scope, merges: bool, stars: dict[int, tuple[Output, ...]]
+        self,
+        node: exp.Select,
+        item_names: Sequence[str | None],
+        scope: Scope,
+        stars: dict[int, tuple[Output, ...]],
     ) -> Outputs:
         """List a select list's columns; those of each ``*`` are put into ``stars`` by its id."""
         found: list[Outputs] = []
-        for item, name in zip(node.expressions, self._names(node, scope), strict=True):
+        for item, name in zip(node.expressions, item_names, strict=True):
             columns: Outputs = None
             if item.is_star:
                 known = has_numbered_star(node) and None not in found
                 number = sum(len(part or ()) for part in found) if known else None
-                of_relations, columns = self._star(item, scope, merges, number)
+                of_relations, columns = self._star(item, scope, scope.merges, number)
                 stars[id(item)] = of_relations or ()
             elif isinstance(item, exp.Aliases):
                 self._check_aliases(item)

@@ -34,7 +34,7 @@ KILLS = int(os.environ.get("HIVESQL_KILLS", "2"))
 
 @dataclass(frozen=True)
 class Seen:
-    """Rows of each table, or of each of its partitions, and the directories of the warehouse."""
+    """Rows of each table, and the directories of the warehouse."""
 
     rows: dict[str, list[tuple[object, ...]]]
     directories: frozenset[str]
