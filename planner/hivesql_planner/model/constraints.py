@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import count
 
 from hivesql_planner.errors import ConstraintViolation, SemanticError
 from hivesql_planner.model.hive_type import HiveType
@@ -15,7 +16,7 @@ _PREFIXES: dict[ConstraintKind, str] = {
     "unique": "uk",
     "not null": "nn",
     "default": "dc",
-    "check": "cc",
+    "check": "dc",
 }
 VIOLATED = "Either CHECK or NOT NULL constraint violated!"
 ENFORCED: tuple[ConstraintKind, ...] = ("not null", "default", "check")
@@ -140,9 +141,25 @@ def _invalid(text: str) -> SemanticError:
     return SemanticError(f"Invalid Constraint syntax {text}", code=10326)
 
 
-def _free_name(table: Table, one: Constraint, taken: set[str]) -> str:
-    base = "_".join([_PREFIXES[one.kind], table.name.name, *one.columns])
-    name, number = base, 1
-    while name in taken:
-        name, number = f"{base}_{number}", number + 1
-    return name
+def _free_name(table: Table, new: Constraint, taken: set[str]) -> str:
+    """Make up a name as Hive's ObjectStore does, which lists constraints in the order of names.
+
+    Hive has the time between the hash and the number. Here it is 0: a script gets the same names
+    whenever it runs.
+    """
+    prefix = _PREFIXES[new.kind]
+    parts = [table.name.database, table.name.name]
+    if new.parent is not None:
+        parts += [new.parent.database, new.parent.name, *new.parent_columns[:1]]
+    column = new.columns[0] if new.columns else "<null>"
+    hashed = _java_hash(f"{{{','.join([*parts, column, prefix])}}}") & 0xFFFFFFF
+    return next(name for n in count() if (name := f"{prefix}_{hashed}_0_{n}") not in taken)
+
+
+def _java_hash(text: str) -> int:
+    """Return the hash of Java's String, of 32 bits without a sign."""
+    total = 0
+    units = text.encode("utf-16-be")
+    for high, low in zip(units[::2], units[1::2], strict=True):
+        total = (31 * total + 256 * high + low) & 0xFFFFFFFF
+    return total
